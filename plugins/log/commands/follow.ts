@@ -30,17 +30,17 @@ interface FollowOptions extends CommandOutput {
 export async function followRequests(host: Host, filter: RequestFilter, options: FollowOptions): Promise<void> {
   using interruption = createInterruption(options.signal);
   const { signal } = interruption;
-  const output = new RequestPrinter(options);
+  const printRecords = createPrinter(options);
   const requests = new NewRequests(host.database, filter, host.now);
   await requests.begin();
   const { records } = await listRequests(host.database, filter, { limit: options.limit });
   requests.skip(records.map(({ id }) => id));
-  output.print(records.toReversed());
+  printRecords(records.toReversed());
   const backoff = new Backoff(retryRangeMs);
   while (!signal.aborted) {
     try {
       // A query that hangs must not delay the end of the command.
-      await Promise.race([printNewRequests(requests, output), interruption.aborted]);
+      await Promise.race([printNewRequests(requests, printRecords), interruption.aborted]);
       if (backoff.failures > 0) host.log.info('the database is available again');
       backoff.reset();
       await pause(pollIntervalMs, signal);
@@ -51,32 +51,25 @@ export async function followRequests(host: Host, filter: RequestFilter, options:
   }
 }
 
-async function printNewRequests(requests: NewRequests, output: RequestPrinter): Promise<void> {
-  for await (const page of requests.read()) output.print(page);
+async function printNewRequests(requests: NewRequests, print: ReturnType<typeof createPrinter>): Promise<void> {
+  for await (const page of requests.read()) print(page);
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Prints requests as a table or as lines of JSON. */
-class RequestPrinter {
-  readonly #output: CommandOutput;
-  #hasHeading = false;
-
-  constructor(output: CommandOutput) {
-    this.#output = output;
-  }
-
-  print(records: readonly RequestRecord[]): void {
-    const { print, isJson, timeZone } = this.#output;
+/** Returns a function that prints requests as lines of JSON, or as the next rows of one table. */
+function createPrinter({ print, isJson, timeZone }: CommandOutput): (records: readonly RequestRecord[]) => void {
+  let hasHeading = false;
+  return (records) => {
     const entries = records.map(toRequestEntry);
     if (isJson) return entries.forEach((entry) => print(JSON.stringify(entry)));
     const options = { ...tableOptions, minWidths, isZoneNamed: true };
     const lines = formatEntries(entries, resource.view.text, { timeZone, now: Date.now() }, options);
-    for (const line of this.#hasHeading ? lines.slice(1) : lines) print(line);
-    this.#hasHeading = true;
-  }
+    for (const line of hasHeading ? lines.slice(1) : lines) print(line);
+    hasHeading = true;
+  };
 }
 
 /** Creates a signal that is aborted by Ctrl-C, SIGTERM or a closed stdout, and a promise that resolves then. */

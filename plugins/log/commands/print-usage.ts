@@ -1,6 +1,6 @@
 import { nameWithAddress } from '#core/business/accounts/account-names.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
-import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
+import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
@@ -44,8 +44,8 @@ async function readUsageTable(
     usageReach(database),
     by === 'hour' || by === 'client' ? undefined : figuresReader?.read(host, filter, by),
   ]);
-  const linesWithFigures = figures === undefined ? lines : addFigures(lines, figures.groups);
-  return { by, lines: linesWithFigures, since: filter.since, completeSince, figures };
+  const groups = new Map(figures?.groups.map((group) => [group.key, { figures: group }]));
+  return { by, lines: addByKey(lines, groups), since: filter.since, completeSince, figures };
 }
 
 /** Reads usage in the JSON form of commands and the API. */
@@ -78,42 +78,31 @@ async function readLines(database: Host['database'], filter: UsageFilter, by: Us
     by === 'account' ? readNames(database) : undefined,
     by === 'route' ? readAttempts(database, filter) : undefined,
   ]);
-  const attempts = new Map(routes?.map((attempted) => [attempted.route, attempted]));
   const lines = usage.map(({ firstContent = [], [by]: key = null, ...counts }) => ({
     ...counts,
     key,
     account: names?.get(String(key)),
-    attempts: attempts.get(String(key)),
     firstContent: { median: quantile(firstContent, 0.5), p95: quantile(firstContent, 0.95) },
   }));
-  const routesWithoutRequests = [...attempts.keys()].filter((route) => !lines.some(({ key }) => key === route));
-  const allLines = [
-    ...lines,
-    ...routesWithoutRequests.map((route) => ({ ...emptyCounts, key: route, attempts: attempts.get(route) })),
-  ];
+  const attempts = new Map(routes?.map((attempted) => [attempted.route, { attempts: attempted }]));
+  const allLines = addByKey(lines, attempts);
   return by === 'hour' ? allLines : allLines.toSorted((a, b) => b.requests - a.requests);
 }
 
-/** Adds figures to lines. Figures without usage follow, such as revenue of accounts without requests and unused flat prices. */
-function addFigures(lines: readonly UsageLine[], groups: readonly FiguredUsage[]): UsageLine[] {
-  const remainingGroups = new Map(groups.map((group) => [group.key, group]));
-  const linesWithFigures = lines.map((line) => {
-    const figures = remainingGroups.get(line.key as string | null);
-    remainingGroups.delete(line.key as string | null);
-    return { ...line, figures };
+/** Adds values to the lines with their keys. Values without usage follow, such as attempts that served nothing, or unused flat prices. */
+function addByKey(
+  lines: readonly UsageLine[],
+  values: ReadonlyMap<UsageLine['key'], Pick<UsageLine, 'attempts' | 'figures'>>,
+): UsageLine[] {
+  const unusedKeys = new Set(values.keys()).difference(new Set(lines.map(({ key }) => key)));
+  const linesWithoutUsage = Array.from(unusedKeys, (key) => {
+    const value = values.get(key);
+    return { ...emptyCounts, ...value?.figures?.counts, key, ...value };
   });
-  return [
-    ...linesWithFigures,
-    ...[...remainingGroups.values()].map((figures) => ({
-      ...emptyCounts,
-      ...figures.counts,
-      key: figures.key,
-      figures,
-    })),
-  ];
+  return [...lines.map((line) => ({ ...line, ...values.get(line.key) })), ...linesWithoutUsage];
 }
 
-/** Counts of a route whose attempts served no request. */
+/** Counts of a line without usage. */
 const emptyCounts: Omit<UsageLine, 'key'> = {
   ...toCounts(Object.fromEntries(storedCounts.map((name) => [name, 0])) as CountsRow),
   firstContent: { median: undefined, p95: undefined },

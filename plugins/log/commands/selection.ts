@@ -10,7 +10,7 @@ import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 /** Length of the selected period without `since`. */
 const defaultPeriodMs = 86_400_000;
 
-/** Schema of the query members that select requests. */
+/** Schema of the query members that select requests; without `since`, requests of the last 24 hours. */
 export const selection = {
   account: text('Of this account: id, e-mail address, name, hint or key.'),
   model: text('Of this model, whichever name the client used.'),
@@ -24,20 +24,15 @@ export const status = {
   pattern: `^(?:error|[1-5][xX]{2}|[1-5]\\d\\d|${outcomes.join('|')})$`,
 };
 
-/** Query members that select requests; without `since`, requests of the last 24 hours. */
-interface Selection {
-  readonly account?: string | undefined;
-  readonly model?: string | undefined;
-  readonly route?: string | undefined;
-  readonly since?: string | undefined; // RFC 3339
-}
-
 /**
  * Creates the filter that selects these requests.
  *
  * @throws ActionRefused `not_found`, AccountError `not_found` or `ambiguous`
  */
-export async function createSelectionFilter(host: Host, { account, model, route, since }: Selection) {
+export async function createSelectionFilter(
+  host: Host,
+  { account, model, route, since }: Partial<Record<keyof typeof selection, string | undefined>>,
+) {
   const { findAccountByHandle } = await import('#core/business/accounts/account-list.ts');
   return {
     accountId: account === undefined ? undefined : (await findAccountByHandle(host, account)).id,

@@ -77,6 +77,14 @@ describe('the story of an account', () => {
     expect(lines({ orders: [order] }, 'id')[0]).toMatch(/^bad \| Membayar Rp 144\.500 dari Rp 289\.000 \|/);
   });
 
+  it('tells of a second flag about the same payment too, with the way to resolve it', () => {
+    const second = { ...order.flags[0], id: 'second', kind: 'disputed' };
+    expect(lines({ orders: [{ ...order, flags: [...order.flags, second] }] }).slice(0, 2)).toEqual([
+      expect.stringMatching(/^bad \| Paid Rp 144\.500 of Rp 289\.000 .*\| Resolve$/),
+      expect.stringMatching(/^bad \| Chargeback \| ORD-7DQAJH20 \| Resolve$/),
+    ]);
+  });
+
   it('tells of an order that was cancelled that it was', () => {
     const cancelled = { ...order, state: 'cancelled', payments: [], flags: [] };
     expect(lines({ orders: [cancelled] })[0]).toBe('info | Ordered 30 days | Rp 289.000 · cancelled | ORD-7DQAJH20');

@@ -18,9 +18,9 @@ const separator = Buffer.from(',');
 export function readNewItems(frame: ClientFrame, lastItems: Buffer | undefined): Buffer {
   const bytes = readInputItems(frame);
   if (lastItems === undefined || !isCall(bytes)) return bytes;
-  const items = splitItems(bytes);
+  const items = splitItems(bytes) ?? [];
   const values = items.map((item) => (isCall(item) || item.includes('"assistant"') ? parseItem(item) : null));
-  const repeatedIndexes = findRepeatedAnswer(values, readAnswer(splitItems(lastItems)));
+  const repeatedIndexes = findRepeatedAnswer(values, readAnswer(splitItems(lastItems.subarray(0, -1)) ?? []));
   if (repeatedIndexes.size === 0) return bytes;
   const newItems = items.filter((_item, index) => !repeatedIndexes.has(index));
   return Buffer.concat(newItems.flatMap((item, index) => (index === 0 ? [item] : [separator, item])));
@@ -31,15 +31,16 @@ function isCall(bytes: Buffer): boolean {
   return bytes.includes('_call"');
 }
 
-/** Splits items at the commas between them. The last one may be followed by a comma. */
-function splitItems(bytes: Buffer): Buffer[] {
+/** Splits items at the commas between them; undefined for bytes that are no items, which are refused later. */
+function splitItems(bytes: Buffer): Buffer[] | undefined {
   const reader = new RawJsonReader(bytes);
   const items: Buffer[] = [];
   do {
     const item = reader.readValue();
-    if (item !== undefined) items.push(item);
+    if (item === undefined) return undefined;
+    items.push(item);
   } while (reader.consume(comma));
-  return items;
+  return reader.isAtEnd() ? items : undefined;
 }
 
 /** Reads the output of the last response: the items behind the last one that a client has sent. */

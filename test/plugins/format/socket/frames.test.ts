@@ -103,6 +103,14 @@ describe('the body of a request on a socket', () => {
     expect(readNewItems(frame, Buffer.from(`${kept}${result},`)).toString()).toBe(items); // the calls have their results
   });
 
+  it.each(['],[', 'junk', ',', ',,1'])('adds what is no list of items as it is, with a call before %s', (rest) => {
+    const call = '{"type":"function_call","call_id":"a","name":"look","arguments":"{}"}';
+    const frame = { ...readFrame(Buffer.from('{"type":"x"}')), bytes: Buffer.from(`[${call}${rest}]`) };
+    const input = { name: 'input', start: 0, valueStart: 0, end: frame.bytes.length };
+    const added = readNewItems({ ...frame, members: [input] }, Buffer.from(`${call},`));
+    expect(added.toString()).toBe(call + rest);
+  });
+
   it.each([
     ['{"type":"x","input":"a\\"b"}', '{"type":"message","role":"user","content":"a\\"b"}'],
     ['{"type":"x","input":[ ]}', ''],

@@ -19,8 +19,11 @@ const maxLost = 2;
  * find out that the others went silent.
  */
 const rest = 100;
-/** Rounds until a request meets a silent connection: on a busy machine they rest for longer. */
-const tries = 5;
+/**
+ * Rounds until a request meets a silent connection: on a busy machine they rest for longer. Each has twice as many requests, because the
+ * connections that answered last, which are the new ones, are used first.
+ */
+const tries = 4;
 /** Seconds; the second attempts of all clients must be answered in it, on a busy machine as well. */
 const firstByteTimeout = 2;
 
@@ -105,7 +108,7 @@ function lost(observations: readonly Observation[]): readonly Observation[] {
 async function askUntilMet(client: Client, model: string, database: Database) {
   const observations: Observation[] = [];
   for (let round = 0; round < tries; round++) {
-    const asked = await ask(client, model);
+    const asked = await ask(client, model, clients * 2 ** round);
     observations.push(...asked);
     const records = await recordsOf(database, asked);
     if (asked.some(({ serial }) => (records.get(serial)?.[0]?.attempts?.length ?? 0) > 1))
@@ -114,6 +117,6 @@ async function askUntilMet(client: Client, model: string, database: Database) {
   return { observations, hasMet: false };
 }
 
-function ask(client: Client, model: string): Promise<Observation[]> {
-  return Promise.all(Array.from({ length: clients }, () => client.ask({ format: 'chat', isStream: false, model })));
+function ask(client: Client, model: string, count = clients): Promise<Observation[]> {
+  return Promise.all(Array.from({ length: count }, () => client.ask({ format: 'chat', isStream: false, model })));
 }

@@ -35,6 +35,7 @@ import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { type OperatorResource, createReading } from '#core/web/resources/resource.ts';
 import type { Texts } from '#core/web/texts/texts.ts';
 import type { Command } from './commands/command.ts';
+import { listActions, resourceCommand, type ResourceWords } from './commands/resource-command.ts';
 import type { UsageFiguresReader } from './commands/usage-figures.ts';
 import type { VariantSource } from './variants.ts';
 
@@ -212,11 +213,11 @@ export class Registry {
     this.eventHandlers.push({ event, plugin: this.#plugin, handle });
   }
 
-  /** Registers an email to customers about an event, and the email's texts. */
+  /** Registers an email to customers about an event, and the email's texts if it has its own. */
   mail(kind: MailKind): void {
     if (this.mailKinds.has(kind.event)) throw new Error(`mails about ${kind.event} are registered twice`);
     this.mailKinds.set(kind.event, kind);
-    if (!this.pageTexts.includes(kind.texts)) this.texts(kind.texts);
+    if (kind.texts !== undefined && !this.pageTexts.includes(kind.texts)) this.texts(kind.texts);
     this.on(kind.event, (_payload: unknown, host) => wakeMailSender(host));
   }
 
@@ -282,9 +283,16 @@ export class Registry {
     this.operatorReadings.set(reading.path, reading);
   }
 
-  /** Registers a resource that operators can list. The operator's API serves it under the plural of its name. */
-  resource(resource: OperatorResource): void {
+  /**
+   * Registers a resource that operators can list. The operator's API serves it under the plural of its name.
+   *
+   * @param words the resource's command, with the actions on it, which are registered too; default: neither
+   */
+  resource(resource: OperatorResource, words?: ResourceWords): void {
     this.operatorReading(createReading(resource));
+    if (words === undefined) return;
+    for (const [action] of listActions(words)) this.action(action);
+    this.command(resourceCommand(resource, words));
   }
 
   /** Registers a source of notes about routes, for the operators' page of routes. */

@@ -23,6 +23,8 @@ export interface JsonSchema {
   readonly isMultiline?: boolean;
   /** Custom keyword for action input: an amount in the plans' currency, which people type with separators. */
   readonly isMoney?: boolean;
+  /** Custom keyword for action input: an account. */
+  readonly isAccount?: boolean;
   readonly format?: string;
   readonly items?: JsonSchema;
   readonly minItems?: number;

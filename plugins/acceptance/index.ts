@@ -1,5 +1,4 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { acceptanceCommand } from './command.ts';
 import { retention } from './jobs.ts';
 import { createVersionPage } from './page.ts';
 import { acceptances } from './resource.ts';
@@ -15,7 +14,9 @@ export const plugin: GatewayPlugin = {
     gateway.page(createVersionPage(gateway));
     gateway.story(readAcceptanceTimeline);
     gateway.job(retention);
-    gateway.resource(acceptances);
-    gateway.command(acceptanceCommand);
+    gateway.resource(acceptances, {
+      description: 'list which versions of the terms buyers have accepted',
+      examples: ['daypass acceptance list', 'daypass acceptance list --order ORD-7F3K2MQX'],
+    });
   },
 };

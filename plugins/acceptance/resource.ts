@@ -2,7 +2,7 @@ import { text } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
-import type { AcceptanceRecord } from './store.ts';
+import { type AcceptanceRecord, listAcceptances } from './store.ts';
 
 /** Records of who accepted which version, and when. */
 export const acceptances = defineResource({
@@ -23,8 +23,5 @@ export const acceptances = defineResource({
     digest: { type: 'text', of: 'digest' },
     address: { type: 'text', of: 'address' },
   }),
-  async list({ database }, query, { limit }) {
-    const { listAcceptances } = await import('./store.ts');
-    return readPage(limit, (maxRows) => listAcceptances(database, query, maxRows));
-  },
+  list: ({ database }, query, { limit }) => readPage(limit, (maxRows) => listAcceptances(database, query, maxRows)),
 });

@@ -17,12 +17,7 @@ import {
   describeFlag,
 } from '#core/business/operator-actions/member-describers.ts';
 import { boolean, object } from '#core/platform/schema.ts';
-
-/*
- * Actions on announcements. Their implementation is imported on use, because loading MikroORM would slow down every command.
- */
-
-const loadAnnouncements = () => import('./announcements.ts');
+import { changeAnnouncement, createAnnouncement, endAnnouncement, findAnnouncement } from './announcements.ts';
 
 const members = {
   kind: {
@@ -52,7 +47,6 @@ const listSubject: SubjectKind = { name: 'announcements' };
 const announcementSubject: SubjectKind = {
   name: 'announcement',
   async find({ database }, handle) {
-    const { findAnnouncement } = await import('./announcements.ts');
     const announcement = await findAnnouncement(database, handle);
     if (announcement !== undefined) return { id: announcement.id, recordedAt: listSubject.name };
     throw new ActionRefused(`Announcement ${handle} not found.`, 'not_found');
@@ -86,7 +80,6 @@ export const createAction = defineAction({
   }),
   tells: { ...tells, mail: describeFlag('operator.told.mail') },
   async perform(host, _id, { mail: wantsMail = false, ...submitted }, operator) {
-    const { createAnnouncement } = await loadAnnouncements();
     const { id, mailCount } = await createAnnouncement(host, toAnnouncement(submitted), {
       createdBy: operator.name,
       isMailed: wantsMail,
@@ -101,9 +94,7 @@ export const changeAction = defineAction({
   summary: 'change an announcement that has not ended; sends no further email',
   input,
   tells,
-  async perform(host, id, submitted) {
-    await (await loadAnnouncements()).changeAnnouncement(host, id, toAnnouncement(submitted));
-  },
+  perform: (host, id, submitted) => changeAnnouncement(host, id, toAnnouncement(submitted)),
 });
 
 export const endAction = defineAction({
@@ -112,7 +103,5 @@ export const endAction = defineAction({
   summary: 'end an announcement before its time',
   input: object({}),
   isDanger: true,
-  async perform({ database }, id) {
-    await (await loadAnnouncements()).endAnnouncement(database, id);
-  },
+  perform: ({ database }, id) => endAnnouncement(database, id),
 });

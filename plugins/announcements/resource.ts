@@ -1,7 +1,7 @@
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
-import type { Announcement, StoredAnnouncement } from './announcements.ts';
+import { type Announcement, listAnnouncements, type StoredAnnouncement } from './announcements.ts';
 
 type ListedAnnouncement = StoredAnnouncement | Announcement;
 
@@ -24,12 +24,9 @@ export const announcements = defineResource({
         fit: 'text',
         at: 'title',
         value: ({ text }) => text.en,
-        cell(announcement, { language, host }) {
-          const text = announcement.text[language];
-          return 'id' in announcement && isShown(announcement, host.now())
-            ? { text, path: `${announcementsPath}/${announcement.id}` }
-            : text;
-        },
+        cell: ({ text }, { language }) => text[language],
+        link: (announcement, now) =>
+          'id' in announcement && isShown(announcement, now) ? `${announcementsPath}/${announcement.id}` : undefined,
       },
       kind: {
         type: 'state',
@@ -67,7 +64,6 @@ export const announcements = defineResource({
     ['announcement', 'kind', 'for', 'from', 'until', 'state', 'by', 'text'],
   ),
   async list({ database }, { after }, { limit }) {
-    const { listAnnouncements } = await import('./announcements.ts');
     const { entries, next } = await readPage(limit, (maxEntries) => listAnnouncements(database, maxEntries, after));
     // Adds the times as dates. The members with the times in epoch ms are deprecated and will be removed in 0.7.
     const withTimes = entries.map((entry) => ({

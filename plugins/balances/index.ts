@@ -1,4 +1,3 @@
-import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
@@ -47,7 +46,6 @@ export const plugin: GatewayPlugin = {
       report: (host) => getLimitSamples(host).latest(host).map(describeLimits),
     });
     gateway.page(balancesPage);
-    gateway.resource(balances);
-    gateway.command(resourceCommand(balances, { description: 'list remaining balances at vendors' }));
+    gateway.resource(balances, { description: 'list remaining balances at vendors' });
   },
 };

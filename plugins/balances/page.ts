@@ -2,7 +2,6 @@ import { getLimitSamples } from '#core/gateway/model-call/reported-limits.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { describeTable } from '#core/web/pages/table.ts';
-import { fieldTable } from '#core/web/resources/field.ts';
 import { countActivePasses, selectLowBalances, readBalances } from './balances.ts';
 import { describeEffect } from './problems.ts';
 import { balances, balancesPath } from './resource.ts';
@@ -16,18 +15,16 @@ export const balancesPage = tablesPage({
   title: 'balances.title',
   back: { path: '/operator/health', label: 'operator.health' },
   none: ['balances.none', 'balances.none_text'],
+  lead: 'balances.lead',
+  resource: balances,
   async read(request) {
-    const { host, t } = request;
+    const { host } = request;
     const [allBalances, passes] = await Promise.all([readBalances(host), countActivePasses(host.database)]);
     return {
-      lead: t('balances.lead'),
       notes: selectLowBalances(host, allBalances).map(
         (balance) => `${balance.upstreams.join(', ')}: ${describeEffect(balance, passes, request)}`,
       ),
-      sections: [
-        fieldTable(request, 'balances', 'balances.title', allBalances.slice(0, maxListed), balances.view.page),
-        describeLimitsTable(request),
-      ],
+      sections: [{ entries: allBalances.slice(0, maxListed) }, describeLimitsTable(request)],
     };
   },
 });

@@ -1,6 +1,6 @@
 import { defineView, type FieldReader } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
-import type { Balance } from './balances.ts';
+import { type Balance, readBalances } from './balances.ts';
 
 export const balancesPath = '/operator/balances';
 
@@ -48,8 +48,5 @@ export const balances = defineResource({
     error: { type: 'text', fit: 'text', at: 'hide', of: 'error' },
   }),
   none: 'No balance is known. Vendors that report balances are queried every hour; add your own figures under balances.own.',
-  async list(host, _query, { limit }) {
-    const { readBalances } = await import('./balances.ts');
-    return { entries: (await readBalances(host)).slice(0, limit) };
-  },
+  list: async (host, _query, { limit }) => ({ entries: (await readBalances(host)).slice(0, limit) }),
 });

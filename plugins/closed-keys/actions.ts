@@ -1,13 +1,13 @@
 import { ActionRefused, defineAction, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
+import { listClosedKeys, retryClosure } from './closed-keys.ts';
 
 /** A closed key, by the id of its closure. */
 const closedKey: SubjectKind = {
   name: 'closure',
   async find(host, handle) {
-    const { listClosedKeys } = await import('./closed-keys.ts');
     const closure = (await listClosedKeys(host)).find(({ id }) => id === handle.toLowerCase());
-    if (closure !== undefined) return { id: closure.id, recordedAt: 'closures' };
+    if (closure !== undefined) return { id: closure.id, label: closure.upstream, recordedAt: 'closures' };
     throw new ActionRefused(`Closed key ${handle} not found.`, 'not_found');
   },
 };
@@ -18,7 +18,6 @@ export const retryAction = defineAction({
   summary: 'let the next request try a closed key, on every instance',
   input: object({}),
   async perform(host, id) {
-    const { retryClosure } = await import('./closed-keys.ts');
     if (!(await retryClosure(host, id))) throw new ActionRefused('The vendor has accepted this key.', 'not_found');
   },
 });

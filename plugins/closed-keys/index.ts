@@ -1,4 +1,3 @@
-import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { retryAction } from './actions.ts';
@@ -24,14 +23,10 @@ export const plugin: GatewayPlugin = {
     gateway.job(deletionJob);
     gateway.onConfigured((_server, host) => startKeeper(host));
     gateway.problem(closedKeyProblems);
-    gateway.action(retryAction);
     for (const page of [closedKeysPage, retryPage]) gateway.page(page);
-    gateway.resource(closedKeys);
-    gateway.command(
-      resourceCommand(closedKeys, {
-        description: 'list API keys of upstreams that their vendors have closed, and try one again',
-        actions: [retryAction],
-      }),
-    );
+    gateway.resource(closedKeys, {
+      description: 'list API keys of upstreams that their vendors have closed, and try one again',
+      actions: [retryAction],
+    });
   },
 };

@@ -1,6 +1,7 @@
-import { defineView } from '#core/web/resources/field.ts';
+import { actionCell, defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
-import type { ClosedKey } from './closed-keys.ts';
+import { retryAction } from './actions.ts';
+import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
 
 /** Path of the page that lists closed keys. */
 export const closedKeysPath = '/operator/closed-keys';
@@ -27,19 +28,11 @@ export const closedKeys = defineResource({
         type: 'time',
         at: 'hide',
         value: ({ retryAt }) => new Date(retryAt),
-        cell: ({ id }, { t }) => ({
-          text: t('closed-keys.try'),
-          path: `${closedKeysPath}/${id}/retry`,
-          isButton: true,
-        }),
+        cell: actionCell(retryAction, closedKeysPath, 'closed-keys.try'),
       },
     },
     ['closure', 'upstream', 'key', 'part', 'closed', 'retry', 'words'],
   ),
   none: 'No closed key.',
-  async list(host, _query, { limit }) {
-    const { listClosedKeys } = await import('./closed-keys.ts');
-    const entries = (await listClosedKeys(host)).slice(0, limit);
-    return { entries };
-  },
+  list: async (host, _query, { limit }) => ({ entries: (await listClosedKeys(host)).slice(0, limit) }),
 });

@@ -1,4 +1,3 @@
-import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { consentsPage } from './own-page.ts';
 import { consents } from './resource.ts';
@@ -15,12 +14,9 @@ export const plugin: GatewayPlugin = {
     gateway.checkoutStep(consentStep);
     gateway.page(consentsPage);
     gateway.story(readConsentTimeline);
-    gateway.resource(consents);
-    gateway.command(
-      resourceCommand(consents, {
-        description: 'list who has consented to what gateway.yaml asks for',
-        examples: ['daypass consent list --name news', 'daypass consent list --name news --json'],
-      }),
-    );
+    gateway.resource(consents, {
+      description: 'list who has consented to what gateway.yaml asks for',
+      examples: ['daypass consent list --name news', 'daypass consent list --name news --json'],
+    });
   },
 };

@@ -4,7 +4,7 @@ import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import { type Consent, listDeclaredConsents } from './section.ts';
-import type { ReachableAccount } from './store.ts';
+import { listReachableAccounts, type ReachableAccount } from './store.ts';
 
 /** Accounts that have given a consent and may be contacted. */
 export const consents = defineResource({
@@ -25,7 +25,6 @@ export const consents = defineResource({
   perPage: 1_000,
   none: 'No account has given it and can be written to.',
   async list(host, { name, after }, { limit }) {
-    const { listReachableAccounts } = await import('./store.ts');
     const chosenConsents = chooseConsents(listDeclaredConsents(host), name);
     return readPage(limit, (maxRows) => listReachableAccounts(host.database, chosenConsents, after, maxRows));
   },

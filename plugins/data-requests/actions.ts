@@ -1,4 +1,5 @@
 import {
+  account,
   ActionRefused,
   defineAction,
   lines,
@@ -9,18 +10,13 @@ import {
 } from '#core/business/operator-actions/action-kind.ts';
 import { describeChoice, describeRecipient, describeSince } from '#core/business/operator-actions/member-describers.ts';
 import { object } from '#core/platform/schema.ts';
-
-/*
- * Operators' actions on data requests. Their implementation is imported on use, because loading MikroORM would slow down every command.
- */
-
-const loadRequests = () => import('./requests.ts');
+import { answerRequest, findRequest, recordRequest } from './requests.ts';
 
 const requestsSubject: SubjectKind = { name: 'data_requests' };
 const requestSubject: SubjectKind = {
   name: 'data_request',
   async find({ database }, handle) {
-    const request = await (await loadRequests()).findRequest(database, handle);
+    const request = await findRequest(database, handle);
     if (request === undefined) throw new ActionRefused(`Request ${handle} not found.`, 'not_found');
     const { id, accountId, kind } = request;
     return { id, recordedAt: accountId ?? requestsSubject.name, detail: { request: kind } };
@@ -36,7 +32,7 @@ export const recordAction = defineAction({
     kind: { enum: ['access', 'correction', 'limiting', 'deletion', 'other'], description: 'Kind of request.' },
     channel: { enum: ['mail', 'chat', 'other'], description: 'Channel by which it arrived.' },
     received: { ...time, description: 'Time of receipt, in RFC 3339; default: now. The deadline is counted from it.' },
-    account: text('Account of the person, if there is one: id, email address, name or key hint.', 320),
+    account: account('Account of the person, if there is one: id, email address, name or key hint.'),
     person: text('Contact details of a person without an account.', 320),
     text: lines("The request in the person's own words.", 2_000),
   }),
@@ -47,17 +43,9 @@ export const recordAction = defineAction({
     received: describeSince,
     account: describeRecipient,
   },
-  async resolve(host, input) {
-    if (input.account === undefined) return input;
-    const { findAccountByHandle } = await import('#core/business/accounts/account-list.ts');
-    return { ...input, account: (await findAccountByHandle(host, input.account)).id };
-  },
-  async perform(host, _id, { kind, channel, account: accountId, person, text: requestText, received }) {
+  async perform(host, _id, { received, account: accountId, ...asked }) {
     const receivedAt = received === undefined ? undefined : new Date(received);
-    const id = await (
-      await loadRequests()
-    ).recordRequest(host, { kind, channel, accountId, person, text: requestText, receivedAt });
-    return { request: id };
+    return { request: await recordRequest(host, { ...asked, accountId, receivedAt }) };
   },
 });
 
@@ -72,7 +60,5 @@ export const answerAction = defineAction({
   }),
   unrecorded: ['answer'],
   tells: { outcome: describeChoice('data_requests.outcome') },
-  async perform(host, id, { outcome, answer }) {
-    await (await loadRequests()).answerRequest(host, id, { outcome, answer });
-  },
+  perform: (host, id, { outcome, answer }) => answerRequest(host, id, { outcome, answer }),
 });

@@ -1,8 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { answerAction, recordAction } from './actions.ts';
-import { dataRequestCommand } from './command.ts';
 import { retention } from './job.ts';
-import { answerMail } from './mail/kind.ts';
+import { answerMail } from './mail.ts';
 import { pauseNotice } from './notice.ts';
 import { ownPage } from './own-page.ts';
 import { answeredPage, answerPage, recordPage, requestsPage } from './pages.ts';
@@ -20,9 +19,15 @@ export const plugin: GatewayPlugin = {
     gateway.notices(pauseNotice);
     gateway.problem(openRequests);
     gateway.job(retention);
-    for (const action of [recordAction, answerAction]) gateway.action(action);
     for (const page of [ownPage, requestsPage, recordPage, answeredPage, answerPage]) gateway.page(page);
-    gateway.resource(dataRequests);
-    gateway.command(dataRequestCommand);
+    gateway.resource(dataRequests, {
+      description: 'list requests about data, record those that came by mail or chat, and answer them',
+      actions: [recordAction, answerAction],
+      examples: [
+        'daypass data-request list --state open',
+        'daypass data-request record --kind correction --channel mail --account ani@example.com --text "My name is Ani."',
+        'daypass data-request answer REQUEST --outcome done --answer "Your name is corrected."',
+      ],
+    });
   },
 };

@@ -1,48 +1,39 @@
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
-import { readAccountNames } from '#core/web/pages/account-name.ts';
+import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { omitEmptySections } from '#core/web/pages/table.ts';
-import { describeActionTable } from '#core/web/resources/action-table.ts';
-import { fieldTable } from '#core/web/resources/field.ts';
+import { describeEntryFacts, withPersonNames } from '#core/web/resources/field.ts';
 import { answerAction, recordAction } from './actions.ts';
 import { type DataRequest, findRequest, isAhead, listRequests } from './requests.ts';
 import { dataRequests, requestsPath as path } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
 
-/** Number of requests and actions listed. */
 const maxListed = 50;
 
 /** `/operator/data-requests`: open and answered requests. */
-export const requestsPage: Page = {
+export const requestsPage = tablesPage({
   path,
-  role: 'operator',
   title: 'data_requests.title',
-  within: '/operator/accounts',
-  template: 'data-requests/list.eta',
-  async show(request) {
-    const { host, t, format, language } = request;
-    const [openRequests, answeredRequests, actions] = await Promise.all([
+  back: { path: '/operator/accounts', label: 'operator.accounts' },
+  none: ['data_requests.none', 'data_requests.none_text'],
+  action: { path: `${path}/new`, label: 'operator.act.data_request.record' },
+  resource: dataRequests,
+  record: 'data_requests',
+  async read({ host, t }) {
+    const isOff = !host.section(dataRequestsSection).enabled;
+    const [openRequests, answeredRequests] = await Promise.all([
       listRequests(host.database, 'open', maxListed),
       listRequests(host.database, 'answered', maxListed),
-      listActions(host.database, { subject: 'data_requests', limit: maxListed }),
     ]);
-    const ids = [...openRequests, ...answeredRequests].map(({ accountId }) => accountId ?? null);
-    const names = await readAccountNames(host.database, ids, t);
-    const table = (title: string, entries: readonly DataRequest[]) =>
-      fieldTable({ host, t, format, language, names }, 'data-requests', title, entries, dataRequests.view.page);
     return {
-      isOff: !host.section(dataRequestsSection).enabled,
-      isEmpty: openRequests.length + answeredRequests.length === 0,
-      sections: omitEmptySections([
-        table('data_requests.open', openRequests),
-        table('data_requests.answered_title', answeredRequests),
-        describeActionTable(actions, request),
-      ]),
+      ...(isOff && { flash: { kind: 'info', title: t('data_requests.off'), text: t('data_requests.off_text') } }),
+      sections: [
+        { title: 'data_requests.open', entries: openRequests },
+        { title: 'data_requests.answered_title', entries: answeredRequests },
+      ],
     };
   },
-};
+});
 
 /** `/operator/data-requests/new`: records a request that did not come through the page. */
 export const recordPage: Page = plainPage(
@@ -101,21 +92,12 @@ export const answeredPage: Page = {
   },
 };
 
-async function describeFacts(dataRequest: DataRequest, { t, format, host }: PageRequest) {
-  const { accountId, person, text, receivedAt, dueAt, channel, answeredAt, outcome, answer } = dataRequest;
-  const names = await readAccountNames(host.database, [accountId ?? null], t);
-  const account = accountId && { value: names.get(accountId) ?? accountId, path: `/operator/accounts/${accountId}` };
-  return [
-    ...(account ? [{ name: t('data_requests.account'), ...account }] : []),
-    ...(person === undefined ? [] : [{ name: t('data_requests.person'), value: person }]),
-    { name: t('data_requests.channel'), value: t(`data_requests.channel.${channel}`) },
-    { name: t('data_requests.received'), value: format.time(receivedAt).text },
-    { name: t('data_requests.due'), value: format.time(dueAt).text },
-    ...(text === undefined ? [] : [{ name: t('data_requests.text'), value: text }]),
-    ...(answeredAt === undefined ? [] : [{ name: t('data_requests.answered'), value: format.time(answeredAt).text }]),
-    ...(outcome === undefined ? [] : [{ name: t('data_requests.state'), value: t(`data_requests.state.${outcome}`) }]),
-    ...(answer === undefined ? [] : [{ name: t('data_requests.answer'), value: answer }]),
-  ];
+const factFields = dataRequests.view.pick(
+  ...(['account', 'person', 'channel', 'received', 'due', 'text', 'answered', 'outcome', 'answer'] as const),
+);
+
+async function describeFacts(dataRequest: DataRequest, request: PageRequest) {
+  return describeEntryFacts(await withPersonNames(request, [dataRequest], factFields), dataRequest, factFields);
 }
 
 /** Reads the open request of the path; throws PageError 404 if it does not exist or is already answered. */

@@ -11,8 +11,9 @@ import type { MailContext, MailDraft, MailKind } from '#core/gateway/mails/mail-
 import type { Row } from '#core/platform/database/rows.ts';
 import { toOneLine } from '#core/platform/one-line.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
+import { createProblemReader } from '#core/web/problems/find-problems.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
-import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
+import { type Language, languages, type Texts, type Translate } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { type AlertSource, composeAlert } from './alerts/alert.ts';
 import type { MailContent } from './layout.ts';
@@ -38,12 +39,12 @@ export type MailSources = HealthChecks & AlertSource & MessageSources;
  */
 export async function composeMail(
   host: Host,
-  { mailKinds }: MessageSources,
+  { mailKinds, pageTexts = [] }: MessageSources & Pick<AlertSource, 'pageTexts'>,
   mail: ClaimedMail,
 ): Promise<ComposedMail | string> {
   const kind = mailKinds?.get(mail.event);
   if (kind === undefined) return mailReason('mail.reason.no_kind');
-  const writer = await kind.load();
+  const writer = 'load' in kind ? await kind.load() : kind;
   const [account] = await readAccounts(host.database, 'id', [mail.accountId]);
   const to = writer.recipient === undefined ? account?.email : await writer.recipient(host, mail.accountId);
   if (account === undefined || to === undefined) return mailReason('mail.reason.no_address');
@@ -52,7 +53,7 @@ export async function composeMail(
   const skipReason = await findSkipReason(host, kind, mail);
   if (skipReason !== undefined) return skipReason;
   const language = await readLanguage(host, 'id', mail.accountId);
-  const draft = await writer.write(createContext(host, kind, { ...mail, account, language }));
+  const draft = await writer.write(createContext(host, kind.texts ?? pageTexts, { ...mail, account, language }));
   return typeof draft === 'string' ? draft : finishDraft(host, draft, { to, account, language, kind });
 }
 
@@ -76,10 +77,12 @@ interface Reader {
   readonly language: Language;
 }
 
-function createContext(host: Host, { texts }: MailKind, mail: ClaimedMail & Reader): MailContext {
+function createContext(host: Host, texts: Texts | readonly Texts[], mail: ClaimedMail & Reader): MailContext {
   const { payload, createdAt, account, language } = mail;
   const { name, baseUrl } = host.service;
   const t = mailTexts.in(language);
+  const translateTo = (reader: Language) =>
+    'en' in texts ? new Translator([texts]).in(reader) : createProblemReader(texts, host, reader).t;
   return {
     host,
     // The payload has the type of its event, because the same plugin recorded it.
@@ -87,7 +90,8 @@ function createContext(host: Host, { texts }: MailKind, mail: ClaimedMail & Read
     createdAt,
     account,
     language,
-    t: new Translator([texts]).in(language),
+    t: translateTo(language),
+    reason: translateTo('en'),
     format: getFormatter(language, host.section(serviceSection).time_zone),
     buttons: {
       home: { label: t('open', { service: name }), url: `${baseUrl}/` },

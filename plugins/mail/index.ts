@@ -2,16 +2,16 @@ import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import { wakeAlertSenders } from '#core/business/mail/jobs.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
+import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { mails } from '#core/web/resources/mails.ts';
 import { createWatchJob } from './alerts/watch.ts';
-import { mailCommand } from './command.ts';
 import { mailDiagnosis } from './diagnosis.ts';
 import { createMailGauges } from './gauges.ts';
 import { createMailCheck } from './health.ts';
 import { createSendJobs } from './jobs.ts';
-import { sendAgainAction } from './operator/actions.ts';
+import { sendAgainAction, sendAgainWords } from './operator/actions.ts';
 import { mailsPage, sendAgainPage } from './operator/pages.ts';
 import { undeliveredMails } from './operator/problems.ts';
 import { createOneClickRoutes } from './unsubscribe/one-click.ts';
@@ -40,9 +40,12 @@ export const plugin: GatewayPlugin = {
     for (const job of [...createSendJobs(gateway), createWatchJob(gateway)]) gateway.job(job);
     gateway.diagnosis(mailDiagnosis);
     gateway.healthCheck(createMailCheck(gateway));
-    gateway.command(mailCommand);
-    gateway.resource(mails);
-    gateway.action(sendAgainAction);
+    gateway.resource(mails, {
+      description: 'list mails to customers, and send one again',
+      exitCodes: exitCodesFor('mail, account or order'),
+      examples: ['daypass mail list --undelivered', 'daypass mail list --order ORD-7F3K2MQX'],
+      actions: [[sendAgainAction, sendAgainWords]],
+    });
     gateway.problem(undeliveredMails);
     for (const page of [unsubscribePage, mailsPage, sendAgainPage]) gateway.page(page);
     gateway.onConfigured((server) => server.route(createOneClickRoutes(() => server.host())));

@@ -2,7 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { creditAction, declineAction, grantAction } from './actions.ts';
 import { defineOutageCredit, defineOutageGrant } from './command.ts';
 import { creditJob, outageGauges } from './jobs.ts';
-import { creditMail } from './mail/kind.ts';
+import { creditMail } from './mail.ts';
 import { creditNotices } from './notices.ts';
 import { declinePage, outagePage } from './page.ts';
 import { waitingOutages } from './problems.ts';

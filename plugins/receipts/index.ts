@@ -1,5 +1,4 @@
 import { receiptSteps } from '#core/business/payments/receipts.ts';
-import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { companyStep } from './checkout.ts';
 import { receiptJobs } from './jobs.ts';
@@ -25,12 +24,9 @@ export const plugin: GatewayPlugin = {
     for (const page of [ownReceiptPage, operatorReceiptPage, signedReceiptPage, createReceiptsPage(gateway)])
       gateway.page(page);
     gateway.checkoutStep(companyStep);
-    gateway.resource(receipts);
-    gateway.command(
-      resourceCommand(receipts, {
-        description: 'list and find receipts of payments and refunds',
-        examples: ['daypass receipt list', 'daypass receipt find 000123', 'daypass receipt list --waiting'],
-      }),
-    );
+    gateway.resource(receipts, {
+      description: 'list and find receipts of payments and refunds',
+      examples: ['daypass receipt list', 'daypass receipt find 000123', 'daypass receipt list --waiting'],
+    });
   },
 };

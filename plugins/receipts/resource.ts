@@ -3,7 +3,7 @@ import { text } from '#core/business/operator-actions/action-kind.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
-import { getBuyer, formatNumber, buildOperatorPath, type Receipt } from './read.ts';
+import { getBuyer, findReceipts, formatNumber, buildOperatorPath, type Receipt } from './read.ts';
 
 export const receiptsPath = '/operator/receipts';
 
@@ -50,8 +50,5 @@ export const receipts = defineResource({
     },
     ['receipt', 'kind', 'date', 'order', 'buyer', 'npwp', 'amount', 'id'],
   ),
-  async list({ database }, query, { limit }) {
-    const { findReceipts } = await import('./read.ts');
-    return readPage(limit, (maxRows) => findReceipts(database, query, maxRows));
-  },
+  list: ({ database }, query, { limit }) => readPage(limit, (maxRows) => findReceipts(database, query, maxRows)),
 });

@@ -1,4 +1,3 @@
-import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { readModelNotes, readRouteNotes } from './notes.ts';
@@ -27,7 +26,6 @@ export const plugin: GatewayPlugin = {
     gateway.routeNotes(readRouteNotes);
     gateway.modelNotes(readModelNotes);
     gateway.page(retirementsPage);
-    gateway.resource(retirements);
-    gateway.command(resourceCommand(retirements, { description: 'list routes whose vendor retires their model' }));
+    gateway.resource(retirements, { description: 'list routes whose vendor retires their model' });
   },
 };

@@ -1,6 +1,6 @@
 import { defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
-import type { Retirement } from './retirements.ts';
+import { readRetirements, type Retirement } from './retirements.ts';
 
 /** Path of the page that lists retirements. */
 export const retirementsPath = '/operator/retirements';
@@ -25,8 +25,5 @@ export const retirements = defineResource({
     successor: { type: 'text', fit: 'id', at: 'hide', of: 'successor' },
   }),
   none: 'No vendor has said that it retires a model of a route.',
-  async list(host, _query, { limit }) {
-    const { readRetirements } = await import('./retirements.ts');
-    return { entries: (await readRetirements(host)).slice(0, limit) };
-  },
+  list: async (host, _query, { limit }) => ({ entries: (await readRetirements(host)).slice(0, limit) }),
 });

@@ -2,7 +2,7 @@ import { placeSteps } from '#core/business/payments/places.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { salesCommand } from './command.ts';
 import { salesJobs } from './jobs.ts';
-import { placeMail } from './mail/kind.ts';
+import { placeMail } from './mail.ts';
 import { waitNotices } from './notices.ts';
 import { salesPage } from './page.ts';
 import { salesReading } from './reading.ts';

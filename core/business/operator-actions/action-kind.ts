@@ -21,6 +21,8 @@ export interface ActionSubject {
   readonly id: string;
   /** Name of the id in responses; default: the name of the kind. */
   readonly name?: string;
+  /** What pages call it; default: its id. */
+  readonly label?: string;
   /** Id at which the action is recorded; for a flag or refund, its order's. */
   readonly recordedAt: string;
   /** Additional details for the record, if the input is not enough. */
@@ -112,6 +114,9 @@ export const lines = (description: string, maxLength: number) =>
 
 /** Schema of an amount in the currency of the plans. */
 export const amount = (description: string) => integer({ minimum: 1, isMoney: true }, description);
+
+/** Schema of an account, which people name by its id, email address, name or key; actions get and record the id. */
+export const account = (description: string) => ({ ...text(description, 320), isAccount: true }) as const;
 
 /** Schema of the operator's reason. */
 export const note = lines('Why, for the record.', 500);

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { Host, Services } from '#core/gateway/host/host.ts';
 import { AccountError } from '../accounts/account-error.ts';
+import { findAccountByHandle } from '../accounts/account-list.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { accountActions } from './account-actions.ts';
 import { type ActionKind, ActionRefused, type ActionSubject, type SubjectKind } from './action-kind.ts';
@@ -58,7 +59,8 @@ export async function runAction<Input extends object>(
 ): Promise<PerformedAction> {
   await requireValid(action, input);
   const subject = await findSubject(host, action.subject, handle);
-  const resolvedInput = (await action.resolve?.(host, input)) ?? input;
+  const namedInput = await resolveAccounts(host, action, input);
+  const resolvedInput = (await action.resolve?.(host, namedInput)) ?? namedInput;
   const isRecorded = ([name]: readonly [string, unknown]) =>
     !(action.unrecorded ?? []).some((member) => member === name);
   const recorded = {
@@ -72,6 +74,19 @@ export async function runAction<Input extends object>(
     return action.perform(host, subject.id, resolvedInput, operator);
   });
   return { subject, result: result ?? {} };
+}
+
+/** Replaces handles of accounts by their ids. @throws AccountError */
+async function resolveAccounts<Input extends object>(
+  host: Host,
+  { input: { properties } }: Pick<ActionKind, 'input'>,
+  input: Input,
+): Promise<Input> {
+  const members = Object.entries(input).map(async ([name, value]: [string, unknown]) => [
+    name,
+    properties[name]?.isAccount === true ? (await findAccountByHandle(host, String(value))).id : value,
+  ]);
+  return Object.fromEntries(await Promise.all(members)) as Input;
 }
 
 /** Checks an input against its schema, because commands and pages check less, and types do not hold at run time. */

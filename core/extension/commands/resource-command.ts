@@ -4,8 +4,10 @@ import { type ActionCommandWords, addActionCommand } from './action-command.ts';
 import { type Command, exampleText } from './command.ts';
 import { addListCommand } from './list-command.ts';
 
-interface ResourceWords {
-  readonly description: string;
+/** Words of a resource's command, where they do not follow from the resource. */
+export interface ResourceWords {
+  /** Default: the resource's summary. */
+  readonly description?: string;
   /** Actions, each with its command-line form if this differs from the action's description. */
   readonly actions?: readonly (ActionKind | readonly [action: ActionKind, wording: ActionCommandWords])[];
   /** Default: `daypass NAME list`. */
@@ -14,20 +16,21 @@ interface ResourceWords {
 }
 
 /** Creates `daypass NAME …` with the subcommand `list`, `find` if the resource's query has `words`, and the given actions. */
-export function resourceCommand<Entry>(
-  resource: OperatorResource<Entry>,
-  { description, actions = [], examples = [`daypass ${resource.name} list`], exitCodes = '' }: ResourceWords,
-): Command {
+export function resourceCommand<Entry>(resource: OperatorResource<Entry>, words: ResourceWords): Command {
+  const name = resource.name.replaceAll('_', '-');
+  const { description = resource.summary, examples = [`daypass ${name} list`], exitCodes = '' } = words;
   return {
-    name: resource.name.replaceAll('_', '-'),
+    name,
     define(parser, context) {
       parser.description(description).addHelpText('after', exampleText(examples, exitCodes));
       addListCommand(parser, context, resource, { exitCodes });
       if ('words' in resource.query.properties) addListCommand(parser, context, resource, { verb: 'find', exitCodes });
-      for (const entry of actions) {
-        const [action, wording] = 'name' in entry ? [entry] : entry;
-        addActionCommand(parser, context, action, wording);
-      }
+      for (const [action, wording] of listActions(words)) addActionCommand(parser, context, action, wording);
     },
   };
+}
+
+/** Lists the actions of a command, each with its command-line form if it has one. */
+export function listActions({ actions = [] }: ResourceWords): (readonly [ActionKind, ActionCommandWords?])[] {
+  return actions.map((entry) => ('name' in entry ? [entry] : entry));
 }

@@ -4,19 +4,24 @@ import type { EventTypes } from '../events/events.ts';
 import type { Host } from '../host/host.ts';
 
 /**
- * Turns an event into an email to the account in the payload's `accountId`. The plugin that records the event registers it. It must load
- * fast, because every command loads it; the writer is loaded when an email is due.
+ * Turns an event into an email to the account in the payload's `accountId`. The plugin that records the event registers it. Every command
+ * loads it; a writer that needs modules which others do not is loaded with `load`, when an email is due.
  */
-export interface MailKind {
-  readonly event: EventName;
+export type MailKind<Name extends EventName = EventName> = MailDelivery<Name> &
+  (MailWriter<Name> | { load(): Promise<MailWriter<Name>> });
+
+interface MailDelivery<Name extends EventName> {
+  readonly event: Name;
   /**
    * `urgent`: sent before other emails, of which there may be thousands. `optional`: not about an order, a sign-in or a key, so that readers
    * can unsubscribe. `reminder`: optional, and not sent if reminders are disabled in gateway.yaml.
    */
   readonly delivery: 'urgent' | 'usual' | 'optional' | 'reminder';
-  /** Texts of the emails, and reasons for not sending one (`mail.reason.…`), which pages translate. */
-  readonly texts: MailTexts;
-  load(): Promise<MailWriter>;
+  /**
+   * Texts of the emails, and reasons for not sending one (`mail.reason.…`), which pages translate; default: the texts of all plugins, so
+   * that the plugin's `texts` have them.
+   */
+  readonly texts?: MailTexts;
 }
 
 /** Keys are unique in the gateway and start with `mail.`. */
@@ -46,6 +51,8 @@ export interface MailContext<Name extends EventName = EventName> {
   readonly language: keyof MailTexts;
   /** Returns a text of the email's kind in the language. */
   readonly t: (key: string, values?: TextValues) => string;
+  /** Returns the English text of a reason for not sending the email. */
+  readonly reason: (key: string, values?: TextValues) => string;
   /** Formats values in the language, and times in the service's time zone. */
   readonly format: {
     money(amount: number, currency: string): string;

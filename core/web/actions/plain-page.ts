@@ -1,8 +1,10 @@
 import { type ActionKind, splitActionName } from '#core/business/operator-actions/action-kind.ts';
+import { isActionError } from '#core/business/operator-actions/actions.ts';
+import { notFound } from '../pages/page-error.ts';
 import type { Page, PageRequest } from '../pages/page.ts';
 import type { PageFact } from '../resources/field.ts';
 import { describeFields } from './action-fields.ts';
-import { type ActionForm, createActionForm, type FormSubject, type SentFields } from './action-page.ts';
+import { type ActionForm, createActionForm, errorTextKey, type FormSubject, type SentFields } from './action-page.ts';
 
 /** The subject's data on the page of an action. Texts are in the reader's language. */
 export interface PageSubject extends FormSubject {
@@ -18,20 +20,22 @@ export interface PageSubject extends FormSubject {
 
 /** Where the page of an action belongs, and how it finds its subject. */
 export interface SubjectPage {
-  /** Parent path of the action's page. */
+  /** Parent path of the action's page. Without `find`, the path of a list: ids of subjects follow it, and it is opened after success. */
   readonly path: string;
+  /** Key of the list's name, for the link to it if there is no such subject. */
+  readonly label?: string;
   /**
-   * Finds the subject.
+   * Finds the subject; default: as commands and the API find it, by the `id` in the path.
    *
    * @param sent form fields or query parameters, by name
    * @throws PageError
    */
-  find(request: PageRequest, sent: SentFields): PageSubject | Promise<PageSubject>;
+  find?(request: PageRequest, sent: SentFields): PageSubject | Promise<PageSubject>;
 }
 
 /** Page settings that cannot be derived from the action. */
 type PlainPageSettings = Pick<ActionForm, 'errors' | 'check' | 'sent'> & {
-  /** Path of the page; default: the action's verb below the subject's path. */
+  /** Path of the page; default: the action's verb below the subject's path, which is `PATH/{id}` if there is no `find`. */
   readonly path?: string;
   /** Key of the title; default: the key of the button. */
   readonly title?: string;
@@ -42,13 +46,12 @@ type PlainPageSettings = Pick<ActionForm, 'errors' | 'check' | 'sent'> & {
  * button, the same key with `.question` and `.text`, and the texts of the fields (`describeFields`). Members that are parameters of the
  * path have no field.
  */
-export function plainPage(
-  action: ActionKind,
-  { path: parentPath, find }: SubjectPage,
-  settings: PlainPageSettings = {},
-): Page {
+export function plainPage(action: ActionKind, parent: SubjectPage, settings: PlainPageSettings = {}): Page {
   const key = `operator.act.${action.name}`;
-  const { path = `${parentPath}/${splitActionName(action.name).verb}`, title = key, sent = [], ...form } = settings;
+  const { find = (request) => findByAction(action, parent, request) } = parent;
+  const hasId = parent.find === undefined && action.subject.find !== undefined;
+  const defaultPath = `${parent.path}${hasId ? '/{id}' : ''}/${splitActionName(action.name).verb}`;
+  const { path = defaultPath, title = key, sent = [], ...form } = settings;
   const pathMembers = Object.keys(action.input.properties).filter((name) => path.includes(`{${name}}`));
   const omittedFields = Object.fromEntries(pathMembers.map((name) => [name, false as const]));
   return {
@@ -74,4 +77,20 @@ export function plainPage(
     },
     forms: [createActionForm(action, { ...form, pathMembers, sent, find })],
   };
+}
+
+/** @throws PageError 404 with the text of the action's error `not_found` */
+async function findByAction(
+  { name, subject: kind }: ActionKind,
+  { path, label }: SubjectPage,
+  { host, params, t }: PageRequest,
+): Promise<PageSubject> {
+  if (kind.find === undefined) return { id: '', name: '', path };
+  try {
+    const subject = await kind.find(host, params['id'] ?? '');
+    return { id: subject.id, name: subject.label ?? subject.id, path };
+  } catch (error) {
+    if (!isActionError(error) || error.kind !== 'not_found') throw error;
+    return notFound(errorTextKey(t, name, error.kind), label === undefined ? undefined : { path, label });
+  }
 }

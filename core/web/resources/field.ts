@@ -1,4 +1,6 @@
+import { type ActionKind, splitActionName } from '#core/business/operator-actions/action-kind.ts';
 import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
+import { readAccountNames } from '../pages/account-name.ts';
 import type { PageRequest } from '../pages/page.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableColumn, type TableSection } from '../pages/table.ts';
 import type { Formatter } from '../texts/formatter.ts';
@@ -52,6 +54,8 @@ interface FieldPresentation<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit
   readonly isExact?: boolean;
   /** True: the text is a sentence of the gateway, which pages translate. */
   readonly isSentence?: boolean;
+  /** Returns the path of the page that a text links to; undefined for none. */
+  link?(entry: Entry, now: number): string | undefined;
   /** Returns the cell on pages, if it differs from the value. */
   cell?(entry: Entry, reader: FieldReader): PageValue;
   /** Returns the output of commands, if it differs from the value. */
@@ -160,6 +164,33 @@ export function describeEntryTables(reader: FieldReader, tables: readonly EntryT
   return tables.map(({ name, entries, view }) => fieldTable(reader, name, `operator.${name}`, entries, view.page));
 }
 
+/** Returns a reader who knows the names of the accounts in person fields. */
+export async function withPersonNames<Entry>(
+  reader: FieldReader,
+  entries: readonly Entry[],
+  fields: readonly ShownField<Entry>[],
+): Promise<FieldReader> {
+  const { host, t } = reader;
+  const personFields = fields.filter(({ type }) => type === 'person');
+  const values = entries.flatMap((entry) => personFields.map(({ value }) => value(entry, host.now())));
+  const ids = values.filter((id) => typeof id === 'string');
+  return ids.length === 0 ? reader : { ...reader, names: await readAccountNames(host.database, ids, t) };
+}
+
+/**
+ * Returns a cell that links to the page of an action on the row's subject (`plainPage`).
+ *
+ * @param path path of the list, below which the page of the action is
+ * @param label text key; default: the text of the action's button
+ */
+export const actionCell =
+  ({ name }: Pick<ActionKind, 'name'>, path: string, label = `operator.act.${name}`) =>
+  ({ id }: { readonly id: string }, { t }: Pick<FieldReader, 't'>): TableCell => ({
+    text: t(label),
+    path: `${path}/${id}/${splitActionName(name).verb}`,
+    isButton: true,
+  });
+
 /** A name and a value on a page, formatted for its reader. */
 export interface PageFact {
   readonly name: string;
@@ -186,6 +217,13 @@ export function describeEntryFacts<Entry>(
 }
 
 function createCell<Entry>(field: ShownField<Entry>, entry: Entry, reader: FieldReader): PageValue {
+  const content = createContent(field, entry, reader);
+  const path = field.link?.(entry, reader.host.now());
+  if (path === undefined || content === undefined || content instanceof Date) return content;
+  return typeof content === 'object' ? { ...content, path } : { text: String(content), path };
+}
+
+function createContent<Entry>(field: ShownField<Entry>, entry: Entry, reader: FieldReader): PageValue {
   const { t, format, host, names } = reader;
   if (field.cell !== undefined) return field.cell(entry, reader);
   const value = field.value(entry, host.now());

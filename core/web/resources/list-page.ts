@@ -1,9 +1,8 @@
 import { uuid } from '#core/platform/database/database.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
-import { readAccountNames } from '../pages/account-name.ts';
 import { listLinksTo, listLinksWithin } from '../pages/list-navigation.ts';
 import type { Navigation, Page } from '../pages/page.ts';
-import { fieldTable } from './field.ts';
+import { fieldTable, withPersonNames } from './field.ts';
 import type { OperatorResource } from './resource.ts';
 
 const pageSize = 50;
@@ -43,7 +42,8 @@ export function listPage(
     title,
     ...(within === undefined ? { navigation: { label: title, ...navigation } } : { within }),
     template: 'parts/list.eta',
-    async show({ host, query, t, format, language }) {
+    async show(request) {
+      const { host, query, t, format } = request;
       const words = (query['q'] ?? '').trim().slice(0, maxSearchLength);
       const state = choices.find((choice) => choice === query['state']) ?? '';
       const day = dayLabel !== undefined && isDay(query['day'] ?? '') ? (query['day'] ?? '') : '';
@@ -55,11 +55,7 @@ export function listPage(
         ...(after !== undefined && { after }),
       };
       const result = await resource.list(host, listQuery, { limit: pageSize, timeZone: format.timeZone });
-      const personFields = view.page.filter(({ type }) => type === 'person');
-      const ids = result.entries.flatMap((entry) => personFields.map(({ value }) => String(value(entry, host.now()))));
-      const names =
-        personFields.length === 0 ? new Map<string, string>() : await readAccountNames(host.database, ids, t);
-      const reader = { host, t, format, language, names };
+      const reader = await withPersonNames(request, result.entries, view.page);
       return {
         path,
         heading: t(title),

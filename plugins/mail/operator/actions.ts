@@ -2,6 +2,7 @@ import { listMails, repeatMail } from '#core/business/mail/mails.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import { ActionRefused, defineAction, note, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
 import { describeChoice } from '#core/business/operator-actions/member-describers.ts';
+import type { ActionCommandWords } from '#core/extension/commands/action-command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { object } from '#core/platform/schema.ts';
 
@@ -30,3 +31,9 @@ export const sendAgainAction = defineAction({
     if (!(await repeatMail(database, id))) throw new ActionRefused('The mail is being sent at this moment.');
   },
 });
+
+export const sendAgainWords: ActionCommandWords = {
+  handle: 'id of the mail (daypass mail list)',
+  examples: ['daypass mail send-again 4711 --note "mailbox was full"'],
+  done: (id) => `mail ${id} is sent again`,
+};

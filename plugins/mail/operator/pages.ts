@@ -3,7 +3,6 @@ import { translateChoice } from '#core/business/operator-actions/member-describe
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
-import { fieldTable } from '#core/web/resources/field.ts';
 import { mails } from '#core/web/resources/mails.ts';
 import { findMail, sendAgainAction } from './actions.ts';
 
@@ -16,15 +15,15 @@ export const mailsPage = tablesPage({
   title: 'operator.mails_undelivered',
   back: { path: '/operator/health', label: 'operator.health' },
   none: ['operator.mails_none', 'operator.mails_none_text'],
-  async read(request) {
-    const { host, t } = request;
+  resource: mails,
+  async read({ host, t }) {
     const [undelivered, { money, others }] = await Promise.all([
       listMails(host.database, { isUndelivered: true }, maxListed),
       countUndelivered(host.database),
     ]);
     return {
       lead: t('operator.mails_text', { count: undeliveredDays }),
-      sections: [fieldTable(request, 'mails', 'operator.mails_undelivered', undelivered, mails.view.page)],
+      sections: [{ entries: undelivered }],
       below: t('operator.mails_total', { count: money + others }),
     };
   },

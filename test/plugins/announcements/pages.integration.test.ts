@@ -6,12 +6,13 @@ import {
   findAnnouncement,
   listAnnouncements,
 } from '../../../plugins/announcements/announcements.ts';
-import { announcementCommand } from '../../../plugins/announcements/command.ts';
 import { type ActionPage, describeActionPages, useActionPages } from '../../support/action-pages.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
+import { registeredHere } from '../../support/registered.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 
+const registry = await registeredHere();
 const world = useActionPages(
   `mail: { smtp: "smtp://127.0.0.1:9", from: shop@example.com }
 `,
@@ -109,7 +110,7 @@ it('an announcement is not mailed where mail is off', async () => {
 async function command(...words: string[]): Promise<string> {
   const lines: string[] = [];
   const parser = new Parser('announcement').exitOverride().configureOutput({ writeErr: () => undefined });
-  announcementCommand.define(parser, {
+  registry.commands.get('announcement')?.define(parser, {
     withHost: (work) => explainErrors(work(world.gateway.gateway.host)),
     print: (line) => void lines.push(line),
   });

@@ -1,15 +1,14 @@
-import type { MailWriter } from '#core/gateway/mails/mail-kind.ts';
-import { defineSentences } from '#core/platform/sentences.ts';
-import { findAnnouncement, isOpen } from '../announcements.ts';
-import en from './texts/en.json' with { type: 'json' };
+import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
+import { findAnnouncement, isOpen } from './announcements.ts';
 
-const mailReason = defineSentences(en);
-
-export const writeAnnouncementMail: MailWriter<'announcement.published'> = {
-  async write({ host, payload, language, t, format, buttons, pages }) {
+/** Email to the recipients of an announcement, see `recordMails`. */
+export const announcementMail: MailKind<'announcement.published'> = {
+  event: 'announcement.published',
+  delivery: 'optional',
+  async write({ host, payload, reason, language, t, format, buttons, pages }) {
     const announcement = await findAnnouncement(host.database, payload.announcementId);
     if (announcement === undefined || !isOpen(announcement, host.now()))
-      return mailReason('mail.reason.announcement_ended');
+      return reason('mail.reason.announcement_ended');
     const { kind, text, model, from, until, audience } = announcement;
     const time = (at: number) => format.time(new Date(at)).text;
     return {

@@ -1,14 +1,13 @@
-import type { MailWriter } from '#core/gateway/mails/mail-kind.ts';
-import { defineSentences } from '#core/platform/sentences.ts';
-import { findReservation } from '../waiting-list.ts';
-import en from './texts/en.json' with { type: 'json' };
+import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
+import { findReservation } from './waiting-list.ts';
 
-const mailReason = defineSentences(en);
-
-export const writePlaceMail: MailWriter<'place.reserved'> = {
-  async write({ host, payload, t, format, buttons }) {
+/** Mail to the next account on the waiting list. */
+export const placeMail: MailKind<'place.reserved'> = {
+  event: 'place.reserved',
+  delivery: 'usual',
+  async write({ host, payload, reason, t, format, buttons }) {
     const reservation = await findReservation(host.database, payload.entryId);
-    if (reservation?.isOpen !== true) return mailReason('mail.reason.place_gone');
+    if (reservation?.isOpen !== true) return reason('mail.reason.place_gone');
     const { days, until } = reservation;
     const time = format.time(until).text;
     return {

@@ -1,20 +1,19 @@
-import type { MailWriter } from '#core/gateway/mails/mail-kind.ts';
-import { defineSentences } from '#core/platform/sentences.ts';
-import { findOutage, listCredits } from '../credit.ts';
-import { outagesSection } from '../section.ts';
-import en from './texts/en.json' with { type: 'json' };
+import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
+import { findOutage, listCredits } from './credit.ts';
+import { outagesSection } from './section.ts';
 
-const mailReason = defineSentences(en);
-
-export const writeCreditMail: MailWriter<'outage.credited'> = {
-  async write({ host, payload, account, t, format, buttons }) {
-    if (!host.section(outagesSection).mail) return mailReason('mail.reason.credit_mail_off');
+/** Email to accounts that were credited for an outage. */
+export const creditMail: MailKind<'outage.credited'> = {
+  event: 'outage.credited',
+  delivery: 'optional',
+  async write({ host, payload, reason, account, t, format, buttons }) {
+    if (!host.section(outagesSection).mail) return reason('mail.reason.credit_mail_off');
     const { model, from } = await findOutage(host.database, payload.outageId);
     const credits = await listCredits(host.database, account.id, 7);
     const credit = credits.find(
       (candidate) => candidate.model === model && candidate.fromAt.getTime() === from.getTime(),
     );
-    if (credit === undefined) return mailReason('mail.reason.no_credit');
+    if (credit === undefined) return reason('mail.reason.no_credit');
     const minutes = t('mail.outage.minutes', { count: Math.max(1, Math.round(credit.seconds / 60)) });
     const end = account.periods.at(-1)?.endsAt;
     return {

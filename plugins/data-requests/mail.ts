@@ -1,16 +1,14 @@
-import type { MailWriter } from '#core/gateway/mails/mail-kind.ts';
-import { defineSentences } from '#core/platform/sentences.ts';
-import { ownPath } from '../own-page.ts';
-import { findRequest } from '../requests.ts';
-import en from './texts/en.json' with { type: 'json' };
+import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
+import { ownPath } from './own-page.ts';
+import { findRequest } from './requests.ts';
 
-const mailReason = defineSentences(en);
-
-export const writeAnswerMail: MailWriter<'data_request.answered'> = {
-  async write({ host, payload, t, format }) {
+/** Mail to an account whose request was answered. A paused account gets no mail and reads the answer on its page. */
+export const answerMail: MailKind<'data_request.answered'> = {
+  event: 'data_request.answered',
+  delivery: 'usual',
+  async write({ host, payload, reason, t, format }) {
     const request = await findRequest(host.database, payload.requestId);
-    if (request?.answer === undefined || request.outcome === undefined)
-      return mailReason('mail.reason.data_request_gone');
+    if (request?.answer === undefined || request.outcome === undefined) return reason('mail.reason.data_request_gone');
     const { kind, receivedAt, outcome, answer } = request;
     return {
       subject: t('mail.data_request.subject', { service: host.service.name }),

@@ -38,7 +38,7 @@ export {
   type SectionValues,
   type YamlPath,
 } from '#core/config/section.ts';
-export type { Infer, JsonSchema } from '#core/platform/schema.ts';
+export { array, boolean, type Infer, integer, type JsonSchema, number, object, string } from '#core/platform/schema.ts';
 
 // Stages and endpoints.
 export {
@@ -106,28 +106,39 @@ export {
 export type { CheckoutPart, CheckoutStep, SentencePiece } from '#core/web/pages/checkout-step.ts';
 export type { OrderLine, PlacedOrder, RecordOrder } from '#core/business/payments/order-lines.ts';
 export { markdownPage } from '#core/web/markdown/markdown-page.ts';
-export { PageError, type PageErrorDetails } from '#core/web/pages/page-error.ts';
+export { notFound, PageError, type PageErrorDetails } from '#core/web/pages/page-error.ts';
 export { publishLive } from '#core/web/live/live-bus.ts';
 export type { IssuedSession, OpenSession, SessionRecord, Sessions } from '#core/web/sessions/sessions.ts';
 export { type SessionWithRoles, sessionOf, sessionsOf, signIn, signInPath } from '#core/web/sessions/sign-in.ts';
 export { ownPath } from '#core/web/pages/paths.ts';
+export { readAccountNames } from '#core/web/pages/account-name.ts';
 export type { Preference } from '#core/web/pages/cookies.ts';
 export { defineTexts, type Language, type Texts, type Translate } from '#core/web/texts/texts.ts';
 export { defineSentences, type Text, type TextValues } from '#core/platform/sentences.ts';
 
 // Operator actions and messages to customers.
 export {
+  account,
   type ActionKind,
   ActionRefused,
   type ActionSubject,
+  amount,
   defineAction,
+  lines,
+  note,
   type SubjectKind,
+  text,
+  time,
 } from '#core/business/operator-actions/action-kind.ts';
+export * from '#core/business/operator-actions/member-describers.ts';
 export type { Operator } from '#core/business/operator-actions/operator-actions.ts';
+export { describeFields } from '#core/web/actions/action-fields.ts';
+export { createActionForm } from '#core/web/actions/action-page.ts';
 export { plainPage, type SubjectPage } from '#core/web/actions/plain-page.ts';
-export { defineView, fieldTable } from '#core/web/resources/field.ts';
+export { tablesPage } from '#core/web/actions/tables-page.ts';
+export { actionCell, defineView, describeEntryFacts, fieldTable, withPersonNames } from '#core/web/resources/field.ts';
 export { listPage } from '#core/web/resources/list-page.ts';
-export { defineResource, type OperatorResource } from '#core/web/resources/resource.ts';
+export { createAfterSchema, defineResource, type OperatorResource, readPage } from '#core/web/resources/resource.ts';
 export type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notices.ts';
 
 // Records of requests.

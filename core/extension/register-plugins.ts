@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Server } from '@hapi/hapi';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
@@ -21,14 +21,17 @@ export async function registerOwnPlugins(server: Server): Promise<void> {
   for (const folder of folders.filter((path) => existsSync(join(path, indexFile)))) {
     const { plugin } = (await import(pathToFileURL(join(folder, indexFile)).href)) as { plugin: GatewayPlugin };
     await register(server, plugin);
-    if (existsSync(join(folder, 'texts'))) server.gateway.texts(readTexts(join(folder, 'texts')));
+    addTexts(server, folder);
   }
 }
 
-function readTexts(folder: string): Texts {
+/** Registers the texts in the folder `texts` of a plugin, if it has one. */
+function addTexts({ gateway }: Server, pluginFolder: string): void {
+  const folder = join(pluginFolder, 'texts');
+  if (!existsSync(join(folder, 'en.json'))) return;
   const read = (language: Language) =>
     JSON.parse(readFileSync(join(folder, `${language}.json`), 'utf8')) as Texts[Language];
-  return { en: read('en'), id: read('id') };
+  gateway.texts({ en: read('en'), id: read('id') });
 }
 
 async function register(server: Server, plugin: GatewayPlugin): Promise<void> {
@@ -60,9 +63,11 @@ export async function registerForeignPlugin(server: Server, specifier: string, c
   const plugin = toPlugin(exports, specifier, stages);
   const { gateway } = server;
   const earlierStages = new Set(gateway.stages.keys());
+  const earlierTexts = gateway.pageTexts.length;
   gateway.foreignPlugins.set(nameOf(plugin), file);
   try {
     await register(server, plugin);
+    if (gateway.pageTexts.length === earlierTexts) addTexts(server, dirname(file));
     // Registers the exported stages that the plugin's `register` left out.
     for (const stage of stages) if (gateway.stages.get(stage.name) !== stage) gateway.stage(stage);
     for (const name of gateway.stages.keys()) if (!earlierStages.has(name)) gateway.foreignStages.add(name);

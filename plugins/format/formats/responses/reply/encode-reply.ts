@@ -1,8 +1,8 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
-import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
 import type { Block, BlockHead, Citation, CompleteReply, Logprob, ReplyEvent } from '../../../canonical/reply.ts';
+import { asText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 import {
   isTruncated,
@@ -12,7 +12,8 @@ import {
   resolveStatus,
   renderResponseFailed,
 } from './reply-object.ts';
-import { writeTextPart, blockPartKinds } from './text-parts.ts';
+import { StreamedItem, type StreamedPart } from './streamed-item.ts';
+import { blockPartKinds } from './text-parts.ts';
 import {
   createBlockItemId,
   type TextualBlock,
@@ -23,19 +24,7 @@ import {
   writePart,
 } from './write-output.ts';
 
-type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
-
-const inputEvents = {
-  function: 'response.function_call_arguments',
-  freeform: 'response.custom_tool_call_input',
-} as const;
-
-interface OpenItem {
-  readonly index: number;
-  readonly head: BlockHead;
-  readonly collectedText: CollectedText;
-  readonly citations: Citation[];
-}
+const noNames = { id: '', callId: '' };
 
 /**
  * Writes a Responses reply, in which every block is a separate item. Source: OpenAI API reference, "Responses streaming
@@ -46,15 +35,14 @@ export class ResponsesEncoder implements ReplyEncoder {
   readonly #output: ResponsesItem[] = [];
   /** The last item. Its `done` event waits for the next event, which shows whether a limit truncated the item. */
   #lastItem: ResponsesItem | undefined;
-  /** The open item with its content so far. */
-  #openItem: OpenItem | undefined;
+  /** The item of the current block. */
+  #item = new StreamedItem('', noNames, () => 0);
+  /** The part with the text of the current block; undefined until it is open. */
+  #part: StreamedPart | undefined;
+  /** The events of the block's deltas around their numbers and texts, prepared because nearly every token is one. */
+  #deltaFrame: readonly [before: string, middle: string, after: string] | undefined;
   finished: ResponsesReply | undefined;
   #sequenceNumber = 0;
-  /** Members that identify the open item, and the part of its text, in events. */
-  #location: ResponsesEvent = {};
-  /** True once the part with the item's text is open. */
-  #isPartOpen = false;
-  #citationCount = 0;
 
   constructor(context: ReplyContext) {
     this.#context = context;
@@ -63,15 +51,15 @@ export class ResponsesEncoder implements ReplyEncoder {
   encodeEvent(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
-        return this.#writeResponseState('response.created') + this.#writeResponseState('response.in_progress');
+        return this.#writeStart('response.created') + this.#writeStart('response.in_progress');
       case 'block_start':
-        return this.#writeItemStart(event.index, event.block);
+        return this.#startBlock(event.index, event.block);
       case 'block_delta':
         return this.#writeDelta(event.block, event.text, event.logprobs);
       case 'citation':
         return this.#writeCitation(event.citation);
       case 'block_stop':
-        return this.#writeBlockEnd(event.index, event.block);
+        return this.#endBlock(event.index, event.block);
       case 'finish':
         return this.#writeFinish(event.reply);
     }
@@ -84,16 +72,15 @@ export class ResponsesEncoder implements ReplyEncoder {
 
   encodeFailure(error: GatewayError, usage?: Usage): string {
     const itemEnd = this.#writeItemEnd();
-    const output = [
-      ...this.#output,
-      ...(this.#openItem === undefined ? [] : [this.#writeTruncatedItem(this.#openItem)]),
-    ];
+    const isOpen = this.#item.isAnnounced && !this.#item.isDone;
+    const output = isOpen ? [...this.#output, this.#item.writePartial()] : this.#output;
     const response = writeResponse(this.#context, { status: 'failed', output, usage });
     return itemEnd + renderResponseFailed(error, createResponseId(this.#context), this.#sequenceNumber++, response);
   }
 
-  #writeResponseState(type: string): string {
-    return this.#writeEvent(type, { response: writeResponse(this.#context, { status: 'in_progress', output: [] }) });
+  #writeStart(type: string): string {
+    const response = writeResponse(this.#context, { status: 'in_progress', output: [] });
+    return this.#writeEvent({ type, response });
   }
 
   #finishResponse(state: ResponseState): ResponsesReply {
@@ -104,7 +91,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     const status = resolveStatus(reply);
     const output = markTruncated(this.#output, reply);
     const response = this.#finishResponse({ status, output, reply });
-    return this.#writeItemEnd(output.at(-1)) + this.#writeEvent(`response.${status}`, { response });
+    return this.#writeItemEnd(output.at(-1)) + this.#writeEvent({ type: `response.${status}`, response });
   }
 
   /**
@@ -115,118 +102,88 @@ export class ResponsesEncoder implements ReplyEncoder {
   #writeItemEnd(item = this.#lastItem): string {
     if (this.#lastItem === undefined || item === undefined) return '';
     this.#lastItem = undefined;
-    return this.#writeEvent('response.output_item.done', { output_index: this.#output.length - 1, item });
+    return this.#writeEvent({ type: 'response.output_item.done', output_index: this.#output.length - 1, item });
   }
 
-  #writeItemStart(index: number, head: BlockHead): string {
-    this.#isPartOpen = false;
-    this.#citationCount = 0;
-    this.#openItem = { index, head, collectedText: new CollectedText(), citations: [] };
+  #startBlock(index: number, head: BlockHead): string {
     const id = this.#createItemId(index, head);
-    const part = head.type === 'tool_call' || head.type === 'image' ? {} : { [blockPartKinds[head.type].index]: 0 };
-    this.#location = { item_id: id, output_index: index, ...part };
-    const item = writeOpenItem(id, head);
-    const start = this.#writeItemEnd() + this.#writeEvent('response.output_item.added', { output_index: index, item });
-    if (head.type === 'text' || head.type === 'refusal') return start + this.#writePartStart(head.type);
-    return head.type === 'image'
-      ? start + this.#writeImageState('in_progress') + this.#writeImageState('generating')
-      : start;
-  }
-
-  #writeDelta(head: BlockHead, delta: string, tokens?: readonly Logprob[]): string {
-    this.#openItem?.collectedText.add(delta);
-    if (head.type === 'image') return '';
-    if (head.type === 'tool_call')
-      // Searches have an object as input, without deltas.
-      return head.form === 'tool_search'
-        ? ''
-        : this.#writeEvent(`${inputEvents[head.form]}.delta`, { ...this.#location, delta });
-    const logprobs = head.type === 'text' ? writeLogprobs(tokens) : undefined;
-    const { events } = blockPartKinds[head.type];
-    return (
-      this.#writePartStart(head.type) + this.#writeEvent(`${events}.delta`, { ...this.#location, delta, logprobs })
-    );
+    const openItem = writeOpenItem(id, head);
+    this.#item = new StreamedItem(asText(openItem.type), { ...noNames, id }, () => index);
+    this.#part = undefined;
+    this.#deltaFrame = undefined;
+    const start = this.#writeItemEnd() + this.#writeEvent(this.#item.announce(openItem));
+    if (head.type === 'text' || head.type === 'refusal') return start + this.#startPart(head.type);
+    return head.type === 'image' ? start + this.#writeImageStates('in_progress', 'generating') : start;
   }
 
   /** Opens the part of a text once. Encrypted reasoning has no text and therefore no part. */
-  #writePartStart(type: TextualBlock['type']): string {
-    if (this.#isPartOpen) return '';
-    this.#isPartOpen = true;
-    const kind = blockPartKinds[type];
-    return this.#writeEvent(`${kind.partEvents}.added`, { ...this.#location, part: writeTextPart(kind, '') });
+  #startPart(type: TextualBlock['type']): string {
+    if (this.#part !== undefined) return '';
+    this.#part = this.#item.openPart(blockPartKinds[type]);
+    return this.#writeEvent(this.#part.open());
+  }
+
+  #writeDelta(head: BlockHead, delta: string, tokens?: readonly Logprob[]): string {
+    if (head.type === 'image') return '';
+    const start = head.type === 'tool_call' ? '' : this.#startPart(head.type);
+    const part = this.#part;
+    if (tokens !== undefined && part !== undefined)
+      return start + this.#writeEvent(part.append(delta, writeLogprobs(tokens)));
+    (part?.receivedText ?? this.#item.input).add(delta);
+    // Searches have an object as input, without deltas.
+    if (head.type === 'tool_call' && head.form === 'tool_search') return '';
+    const [before, middle, after] = (this.#deltaFrame ??= frameDelta(part?.append('') ?? this.#item.appendInput('')));
+    return `${start}${before}${this.#sequenceNumber++}${middle}${JSON.stringify(delta)}${after}`;
   }
 
   #writeCitation(citation: Citation): string {
-    this.#openItem?.citations.push(citation);
-    return this.#writeEvent('response.output_text.annotation.added', {
-      ...this.#location,
-      annotation_index: this.#citationCount++,
-      annotation: writeCitation(citation),
-    });
+    const part = this.#part;
+    return part === undefined ? '' : this.#writeEvent(this.#item.addCitation(part, writeCitation(citation)));
   }
 
-  #writeBlockEnd(index: number, block: Block): string {
+  /** Writes the end of a block's content. The `done` event of its item follows later. */
+  #endBlock(index: number, block: Block): string {
     const item = writeItem(this.#createItemId(index, block), block);
     this.#output.push(item);
     this.#lastItem = item;
-    this.#openItem = undefined;
-    return this.#writeContentEnd(block);
+    this.#item.isDone = true;
+    if (block.type === 'image') return this.#writeImageStates('completed');
+    if (block.type === 'tool_call')
+      return block.form === 'tool_search' ? '' : this.#writeEvents(this.#item.endInput(block.input, block.name));
+    const part = writePart(block);
+    return this.#part === undefined ? '' : this.#writeEvents([...this.#part.endText(part), ...this.#part.close(part)]);
   }
 
-  /** Writes the `done` events of a block, which precede the `done` event of its item. */
-  #writeContentEnd(block: Block): string {
-    if (block.type === 'image') return this.#writeImageState('completed');
-    if (block.type === 'tool_call') return this.#writeInputEnd(block);
-    if (!this.#isPartOpen) return '';
-    const { events, partEvents, member } = blockPartKinds[block.type];
-    const logprobs = block.type === 'text' ? { logprobs: writeLogprobs(block.logprobs) } : {};
-    return (
-      this.#writeEvent(`${events}.done`, { ...this.#location, [member]: block.text, ...logprobs }) +
-      this.#writeEvent(`${partEvents}.done`, { ...this.#location, part: writePart(block) })
-    );
-  }
-
-  #writeImageState(state: 'in_progress' | 'generating' | 'completed'): string {
-    return this.#writeEvent(`response.image_generation_call.${state}`, this.#location);
-  }
-
-  #writeInputEnd({ form, name, input }: BlockOf<'tool_call'>): string {
-    if (form === 'tool_search') return '';
-    const inputMembers = form === 'function' ? { name, arguments: input } : { input };
-    return this.#writeEvent(`${inputEvents[form]}.done`, { ...this.#location, ...inputMembers });
-  }
-
-  #writeTruncatedItem({ index, head, collectedText, citations }: OpenItem): ResponsesItem {
-    const { text } = collectedText;
-    const id = this.#createItemId(index, head);
-    switch (head.type) {
-      case 'text':
-        return writeItem(id, { type: 'text', text, citations }, 'incomplete');
-      case 'refusal':
-        return writeItem(id, { type: 'refusal', text }, 'incomplete');
-      case 'reasoning': {
-        // The state is sent when the item ends.
-        const { encrypted_content: _, ...item } = writeItem(id, { ...head, text, state: '', isRedacted: false });
-        return { ...item, status: 'incomplete' };
-      }
-      case 'tool_call':
-        return writeItem(id, { ...head, input: text }, 'incomplete');
-      case 'image':
-        // Not reached: an image is complete when its block starts.
-        return writeOpenItem(id, head);
-    }
+  #writeImageStates(...states: readonly ('in_progress' | 'generating' | 'completed')[]): string {
+    const { location } = this.#item;
+    return this.#writeEvents(states.map((state) => ({ type: `response.image_generation_call.${state}`, ...location })));
   }
 
   #createItemId(index: number, head: BlockHead): string {
     return createBlockItemId(this.#context.id, index, head);
   }
 
-  /** Writes an event. `event:` repeats the type, which some clients require. */
-  #writeEvent(type: string, members: ResponsesEvent): string {
-    // Copying the members would cost more than the rest of a delta.
-    const json = JSON.stringify(members).slice(1);
-    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequenceNumber++},${json}\n\n`;
+  #writeEvents(events: readonly ResponsesEvent[]): string {
+    return events.map((event) => this.#writeEvent(event)).join('');
   }
+
+  #writeEvent(event: ResponsesEvent): string {
+    const [before, members] = splitAtNumber(event);
+    return before + this.#sequenceNumber++ + members;
+  }
+}
+
+/** Writes an event, in two parts around its number. `event:` repeats the type, which some clients require. */
+function splitAtNumber({ type, ...members }: ResponsesEvent): readonly [before: string, after: string] {
+  const name = asText(type);
+  return [`event: ${name}\ndata: {"type":"${name}","sequence_number":`, `,${JSON.stringify(members).slice(1)}\n\n`];
+}
+
+/** Writes the events that differ from a delta without text only in their text, in three parts around number and text. */
+function frameDelta(emptyDelta: ResponsesEvent): readonly [before: string, middle: string, after: string] {
+  const [before, members] = splitAtNumber(emptyDelta);
+  const [middle = '', after = ''] = members.split('"delta":""');
+  return [before, `${middle}"delta":`, after];
 }
 
 /** Marks the last item of a truncated answer as incomplete. */

@@ -48,8 +48,6 @@ export class OutputItems {
     return this.#itemsById.get(id)?.isDone === true;
   }
 
-  readonly takeNextIndex = (): number => this.#announcedCount++;
-
   /** Creates an item, even at an index that was in use before. */
   startItem(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
     const type = typeOf(item);
@@ -184,7 +182,7 @@ export class OutputItems {
       id: textOr(item.id, this.#exchangeId === undefined ? '' : createItemId(type, this.#exchangeId, position)),
       callId: textOr(item.id, this.#exchangeId === undefined ? '' : `call_${this.#exchangeId}_${position}`),
     };
-    const streamedItem = new StreamedItem(type, vendorNames, names);
+    const streamedItem = new StreamedItem(type, names, () => this.#announcedCount++, vendorNames);
     streamedItem.possibleOriginal = possibleOriginal;
     this.#items.push(streamedItem);
     this.#openItems.add(streamedItem);

@@ -43,7 +43,7 @@ export class RepairedOutput {
     // A late event adds nothing to a finished item, but a late delta starts a new item.
     if (!type.endsWith('.delta') && this.#items.isDone(data)) return [];
     const kind = findEventPartKind(type);
-    if (kind !== undefined) return type.endsWith('.delta') ? this.#appendDelta(data, kind) : this.#endText(data, kind);
+    if (kind !== undefined) return this.#repairText(type, data, kind);
     if (type.includes('_part.')) return this.#repairPartEvent(type, data);
     if (type === 'response.output_text.annotation.added') return this.#addCitation(data);
     return itemType === undefined ? [data] : this.#repairInput(type, itemType, data);
@@ -71,7 +71,7 @@ export class RepairedOutput {
     return vendorItems.filter(isJsonObject).flatMap((item) => {
       const streamedItem = this.#items.matchFinalItem(item, remainingItems);
       if (!streamedItem.isDone)
-        return this.#dropIfRepeat(streamedItem, item) ? [] : this.#finishItem(streamedItem, item, 'completed');
+        return this.#dropIfRepeat(streamedItem, item) ? [] : streamedItem.finish(item, 'completed');
       streamedItem.item = repairItem(item, streamedItem.names, 'completed');
       return [];
     });
@@ -81,9 +81,7 @@ export class RepairedOutput {
   closeItems(status: string): Events {
     // A call without a name cannot be run.
     const openItems = this.#items.listOpenItems().filter(({ isAnnounced }) => isAnnounced);
-    return openItems.flatMap((item) =>
-      this.#finishItem(item, undefined, item === openItems.at(-1) ? status : 'completed'),
-    );
+    return openItems.flatMap((item) => item.finish(undefined, item === openItems.at(-1) ? status : 'completed'));
   }
 
   /**
@@ -112,23 +110,13 @@ export class RepairedOutput {
     // The name may arrive only when the call ends.
     if (streamedItem.possibleOriginal !== undefined || (item.type === 'function_call' && typeof item.name !== 'string'))
       return [];
-    const added = streamedItem.announce(this.#items.takeNextIndex(), item);
-    return [withMembers(data, { output_index: added.output_index, item })];
+    return [streamedItem.announce(item, data)];
   }
 
   #endItem(data: ResponsesEvent, vendorItem: ResponsesItem): Events {
     const streamedItem = this.#items.findFinished(data, vendorItem);
     if (streamedItem.isDone || this.#dropIfRepeat(streamedItem, vendorItem)) return [];
-    const events = streamedItem.finish(vendorItem, 'completed', this.#items.takeNextIndex);
-    return [...events, withMembers(data, { output_index: streamedItem.index, item: streamedItem.item })];
-  }
-
-  #finishItem(streamedItem: StreamedItem, vendorItem: ResponsesItem | undefined, status: string): Events {
-    const events = streamedItem.finish(vendorItem, status, this.#items.takeNextIndex);
-    return [
-      ...events,
-      { type: 'response.output_item.done', output_index: streamedItem.index, item: streamedItem.item },
-    ];
+    return streamedItem.finish(vendorItem, 'completed', data);
   }
 
   /** Returns the item that an event belongs to, and the event that announces the item if it is new. */
@@ -136,40 +124,32 @@ export class RepairedOutput {
     const item = this.#items.findOrCreate(data, type);
     if (item.isAnnounced) return { item, events: [] };
     const openingForm = toOpeningForm(repairItem({ type }, item.names, 'in_progress'));
-    return { item, events: [item.announce(this.#items.takeNextIndex(), openingForm)] };
+    return { item, events: [item.announce(openingForm)] };
   }
 
   /** Returns the part that an event belongs to, and the events that announce the part and its item if they are new. */
   #ensurePart(
     data: ResponsesEvent,
     kind: TextPartKind,
-  ): { readonly item: StreamedItem; readonly part: StreamedPart; readonly events: Events } {
+    openPart = (part: StreamedPart) => part.open(),
+  ): { readonly part: StreamedPart; readonly events: Events } {
     const { item, events } = this.#ensureItem(itemTypeOf(`${kind.events}.delta`) ?? 'message', data);
     const vendorIndex = data[kind.index];
     const knownPart = item.findPart(kind, vendorIndex);
-    if (knownPart !== undefined) return { item, part: knownPart, events };
+    if (knownPart !== undefined) return { part: knownPart, events };
     const part = item.openPart(kind, vendorIndex);
-    return { item, part, events: [...events, part.writeAdded(item.location)] };
+    return { part, events: [...events, openPart(part)] };
   }
 
-  #appendDelta(data: ResponsesEvent, kind: TextPartKind): Events {
+  #repairText(type: string, data: ResponsesEvent, kind: TextPartKind): Events {
     const { delta } = data;
-    if (typeof delta !== 'string') return [];
-    const { item, part, events } = this.#ensurePart(data, kind);
-    part.receivedText.add(delta);
+    const isDelta = type.endsWith('.delta');
+    if (isDelta && typeof delta !== 'string') return [];
+    const { part, events } = this.#ensurePart(data, kind);
+    if (!isDelta) return [...events, ...part.endText(data, data)];
     this.lastText = part.receivedText;
-    const locatedEvent = withMembers(data, part.locate(item.location));
+    const locatedEvent = part.append(delta as string, undefined, data);
     return events.length === 0 ? [locatedEvent] : [...events, locatedEvent];
-  }
-
-  #endText(data: ResponsesEvent, kind: TextPartKind): Events {
-    const { item, part, events } = this.#ensurePart(data, kind);
-    if (part.hasEndedText) return events;
-    const fullText = data[kind.member];
-    const remainder = typeof fullText === 'string' ? part.completeText(item.location, fullText, data.logprobs) : [];
-    part.hasEndedText = true;
-    const text = typeof fullText === 'string' ? fullText : part.receivedText.text;
-    return [...events, ...remainder, withMembers(data, { ...part.locate(item.location), [kind.member]: text })];
   }
 
   #repairPartEvent(type: string, data: ResponsesEvent): Events {
@@ -177,45 +157,15 @@ export class RepairedOutput {
     const summary = type.includes('summary') ? 'summary_text' : 'output_text';
     const kind = findPartKind(isJsonObject(vendorPart) ? readMember<ResponsesPart>(vendorPart, 'type') : summary);
     if (kind === undefined) return [data];
-    return type.endsWith('.added') ? this.#startPart(data, kind, vendorPart) : this.#endPart(data, kind, vendorPart);
-  }
-
-  #startPart(data: ResponsesEvent, kind: TextPartKind, vendorPart: JsonValue | undefined): Events {
-    const { item, events } = this.#ensureItem(itemTypeOf(`${kind.events}.delta`) ?? 'message', data);
     // An earlier delta may already have opened the part.
-    if (item.findPart(kind, data[kind.index]) !== undefined) return events;
-    const openedPart = item.openPart(kind, data[kind.index]);
-    const part: ResponsesPart = isJsonObject(vendorPart) ? vendorPart : openedPart.write();
-    openedPart.receivedText.add(readInputText(part[kind.member]));
-    return [...events, withMembers(data, { ...openedPart.locate(item.location), part })];
-  }
-
-  #endPart(data: ResponsesEvent, kind: TextPartKind, vendorPart: JsonValue | undefined): Events {
-    const { item, part, events } = this.#ensurePart(data, kind);
-    const partMembers: ResponsesPart = isJsonObject(vendorPart) ? vendorPart : {};
-    const fullText = partMembers[kind.member];
-    const remainder = typeof fullText === 'string' ? part.completeText(item.location, fullText) : [];
-    const textEnd = part.endText(item.location);
-    part.isClosed = true;
-    const closedPart =
-      typeof fullText === 'string'
-        ? partMembers
-        : { ...part.write(), ...partMembers, [kind.member]: part.receivedText.text };
-    return [
-      ...events,
-      ...remainder,
-      ...textEnd,
-      withMembers(data, { ...part.locate(item.location), part: closedPart }),
-    ];
+    if (type.endsWith('.added')) return this.#ensurePart(data, kind, (part) => part.open(vendorPart, data)).events;
+    const { part, events } = this.#ensurePart(data, kind);
+    return [...events, ...part.close(vendorPart, data)];
   }
 
   #addCitation(data: ResponsesEvent): Events {
-    const { item, part, events } = this.#ensurePart(data, findPartKind('output_text') as TextPartKind);
-    const { annotation, annotation_index: vendorIndex } = data;
-    if (annotation !== undefined) part.addAnnotation(annotation);
-    const index = typeof vendorIndex === 'number' ? vendorIndex : item.citationCount;
-    item.citationCount = index + 1;
-    return [...events, withMembers(data, { ...part.locate(item.location), annotation_index: index })];
+    const { part, events } = this.#ensurePart(data, findPartKind('output_text') as TextPartKind);
+    return [...events, part.item.addCitation(part, data.annotation, data)];
   }
 
   /** Repairs an event with input of a call. Input is held back until the call has a name. */
@@ -225,18 +175,15 @@ export class RepairedOutput {
     if (type.endsWith('.delta')) {
       const { delta } = data;
       if (typeof delta !== 'string') return [];
-      const text = item.isAnnounced ? item.input : item.heldInput;
-      text.add(delta);
-      if (!item.isAnnounced) return [];
-      this.lastText = text;
-      return [withMembers(data, item.location)];
+      this.lastText = item.isAnnounced ? item.input : undefined;
+      if (item.isAnnounced) return [item.appendInput(delta, data)];
+      item.heldInput.add(delta);
+      return [];
     }
     const fullInput = readInputText(data[name]) || item.input.text || (name === 'arguments' ? '{}' : '');
-    if (!item.isAnnounced) item.heldInput.add(item.heldInput.findMissingEnd(fullInput));
-    if (!item.isAnnounced || item.hasEndedInput) return [];
-    const remainder = item.completeInput(fullInput);
-    item.hasEndedInput = true;
-    return [...remainder, withMembers(data, { ...item.location, [name]: fullInput })];
+    if (item.isAnnounced) return item.hasEndedInput ? [] : item.endInput(fullInput, item.item.name, data);
+    item.heldInput.add(item.heldInput.findMissingEnd(fullInput));
+    return [];
   }
 
   /** Repairs an event of a tool that the vendor runs itself. */

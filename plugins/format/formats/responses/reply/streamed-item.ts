@@ -1,5 +1,5 @@
 import { bounds } from '#core/platform/bounds.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { findMissingEnd } from '../../../canonical/missing-end.ts';
 import type { Editable } from '../../../wire/loose.ts';
@@ -17,14 +17,11 @@ import {
 } from './repair-item.ts';
 import { type TextPartKind, findPartKind, writeTextPart } from './text-parts.ts';
 
-/** Names of the events that carry the input of a call, without `.delta` and `.done`, by item type. */
-const inputEvents: Readonly<Record<string, string>> = {
-  function_call: 'response.function_call_arguments',
-  custom_tool_call: 'response.custom_tool_call_input',
-};
+const noNames = { id: undefined, index: undefined };
 
 /**
- * An item of a repaired stream, as the client has received it. The methods return missing events without sequence numbers.
+ * An item of a stream, as the client has received it. The methods return the client's events, without sequence numbers: the
+ * upstream's event with the client's members, or an event that the upstream has not sent.
  */
 export class StreamedItem {
   readonly type: string;
@@ -48,16 +45,24 @@ export class StreamedItem {
   /** Text that arrived before the item was announced to the client. */
   readonly heldInput = new GrowingText();
   hasEndedInput = false;
-  citationCount = 0;
+  #citationCount = 0;
+  readonly #nextIndex: () => number;
   readonly #parts: Record<TextPartKind['list'], StreamedPart[]> = { summary: [], content: [] };
   /** Parts by the upstream's index, which may have gaps. */
   readonly #partsByIndex: Partial<Record<TextPartKind['list'], Map<JsonValue | undefined, StreamedPart>>> = {};
   #location: ResponsesEvent = { item_id: '', output_index: undefined };
 
-  constructor(type: string, vendorNames: Pick<VendorNames, 'id' | 'index'>, names: ItemNames) {
+  /** @param nextIndex returns the position of the item once it is announced */
+  constructor(
+    type: string,
+    names: ItemNames,
+    nextIndex: () => number,
+    vendorNames: StreamedItem['vendorNames'] = noNames,
+  ) {
     this.type = type;
-    this.vendorNames = vendorNames;
     this.names = names;
+    this.#nextIndex = nextIndex;
+    this.vendorNames = vendorNames;
   }
 
   get isAnnounced(): boolean {
@@ -73,19 +78,19 @@ export class StreamedItem {
   }
 
   /**
-   * Creates the event that announces the item to the client.
+   * Announces the item to the client.
    *
    * @param item opening form of the item, with any parts that it already has
    */
-  announce(index: number, item: ResponsesItem): ResponsesEvent {
-    this.index = index;
+  announce(item: ResponsesItem, vendorEvent?: ResponsesEvent): ResponsesEvent {
+    this.index = this.#nextIndex();
     this.item = item;
     for (const part of [...asList(item.summary), ...asList(item.content)]) {
       const kind = findPartKind(readMember<ResponsesPart>(part, 'type'));
       if (kind !== undefined)
-        this.#addPart(kind).receivedText.add(scalarToText(readMember<ResponsesPart>(part, kind.member) ?? ''));
+        this.openPart(kind).receivedText.add(scalarToText(readMember<ResponsesPart>(part, kind.member) ?? ''));
     }
-    return { type: 'response.output_item.added', output_index: index, item };
+    return writeEvent('response.output_item.added', { output_index: this.index, item }, vendorEvent);
   }
 
   /**
@@ -103,36 +108,67 @@ export class StreamedItem {
   }
 
   openPart(kind: TextPartKind, vendorIndex?: JsonValue): StreamedPart {
-    const part = this.#addPart(kind);
+    const parts = this.#parts[kind.list];
+    const part = new StreamedPart(this, kind, parts.length);
+    parts.push(part);
     if (typeof vendorIndex === 'number') (this.#partsByIndex[kind.list] ??= new Map()).set(vendorIndex, part);
     return part;
   }
 
-  /** Returns the event with the end of an input that the client lacks. An input that differs from the client's input is ignored. */
-  completeInput(completeText: string): ResponsesEvent[] {
-    const remainder = this.input.findMissingEnd(completeText);
-    this.input.add(remainder);
-    return remainder === '' ? [] : [{ type: `${inputEvents[this.type]}.delta`, ...this.location, delta: remainder }];
+  addCitation(part: StreamedPart, annotation: JsonValue | undefined, vendorEvent?: ResponsesEvent): ResponsesEvent {
+    if (annotation !== undefined) part.addAnnotation(annotation);
+    const vendorIndex = vendorEvent?.annotation_index;
+    const annotation_index = typeof vendorIndex === 'number' ? vendorIndex : this.#citationCount;
+    this.#citationCount = annotation_index + 1;
+    const members = { ...part.location, annotation_index, annotation };
+    return writeEvent('response.output_text.annotation.added', members, vendorEvent);
+  }
+
+  appendInput(delta: string, vendorEvent?: ResponsesEvent): ResponsesEvent {
+    this.input.add(delta);
+    if (vendorEvent !== undefined) return withMembers(vendorEvent, this.location);
+    return { type: `${this.#inputEvents}.delta`, ...this.location, delta };
   }
 
   /**
-   * Brings the item into its final form and returns the events that precede its `done` event.
+   * Ends the input of a call. A complete input that differs from the client's input adds nothing to it.
+   *
+   * @param name name of the call
+   */
+  endInput(completeText: string, name: JsonValue | undefined, vendorEvent?: ResponsesEvent): ResponsesEvent[] {
+    const remainder = this.input.findMissingEnd(completeText);
+    const events = remainder === '' ? [] : [this.appendInput(remainder)];
+    if (this.hasEndedInput) return events;
+    this.hasEndedInput = true;
+    const isNamed = this.type === 'function_call' && vendorEvent === undefined;
+    const input = { ...(isNamed && { name }), [inputMemberOf(this.type) ?? 'input']: completeText };
+    return [...events, writeEvent(`${this.#inputEvents}.done`, { ...this.location, ...input }, vendorEvent)];
+  }
+
+  /** Names of the events that carry the input of a call, without `.delta` and `.done`. */
+  get #inputEvents(): string {
+    return `response.${this.type}_${inputMemberOf(this.type)}`;
+  }
+
+  /**
+   * Finishes the item, in its final form.
    *
    * @param vendorItem final form from the upstream; undefined if the upstream did not finish the item
-   * @param nextIndex returns the position of an item that has not been announced
    */
-  finish(vendorItem: ResponsesItem | undefined, status: string, nextIndex: () => number): ResponsesEvent[] {
+  finish(vendorItem: ResponsesItem | undefined, status: string, vendorEvent?: ResponsesEvent): ResponsesEvent[] {
     const item = repairItem(this.#fillContent(vendorItem ?? { ...this.item, status }), this.names, status);
     const events: ResponsesEvent[] = [];
-    if (!this.isAnnounced) events.push(this.announce(nextIndex(), toOpeningForm(item)));
+    if (!this.isAnnounced) events.push(this.announce(toOpeningForm(item)));
     for (const list of ['summary', 'content'] as const) events.push(...this.#completeParts(list, item[list]));
-    for (const part of [...this.#parts.summary, ...this.#parts.content]) events.push(...part.close(this.location));
+    for (const part of [...this.#parts.summary, ...this.#parts.content])
+      if (!part.isClosed) events.push(...part.close());
     const input = inputMemberOf(this.type);
-    if (input !== undefined) events.push(...this.#endInput(readInputText(item[input]), input, item));
+    if (input !== undefined) events.push(...this.endInput(readInputText(item[input]), item.name));
     this.item = item;
     this.#parts.summary = [];
     this.#parts.content = [];
     this.markDone(item);
+    events.push(writeEvent('response.output_item.done', { output_index: this.index, item }, vendorEvent));
     return events;
   }
 
@@ -148,17 +184,10 @@ export class StreamedItem {
     return this.#fillContent({ ...toOpeningForm(this.item), status: 'incomplete' });
   }
 
-  #addPart(kind: TextPartKind): StreamedPart {
-    const parts = this.#parts[kind.list];
-    const part = new StreamedPart(kind, parts.length);
-    parts.push(part);
-    return part;
-  }
-
   /** Writes the parts and texts that the client lacks, up to the first part that differs. */
   #completeParts(list: TextPartKind['list'], parts: JsonValue | undefined): ResponsesEvent[] {
     const events: ResponsesEvent[] = [];
-    const isCited = this.citationCount > 0;
+    const isCited = this.#citationCount > 0;
     // Parts of reasoning may lack their type.
     const reasoningType = list === 'summary' ? 'summary_text' : 'reasoning_text';
     const defaultType = this.type === 'reasoning' ? reasoningType : undefined;
@@ -170,36 +199,20 @@ export class StreamedItem {
       if (streamed !== undefined && !streamed.receivedText.isPrefixOf(text)) break;
       // Some vendors stream reasoning as one kind and repeat it as the other.
       if (streamed === undefined && this.type === 'reasoning' && this.#hasStreamed(text)) break;
-      const openPart = streamed ?? this.#addPart(kind);
-      if (streamed === undefined) events.push(openPart.writeAdded(this.location));
-      events.push(...openPart.completeText(this.location, text, readMember<ResponsesPart>(part, 'logprobs')));
-      if (streamed === undefined && !isCited)
-        events.push(...this.#writeCitations(openPart, readMember<ResponsesPart>(part, 'annotations')));
+      const openPart = streamed ?? this.openPart(kind);
+      if (streamed === undefined) events.push(openPart.open());
+      events.push(...openPart.completeText(text, readMember<ResponsesPart>(part, 'logprobs')));
+      if (streamed !== undefined || isCited) continue;
+      for (const annotation of asList(readMember<ResponsesPart>(part, 'annotations')))
+        events.push(this.addCitation(openPart, annotation));
     }
     return events;
-  }
-
-  #writeCitations(part: StreamedPart, annotations: JsonValue | undefined): ResponsesEvent[] {
-    return asList(annotations).map((annotation) => ({
-      type: 'response.output_text.annotation.added',
-      ...part.locate(this.location),
-      annotation_index: this.citationCount++,
-      annotation,
-    }));
   }
 
   #hasStreamed(text: string): boolean {
     return [...this.#parts.summary, ...this.#parts.content].some(
       (part) => findMissingEnd(text, part.receivedText.text) === '',
     );
-  }
-
-  #endInput(completeText: string, input: 'arguments' | 'input', item: ResponsesItem): ResponsesEvent[] {
-    const remainder = this.completeInput(completeText);
-    if (this.hasEndedInput) return remainder;
-    this.hasEndedInput = true;
-    const name = this.type === 'function_call' ? { name: item.name } : {};
-    return [...remainder, { type: `${inputEvents[this.type]}.done`, ...this.location, ...name, [input]: completeText }];
   }
 
   /** Returns the item. Missing content is filled from the events. */
@@ -220,35 +233,54 @@ function isEmpty(list: JsonValue | undefined): boolean {
   return list === undefined || list === null || list === '' || (Array.isArray(list) && list.length === 0);
 }
 
+/** Writes the upstream's event with these members, or a new event of this type. */
+function writeEvent(type: string, members: ResponsesEvent, vendorEvent: ResponsesEvent | undefined): ResponsesEvent {
+  return vendorEvent === undefined ? { type, ...members } : withMembers(vendorEvent, members);
+}
+
 /** Annotations of a part that are kept until it ends. */
 const maxAnnotations = 1_000;
 
-/** A text part as the client has received it. The methods return events without sequence numbers. */
+/** A text part as the client has received it. The methods return events as those of its item do. */
 export class StreamedPart {
+  readonly item: StreamedItem;
   readonly kind: TextPartKind;
-  readonly index: number;
   readonly receivedText = new GrowingText();
+  readonly #index: number;
   readonly #annotations: JsonValue[] = [];
   /** True once the client has the whole text. */
-  hasEndedText = false;
+  #hasEndedText = false;
   isClosed = false;
-  #item: ResponsesEvent | undefined;
+  #itemLocation: ResponsesEvent | undefined;
   #location: ResponsesEvent = {};
 
-  constructor(kind: TextPartKind, index: number) {
+  constructor(item: StreamedItem, kind: TextPartKind, index: number) {
+    this.item = item;
     this.kind = kind;
-    this.index = index;
+    this.#index = index;
   }
 
-  /** @param item members that identify the item */
-  locate(item: ResponsesEvent): ResponsesEvent {
-    if (item !== this.#item) this.#location = { ...item, [this.kind.index]: this.index };
-    this.#item = item;
+  /** Members that identify the part in events. The same object is returned while they are unchanged. */
+  get location(): ResponsesEvent {
+    const { location } = this.item;
+    if (location !== this.#itemLocation) this.#location = { ...location, [this.kind.index]: this.#index };
+    this.#itemLocation = location;
     return this.#location;
   }
 
-  writeAdded(item: ResponsesEvent): ResponsesEvent {
-    return { type: `${this.kind.partEvents}.added`, ...this.locate(item), part: this.write('') };
+  /** Announces the part to the client. */
+  open(vendorPart?: JsonValue, vendorEvent?: ResponsesEvent): ResponsesEvent {
+    const part: ResponsesPart = isJsonObject(vendorPart) ? vendorPart : this.write();
+    this.receivedText.add(readInputText(part[this.kind.member]));
+    return writeEvent(`${this.kind.partEvents}.added`, { ...this.location, part }, vendorEvent);
+  }
+
+  /** @param logprobs log probabilities of the delta, if the upstream has not sent the event */
+  append(delta: string, logprobs?: JsonValue, vendorEvent?: ResponsesEvent): ResponsesEvent {
+    this.receivedText.add(delta);
+    if (vendorEvent !== undefined) return withMembers(vendorEvent, this.location);
+    const event: Editable<ResponsesEvent> = { type: `${this.kind.events}.delta`, ...this.location, delta };
+    return this.#addLogprobs(event, logprobs);
   }
 
   /**
@@ -256,45 +288,48 @@ export class StreamedPart {
    *
    * @param logprobs log probabilities of the complete text
    */
-  completeText(item: ResponsesEvent, text: string, logprobs?: JsonValue): ResponsesEvent[] {
+  completeText(text: string, logprobs?: JsonValue): ResponsesEvent[] {
     const remainder = this.receivedText.findMissingEnd(text);
-    if (remainder === '' || this.hasEndedText) return [];
-    this.receivedText.add(remainder);
-    return [this.#writeTextEvent('delta', item, 'delta', remainder, remainder === text ? logprobs : undefined)];
+    if (remainder === '' || this.#hasEndedText) return [];
+    return [this.append(remainder, remainder === text ? logprobs : undefined)];
   }
 
-  endText(item: ResponsesEvent): ResponsesEvent[] {
-    if (this.hasEndedText) return [];
-    this.hasEndedText = true;
-    return [this.#writeTextEvent('done', item, this.kind.member, this.receivedText.text)];
+  /** @param complete holds the complete text, if the upstream repeats it, and its log probabilities */
+  endText(complete: ResponsesPart & ResponsesEvent = {}, vendorEvent?: ResponsesEvent): ResponsesEvent[] {
+    if (this.#hasEndedText) return [];
+    const { member, events } = this.kind;
+    const completeText = complete[member];
+    const isText = typeof completeText === 'string';
+    const remainder = isText ? this.completeText(completeText, complete.logprobs) : [];
+    this.#hasEndedText = true;
+    const members: ResponsesEvent = { ...this.location, [member]: isText ? completeText : this.receivedText.text };
+    const event = writeEvent(`${events}.done`, members, vendorEvent);
+    return [...remainder, vendorEvent === undefined ? this.#addLogprobs(event, complete.logprobs) : event];
   }
 
-  #writeTextEvent(
-    end: 'delta' | 'done',
-    item: ResponsesEvent,
-    name: 'delta' | TextPartKind['member'],
-    text: string,
-    logprobs?: JsonValue,
-  ): ResponsesEvent {
-    const event: Editable<ResponsesEvent> = { type: `${this.kind.events}.${end}`, ...this.locate(item) };
-    event[name] = text;
-    if (this.kind.type === 'output_text') event.logprobs = [...asList(logprobs)];
-    return event;
-  }
-
-  close(item: ResponsesEvent): ResponsesEvent[] {
-    if (this.isClosed) return [];
-    const textEnd = this.endText(item);
+  /** Ends the part, and its text if the upstream has not ended it. */
+  close(vendorPart?: JsonValue, vendorEvent?: ResponsesEvent): ResponsesEvent[] {
+    const vendorMembers: ResponsesPart = isJsonObject(vendorPart) ? vendorPart : {};
+    const { member, partEvents } = this.kind;
+    const completeText = vendorMembers[member];
+    const isText = typeof completeText === 'string';
+    const textEnd = [...(isText ? this.completeText(completeText) : []), ...this.endText()];
     this.isClosed = true;
-    return [...textEnd, { type: `${this.kind.partEvents}.done`, ...this.locate(item), part: this.write() }];
+    const part = isText ? vendorMembers : { ...this.write(), ...vendorMembers, [member]: this.receivedText.text };
+    return [...textEnd, writeEvent(`${partEvents}.done`, { ...this.location, part }, vendorEvent)];
+  }
+
+  #addLogprobs(event: Editable<ResponsesEvent>, logprobs: JsonValue | undefined): ResponsesEvent {
+    if (this.kind.type === 'output_text') event.logprobs = Array.isArray(logprobs) ? logprobs : [];
+    return event;
   }
 
   addAnnotation(annotation: JsonValue): void {
     if (this.#annotations.length < maxAnnotations) this.#annotations.push(annotation);
   }
 
-  write(text: string = this.receivedText.text): ResponsesPart {
-    const part = writeTextPart(this.kind, text);
+  write(): ResponsesPart {
+    const part = writeTextPart(this.kind, this.receivedText.text);
     return this.#annotations.length === 0 ? part : { ...part, annotations: [...this.#annotations] };
   }
 }

@@ -20,6 +20,13 @@ function stream(events: readonly JsonObject[]): JsonObject[] {
     .map(({ data = '' }) => JSON.parse(data) as JsonObject);
 }
 
+it('the end of a part that only the finished item has repeats its citations', () => {
+  const annotations = [{ type: 'url_citation', url: 'https://a.test', title: 'A', start_index: 0, end_index: 1 }];
+  const item = { type: 'message', content: [{ type: 'output_text', text: 'a', annotations }] };
+  const events = stream([{ type: 'response.output_item.done', item }]);
+  expect(events.find(({ type }) => type === 'response.content_part.done')).toMatchObject({ part: { annotations } });
+});
+
 describe('repairing a whole Responses reply', () => {
   const complete = recordings.find(({ name }) => name === 'responses/openai-function-calls')?.whole;
 

@@ -24,37 +24,21 @@ function insertNumber([head, rest]: NumberedPiece, number: number | undefined): 
 
 type ReadText = (event: JsonObject) => JsonValue | undefined;
 
-/**
- * Finds the end of the text in an event that starts with `prefix`, whose last character is the opening quote of the text. Callers then
- * compare the event's tail: JSON that begins and ends like a known event has its members in the same places.
- *
- * @returns undefined for other events
- */
-export function findTextEnd(data: string, prefix: string): number | undefined {
-  // Comparing slices is the fastest way.
-  return data.slice(0, prefix.length) === prefix ? findStringEnd(data, prefix.length - 1) : undefined;
-}
-
 /** OpenAI pads its events to hide their length. */
 const padding = '"obfuscation":"';
 
 /** Tail of an event, split in two around padding, whose text is ignored. */
-export type EventTail = readonly [string, string?];
+type EventTail = readonly [string, string?];
 
-/**
- * Reads the tail of an event.
- *
- * @param searchStart start of the search for padding
- */
-export function readTail(data: string, start: number, searchStart = start): EventTail {
-  const memberStart = data.indexOf(padding, searchStart);
+function readTail(data: string, start: number): EventTail {
+  const memberStart = data.indexOf(padding, start);
   if (memberStart === -1) return [data.slice(start)];
   const paddingStart = memberStart + padding.length;
   return [data.slice(start, paddingStart), data.slice(findStringEnd(data, paddingStart - 1))];
 }
 
 /** Returns true if an event has this tail at `start`, whatever its padding. */
-export function hasTail(data: string, start: number, tail: string, afterPadding?: string): boolean {
+function hasTail(data: string, start: number, tail: string, afterPadding?: string): boolean {
   if (afterPadding === undefined) return data.slice(start) === tail;
   const paddingStart = start + tail.length;
   return data.slice(start, paddingStart) === tail && data.slice(findStringEnd(data, paddingStart - 1)) === afterPadding;

@@ -1,10 +1,11 @@
 import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import { resolveFinish, type FinishReason } from '../../../canonical/reply.ts';
+import { type DeltaFragment, type FinishReason, resolveFinish, selectOnlyDelta } from '../../../canonical/reply.ts';
 import type { ChatChoice, ChatMessage, ChatCall } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import { asText } from '../../../wire/members.ts';
 import { omitMembers } from '../../adaptation/adapt-members.ts';
 import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from '../reply/choice-tracker.ts';
+import { toFragments } from '../reply/decode-reply.ts';
 import { readFinish } from '../reply/finish.ts';
 import { toList, readMessage } from '../reply/read-reply.ts';
 import { type CallForm, writeFinish } from '../reply/reply-object.ts';
@@ -27,6 +28,8 @@ export class ChoiceRepair {
   readonly #callForm: CallForm;
   readonly #isWhole: boolean;
   #hasRole = false;
+  /** The content of the last chunk, if it needed no repair and has no other content. */
+  plainDelta: DeltaFragment | undefined;
   #reportedFinish: FinishReason | undefined;
   /** The finish reason that the client has received. */
   #sentReason: string | undefined;
@@ -56,16 +59,12 @@ export class ChoiceRepair {
     return this.#hasRole && this.#tracker.isPlain;
   }
 
-  /** Appends a delta of text and reasoning. Returns false if the delta needs a repair and was not appended. */
-  tryAppendPlainDelta(text: string, reasoning: string): boolean {
-    return this.#tracker.tryAppendPlainDelta(text, reasoning);
-  }
-
-  /** Appends a piece of a call's input. Returns false if the piece needs a repair and was not appended. */
-  tryAppendPlainInput(index: number, input: string): boolean {
-    const call = this.#tracker.callTracker.findNumbered(index);
-    if (call === undefined || !this.#calls.hasSent(call, index)) return false;
-    call.appendInput(input);
+  /** Appends a delta. Returns false if it needs a repair and was not appended. */
+  tryAppendPlain(delta: DeltaFragment): boolean {
+    if (delta.type !== 'input') return this.#tracker.tryAppendPlain(delta.type, delta.text);
+    const call = this.#tracker.callTracker.findNumbered(Number(delta.key));
+    if (call === undefined || !this.#calls.hasSent(call, call.key)) return false;
+    call.appendInput(delta.text);
     return true;
   }
 
@@ -81,13 +80,15 @@ export class ChoiceRepair {
     const receivedDelta = isJsonObject(delta) ? delta : firstMessage;
     const finish = this.#readFinish(choice);
     const isLast = finish !== undefined;
-    const repairedDelta = this.#repair(receivedDelta, this.#joinUpdates(updates, isLast), isLast);
+    const update = this.#joinUpdates(updates, isLast);
+    const repairedDelta = this.#repair(receivedDelta, update, isLast);
     const finish_reason = this.#chooseFinishReason(choice.finish_reason, finish);
     const isClean =
       repairedDelta === delta &&
       message === undefined &&
       choice.index === this.#index &&
       choice.finish_reason === finish_reason;
+    this.plainDelta = isClean && !isLast ? selectOnlyDelta(toFragments(update)) : undefined;
     if (isClean) return choice;
     return {
       ...members,
@@ -131,13 +132,15 @@ export class ChoiceRepair {
 
   /** Joins the updates of a chunk. The last chunk also gets the held-back content. */
   #joinUpdates(updates: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
+    const [onlyUpdate] = updates;
+    if (updates.length === 1 && onlyUpdate !== undefined && !isLast) return onlyUpdate;
     const heldContent = isLast ? this.#tracker.finish() : { reasoning: '', text: '', calls: [] };
     return {
       reasoning: updates.map(({ reasoning }) => reasoning).join('') + heldContent.reasoning,
       text: updates.map(({ text }) => text).join('') + heldContent.text,
       refusal: updates.map(({ refusal }) => refusal).join(''),
-      citations: [],
-      images: [],
+      citations: updates.flatMap(({ citations }) => citations),
+      images: updates.flatMap(({ images }) => images),
       calls: [...updates.flatMap(({ calls }) => calls), ...heldContent.calls],
     };
   }

@@ -4,6 +4,8 @@ import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import type {
   ChatAnnotation,
+  ChatCall,
+  ChatCallBody,
   ChatChoice,
   ChatCitation,
   ChatImage,
@@ -49,6 +51,16 @@ export function readMessage(message: ChatMessage): MessageContent {
     images: [...parts, ...toList(message.images)].flatMap(readImage),
     calls: { entries: toList(message.tool_calls), deprecatedCall: readDeprecatedCall(message.function_call) },
   };
+}
+
+/** Reads the only text, reasoning or input in a chunk that has one choice and no message. */
+export function readDeltaText(chunk: ChatReply): JsonValue | undefined {
+  const [choice, ...others] = readChoices(chunk);
+  const { message, delta }: ChatChoice = choice ?? {};
+  if (others.length > 0 || message !== undefined) return undefined;
+  const { content, reasoning_content, reasoning, tool_calls }: ChatMessage = isJsonObject(delta) ? delta : {};
+  const call = readMember<ChatCall>(asList(tool_calls)[0], 'function');
+  return asText(content) || asText(reasoning_content) || reasoning || readMember<ChatCallBody>(call, 'arguments');
 }
 
 /** Lists the choices of a reply or a chunk. Omits values that are not objects. */

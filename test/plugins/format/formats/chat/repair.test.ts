@@ -242,6 +242,21 @@ describe('a chunk of a stream', () => {
   });
 });
 
+it('a chunk in the middle of a stream gets the members that it lacks', () => {
+  const { model: _model, ...modelless } = chunk({ content: 'c' });
+  expect(repaired([begin, chunk({ content: 'a' }), chunk({ content: 'b' }), modelless])[3]).toMatchObject({
+    model: 'asked',
+  });
+});
+
+it('a text that the vendor quotes beside the answer is not read as the answer', () => {
+  const results = { results: [{ title: 'Rain', content: 'It rains.' }] };
+  const event = streamEvent(line(chunk({ executed_tools: [{ type: 'search', search_results: results }] })));
+  const repair = newRepair();
+  for (const each of [streamEvent(line(begin)), event]) repair.repairEvent(each);
+  expect(event.contentDelta).toBeUndefined();
+});
+
 describe('calls in a stream', () => {
   it('calls in a stream without index and type get both', () => {
     const given = { id: 'c1', function: { name: 'a', arguments: '{}' } };

@@ -54,7 +54,6 @@ const packageFolder = gatewayFolder.replace(/(?<=[\\/])dist[\\/]$/, '');
 const ownPackages = join(packageFolder, 'node_modules') + sep;
 const siblingPackages = dirname(packageFolder) + sep;
 
-/** Returns true if the file belongs to a dependency of the gateway. */
 function isInDependency(file: string): boolean {
   if (file.startsWith(ownPackages)) return true;
   if (!siblingPackages.endsWith(`node_modules${sep}`) || !file.startsWith(siblingPackages)) return false;

@@ -83,7 +83,6 @@ export function getVersion({ texts, language }: Pick<Document, 'texts' | 'langua
 
 export const digestPattern = /^[\w-]{43}$/;
 
-/** Builds the permanent path of a version. */
 const buildVersionPath = (digest: string) => `/accepted/${digest}`;
 
 /** Creates the permanent link to a version. Later edits of the page do not change what the link shows. */

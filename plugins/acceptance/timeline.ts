@@ -2,7 +2,6 @@ import type { ReadTimeline } from '#core/web/pages/account-timeline.ts';
 import { createPermanentLink } from './document.ts';
 import { listAcceptances } from './store.ts';
 
-/** Maximum acceptances shown, newest first. */
 const maxAcceptances = 20;
 
 /** Reads an account's acceptances for the timeline on its operator page. */

@@ -4,7 +4,6 @@ export interface BalanceAt {
   readonly amount: number;
 }
 
-/** Forecast of how long a balance lasts. */
 interface Forecast {
   /** Average use per day over the last week. */
   readonly perDay: number;

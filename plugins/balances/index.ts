@@ -8,7 +8,6 @@ import { balances } from './resource.ts';
 import { balancesSection } from './section.ts';
 import { balanceNotes, findLeastDays, getRecentBalances, renewBalances } from './state.ts';
 
-/** Seconds between two readings of the balances. */
 const intervalSeconds = 3_600;
 
 const readJob: JobDefinition = {

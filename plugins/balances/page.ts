@@ -6,7 +6,6 @@ import { countActivePasses, selectLowBalances, readBalances } from './balances.t
 import { describeEffect } from './problems.ts';
 import { balances, balancesPath } from './resource.ts';
 
-/** Maximum number of accounts on the page. */
 const maxListed = 200;
 
 /** `/operator/balances`: the balances of the accounts at vendors, and the models that depend on them. */

@@ -8,13 +8,10 @@ import { balancesSection } from './section.ts';
 import { findEndpoint, type ReportedBalance } from './vendor-balances.ts';
 
 const maxResponseBytes = 65_536;
-/** Maximum number of keys that one run looks up. */
 const maxKeys = 200;
-/** Concurrent lookups. */
 const concurrency = 4;
 const retentionDays = 60;
 
-/** A key whose vendor can report the balance. */
 interface QueryableKey {
   readonly digest: string;
   readonly key: string;

@@ -104,7 +104,6 @@ export function findEndpoint({ vendor, baseUrl }: Pick<Upstream, 'vendor' | 'bas
   );
 }
 
-/** Reads a number or a numeric string. */
 function readNumber(value: JsonValue | undefined): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;

@@ -10,7 +10,6 @@ import { describeYear, readYearSoFar, type YearSoFar } from './year-so-far.ts';
 /** The tax office counts days in Jakarta, not in the zone of the service. */
 export const taxTimeZone = 'Asia/Jakarta';
 
-/** Data of a monthly document. */
 interface MonthDocument {
   readonly seller: string;
   readonly month: string; // 2026-11

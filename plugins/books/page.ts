@@ -41,7 +41,6 @@ const form = defineForm({
   },
 });
 
-/** Throws FieldErrors if charges could not be read. */
 function requireComplete(compared: readonly Reconciliation[]): void {
   const count = compared.reduce((sum, { unread }) => sum + unread, 0);
   if (count > 0) throw new FieldErrors({ '': 'operator.books_unread' }, { count });

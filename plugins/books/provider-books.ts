@@ -20,9 +20,7 @@ interface ProviderBooks {
   readonly unlisted: ReadonlySet<string>;
 }
 
-/** Maximum number of list entries read. */
 const maxMovements = 200_000;
-/** Number of charges whose status is read concurrently. */
 const concurrency = 4;
 
 /**

@@ -58,7 +58,6 @@ async function readShownCanary(registry: Registry, { host }: PageRequest): Promi
 
 const statusKinds = { running: 'info', full: 'ok', worse: 'bad', ended: 'warn' } as const;
 
-/** Describes the state of the canary, with the reason for its end or the verdict so far. */
 function describeStatus(canary: Canary, { t, format, host }: PageRequest): Omit<VariantNotice, 'action'> {
   const { end, id: number, share, operator, until } = canary;
   const values = {
@@ -108,7 +107,6 @@ function describeSides(canary: CanarySide, others: CanarySide, { t, format }: Pa
   };
 }
 
-/** Form that ends the canary or serves it to all accounts. */
 const canaryForm: PageForm = defineForm({
   fields: object(['number', 'to'], {
     number: integer({ minimum: 1 }),

@@ -2,7 +2,6 @@ import { ActionRefused, defineAction, type SubjectKind } from '#core/business/op
 import { object } from '#core/platform/schema.ts';
 import { listClosedKeys, retryClosure } from './closed-keys.ts';
 
-/** A closed key, by the id of its closure. */
 const closedKey: SubjectKind = {
   name: 'closure',
   async find(host, handle) {

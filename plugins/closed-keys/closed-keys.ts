@@ -24,7 +24,6 @@ export const retryDelayMs = retryDays * 86_400_000;
 const forgottenAfterDays = 7;
 const maxWordsLength = 300;
 
-/** A stored closure of a key. */
 interface StoredClosure {
   readonly id: string;
   readonly digest: string;

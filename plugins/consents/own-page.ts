@@ -65,7 +65,6 @@ function describeConsent({ name, label, digest }: Consent, inForce: readonly Giv
       };
 }
 
-/** Describes a given consent whose words are no longer in use. */
 function describeEarlierConsent({ name, label, givenAt }: GivenConsent, { t, format, language }: PageRequest) {
   const state = t('consents.earlier', { day: format.day(givenAt).text });
   return { words: label[language], state, ...describeWithdrawal(name) };

@@ -17,7 +17,6 @@ type ConsentColumns = Row<typeof ConsentRow, (typeof columns)[number]> & { reado
 /** A recorded consent. */
 export type GivenConsent = RecordOf<ConsentColumns>;
 
-/** Language and page of the shown words. */
 interface ShownContext {
   readonly language: Language;
   readonly place: GivenConsent['place'];

@@ -1,7 +1,6 @@
 import type { ReadTimeline, TimelineEntry } from '#core/web/pages/account-timeline.ts';
 import { readAllConsents } from './store.ts';
 
-/** Maximum consents shown, newest first. */
 const maxListed = 20;
 
 /** Reads an account's given and withdrawn consents for the timeline on its operator page. */

@@ -1,7 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import type { JsonValue } from '#core/platform/json.ts';
 
-/** RGB values of the named colours. */
 const colours: Readonly<Record<string, readonly number[]>> = {
   red: [255, 0, 0],
   green: [0, 128, 0],

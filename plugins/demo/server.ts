@@ -92,7 +92,6 @@ async function handleRequest(request: IncomingMessage, response: ServerResponse,
   }
 }
 
-/** Serves an endpoint other than chat. It supports only the faults with a status or HTML. */
 async function serveOtherEndpoint(
   request: IncomingMessage,
   body: string,

@@ -20,7 +20,6 @@ export interface DescribedHeader extends Omit<DocumentedHeader, 'text' | 'values
   readonly text: string;
 }
 
-/** Base URL for the clients of a dialect. */
 interface BaseAddress {
   readonly dialect: Dialect;
   readonly clients: string;

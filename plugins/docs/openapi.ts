@@ -57,7 +57,6 @@ function getTag({ endpoint }: DescribedEndpoint): string {
   return endpoint.format?.name ?? 'account';
 }
 
-/** Creates the operations, by path and method. */
 function createPaths(api: DescribedApi, model: string): object {
   const paths: Record<string, Record<string, object>> = {};
   const names = new Map<string, number>();

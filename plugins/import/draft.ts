@@ -48,7 +48,6 @@ export class Reference {
   }
 }
 
-/** A variable that the new gateway.yaml reads. */
 interface DraftVariable {
   readonly name: string;
   /** The secret, which is never printed; undefined if the source file itself names the variable. */

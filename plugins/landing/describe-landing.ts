@@ -59,7 +59,6 @@ async function readSoldOutPlans({ host, account }: PageRequest): Promise<SoldOut
   }
 }
 
-/** Describes the setup command for the reader's operating system. */
 function describeSetupCommand({ t, userAgent, host }: PageRequest): SampleTab {
   const { text, value } = createSetupSample(userAgent, host.service.baseUrl);
   return {

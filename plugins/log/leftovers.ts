@@ -25,7 +25,6 @@ interface SegmentFile {
 
 const maxLoggedObstacles = 100;
 
-/** Lines of a request in flight. */
 interface OpenRequest {
   readonly begin: string;
   enter: string | undefined;

@@ -17,7 +17,6 @@ export interface FlatPrice {
   readonly monthly: ExactMoney;
 }
 
-/** Prices of a route's requests. */
 interface Price {
   /** Price per token; `image` is the price per image. */
   readonly input: ExactMoney;

@@ -1,6 +1,5 @@
 import type { Delivery } from '#core/gateway/facts.ts';
 
-/** The times of an exchange that determine its overhead, in ms. */
 interface TimedExchange {
   readonly firstByteAfter: number | undefined;
   readonly delivery: Pick<Delivery, 'attempts' | 'firstContentAfter' | 'queuedFor'> | undefined;

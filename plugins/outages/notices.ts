@@ -19,7 +19,6 @@ export const creditNotices: NoticeSource = {
 
 const ownNotice = { kind: 'info', isOwn: true } as const;
 
-/** Maximum credits listed individually in a notice. */
 const namedCredits = 3;
 
 /**

@@ -27,7 +27,6 @@ const grantForm = createActionForm(grantAction, {
   },
 });
 
-/** Form that approves the credit of a waiting outage. */
 const creditForm = createActionForm(creditAction, {
   path: `${pagePath}/credit`,
   next: ({ accounts = 0 }) => `${pagePath}?credited=${String(accounts)}`,
@@ -72,7 +71,6 @@ async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
   };
 }
 
-/** Maximum listed accounts with failed requests, per outage. */
 const maxWitnesses = 10;
 
 /** Describes a waiting outage with the accounts whose requests failed, so that the operator sees whether they caused it. */

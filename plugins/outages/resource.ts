@@ -4,7 +4,6 @@ import { createAfterSchema, defineResource, readPage } from '#core/web/resources
 import type { ConfirmedOutage, CreditPreview } from './credit.ts';
 import type { OutageWitness } from './evidence.ts';
 
-/** Maximum listed accounts whose requests failed, per outage. */
 const maxWitnesses = 100;
 
 interface ListedOutage extends ConfirmedOutage {

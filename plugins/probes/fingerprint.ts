@@ -39,7 +39,6 @@ export interface Comparison {
 
 /** If the probability is below this twice in a row, with new answers, the route serves a different model. */
 export const significance = 0.001;
-/** Number of random permutations used to estimate the probability. */
 const permutationCount = 4_999;
 
 /**
@@ -171,7 +170,6 @@ function createSeededRandom(seed: number): () => number {
   };
 }
 
-/** Patterns that recognise a maker in an answer. */
 const makerPatterns: Readonly<Record<string, RegExp>> = {
   OpenAI: /\b(openai|gpt)\b/i,
   Anthropic: /\b(anthropic|claude)\b/i,

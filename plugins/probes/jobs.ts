@@ -12,7 +12,6 @@ import { Trials, type TrialSources } from './trials.ts';
 const hourMs = 3_600_000;
 const intervalSeconds = 600; // between runs of the job
 const maxRunMs = 480_000;
-/** Delay before an inconclusive check is retried. */
 const retryDelayMs = hourMs;
 const maxIncidents = 100;
 

@@ -35,7 +35,6 @@ import {
 } from './results.ts';
 import type { TrialReply, Trials } from './trials.ts';
 
-/** Output limit for answers to fingerprint prompts. */
 const shortAnswerTokens = 48;
 
 /** Declares the fingerprint's cost and tries; `compareFingerprint` runs it, because it needs the stored baseline. */

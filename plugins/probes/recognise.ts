@@ -4,7 +4,6 @@ import { type JsonObject, parseObject, listObjects } from '#core/platform/json.t
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { readResponseText } from '#core/platform/response-text.ts';
 
-/** A server recognised by its list of models. */
 interface RecognisedServer {
   readonly baseUrl: string;
   /** Name of the preset. */

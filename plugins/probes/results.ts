@@ -16,7 +16,6 @@ import type { Samples } from './fingerprint.ts';
 
 /** Maximum duration of a check. An older unfinished check belongs to a killed process. */
 const maxCheckMs = 20 * 60_000;
-/** Period of the token budget. */
 const budgetPeriodMs = 24 * 3_600_000;
 /** Tolerated difference between the clocks of instances. */
 const clockToleranceMs = 60_000;

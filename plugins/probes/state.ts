@@ -13,7 +13,6 @@ const probesReason = defineSentences(en);
 
 /** Minimum age before results are reread, because health checks run every few seconds on every instance. */
 const rereadAfterMs = 30_000;
-/** Routes listed in a message. */
 const maxListed = 5;
 
 /** A route with the last results of its checks. */

@@ -28,7 +28,6 @@ interface Settings {
   readonly quirks?: QuirkSettings;
 }
 
-/** One way to reach the vendor. */
 type VendorEndpoint = Pick<Upstream, 'baseUrl' | 'formats' | 'auth'>;
 
 interface VendorFindings {
@@ -62,7 +61,6 @@ const firstGuesses: readonly Settings[] = [
 
 const connectTimeoutMs = 10_000;
 
-/** A check and the settings to try with it. */
 interface Step {
   readonly check: Check;
   /** Changes that may make the check pass, most likely first. */

@@ -74,7 +74,6 @@ function findFirst(queue: ReadonlySet<Waiter>): Waiter | undefined {
   return queue.values().next().value;
 }
 
-/** A request in the queue. */
 class Waiter {
   #wakeUp = Promise.withResolvers<void>();
 

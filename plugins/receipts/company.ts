@@ -1,6 +1,5 @@
 import { toOneLine } from '#core/platform/one-line.ts';
 
-/** A company named on a receipt, as entered by the buyer. */
 interface ReceiptCompany {
   readonly name: string;
   /** Tax number, digits only. */

@@ -2,7 +2,6 @@ import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { wakeJob } from '#core/gateway/host/wake-job.ts';
 import type { Transactions } from '#core/platform/database/database.ts';
 
-/** Receipts numbered per transaction. */
 const batchSize = 1_000;
 /** Seconds between two runs of the job, in addition to those triggered by payments. */
 const intervalSeconds = 15;

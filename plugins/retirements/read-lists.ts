@@ -22,7 +22,6 @@ declare module '#core/gateway/events/events.ts' {
 
 type ListHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
-/** Days before the end for the final notification. */
 const finalNoticeDays = 7;
 
 /** Reads each vendor's list once, stores the states of the routes' models, and records notices for operators. */

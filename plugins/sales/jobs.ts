@@ -4,7 +4,6 @@ import { lockPlaces } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
 import { reservePlaces } from './waiting-list.ts';
 
-/** Seconds between two runs. */
 const intervalSeconds = 15;
 const retentionDays = 400;
 

@@ -101,7 +101,6 @@ export async function listSalesDays(database: Queries, dayCount: number): Promis
   return rows.map((row) => ({ ...row, days: row.days === 0 ? undefined : row.days }));
 }
 
-/** Maximum entries of the waiting list and days of limits in a report. */
 const reportLimits = { waits: 200, days: 28 };
 
 /** Sales figures of a page. */

@@ -121,7 +121,6 @@ function describeBackup(language: Language, host: ReviewedHost): string {
     : `Cadangan (backup) dibuat setiap ${unit[1]}; ${keep} yang terakhir disimpan.`;
 }
 
-/** Describes the consents requested at checkout, with their labels. */
 function describeConsents(language: Language, host: ReviewedHost) {
   const consentLabels = Object.values(host.section(consentsSection)).map(({ label }) => `“${label[language]}”`);
   if (consentLabels.length === 0) return { consents: '', consents_kept: '' };

@@ -8,7 +8,6 @@ import { providerConfig, unusableProviders } from './provider-config.ts';
 
 const url = string({ pattern: '^https?://[^\\s/]\\S*$' }, 'URL.');
 
-/** Settings of a provider in gateway.yaml. */
 const providerSchema = object(['client_id', 'client_secret'], {
   client_id: string(
     { maxLength: 1000 },

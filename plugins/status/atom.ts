@@ -2,7 +2,6 @@ import { endOf, type Incident, outcomeOf } from '#core/business/model-health/inc
 import type { Translate } from '#core/web/texts/texts.ts';
 import { describeIncidentTitle, spanKeys } from './incident-text.ts';
 
-/** Content of an incident feed. */
 interface FeedSource {
   readonly service: string;
   /** Public URL of the gateway, without a trailing slash. */

@@ -4,7 +4,6 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeStatus } from './describe-status.ts';
 import { readServiceStatus } from './service-status.ts';
 
-/** Update interval of an open page without new data. */
 const intervalSeconds = 5;
 
 /** Creates the public page `/status`. */

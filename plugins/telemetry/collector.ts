@@ -122,7 +122,6 @@ function decodeErrorMessage(bytes: Buffer): string {
   return readBytesField(bytes, 2).toString();
 }
 
-/** Parses the message of an error in JSON or plain text. */
 function parseErrorMessage(text: string): string {
   const { message } = (parseJson(text) ?? {}) as { message?: unknown };
   return typeof message === 'string' ? message : text;

@@ -17,7 +17,6 @@ import { createSpans } from './spans.ts';
 
 /** Timeout for sending the last spans and metrics on shutdown. Records wait on disk for the next start. */
 const flushTimeoutMs = 3_000;
-/** Interval between searches for records of dead instances. */
 const searchIntervalMs = 10_000;
 
 /** Telemetry of this process. There is one instance, from start to shutdown. */

@@ -4,7 +4,6 @@ import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
 /** Minimum replies by a different model within a day for which a route is reported; a few may be mistakes of the vendor. */
 const minReplies = 10;
-/** Maximum number of latest replies that are counted. */
 const maxCountedReplies = 1_000;
 const maxRoutes = 20;
 const maxAgeMs = 60_000;

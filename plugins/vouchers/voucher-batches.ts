@@ -85,7 +85,6 @@ export async function listVouchers(
   return rows.map(toRecord);
 }
 
-/** Vouchers read per query. */
 const pageSize = 500;
 
 /** Iterates over all vouchers, page by page. */
@@ -131,7 +130,6 @@ export async function revokeVouchers(database: Queries, id: string): Promise<num
   return revoked.length;
 }
 
-/** Vouchers redeemed on a day, by origin. */
 interface RedeemedDay {
   readonly day: string; // 2026-11-22, in the zone of the books
   readonly source: VoucherSource;

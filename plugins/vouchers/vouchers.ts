@@ -52,7 +52,6 @@ export class VoucherError extends Error {
   }
 }
 
-/** Days added by a voucher. */
 interface Redemption {
   readonly days: number;
   readonly startsAt: Date;

@@ -10,7 +10,6 @@ import { lockAccount } from './ledger.ts';
 
 type RecoveryHost = Pick<Host, 'database' | 'section'>;
 
-/** Condition whose parameter is a JSON array of subjects. */
 const subjectListCondition = 'subject in (select jsonb_array_elements_text(?::jsonb))';
 
 /**

@@ -81,7 +81,6 @@ function computeShare(counts: readonly DailyOutcomes[]): number | undefined {
   return total === 0 ? undefined : answered / total;
 }
 
-/** Returns the first and the last day of an incident. */
 function findDaySpan(incident: Incident, timeZone: string) {
   const dayOf = (time: number) => formatLocalTime(new Date(time), timeZone).day;
   return { first: dayOf(incident.startedAt), last: dayOf(incident.endedAt ?? lastTroubleAt(incident)) };

@@ -20,7 +20,6 @@ import { readCharge } from './read-charge.ts';
 import { paymentsSection } from './section.ts';
 import { providerIdColumns, settle } from './settle.ts';
 
-/** Minimum time between two checks by a buyer. */
 const checkIntervalSeconds = 5;
 
 type Offer = Pick<Order, 'days' | 'price' | 'currency' | 'label' | 'limits' | 'provider' | 'isGift'>;

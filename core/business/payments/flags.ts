@@ -16,7 +16,6 @@ export function isDecisionPromised(kind: string): boolean {
   return decisionKinds.has(kind);
 }
 
-/** Money that a flag is about, as stored. */
 interface FlagDetail {
   readonly kind?: 'payment' | 'refund';
   readonly amount?: number;

@@ -14,7 +14,6 @@ import { runAll } from './work-queue.ts';
 export const notificationJob = 'process-notification';
 
 const leaseSeconds = 30;
-/** Time within which the order of a notification must be committed. */
 const orderGraceSeconds = 600;
 /** Age at which a notification is dropped. The checks of its order continue. */
 const maxAgeSeconds = 86_400;

@@ -44,7 +44,6 @@ export class QrisError extends Error {
 const maxPayloadLength = 512; // characters; EMVCo's limit
 const isTemplate = (id: string) => (id >= '26' && id <= '51') || id === '62' || id === '64' || id >= '80';
 
-/** Maximum lengths of top-level fields, in characters. */
 const maxLengths: Readonly<Record<string, number>> = {
   '52': 4,
   '53': 3,

@@ -127,7 +127,6 @@ interface RefundablePayment extends Row<typeof PaymentEntity, 'amount' | 'curren
   readonly pending_days: DaysBack;
 }
 
-/** Inserts a refund, or returns the key of the same refund in progress. */
 async function insertOrReuseRefund(
   host: Host,
   transaction: EntityManager,

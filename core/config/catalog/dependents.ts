@@ -1,6 +1,5 @@
 import type { Catalog, Model } from './catalog.ts';
 
-/** Models that depend on some upstreams. */
 interface Dependents {
   /** Models without a route at another upstream. */
   readonly lostModels: readonly Model[];

@@ -89,7 +89,6 @@ export const modelEnds: ReadonlyMap<string, { readonly day: string; readonly pag
   ),
 );
 
-/** The end of a model at a vendor. */
 interface ModelEnd {
   /** The first day (UTC) without the model. */
   readonly day: string;

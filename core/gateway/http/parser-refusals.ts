@@ -63,7 +63,6 @@ const tooManyConnections: Refusal = {
   retryAfter: 2,
 };
 
-/** Refusals by the code of Node's error. */
 const refusalsByCode: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
     reason: 'timeout',

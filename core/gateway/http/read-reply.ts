@@ -5,7 +5,6 @@ import { createTruncatedReplyError, replyListener } from '../pipeline/reply.ts';
 import { abortGraceMs } from './send.ts';
 import { StallWatch } from './stall-watch.ts';
 
-/** Receiver of the body's chunks. */
 interface BodySink {
   /** Writes a chunk; returns false to pause the body until `resume` is called. */
   write(chunk: Buffer): boolean;

@@ -1,6 +1,5 @@
 import type { ReportedError } from './upstream-error.ts';
 
-/** Whether a vendor closed one key, or the account with all its keys. */
 type ClosedPart = 'key' | 'account';
 
 /** A documented way in which a vendor reports that a key or account is closed. */

@@ -110,7 +110,6 @@ export class SseFramer implements EventFramer {
     return endMark.test(this.#pending.join().toString('latin1'));
   }
 
-  /** Removes a byte order mark from the first events of the stream. */
   #removeByteOrderMark(events: Buffer): Buffer {
     if (this.#hasStarted) return events;
     this.#hasStarted = true;

@@ -22,7 +22,6 @@ export interface UnauthenticatedBlock {
   readonly statuses: readonly { readonly status: number | null; readonly requests: number }[];
 }
 
-/** Requests without an account since a time. */
 interface UnauthenticatedUsage {
   readonly requests: number;
   /** The blocks with the most requests, in descending order. */

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { enableDurableCommitsSql } from './session.ts';
 
-/** A statement with the values of its placeholders. */
 interface BoundQuery {
   readonly text: string;
   readonly values: unknown[];

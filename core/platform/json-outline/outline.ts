@@ -19,7 +19,6 @@ interface Outline {
 /** Compiled from scanner.as by `npm run build:scanner`. */
 export const scannerFile = join(import.meta.dirname, 'scanner.wasm');
 
-/** Bytes per call of the scanner. */
 const blockBytes = 65_536;
 const outputOffset = 131_072; // where the scanner writes, see scanner.as
 

@@ -120,7 +120,6 @@ export class Circuit implements Disposable {
     this.#firstClose.resolve();
   }
 
-  /** Logs a failure that a probe has confirmed. */
   #logFailure(): void {
     if (this.#isLogged || this.#closing.signal.aborted) return;
     this.#isLogged = true;

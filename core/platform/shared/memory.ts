@@ -40,7 +40,6 @@ export class MemoryShared implements Shared {
 
 const readMonotonic = () => performance.now();
 
-/** State of a key. */
 interface KeyState {
   arrival: number; // µs
   leases: Set<string>;

@@ -187,7 +187,6 @@ function describeWriteRemedy({ standby, read_only_file: file }: ServerRow, varia
     : `Remove the line ${setting} from ${file}, then restart the gateway.`;
 }
 
-/** Tables that gateways read from a replica. */
 const replicaTables = ['request_log', 'usage_hour', 'usage_account', 'usage_total', 'usage_delta'];
 
 async function checkReplica(client: pg.Client): Promise<Finding> {

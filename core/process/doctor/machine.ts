@@ -15,7 +15,6 @@ import type { ProblemView } from '#core/web/problems/find-problems.ts';
 const minComfortableBytes = 2_000_000_000;
 /** Allowed difference from other clocks. Signatures and tokens tolerate minutes, but plans would end at the wrong time. */
 const maxClockDifferenceMs = 30_000;
-/** Maximum number of listed problems, in addition to failing checks. */
 const maxProblems = 5;
 /** Maximum number of servers to query for the time. */
 const maxServers = 3;

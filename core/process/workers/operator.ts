@@ -95,7 +95,6 @@ export class WorkersOperator {
     return { status, headers, body: merged + this.#workers.metrics(responses.map(({ worker }) => worker)) };
   }
 
-  /** Merges the failing checks of all workers into the health of one ready worker. */
   #mergeHealth(responses: readonly WorkerResponse[], first: ForwardedResponse): ForwardedResponse {
     const baseResponse = responses.find(({ response: answer }) => answer.status === 200)?.response ?? first;
     const body = parseObject(baseResponse.body);

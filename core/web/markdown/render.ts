@@ -60,7 +60,6 @@ function findLinkTarget(href: string): string | undefined {
     : undefined;
 }
 
-/** Collects headings, including headings in quotes and lists. */
 function collectHeadings(tokens: readonly Token[]): Tokens.Heading[] {
   return tokens.flatMap((token) => {
     if (token.type === 'heading') return [token as Tokens.Heading];

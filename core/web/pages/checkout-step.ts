@@ -8,7 +8,6 @@ export interface SentencePiece {
   readonly path?: string | undefined;
 }
 
-/** A line of text that the buyer may fill in. */
 interface CheckoutField {
   /** Name in `fields` of the step. */
   readonly name: string;
@@ -19,7 +18,6 @@ interface CheckoutField {
   readonly autocomplete?: string;
 }
 
-/** An unticked checkbox. */
 interface CheckoutBox {
   /** Name in `fields` of the step; sent as `1` if ticked. */
   readonly name: string;

@@ -22,7 +22,6 @@ const patterns = products.map(([product, name]) => ({ name, pattern: new RegExp(
 const electronPattern = /\b([\w.-]+)\/(\d+)\S* Chrome\/\S+ Electron\//;
 const safariPattern = /\bVersion\/(\d+)\S* (?:Mobile\/\S+ )?Safari\/|\bSafari\//;
 
-/** A program that renders pages. */
 interface Browser {
   readonly name: string;
   /** Major version. */

@@ -153,7 +153,6 @@ function describeEnd({ outcome, status }: RequestRecord, t: Localizer['t']): str
   return t(`requests.ended.${isBroken ? 'broken' : outcome}`);
 }
 
-/** Notes of one kind, in one line. */
 interface NotesLine {
   readonly name: 'dropped' | 'approximated' | 'note';
   readonly text: string;

@@ -18,7 +18,6 @@ import { subjectActionsView } from './action-table.ts';
 import { defineView, type EntryTable, type FieldReader, type TextReader } from './field.ts';
 import { ledgerView } from './ledger.ts';
 
-/** Number of operators' actions to read, newest first. */
 const maxActions = 100;
 const usageHours = 30 * 24;
 

@@ -8,7 +8,6 @@ import { createAfterSchema, defineResource, readPage } from './resource.ts';
 
 const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
 
-/** Fields of operators' actions. */
 const actionsView = defineView<RecordedAction>()(
   {
     time: { type: 'time', at: 'note', of: 'createdAt' },

@@ -6,7 +6,6 @@ import { fieldTable, withPersonNames } from './field.ts';
 import type { OperatorResource } from './resource.ts';
 
 const pageSize = 50;
-/** Characters. */
 const maxSearchLength = 200;
 
 /** Settings of a search page. Texts are keys. */
@@ -74,7 +73,6 @@ export function listPage(
   };
 }
 
-/** Returns the path of the next page with the current search. */
 function buildNextPath(path: string, query: Readonly<Record<string, string>>): string {
   const parameters = Object.entries(query).filter(([, value]) => value !== '');
   return `${path}?${new URLSearchParams(parameters).toString()}`;

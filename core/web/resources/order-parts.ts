@@ -135,7 +135,6 @@ const createRefundsView = ({ payments }: Order) =>
 
 const statedKinds = { pending: 'waiting', paid: 'ok', refunded: 'info', disputed: 'bad', failed: 'bad' } as const;
 
-/** Fields of attempts to pay an order. */
 const attemptsView = defineView<AttemptTrail>()(
   {
     reference: { type: 'id', fit: 'id', at: 'title', of: 'reference' },
@@ -150,7 +149,6 @@ const attemptsView = defineView<AttemptTrail>()(
   ['reference', 'created', 'charge', 'state', 'amount', 'checks', 'next_check', 'error'],
 );
 
-/** Fields of a provider's notifications about an order. */
 const notificationsView = defineView<NotificationTrail>()({
   received: { type: 'time', at: 'note', of: 'receivedAt' },
   reference: { type: 'id', fit: 'id', at: 'title', of: 'reference' },
@@ -164,7 +162,6 @@ const notificationsView = defineView<NotificationTrail>()({
   },
 });
 
-/** Number of operators' actions to read, newest first. */
 const maxActions = 100;
 
 /** Data of one order for operators. */

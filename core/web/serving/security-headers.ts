@@ -34,7 +34,6 @@ const commonHeaders: Readonly<Record<string, string>> = {
 /** Two years, as preload lists require; without subdomains, which may belong to others. */
 const strictTransportPolicy = 'max-age=63072000';
 
-/** Headers of a page with a secret URL. */
 const confidentialHeaders = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' } as const;
 
 /** Returns the headers that restrict a response in browsers. */

@@ -40,7 +40,6 @@ export interface Canary {
   readonly end: { readonly at: Date; readonly outcome: CanaryOutcome; readonly reason: string } | undefined;
 }
 
-/** Input for starting a canary. */
 interface CanaryStart extends Pick<Canary, 'baseDigest' | 'text' | 'digest' | 'salt' | 'share' | 'operator' | 'note'> {
   readonly seconds: number;
   readonly firstLook: number;

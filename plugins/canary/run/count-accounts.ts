@@ -3,7 +3,6 @@ import type { Canary } from '../record/canaries.ts';
 import type { ComparedAccount, Counts } from './counts.ts';
 import { servesAccount } from './share.ts';
 
-/** Minimum length of the baseline before a canary. */
 const minBaselineMs = 3_600_000;
 /** Age at which nearly every request is recorded. A later record counts at the next look. */
 const settleMs = 300_000;
@@ -91,7 +90,6 @@ function queryCounts(database: Queries, since: number, until: number, canary: nu
   );
 }
 
-/** Sums rows by account and side. */
 function sumRows(rows: readonly CountRow[]): CountRow[] {
   const sums = new Map<string, CountRow>();
   for (const row of rows) {

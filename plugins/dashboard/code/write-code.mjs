@@ -31,7 +31,6 @@ export const paths = {
   moderation: '/moderations',
 };
 
-/** The file that a program reads or writes. */
 const files = { speech: 'speech.mp3', transcription: 'recording.mp3', image: 'image.png' };
 
 /**

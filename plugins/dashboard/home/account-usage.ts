@@ -13,11 +13,9 @@ import {
 import type { Database } from '#core/platform/database/database.ts';
 import { type LiveBus, getLiveBus } from '#core/web/live/live-bus.ts';
 
-/** Maximum rows in the home page's table of requests. */
 const maxLatestRequests = 4;
 /** Number of hours read with every update. Older hours change only if a crash or the database delayed a record. */
 const recentHours = 2;
-/** Lifetime of cached earlier hours. */
 const earlierTtlMs = 60_000;
 const maxCachedAccounts = 1_000;
 
@@ -60,7 +58,6 @@ class UsageCache implements Disposable {
     dispose: (unfollow) => unfollow(),
   });
   readonly #unsubscribe: () => void;
-  /** Current hour of the cached readings. */
   #hour = 0;
 
   constructor(host: Host) {

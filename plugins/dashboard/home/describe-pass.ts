@@ -10,7 +10,6 @@ const dayMs = 86_400_000;
 
 /** The page reminds customers of the end during the last `share` of a pass, and at most `maxMs` before the end. */
 const reminderLimits = { share: 1 / 4, maxMs: dayMs };
-/** Time for which the page shows added days. */
 const grantNoticeMs = 7 * dayMs;
 
 /** Describes the pass for the template part `pass`. */

@@ -5,7 +5,6 @@ import { sparkPath } from '#core/web/pages/geometry.ts';
 import type { Localizer } from '#core/web/pages/page.ts';
 import { type HourSum, sum } from './sum-usage.ts';
 
-/** Minimum responses for a meaningful percentile. */
 const minTimedResponses = 20;
 
 /** Minimum daily requests for a meaningful change in percent. */

@@ -14,7 +14,6 @@ import { describeNoPass } from './models-page.ts';
 import { buildModelPath, modelsPath } from './query.ts';
 import { listedDays, type ModelReading, readModels } from './read-models.ts';
 
-/** Periods of the displayed uptimes. */
 const uptimeDays = [7, listedDays, historyDays] as const;
 
 /** Creates `/dashboard/models/{name}`: one model, with code that calls it. */

@@ -19,7 +19,6 @@ import type { ModelFilter, ModelsQuery, SortColumn } from './query.ts';
 
 /** Days of uptime compared in the list; a model's page shows all recorded days. */
 export const listedDays = 28;
-/** Minimum tokens of a long context. */
 const minLongContext = 200_000;
 
 /** A model with its capabilities, health and latest figures. */

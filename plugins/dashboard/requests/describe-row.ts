@@ -44,7 +44,6 @@ export interface RequestDay {
   readonly rows: readonly RequestRow[];
 }
 
-/** Shown for a value that is unknown or does not apply. */
 const noValue = '—';
 
 export function countColumns({ areShown }: RouteNames): number {

@@ -63,7 +63,6 @@ function createListPage(path: RequestsQuery['path'], options: Pick<Page, 'role' 
   };
 }
 
-/** Describes the live part of the page. */
 async function describeList(query: RequestsQuery, request: PageRequest) {
   const { host, format, t } = request;
   const now = host.now();

@@ -73,7 +73,6 @@ function signToken(page: PageRequest): Promise<string> {
   return getAccessTokens(page.host).sign(page.host.service.prefix, { accountId, sessionId });
 }
 
-/** Builds the URL of this process's own listener. */
 function buildListenerUrl(listener: Server['listener']): string {
   const { address, port, family } = listener.address() as AddressInfo;
   if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;

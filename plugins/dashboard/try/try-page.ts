@@ -21,7 +21,6 @@ interface Turn {
   readonly requestPath: string;
 }
 
-/** Values that a submitted form adds to the page. */
 interface FormResult {
   readonly turns: readonly Turn[];
   readonly history: string;

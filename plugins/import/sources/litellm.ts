@@ -96,7 +96,6 @@ const kindsByMode: Readonly<Record<string, string>> = {
   moderation: 'moderation',
 };
 
-/** Formats of endpoints without a preset, by model kind. */
 const formatsByKind: Readonly<Record<string, string>> = {
   embedding: 'embeddings',
   image: 'images',

@@ -70,7 +70,6 @@ function importChannel(row: unknown, path: string, draft: ImportDraft, vendors: 
 const splitNames = (list: string | undefined) =>
   (list ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
 
-/** Splits the keys of a channel, one per line. */
 function splitKeys(text: string): string[] {
   return text.split('\n').flatMap((key) => (key.trim() === '' ? [] : [key.trim()]));
 }

@@ -70,7 +70,6 @@ function readSubscriptions(value: unknown): readonly unknown[] {
   return tableName === undefined ? [] : readRows((value as Record<string, unknown>)[tableName], tableName);
 }
 
-/** Reads the ends of active subscriptions by user id. */
 function readEnds(
   rows: readonly unknown[],
   tables: UserTables,

@@ -80,7 +80,6 @@ function describeRequest(record: RequestRecord, names: ReadonlyMap<string, strin
 
 type Attempt = NonNullable<RequestRecord['attempts']>[number];
 
-/** Creates the view of attempts, each with its position on a common time axis. */
 function createAttemptView({ attempts, duration_ms: total }: RequestRecord, format: Formatter) {
   const attemptList = attempts ?? [];
   const ends = attemptList.map(({ started_ms: start, duration_ms: length }) => (start ?? 0) + (length ?? 0));

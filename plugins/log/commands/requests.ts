@@ -19,7 +19,6 @@ const query = object({
 /** Query members of the list of requests. */
 export type RequestQuery = Infer<typeof query>;
 
-/** A record as shown by commands and the API. */
 type RequestEntry = Omit<RequestRecord, 'started_at'> & { readonly started_at: Date };
 
 /** Converts a record to its form in commands and the API. */

@@ -2,7 +2,6 @@ import { type CustomerMail, countUndelivered, hasUndeliveredCondition, listMails
 import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** Maximum receipts and refund notices listed individually. */
 const maxListed = 5;
 
 /** Undelivered mails to customers: those about money individually, all others as one entry. */

@@ -73,7 +73,6 @@ export function describeState(order: Order, view: OrderView, request: PageReques
 
 const endedViews = new Set<OrderView>(['expired', 'failed', 'cancelled']);
 
-/** Describes the amount to pay, or the received amount if it differs. */
 function describeHeading(order: Order, view: OrderView, total: string, { t, format }: PageRequest) {
   const payment = view === 'wrong' || view === 'decided' ? findWrongPayment(order) : undefined;
   if (payment === undefined) return { heading: t('payments.pay.heading'), sum: total };
@@ -141,7 +140,6 @@ function describeSimulation(command: string, { t }: PageRequest) {
   return { id: 'simulation', label: t('payments.pay.simulation'), pieces: [{ kind: '', text: command }] };
 }
 
-/** Describes the result of a check that the buyer requested. */
 function describeCheck({ attempt, readAt }: Order, { t, format, query }: PageRequest): Note | undefined {
   if (!('checked' in query)) return undefined;
   if (attempt?.error !== undefined)
@@ -167,7 +165,6 @@ function describeWrongTitle(order: Order, { t, format }: PageRequest): string {
   return t('payments.pay.wrong', { paid: format.money(payment.amount, payment.currency), price });
 }
 
-/** Describes the received amount and the next step. */
 function describeWrongPayment(order: Order, request: PageRequest): Note {
   const texts = ['payments.pay.wrong_more', 'payments.pay.wrong_late', 'payments.pay.wrong_no_contact'] as const;
   return {
@@ -177,7 +174,6 @@ function describeWrongPayment(order: Order, request: PageRequest): Note {
   };
 }
 
-/** Describes the received amount, the time of the decision, refunds, and the contact. */
 function describeDecidedPayment(order: Order, request: PageRequest): Note {
   const [decided, ask] = describeDecided(order, isWrong, request);
   const parts = [decided, describeRefunds(order, request), ask];

@@ -89,7 +89,6 @@ function measureText(text: string): number {
   return [...text].reduce((sum, character) => sum + (getGlyph(character)?.width ?? 0), 0);
 }
 
-/** Returns the distance of a point from a line segment. */
 function distance(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
   const [dx, dy] = [x2 - x1, y2 - y1];
   const lengthSquared = dx * dx + dy * dy;

@@ -1,6 +1,5 @@
 import { computeModules, quietZone } from './modules.ts';
 
-/** A QR code as an SVG path, in units of one module. */
 interface QrPath {
   /** Modules per side, including the quiet zone. */
   readonly side: number;

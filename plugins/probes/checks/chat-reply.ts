@@ -7,7 +7,6 @@ export interface ReplyCall {
   readonly arguments: string; // JSON
 }
 
-/** The content of a Chat reply, streamed or not. */
 interface ChatReply {
   readonly text: string;
   readonly reasoning: string;

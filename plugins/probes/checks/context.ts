@@ -11,7 +11,6 @@ import {
   unknown,
 } from './check.ts';
 
-/** Share of the declared window to fill. */
 const fillRatio = 0.9;
 /** Lines of the sample that measures tokens per line. */
 const sampleLineCount = 40;

@@ -10,7 +10,6 @@ export const colours: Readonly<Record<string, readonly [number, number, number]>
   white: [255, 255, 255],
 };
 
-/** Width and height of one square, pixels. */
 const squareSize = 64;
 
 /**

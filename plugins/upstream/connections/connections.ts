@@ -108,7 +108,6 @@ export class Connections implements AsyncDisposable {
   }
 }
 
-/** Address of an upstream. */
 interface Target {
   readonly origin: string;
   readonly path: string;

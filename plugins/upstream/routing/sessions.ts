@@ -101,7 +101,6 @@ export class CallSessions {
     if (!wasSentRecently) this.#parts.moves?.send({ session: digest, place, seconds });
   }
 
-  /** Applies a move that another instance reported. */
   #applyMove({ session, place, seconds }: SessionMove): void {
     this.#movedPlaces.delete(session);
     const now = this.#parts.monotonic();

@@ -35,7 +35,6 @@ export function setLineEnds(text, lineEnd) {
   return text.replace(/\r?\n/g, lineEnd);
 }
 
-/** True if the text has this line end and no other. */
 function usesOnlyLineEnd(lineEnd, text) {
   return text.includes('\n') && setLineEnds(text, lineEnd) === text;
 }

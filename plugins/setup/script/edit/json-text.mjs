@@ -204,7 +204,6 @@ function findFirstMember(node) {
   return undefined;
 }
 
-/** Sorts ranges and joins adjacent ones. */
 function joinRanges(ranges) {
   const result = [];
   for (const [start, end] of ranges.sort((a, b) => a[0] - b[0])) {

@@ -49,7 +49,6 @@ function replacePlanned(plan) {
   settleRecord(plan.record);
 }
 
-/** Records a file that already has the settings. */
 function recordUnchanged(plan) {
   if (plan.isKept) return;
   const record = plan.record && readRecord(plan.record);

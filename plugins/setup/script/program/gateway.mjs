@@ -212,7 +212,6 @@ function readOrigin() {
   return /^[a-z]+:\/\/[^/]*/.exec(run.data.baseUrl)[0];
 }
 
-/** Describes why there is no response. */
 function describeFailure({ reason, detail = '' }, { url, limit }) {
   const at = readOrigin();
   const more = detail ? ` (${detail})` : '';

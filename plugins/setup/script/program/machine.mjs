@@ -18,7 +18,6 @@ const reasons = {
   ENAMETOOLONG: 'File name too long',
 };
 
-/** Converts errors of the file system to Refusals. */
 function withRefusals(action) {
   try {
     return action();

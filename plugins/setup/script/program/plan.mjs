@@ -67,7 +67,6 @@ function withoutInitialElsewhere(wanted, initial, elsewhere) {
   );
 }
 
-/** Lists a file, or the JSON files of a folder. */
 function listFilesAt(place) {
   const path = findFile(listPaths(place));
   if (!/[\\/]$/.test(path)) return machine.stat(path)?.kind === 'file' ? [path] : [];

@@ -34,7 +34,6 @@ function isTemporary(name) {
   return isWindows && name.startsWith(`${run.temporary}-`) && /-[0-9a-f]{32}$/.test(name);
 }
 
-/** Removes temporary files of killed runs from a folder. */
 function removeTemporaries(folder) {
   for (const name of machine.list(folder).filter(isTemporary)) {
     if (machine.lstat(join(folder, name))?.kind === 'file') machine.removeFile(join(folder, name));

@@ -206,7 +206,6 @@ function removeBackups() {
   return '';
 }
 
-/** Finds blocks in profiles whose records are lost. */
 function findOrphans() {
   if (isWindows) return [];
   const zsh = `${machine.env('ZDOTDIR') || run.home}/.zshrc`;

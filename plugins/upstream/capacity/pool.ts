@@ -107,7 +107,7 @@ export class CapacityPool implements Disposable {
     // Freed when the reply to `enter` arrives.
     if (previousState === 'entering') return;
     const reply = await this.#end(place.id, result);
-    if (reply !== undefined) Object.assign(place, { position: reply.position, expected: reply.expectedMs });
+    if (reply !== undefined) updateForecast(place, reply);
   }
 
   [Symbol.dispose](): void {
@@ -153,8 +153,7 @@ export class CapacityPool implements Disposable {
       if (reply.state !== 'refused') this.#endUnused(place.id);
       return;
     }
-    place.position = reply.position;
-    place.expectedMs = reply.expectedMs;
+    updateForecast(place, reply);
     if (reply.state === 'running') this.#grant(place);
     else if (reply.state === 'waiting') place.state = 'waiting';
     else {
@@ -297,4 +296,9 @@ export class CapacityPool implements Disposable {
       this.#switchToLocal(error);
     }
   }
+}
+
+function updateForecast(place: Place, { position, expectedMs }: SlotReply): void {
+  place.position = position;
+  place.expectedMs = expectedMs;
 }

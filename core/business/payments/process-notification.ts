@@ -69,7 +69,7 @@ async function processClaimedNotification(host: Host, notification: StoredNotifi
     const isRefunded = notification.refundKey !== null && (await settleRefund(host, notification.refundKey));
     const evidence = await readEvidence(host, notification);
     if (evidence === undefined) return await awaitOrder(host, notification);
-    const { outcome } = await settle(host, provider, evidence);
+    const outcome = await settle(host, provider, evidence);
     if (outcome === 'unknown_order') return await awaitOrder(host, notification);
     if (outcome === 'foreign')
       host.log.error(

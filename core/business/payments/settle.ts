@@ -22,12 +22,6 @@ import { toStoredJson } from './stored-json.ts';
  * different charge of the provider, or with a payment of a different order. `refunded`: money was returned, in full or in part.
  * `unchanged`: the evidence was already known.
  */
-interface Settlement {
-  readonly outcome: SettlementOutcome;
-  readonly orderId?: string;
-  readonly accountId?: string;
-}
-
 type SettlementOutcome = 'unknown_order' | 'foreign' | 'unchanged' | 'flagged' | Exclude<OrderState, 'created'>;
 
 /** The locked order that evidence is about, with the attempt that was charged. */
@@ -48,7 +42,7 @@ interface Subject
  *
  * The evidence must be complete: from a status read, or from a notification whose signature covers state, amount and id.
  */
-export async function settle(host: Host, provider: string, evidence: PaymentEvidence): Promise<Settlement> {
+export async function settle(host: Host, provider: string, evidence: PaymentEvidence): Promise<SettlementOutcome> {
   return host.database.fork().transactional((transaction) => settleLocked(host, transaction, provider, evidence));
 }
 
@@ -57,10 +51,9 @@ async function settleLocked(
   transaction: EntityManager,
   provider: string,
   evidence: PaymentEvidence,
-): Promise<Settlement> {
+): Promise<SettlementOutcome> {
   const subject = await lockSubject(transaction, provider, evidence);
-  if (subject === undefined) return { outcome: 'unknown_order' };
-  const { orderId, accountId } = subject;
+  if (subject === undefined) return 'unknown_order';
   const chargeKind = await classifyReference(transaction, provider, subject, evidence);
   if (chargeKind !== 'own') {
     if (chargeKind === 'unseen' && evidence.paid !== undefined) {
@@ -69,10 +62,10 @@ async function settleLocked(
       // The money may be missing from the order that it was meant for.
       await flagOrder(transaction, subject, 'wrong_reference', evidence.providerReference);
     }
-    return { outcome: 'foreign', orderId, accountId };
+    return 'foreign';
   }
   const recordedPayment = await readRecordedPayment(transaction, provider, subject, evidence);
-  if (recordedPayment === 'other order') return { outcome: 'foreign', orderId, accountId };
+  if (recordedPayment === 'other order') return 'foreign';
   const decision = decideEffects({
     orderState: subject.state,
     isLastAttempt: subject.isLast,
@@ -85,13 +78,14 @@ async function settleLocked(
   if (newPayment !== undefined) await storePaymentReceipt(host, transaction, provider, newPayment.id, subject);
   const payment = newPayment ?? recordedPayment;
   await storeReport(transaction, subject, evidence, paymentIdOf(subject, evidence));
-  const outcome = decision.state ?? (decision.flag === undefined ? 'unchanged' : 'flagged');
+  const outcome = (decision.state ?? (decision.flag === undefined ? 'unchanged' : 'flagged')) as SettlementOutcome;
   const hasRefunds = evidence.state === 'refunded' || (evidence.refunds?.length ?? 0) > 0;
-  if (payment === undefined || !hasRefunds) return { outcome: outcome as SettlementOutcome, orderId, accountId };
+  if (payment === undefined || !hasRefunds) return outcome;
+  const { orderId } = subject;
   const refundsBefore = await countFinishedRefunds(transaction, orderId);
   await enterStatedRefunds(transaction, payment, evidence);
   const refundsAfter = await countFinishedRefunds(transaction, orderId);
-  return { outcome: refundsAfter > refundsBefore ? 'refunded' : (outcome as SettlementOutcome), orderId, accountId };
+  return refundsAfter > refundsBefore ? 'refunded' : outcome;
 }
 
 async function countFinishedRefunds(transaction: EntityManager, orderId: string): Promise<number> {

@@ -10,7 +10,6 @@ interface Wait {
   readonly timeoutSeconds: number;
   readonly exchange: Exchange;
   readonly reject: (fault: StageFault | GatewayError) => void;
-  readonly discardLate: (result: unknown) => void;
   startCheck: number; // number of the last check before the wait
   link: Link<Wait> | undefined; // undefined after the wait
 }
@@ -44,7 +43,7 @@ export class Watchdog {
     this.#timer ??= setInterval(() => this.#check(), checkIntervalMs).unref();
     return new Promise((resolve, reject) => {
       const startCheck = this.#checkCount;
-      const wait: Wait = { moment, timeoutSeconds, exchange, reject, discardLate, startCheck, link: undefined };
+      const wait: Wait = { moment, timeoutSeconds, exchange, reject, startCheck, link: undefined };
       wait.link = this.#waits.add(wait);
       work.then(
         (result) => (this.#endWait(wait) ? resolve(result) : discardLate(result)),

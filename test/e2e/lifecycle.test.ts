@@ -1,13 +1,9 @@
 import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createRequestId } from '#core/gateway/records/request-id.ts';
-import { runCommand } from '../support/command-line.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { freePort } from '../support/free-port.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
-import { redisUrl } from '../support/redis.ts';
 import { createTcpProxy } from '../support/tcp-proxy.ts';
 
 // Whole processes start, stop and restart here, on machines that may be busy.
@@ -255,30 +251,6 @@ describe('SIGKILL', () => {
   });
 });
 
-it('a start listens before the records of a killed gateway are in the database', async () => {
-  const count = 20_000;
-  const now = Date.now();
-  const lines = Array.from({ length: count }, () => {
-    const row = { id: createRequestId(now), started_at: now, method: 'POST', path: '/v1/x', endpoint: 'x' };
-    return `{"at":"end",${JSON.stringify({ ...row, outcome: 'answered' }).slice(1)}\n`;
-  });
-  await mkdir(join(home.folder, 'data', 'journal'), { recursive: true });
-  await writeFile(join(home.folder, 'data', 'journal', 'dead-00000001.ndjson'), lines.join(''));
-  const client = new pg.Client({ connectionString: home.databaseUrl });
-  await client.connect();
-  await client.query('BEGIN; LOCK TABLE request_log IN ACCESS EXCLUSIVE MODE');
-  const gateway = await home.start();
-  expect((await ask(gateway.url)).status).toBe(200);
-  await client.end();
-  const inserted = async () => {
-    const [row] = await home.database.query<{ count: number }>(
-      "SELECT count(*)::int AS count FROM request_log WHERE path = '/v1/x'",
-    );
-    return row?.count;
-  };
-  await vi.waitFor(async () => expect(await inserted()).toBe(count), { timeout: 30_000, interval: 100 });
-});
-
 it('a start whose database is down waits where it may, is alive and not ready meanwhile, and serves when it is back', async () => {
   const target = new URL(home.databaseUrl);
   await using proxy = await createTcpProxy({ host: target.hostname, port: Number(target.port) });
@@ -396,45 +368,4 @@ plan: []
     await printed(gateway, 'has been reloaded');
     expect((await ask(gateway.url, { ...question, model: 'other' })).status).toBe(200);
   });
-});
-
-it('an old key is refused soon after another process has rotated it', async () => {
-  const gateway = await home.start();
-  expect((await ask(gateway.url)).status).toBe(200);
-  const { code, out } = await runCommand(['--config', home.file, 'key', 'rotate', home.accountId, '--json'], {
-    DATABASE_URL: home.databaseUrl,
-  });
-  expect(code).toBe(0);
-  await vi.waitFor(async () => expect((await ask(gateway.url)).status).toBe(401), { timeout: 15_000, interval: 20 });
-  const { key } = JSON.parse(out) as { key: string };
-  expect((await ask(gateway.url, question, undefined, key)).status).toBe(200);
-});
-
-it('a second instance without Redis is refused', async () => {
-  await home.start();
-  await expect(home.start()).rejects.toThrow(/Another gateway uses this database.*set REDIS_URL/);
-});
-
-it.skipIf(redisUrl === undefined)('two instances with one Redis share a limit exactly', async () => {
-  const yaml = patientYaml(`${upstream.url}/v1`).replace(
-    /rate-limit: .*/,
-    'rate-limit: { limit: 100, period: 86400, burst: 100, concurrent: 1000 }',
-  );
-  await home.write(yaml);
-  const both = await Promise.all([
-    home.start({ REDIS_URL: redisUrl ?? '' }),
-    home.start({ REDIS_URL: redisUrl ?? '' }),
-  ]);
-  const statuses: number[] = [];
-  // Not all at once: a Redis slower than its deadline counts as down, and each instance then counts for itself.
-  for (let round = 0; round < 10; round++) {
-    const answers = Array.from({ length: 40 }, async (_, index) => {
-      const response = await ask((both[index % 2] as GatewayProcess).url);
-      await response.text();
-      return response.status;
-    });
-    statuses.push(...(await Promise.all(answers)));
-  }
-  expect(statuses.filter((status) => status === 200)).toHaveLength(100);
-  expect(statuses.filter((status) => status === 429)).toHaveLength(300);
 });

@@ -15,7 +15,7 @@ import { readBody } from '../support/read-body.ts';
 
 const root = resolve(import.meta.dirname, '..', '..');
 
-// Every gateway is a process here, which loads plugins as an operator's does.
+// Where the log or the end matters, the gateway is a process, which loads plugins as an operator's does.
 vi.setConfig({ testTimeout: 180_000 });
 
 let upstream: Awaited<ReturnType<typeof startAnsweringUpstream>>;
@@ -31,11 +31,21 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-/** A gateway with one plugin, whose stage follows auth. */
-async function startWith(plugin: string, stage: string): Promise<GatewayProcess> {
+/** Writes the gateway.yaml of a gateway with one plugin, whose stage follows auth. */
+async function writeWith(plugin: string, stage: string): Promise<void> {
   const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', `- auth\n  - ${stage}\n`);
   await home.write(`plugins: ["${plugin}"]\n${yaml}`);
+}
+
+async function startWith(plugin: string, stage: string): Promise<GatewayProcess> {
+  await writeWith(plugin, stage);
   return home.start();
+}
+
+/** Starts the gateway in this process, which takes a tenth. */
+function startHere(environment: Record<string, string> = {}): Promise<Gateway> {
+  const variables = { DATABASE_URL: home.databaseUrl, ...environment };
+  return Gateway.start({ file: home.file, environment: variables, log: silentLog });
 }
 
 async function ask(url: string, key = home.key, headers: Record<string, string> = {}): Promise<Response> {
@@ -66,23 +76,26 @@ describe('docs/examples/stopwatch.ts, copied next to gateway.yaml', () => {
   });
 
   it('refuses requests outside opening hours in the client’s format', async () => {
-    await using gateway = await startWith(file, 'stopwatch: { opens_at: 23 }');
+    await writeWith(file, 'stopwatch: { opens_at: 23 }');
+    const gateway = await startHere();
     // The hour may change while the request is served.
     const before = statusAt(new Date());
     const response = await ask(gateway.url);
     const body: unknown = await response.json();
+    await gateway.stop(AbortSignal.abort());
     expect([before, statusAt(new Date())]).toContain(response.status);
     if (response.status === 403) expect(body).toMatchObject({ error: { message: 'The gateway opens at 23:00 UTC.' } });
   });
 
   it('has its options validated like built-in stages', async () => {
-    await expect(startWith(file, 'stopwatch: { slow_afer: 2 }')).rejects.toThrow(/slow_afer.*slow_after/);
+    await writeWith(file, 'stopwatch: { slow_afer: 2 }');
+    await expect(startHere()).rejects.toThrow(/slow_afer.*slow_after/);
   });
 
   it('is refused before the stage whose fact it reads', async () => {
     const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', '- stopwatch\n  - auth\n');
     await home.write(`plugins: ["${file}"]\n${yaml}`);
-    await expect(home.start()).rejects.toThrow(/stopwatch.*principal|principal.*stopwatch/);
+    await expect(startHere()).rejects.toThrow(/stopwatch.*principal|principal.*stopwatch/);
   });
 });
 
@@ -351,8 +364,7 @@ describe('README.md', () => {
     const commands = block.replaceAll('\\\n', ' ').matchAll(/^curl (\S+)(.*)$/gm);
     const yaml = await readFile(join(root, 'gateway.yaml'), 'utf8');
     await writeFile(home.file, yaml);
-    const environment = { DATABASE_URL: home.databaseUrl, PORT: '0' };
-    const gateway = await Gateway.start({ file: home.file, environment, log: silentLog });
+    const gateway = await startHere({ PORT: '0' });
     try {
       let count = 0;
       for (const [, url = '', rest = ''] of commands) {

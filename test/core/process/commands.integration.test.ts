@@ -242,7 +242,7 @@ describe('daypass start', () => {
     });
   });
 
-  // In plain text, and beside a gateway that runs: test/e2e/lifecycle.test.ts.
+  // Beside a gateway that runs: test/e2e/instances.test.ts.
   it('says in one sentence of JSON that another gateway uses the database', async () => {
     await writeFile(file, valid);
     const url = await createBareDatabase();

@@ -62,6 +62,8 @@ export default defineConfig({
           retry: 1,
           // Files share a process and its modules, whose loading was half of the processor time.
           isolate: false,
+          // MB. With V8's 1 to 16, collecting young objects among the modules of all files takes 7 % more processor time.
+          execArgv: [...native.execArgv, '--min-semi-space-size=32', '--max-semi-space-size=64'],
           globalSetup: ['support/global-postgres.ts', 'support/global-redis.ts', 'support/global-package.ts'],
         },
       },

@@ -45,7 +45,7 @@ describe('a failure', () => {
     expect(judge(demo, 'imports', ['a: imports b'])).toEqual([]);
   });
 
-  it('that nobody expects is a mistake', () => {
+  it('that the list does not expect is a mistake', () => {
     expect(judge(demo, 'imports', ['a: imports b', 'c: imports b'])).toEqual(['demo (imports): c: imports b']);
     expect(judge(demo, 'pages', ['a: imports b'])).toEqual(['demo (pages): a: imports b']);
   });

@@ -8,7 +8,7 @@ const unusedOf = (files: Readonly<Record<string, string>>) =>
   findUnusedExports(new Map(Object.entries(files)), resolveSpecifier).map(({ file, name }) => `${file} ${name}`);
 const one = 'export const first = 1;\nexport interface Second {}\nexport async function third() {}\nconst own = 2;\n';
 
-it('an exported name that nobody imports is found', () => {
+it('an exported name without an import is found', () => {
   expect(
     unusedOf({
       'core/one.ts': one,
@@ -28,7 +28,7 @@ it('tests, a late import that names it and what is exported again count as use',
   ).toEqual([]);
 });
 
-it('whoever imports a module as a whole may use all of it', () => {
+it('a module that is imported as a whole has no unused names', () => {
   expect(unusedOf({ 'core/one.ts': one, 'core/two.ts': "import * as all from './one.ts';\n" })).toEqual([]);
   const handed = `steps.by(() => ${loadOne.slice('await '.length)});\n`;
   expect(unusedOf({ 'core/one.ts': one, 'core/two.ts': handed })).toEqual([]);

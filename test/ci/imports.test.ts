@@ -77,7 +77,7 @@ describe('folders', () => {
     expect({ ...found, imports: found?.imports.toSorted() }).toEqual({ ...cycle, imports: cycle.imports.toSorted() });
   });
 
-  it('that a file beside them ties together form a cycle with it', () => {
+  it('that a file of their parent folder connects form a cycle with it', () => {
     const graph = new Map([
       ['core/web/pages/page.ts', ['core/web/serve.ts']],
       ['core/web/serve.ts', ['core/web/pages/routes.ts']],
@@ -85,7 +85,7 @@ describe('folders', () => {
     expect(findFolderCycles(graph).map(({ members }) => members)).toEqual([['pages', 'serve.ts']]);
   });
 
-  it('that import in one direction form none', () => {
+  it('that import in one direction form no cycle', () => {
     const graph = new Map([
       ['core/web/live/hub.ts', ['core/web/pages/page.ts', 'core/web/texts/texts.ts']],
       ['core/web/pages/page.ts', ['core/web/texts/texts.ts']],
@@ -93,7 +93,7 @@ describe('folders', () => {
     expect(findFolderCycles(graph)).toEqual([]);
   });
 
-  it('that form a cycle fail with every import of it and what to do', () => {
+  it('that form a cycle are reported with each import of the cycle and a remedy', () => {
     expect(describeCycle(cycle)).toBe(
       `plugins/log: journal, reader import each other in a circle: move what both need into the lower one, or let a caller pass it in\n  ${cycle.imports.join('\n  ')}`,
     );

@@ -63,7 +63,7 @@ describe('a text', () => {
     expect(mistakesIn({})).toEqual([]);
   });
 
-  it('that nothing names any more is reported once the folder that named it has gone', () => {
+  it('that is no longer used is reported once the folder that used it is gone', () => {
     const both = texts(['shared.word']);
     const changed = { 'plugins/shop/texts/en.json': both, 'plugins/shop/texts/id.json': both };
     expect(mistakesIn(changed)).toEqual([]);
@@ -81,14 +81,14 @@ const mistakesOfFields = (fields: string) =>
   mistakesIn({ 'plugins/shop/fields.ts': `const view = defineView<Entry>()({ ${fields} });` });
 
 describe('the label of a field', () => {
-  it('that it has by its name is reported where no plugin defines it', () => {
+  it('that follows from its name is reported if no plugin defines it', () => {
     expect(mistakesOfFields("reason: { type: 'text', at: 'below' }, secret: { type: 'text' }")).toEqual([
       'plugins/shop/fields.ts: text "operator.reason" does not exist',
     ]);
     expect(mistakesOfFields("reason: { type: 'text', label: 'plain.key', at: 'below', cell: () => ({}) }")).toEqual([]);
   });
 
-  it('that it has once a page lists it alone is reported too', () => {
+  it('that it needs once a page lists it alone is reported too', () => {
     expect(mistakesOfFields("paid: { type: 'time' } }); view.pick('paid'); ({")).toEqual([
       'plugins/shop/fields.ts: text "operator.paid" does not exist',
     ]);
@@ -105,14 +105,14 @@ describe('the label of a field', () => {
     expect(mistakesOfFields(fields)).toEqual(['plugins/shop/fields.ts: text "shop.field.no" does not exist']);
   });
 
-  it('that code names is reported where no plugin defines it', () => {
+  it('that code names is reported if no plugin defines it', () => {
     expect(mistakesOfFields("reason: { type: 'text', label: 'shop.none', at: 'end' }, more: t('shop.more')")).toEqual([
       'plugins/shop/fields.ts: text "shop.none" does not exist',
       'plugins/shop/fields.ts: text "shop.more" does not exist',
     ]);
   });
 
-  it('that code takes as a default is reported where others of its page are there', () => {
+  it('that code uses by default is reported if other labels of its page are defined', () => {
     const all = texts(['gift.title', 'gift.buy.title', 'gift.buy.error.blocked']);
     const changed = {
       'plugins/shop/page.ts':
@@ -129,7 +129,7 @@ describe('a class', () => {
     expect(mistakesIn({}, ...gifts)).toEqual(['views/shop/page.css: no template or script has the class "ribbon"']);
   });
 
-  it('that only begins like one, or is a part of one, is reported', () => {
+  it('that only begins like a used class, or is a part of one, is reported', () => {
     expect(mistakesIn({ 'views/shop/page.css': '.car { color: red } .layout-tall { color: red }' })).toEqual([
       'views/shop/page.css: no template or script has the class "car"',
       'views/shop/page.css: no template or script has the class "layout-tall"',

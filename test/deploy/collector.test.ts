@@ -3,7 +3,7 @@ import { toOtlpMetrics } from '../../plugins/telemetry/metrics-report.ts';
 import { type NamedMetric, seriesBehindCollector } from './collector-names.ts';
 import { exposedMetrics, exposedSeries, registryOfPlugins } from './watching-fixture.ts';
 
-it('has the same series in a Prometheus behind an OpenTelemetry Collector as at a scrape', async () => {
+it('the gateway has the same series in a Prometheus behind an OpenTelemetry Collector as at a scrape', async () => {
   const registry = await registryOfPlugins();
   const families = exposedMetrics(registry).map(({ name, type }) => {
     const buckets = type === 'histogram' ? [{ value: 1, labels: { le: '+Inf' }, metricName: `${name}_bucket` }] : [];

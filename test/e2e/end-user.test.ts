@@ -82,7 +82,7 @@ const ask = (model: string, more: JsonObject = {}) => send('/v1/messages', { mod
 const hash = /^[\da-f]{64}$/;
 
 describe('an upstream with end_user: hash', () => {
-  it('of OpenAI gets the account as safety_identifier, in place of what the client says', async () => {
+  it('of OpenAI gets the account as safety_identifier, instead of the value from the client', async () => {
     const { sent, notes } = await chat('gpt', { user: 'me', safety_identifier: 'someone' });
     expect(sent).toMatchObject({ safety_identifier: expect.stringMatching(hash) });
     expect(sent).not.toHaveProperty('user');
@@ -121,7 +121,7 @@ describe('an upstream with end_user: hash', () => {
     expect(text).not.toContain('\r\n\r\nme\r\n');
   });
 
-  it('counts tokens for nobody: its endpoint for that takes no metadata', async () => {
+  it('counts tokens without naming a user: the counting endpoint takes no metadata', async () => {
     const { sent } = await send('/v1/messages/count_tokens', { model: 'claude', messages });
     expect(sent).not.toHaveProperty('metadata');
   });
@@ -182,7 +182,7 @@ describe('an upstream with cache_isolation: account', () => {
     expect(translated.notes).toContain(note);
   });
 
-  it('that keeps caches apart by itself is told of the account alone', async () => {
+  it('that keeps caches apart by itself gets only the account', async () => {
     const { sent, notes } = await chat('apart-deepseek', { user_id: 'of the customer' });
     expect(sent).toMatchObject({ messages, user_id: expect.stringMatching(/^[\w-]{16}$/) });
     expect(notes).toContain(note);

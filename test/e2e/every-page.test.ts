@@ -121,7 +121,7 @@ it('every page stays below its size limit on a first visit', async () => {
   expect(heavy.map(line)).toEqual([]);
 });
 
-it('pages in Indonesian have no English sentence, nor when something is wrong', async () => {
+it('pages in Indonesian have no English sentence, not even in their messages about problems', async () => {
   const english: string[] = [];
   const visit = async (path: string, reader: Reader) => {
     const client = new PageClient(world.url, { 'accept-language': 'id' });

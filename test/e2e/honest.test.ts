@@ -101,14 +101,14 @@ describe.each(pairs)('the record of an answer to a %s client from a %s route', (
 });
 
 describe('the digest of what was sent', () => {
-  it.each([true, false])('is that of a text that a stage has changed, streamed: %s', async (isStream) => {
+  it.each([true, false])('is that of the text as a stage has changed it, streamed: %s', async (isStream) => {
     const { text, id } = await send('messages', 'chat', { isStream, headers: { 'x-mask': 'yes' } });
     const { digest_received, digest_sent, digest_changes } = await recordOf(id);
     expect([digest_received, digest_sent, digest_changes]).toEqual([said, digestOf('one ***'), ['stage']]);
     expect(recompute(text)).toBe(digest_sent);
   });
 
-  it('is that of the stored answer for a hit of the cache, changed ones included', async () => {
+  it('is that of the stored answer for a cache hit, even if a stage has changed it', async () => {
     for (const [masks, sent] of [
       [{}, said],
       [{ 'x-mask': 'yes' }, digestOf('one ***')],

@@ -142,7 +142,7 @@ describe.each([false, true])('a Chat client that returns only text and calls, st
   it.each([
     ['messages', thoughts.text],
     ['responses', thoughts.state], // Valid without its text.
-  ])('that returns the state with neither text nor length has what %s needs restored', async (model, needed) => {
+  ])('that returns the state with neither text nor length gets restored what %s needs', async (model, needed) => {
     const asked: Message = { role: 'user', content: `d ${isStream} ${model}` };
     const message = (await ask(model, [asked], isStream)) as OpenAI.ChatCompletionMessage & WithDetails;
     const { content, tool_calls = [], reasoning_details: details } = message;

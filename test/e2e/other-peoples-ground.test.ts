@@ -67,7 +67,7 @@ async function openCollector(): Promise<AsyncDisposable & { readonly url: string
 }
 
 describe.skipIf(!hasPgBouncer)('where everything around it is somebody else’s (needs PgBouncer)', () => {
-  it('a stranger installs, sells in Xendit’s test mode to somebody from GitLab, and watches in Prometheus', async () => {
+  it('a new operator installs the gateway, sells in Xendit’s test mode to a user from GitLab, and reads its metrics in Prometheus', async () => {
     await using ground = await openGround();
     await using poolers = await PgBouncers.open(ground.direct);
     await using collector = await openCollector();

@@ -128,7 +128,7 @@ describe('daypass init', () => {
 });
 
 describe('a gateway of the package', () => {
-  it('starts from a new folder, reads .env there, serves, and names its version wherever somebody asks', async () => {
+  it('starts from a new folder, reads .env there, serves, and reports its version in its log, health check and metrics', async () => {
     const folder = join(packed.folder, 'shop');
     await command(['init', 'shop']);
     const url = await createBareDatabase();

@@ -301,7 +301,7 @@ describe('a request that fails', () => {
 });
 
 describe('without JavaScript the playground', () => {
-  it('shows whole answers, turn after turn, through the same log', async () => {
+  it('shows whole answers, turn after turn, in the same log', async () => {
     await using opened = await openWindow({ options: { javaScriptEnabled: false, ...narrow } });
     const { page, accountId } = opened;
     await openPlayground(page);

@@ -119,7 +119,7 @@ describe('a plugin that is added to a running gateway', () => {
     );
   });
 
-  it('is reported beside other mistakes', async () => {
+  it('is reported together with other mistakes', async () => {
     await writeAdded(yaml.replace('- auth\n', '- auth\n  - added\n').replace('- log', '- log: { keep_days: x }'));
     await expect(gateway.gateway.reload()).rejects.toThrow(/plugins\[0\].*\n.*keep_days/);
   });

@@ -123,7 +123,7 @@ describe('the requests in flight of a key', () => {
     expect(textOf(await client.ending())).toBe('one two');
   });
 
-  it('are those of a WebSocket, beside which a POST is refused', async () => {
+  it('include those of a WebSocket, so that another POST is refused', async () => {
     const finish = answerUntil();
     using client = await open();
     client.create({ input: 'hello', store: false });

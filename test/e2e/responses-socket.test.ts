@@ -191,7 +191,7 @@ describe('a conversation on a WebSocket', () => {
     expect(lastInput().length).toBe(5);
   });
 
-  it('has the item in the place of a reference where only the socket keeps it', async () => {
+  it('replaces a reference by its item if only the socket keeps that', async () => {
     using client = await open();
     const next = { model: 'on-chat', store: false };
     const first = await client.ask({ ...next, input: 'one' });
@@ -467,7 +467,7 @@ describe('an upgrade', () => {
     await expect(SocketClient.open(gateway.url)).rejects.toThrow('status 401');
   });
 
-  it('with a key that nobody knows gets one error, and the connection ends with 1008', async () => {
+  it('with an unknown key gets one error, and the connection ends with 1008', async () => {
     using client = await open({ authorization: `Bearer dp-${'0'.repeat(49)}` });
     expect(await client.ask({ input: 'hello' })).toMatchObject({ status: 401, error: { code: 'invalid_api_key' } });
     expect(await client.closed).toBe(1008);

@@ -40,7 +40,7 @@ const everywhere = (model: string) =>
 const lastNumber = async () =>
   Number(/^ *(\d+) /m.exec((await command('history')).split('\n').slice(1).join('\n'))?.[1]);
 
-it('a change is taken back on all instances, stays so over a restart, and ends with the next change of the file', async () => {
+it('a change is rolled back on all instances, also after a restart, until the file changes again', async () => {
   const start = async () => gateways.push(await home.start({ REDIS_URL: redisUrl ?? '' }));
   await Promise.all(Array.from({ length: redisUrl === undefined ? 1 : 2 }, start));
   await everywhere('good');
@@ -71,7 +71,7 @@ it('a change is taken back on all instances, stays so over a restart, and ends w
   expect(JSON.parse(await command('history', '1', '--json'))).toMatchObject({ id: 1, text: expect.any(String) });
 });
 
-it('the next bad change is taken back in favour of what served before it, too', async () => {
+it('the next bad change is rolled back to the configuration that served before it, too', async () => {
   expect(await command('history')).not.toContain('serves until the file changes');
   expect(await command('rollback', '--yes')).toContain('configuration 3 serves in place of');
   await everywhere('good');

@@ -33,7 +33,7 @@ export const plugin = { name: 'stuck', register(server) {
   server.ext('onPreStop', never);
 } };`;
 
-it('SIGTERM ends a gateway whatever its plugins do, and its clients are told', async () => {
+it('SIGTERM ends a gateway whatever its plugins do, and its clients get an error', async () => {
   await using upstream = await startAnsweringUpstream();
   await using home = await createGatewayHome('');
   await writeFile(join(home.folder, 'stuck.mjs'), stuck);

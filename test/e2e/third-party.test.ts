@@ -295,7 +295,7 @@ export const bomb = {
     expect(gateway.output()).toMatch(/unhandled error; the gateway is stopping: Error: boom/);
   });
 
-  it('that does not work is refused with the reason, and so are all others', async () => {
+  it('that cannot be loaded is refused with the reason, and every other one is reported with it', async () => {
     const files: Record<string, string> = {
       'empty-plugin': 'export const a = 1;',
       'broken-plugin': 'throw new Error("broken on purpose");',

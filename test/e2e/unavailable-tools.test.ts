@@ -106,13 +106,13 @@ describe.each(['chat', 'responses', 'messages', 'gemini'])('a search that no rou
 describe.each(['chat', 'responses', 'messages', 'gemini'])(
   'a search that must be made, beside other tools on %s',
   (model) => {
-    it('is refused for clients of Anthropic', async () => {
+    it('is refused for Anthropic clients', async () => {
       const tool_choice = { type: 'tool' as const, name: 'web_search' };
       const asked = anthropic.messages.create({ ...asks, model, tools: [look, search], tool_choice });
       await expect(asked).rejects.toMatchObject({ status: 400 });
     });
 
-    it('is refused for clients of OpenAI', async () => {
+    it('is refused for OpenAI clients', async () => {
       const tools = [
         { type: 'web_search' as const },
         { type: 'function' as const, name: 'look', parameters: {}, strict: false },
@@ -138,7 +138,7 @@ describe('a search beside other tools', () => {
     expect(searching.requests.at(-1)?.json<JsonObject>()['tools']).toHaveLength(2);
   });
 
-  it('is left out at the next route when that one fails', async () => {
+  it('is left out on the next route if that one fails', async () => {
     const down = [{ role: 'user' as const, content: 'while down' }];
     const { content } = await anthropic.messages.create({ ...asks, messages: down, model: 'backed', tools });
     expect(content).toMatchObject([{ text: 'plain' }]);

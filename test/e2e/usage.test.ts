@@ -146,7 +146,7 @@ function about(tokens: number | null | undefined, text: string): boolean {
 
 const ways = formats.flatMap((client) => formats.map((route) => [client, route] as const));
 
-describe.concurrent('an upstream that counts nothing', () => {
+describe.concurrent('an upstream that reports no usage', () => {
   it.each(ways)(
     'a whole reply for %s from %s has counts, and the record marks them as estimates',
     async (client, to) => {

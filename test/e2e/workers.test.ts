@@ -198,7 +198,7 @@ describe.skipIf(redisUrl === undefined)('two workers', () => {
     }
   });
 
-  it('are refused beside another supervisor on the same data folder', async () => {
+  it('are refused while another supervisor uses the same data folder', async () => {
     await expect(home.start(environment)).rejects.toThrow(/Another gateway with workers runs on/);
   });
 });

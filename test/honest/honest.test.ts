@@ -23,16 +23,19 @@ describe.each(textFormats)('a client of %s', (client) => {
 
 describe.each(textFormats)('a client of %s whose stream breaks off', (client) => {
   const recordings = all.filter(({ name }) => !(client === 'gemini' && name === 'gemini/vertex-streamed-arguments'));
-  it.each(recordings.map(rowOf))('computes the digest on record of what it got of %s', async (_name, recording) => {
-    const request = await ask(client, recording, 'streamed');
-    const events = eventsIn(recording.stream);
-    for (let end = 1; end < events.length; end++) {
-      const last = events[end - 1]?.toString('latin1').trimEnd() ?? '';
-      // The last event has its blank line, or breaks off before it.
-      for (const pieces of [events.slice(0, end), [...events.slice(0, end - 1), Buffer.from(last, 'latin1')]]) {
-        const got = answer(request, 'streamed', pieces);
-        expect(got?.digests.sent, got?.body).toBe(got?.recomputed);
+  it.each(recordings.map(rowOf))(
+    'computes the recorded digest from the part of %s that it received',
+    async (_name, recording) => {
+      const request = await ask(client, recording, 'streamed');
+      const events = eventsIn(recording.stream);
+      for (let end = 1; end < events.length; end++) {
+        const last = events[end - 1]?.toString('latin1').trimEnd() ?? '';
+        // The last event has its blank line, or breaks off before it.
+        for (const pieces of [events.slice(0, end), [...events.slice(0, end - 1), Buffer.from(last, 'latin1')]]) {
+          const got = answer(request, 'streamed', pieces);
+          expect(got?.digests.sent, got?.body).toBe(got?.recomputed);
+        }
       }
-    }
-  });
+    },
+  );
 });

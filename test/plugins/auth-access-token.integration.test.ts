@@ -149,7 +149,7 @@ describe('an access token', () => {
     expect([codes[0], codes[60]]).toEqual(['invalid_api_key', 'rate_limited']);
   });
 
-  it('an access token beside a key is ignored', async () => {
+  it('an access token is ignored if the request also has a key', async () => {
     const { token } = await signedIn();
     const headers = { ...bearer(token), 'x-api-key': generateApiKey('dp') };
     expect(await refusal(headers)).toBe('invalid_api_key');

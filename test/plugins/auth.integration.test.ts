@@ -151,7 +151,7 @@ describe('one of several credentials', () => {
     await expect(enter(headers())).resolves.toMatchObject({ accountId });
   });
 
-  it('a valid key suffices beside a stale key in the URL', async () => {
+  it('a valid key in a header suffices despite a stale key in the URL', async () => {
     await expect(enter({ 'x-goog-api-key': key }, `key=${stale}`)).resolves.toMatchObject({ accountId });
   });
 
@@ -282,7 +282,7 @@ describe('a blocked account', () => {
   it.each([
     [undefined, 'Contact support'],
     ['mailto:help@gateway.example', 'Contact help@gateway.example'],
-  ])('is refused, and told to contact %s', async (contact, words) => {
+  ])('is refused with the advice to contact %s', async (contact, words) => {
     const account = await createAccount(database, 'dp', { name: 'Citra' });
     await blockAccount(database, account.accountId, 'unpaid');
     Object.assign(host, { service: { ...host.service, contact } });
@@ -321,7 +321,7 @@ describe('a public endpoint', () => {
     ]);
   });
 
-  it('counts keys that nobody has as failures of their address', async () => {
+  it('counts unknown keys as failures of the client’s address', async () => {
     const frozen = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     for (let sent = 0; sent < failures.limit; sent++) await stage.enter?.(createExchange(invent(), publicCall));
     const { code } = await refusalOf({});
@@ -338,7 +338,7 @@ const markOf = async (headers: IncomingHttpHeaders): Promise<unknown> => {
 };
 
 describe('a request of no account', () => {
-  it('is marked at once without a key, with one that nobody has, and over the limit of failures', async () => {
+  it('is marked at once without a key, with an unknown key, and over the limit of failures', async () => {
     const exchange = createExchange();
     expect(() => stage.enter?.(exchange)).toThrow(GatewayError);
     expect(exchange.find(unauthenticated)).toBe(true);
@@ -391,7 +391,7 @@ describe('a key in the URL', () => {
     });
   });
 
-  it('a key in the URL is ignored beside a key in a header', async () => {
+  it('a key in the URL is ignored if a header has a key', async () => {
     await expect(enter(bearer(key), `q=${generateApiKey('dp')}&key=dp-x`)).resolves.toMatchObject({ accountId });
     expect((await refusalOf(bearer(generateApiKey('dp')), `key=${key}`)).message).toBe(refusalText);
   });

@@ -200,14 +200,14 @@ describe('an account with an active period', () => {
 });
 
 describe('an account without an active period', () => {
-  it('an account that never had a plan is told where to choose one', async () => {
+  it('an account that never had a plan gets the address of the plans', async () => {
     await expect(refusal()).resolves.toMatchObject({
       code: 'plan_inactive',
       message: 'No active plan. Choose one at https://gateway.example/buy',
     });
   });
 
-  it('an account whose period ended is told when, and where to renew', async () => {
+  it('an account whose period ended gets the time of its end and the address to renew', async () => {
     await addPeriod(-20 * day, -19 * day);
     await addPeriod(-2 * day, -day);
     const { code, message } = await refusal();
@@ -230,7 +230,7 @@ describe('an account without an active period', () => {
     expect(error.isFinal).toBe(true);
   });
 
-  it('an account with a future period is told when it starts', async () => {
+  it('an account with a future period gets the time of its start', async () => {
     await addPeriod(-2 * day, -day);
     await addPeriod(day, 2 * day);
     expect((await refusal()).message).toMatch(/^Your plan starts at \d{4}-\d\d-\d\dT[\d:.]+Z\.$/);

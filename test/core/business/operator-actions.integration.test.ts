@@ -64,7 +64,7 @@ describe('an action of an operator', () => {
     },
   );
 
-  it('keeps who did what of a deleted account, and no words but the reason for its deletion', async () => {
+  it('on a deleted account keeps operator and action, and no text except the reason for the deletion', async () => {
     const email = `${crypto.randomUUID()}@example.com`;
     const { accountId } = await createAccount(database, 'dp', { name: 'Eka', email });
     await run('account.change_email', accountId, { to: `new-${email}`, note: `asked by ${email}` });

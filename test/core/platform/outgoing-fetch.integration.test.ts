@@ -73,7 +73,7 @@ describe.each([old, fixed])('a call on Node.js %s', (node) => {
     expect([status, body]).toEqual([200, null]);
   });
 
-  it('follows no redirect that it is told to refuse', async () => {
+  it('does not follow a redirect where redirects are refused', async () => {
     await using server = await createUpstream((_request, response) =>
       response.send(302, { location: '/elsewhere' }, Buffer.alloc(0)),
     );

@@ -229,7 +229,7 @@ describe('daypass start', () => {
     });
   });
 
-  it('logs why it has not started as one line of JSON where nobody watches a terminal', async () => {
+  it('logs why it has not started as one line of JSON without a terminal', async () => {
     await writeFile(file, valid.replace('vendor: openai', 'vendor: opnai'));
     const { code, out, errors } = await run(['start'], { LOG_FORMAT: '' });
     expect({ code, out, line: JSON.parse(errors) as unknown }).toMatchObject({

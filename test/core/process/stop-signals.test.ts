@@ -64,7 +64,7 @@ describe('the signals of a gateway', () => {
   });
 
   it.each(['SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM', 'SIGIO', 'SIGSTKFLT', 'SIGXFSZ'])(
-    '%s neither ends it nor lets anyone into the inspector',
+    '%s neither ends the process nor opens the inspector',
     async (name) => {
       const { signals, send } = begin();
       signals.startHandling();

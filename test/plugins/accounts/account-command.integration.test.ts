@@ -330,7 +330,7 @@ describe('account delete', () => {
     expect(again.deleted_at).toBe(first);
   });
 
-  it('asks first, and changes nothing where nobody can answer', async () => {
+  it('asks for confirmation, and changes nothing without a terminal', async () => {
     expect(await gateway('delete', accountId)).toMatchObject({ exitCode: 2, error: expect.stringContaining('--yes') });
     expect(await gatewayJson('show', accountId, '--json')).toMatchObject({ name, deleted_at: null });
   });

@@ -45,7 +45,7 @@ describe('the page that deletes an account', () => {
     expect(text).toContain(`Order ${code} for Rp\u00a095.000. It will be cancelled; do not pay it.`);
   });
 
-  it('names money that was paid and that nobody has decided about', async () => {
+  it('names payments that still wait for a decision', async () => {
     const browser = await signedIn('undecided');
     const code = (await buy(browser)).split('/').at(-1);
     await browser.submit(`/sandbox/${code}.1`, `/sandbox/${code}.1`, { action: 'pay-wrong-amount' });

@@ -103,7 +103,7 @@ describe('a plan', () => {
     expect(jobs[0]?.id).not.toContain(':'); // BullMQ refuses it
   });
 
-  it('that ends in 25 hours has neither jobs nor events', async () => {
+  it('that ends in 25 hours causes neither jobs nor events', async () => {
     await addPeriod(-day, 25 * hour);
     await sweep();
     expect([jobs, await eventsOfPlan()]).toEqual([[], []]);

@@ -88,7 +88,7 @@ describe('announcements', () => {
     expect(await shown(at('13T08:00'))).toEqual([]);
   });
 
-  it('are none where neither gateway.yaml nor the database has any', async () => {
+  it('are empty if neither gateway.yaml nor the database has any', async () => {
     expect(await listCurrentAnnouncements(hostWith(read(''), []), 0, 'customers')).toEqual([]);
   });
 

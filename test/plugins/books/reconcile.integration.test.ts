@@ -84,7 +84,7 @@ describe('the books of a provider with a list', () => {
     expect((await reread(lost)).state).toBe('paid');
   });
 
-  it('have a second payment that nobody has seen', async () => {
+  it('show a second payment that was not recorded', async () => {
     const bought = await buy();
     fake.payAgain(referenceOf(bought));
     fake.listMoney();
@@ -245,7 +245,7 @@ describe('the books of a provider with a list', () => {
     expect((await compare({ since: new Date(until.getTime() - 24 * hour), until })).differences).toEqual([]);
   });
 
-  it('that repeat a page are refused', async () => {
+  it('are refused if the list repeats a page', async () => {
     fake.connection.listMovements = () => Promise.resolve({ movements: [], next: 'again' });
     await expect(compare()).rejects.toThrow(PaymentError);
   });

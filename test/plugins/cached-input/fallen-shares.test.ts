@@ -77,7 +77,7 @@ describe('the share of input from caches of vendors', () => {
     expect(namesOf(times({ share: 0.9 }, fine), times({ share: 0.1 }, fine))).toEqual(['route a/x']);
   });
 
-  it('is told with the largest loss first', () => {
+  it('is reported with the largest loss first', () => {
     const week = times({ share: 0.9 }, { route: 'b/y', model: 'dp/y', client: 'pi', share: 0.9, input: 9 });
     const day = times({ share: 0.1 }, { route: 'b/y', model: 'dp/y', client: 'pi', share: 0.1, input: 9 });
     expect(namesOf(week, day)).toEqual(['route b/y', 'route a/x']);

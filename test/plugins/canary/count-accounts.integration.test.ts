@@ -53,7 +53,7 @@ const write = (accountId: string, at: number, more: { outcome?: string; canary?:
 const counted = async (accounts: ReturnType<AccountCounter['countRecent']>) =>
   (await accounts).map(({ isCanary, requests, failures, before }) => [isCanary, requests, failures, before.requests]);
 
-it('both sides are counted from the begin of the canary, beside their requests before it', async () => {
+it('both sides are counted from the start of the canary, and compared with their requests before it', async () => {
   await write(inside, -minute);
   await write(inside, minute, { canary: 7, outcome: 'failed' });
   await write(outside, minute, { firstToken: 100 });

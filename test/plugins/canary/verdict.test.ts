@@ -136,7 +136,7 @@ describe('a canary of which nothing works', () => {
   const start: Looks = { looks: 0, lateLooks: 0, nextLook: calculateFirstLook(0.5) };
   const verdictOf = async (...accounts: ComparedAccount[]) => (await evaluateCanary(accounts, start, false)).verdict;
 
-  it('is taken back with ten requests of two accounts, where the one account beside them is well', async () => {
+  it('is rolled back after ten requests of two accounts, if one account outside it is fine', async () => {
     const { verdict, reason } = await evaluateCanary(
       [account(true, 4, 4), account(true, 6, 6), account(false, 12, 1)],
       start,
@@ -166,7 +166,7 @@ describe('a canary of which nothing works', () => {
       'one of two is new and is refused',
       [account(true, 9, 9), account(true, 9, 0, { refusals: 9, before: empty }), account(false, 99, 0)],
     ],
-  ])('is not said of one where %s', async (_what, accounts) => {
+  ])('is not assumed where %s', async (_what, accounts) => {
     expect(await verdictOf(...accounts)).toBe('too_few');
   });
 

@@ -229,7 +229,7 @@ it.each([
     Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, { label: words }])),
     'must have at most 5',
   ],
-])('check refuses consents %s', async (_, consents, said) => {
+])('daypass check refuses consents %s', async (_, consents, said) => {
   await shop.write(declare(consents));
   const { code, errors } = await runCommand(['--config', shop.file, 'check'], { DATABASE_URL: shop.database.url });
   await shop.write(both);

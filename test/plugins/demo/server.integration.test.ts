@@ -109,7 +109,7 @@ describe('demo server', () => {
     expect((await demo.post({ ...hello, response_format: format })).status).toBe(200);
   });
 
-  it('the demo server moderates pictures beside texts', async () => {
+  it('the demo server moderates pictures as well as texts', async () => {
     const input = [
       { type: 'text', text: '[[harmful]]' },
       { type: 'image_url', image_url: { url: 'https://x' } },

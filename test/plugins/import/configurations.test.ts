@@ -66,7 +66,7 @@ describe.each(all)('a file of %s', (from, file) => {
     expect(`${yaml}${errors}`).not.toMatch(/[\w-]+-secret/);
   });
 
-  it('says everything that was not imported twice: as comments, and beside the output', async () => {
+  it('reports what was not imported both as comments and outside of the output', async () => {
     const { yaml, errors } = await importFile(from, file);
     const [, listed = ''] = /Not imported:\n((?: {2}.*\n)+)/.exec(errors) ?? [];
     const lines = listed

@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const line = { user: '2', email: 'ani@example.com', account: undefined, key: 'dp-first' };
 
-it('has the name of a file with keys on the disk before their accounts are made: the folder is synced after the rename', async () => {
+it('an import syncs the folder of a file with keys before it makes their accounts, so that the name is on the disk', async () => {
   const path = join(folder, 'keys.csv');
   const file = await KeysFile.create(path);
   const synced: (readonly [kind: 'file' | 'folder', text: string])[] = [];

@@ -254,7 +254,7 @@ describe('the plans of the front page', () => {
   } as unknown as PageRequest;
   const freeAt = Date.UTC(2026, 10, 28, 2);
 
-  it('are said to be sold out once, with the time of the first place, when none is to be had', () => {
+  it('show once that they are sold out, with the time of the next free place', () => {
     const all = new Map(plans.map(({ days }) => [days, { freeAt }]));
     expect(describeSoldOut(request, all)).toMatchObject({
       title: 'landing.sold_out',

@@ -144,7 +144,7 @@ test('a thread that ends is started again, readiness tells it, and no record is 
   expect(hungWork.has(disk)).toBe(false);
 });
 
-test('whoever waits for a thread that ends is told so at once, and the next one does what is asked of it', async () => {
+test('calls that wait for a thread that ends fail at once, and the next thread serves later calls', async () => {
   using folder = new TemporaryFolder();
   using gated = openDisk(folder);
   await using disk = gated.disk;

@@ -56,7 +56,7 @@ test('a segment is read after its file was removed, and can be written again', a
   expect([await segment.isIntact(), await readWhole(segment)]).toEqual([true, lines]);
 });
 
-test('another file at its path is neither its own nor removed', async () => {
+test('another file at the path of a segment is not taken for it and not removed', async () => {
   using folder = new TemporaryFolder();
   const segment = fill(create(join(folder.path, 'test-00000001.ndjson')));
   rmSync(segment.path);

@@ -13,7 +13,7 @@ it('the record store announces the accounts of a batch once it is committed', as
   expect(announced).toEqual([[one, two]]);
 });
 
-it('reads no account out of what clients send', async () => {
+it('the store of records takes no account from what clients send', async () => {
   const announced: string[][] = [];
   const store = new PublishingStore(new MemoryStore(), (ids) => announced.push([...ids]));
   const agent = JSON.stringify(`"account_id":"${two}"`);

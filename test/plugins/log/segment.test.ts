@@ -18,7 +18,7 @@ it('a line over the bound is read in pieces, each byte once', async () => {
   expect(lines).toContain('{"at":"end"}');
 });
 
-it('a folder in the place of a segment is reported as unreadable', async () => {
+it('a folder at the path of a segment is reported as unreadable', async () => {
   using folder = new TemporaryFolder();
   const path = join(folder.path, 'test-00000001.ndjson');
   mkdirSync(path);

@@ -243,7 +243,7 @@ describe('a flagged order', () => {
     expect(texts.filter((text) => text.startsWith('alert.'))).toEqual([]);
   });
 
-  it('is sent to the operator again when nobody knows whether the mail was taken', async () => {
+  it('is mailed to the operator again if it is unknown whether the mail was accepted', async () => {
     await flagged('ORD-UNSURE');
     await using deaf = await startMailServer({
       onData: (stream) => void stream.resume(),

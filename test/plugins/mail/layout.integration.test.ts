@@ -31,7 +31,7 @@ it.each([
   ['a paragraph', { paragraphs: [long] }],
   ['the greeting', { greeting: 'x'.repeat(90) }],
   ['a linked closing line', { closing: [`Berhenti berlangganan: ${long}`], links: [{ text: long, url: long }] }],
-])('a long address in %s does not make a mail wider than a phone, nor break its labels', async (_, more) => {
+])('a long address in %s makes a mail no wider than a phone, and breaks no label', async (_, more) => {
   await using window = await browser.open(narrow);
   await window.page.setContent(renderHtml({ ...content, ...more }));
   expect(await sidewaysOverflow(window.page)).toBe(0);

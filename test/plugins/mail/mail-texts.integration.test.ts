@@ -234,7 +234,7 @@ describe('a mail', () => {
     );
   });
 
-  it('a mail says whom to write to', async () => {
+  it('a mail gives the address of the contact', async () => {
     await rotate();
     await using host = createHost();
     Object.assign(host, { service: { ...host.service, contact: 'mailto:help@example.com' } });

@@ -122,7 +122,7 @@ describe('a mail server that hangs', () => {
 });
 
 describe('a mail of which nobody knows whether it was taken', () => {
-  it('a mail of which nobody knows whether it was taken is not sent again', async () => {
+  it('a mail that may have been accepted is not sent again', async () => {
     await outbox.server[Symbol.asyncDispose]();
     outbox.server = await startMailServer({ onData: (stream) => void stream.resume() });
     await rotate();
@@ -180,7 +180,7 @@ describe('a receipt', () => {
     expect([await states(), outbox.server.received.length]).toEqual([['sent'], 1]);
   });
 
-  it('a receipt of which nobody knows whether it was taken is sent again with the same id, some times', async () => {
+  it('a receipt that may have been accepted is sent again with the same id, a few times', async () => {
     await record('order.paid', { orderId: await addOrder(), accountId: outbox.accountId });
     const ids = new Set<string | undefined>();
     for (let attempt = 1; attempt <= maxUncertainTries; attempt++) {

@@ -66,7 +66,7 @@ async function margins(query: string) {
   return { status: reply.status, json: (await reply.json()) as Record<string, unknown> };
 }
 
-it('an operator reads cost and margin beside use: on the overview, by route and model, and of an account', async () => {
+it('an operator reads cost and margin along with usage: on the overview, by route and model, and of an account', async () => {
   const client = await signIn('ops@example.com');
   const overview = await textOf(client, '/operator');
   expect(overview).toContain('cost Rp 27.333');

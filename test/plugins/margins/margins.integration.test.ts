@@ -232,7 +232,7 @@ describe('margins', () => {
     ]);
   });
 
-  it('divides a flat price by tokens, and shows it alone where nobody used it', async () => {
+  it('divide a flat price by tokens, and show it alone for an unused route', async () => {
     const [from, until] = [Date.UTC(2031, 7, 31, 17), Date.UTC(2031, 8, 30, 17)]; // September in Jakarta
     const empty = await readMargins(hostOf(database), { from, until });
     expect(groupMargins(empty.lines, 'route')).toMatchObject([{ key: 'b', cost: 1_110_000n * 10n ** 28n }]);

@@ -346,7 +346,7 @@ describe('a notification of Midtrans', () => {
     expect(settlement?.eventKey).not.toBe(cancel?.eventKey);
   });
 
-  it('may have members that nobody knows yet', async () => {
+  it('may have unknown members', async () => {
     expect(await read({ ...vector, metadata: { extra: [1] }, new_member: null })).toBeDefined();
   });
 });

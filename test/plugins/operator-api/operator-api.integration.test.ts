@@ -227,7 +227,7 @@ describe('a call', () => {
     expect((await call('GET', `/accounts?after=${randomUUID().toUpperCase()}`, { token })).status).toBe(200);
   });
 
-  it('over the limit is told when to try again', async () => {
+  it('over the limit is refused with the time of the next try', async () => {
     const token = await newToken('read');
     limit = 2;
     const answers = [];
@@ -271,7 +271,7 @@ describe('a call', () => {
   });
 
   it.each(['/orders?day=yesterday', '/orders?state=open', '/accounts?state=open'])(
-    'for %s is told what is wrong',
+    'for %s gets an error that names the mistake',
     async (path) => {
       const { status, json } = await call('GET', path, { token: await newToken('read') });
       expect([status, json.error.code]).toEqual([400, 'invalid']);

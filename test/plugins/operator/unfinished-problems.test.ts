@@ -20,7 +20,7 @@ const row = {
 };
 const database = { query: async (sql: string) => (sql.includes('operator_action') ? [row] : []) };
 
-it('an operator reads who asked for what nobody knows to be done, and programs do not', async () => {
+it('an operator reads who requested an action whose outcome is unknown, and programs do not', async () => {
   await using plain = createTestHost({ now: at });
   const host = Object.assign(plain, { database }) as unknown as typeof plain;
   const [problem] = await unfinishedActions.find(createProblemReader(pageTexts, host, 'en'));

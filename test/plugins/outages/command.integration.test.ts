@@ -43,7 +43,7 @@ describe('account grant-outage', () => {
   const span = ['--since', since, '--until', until];
   const grant = ['--days', '1', '--note', `outage ${randomUUID()}`, '--label', 'Sorry for today'];
 
-  it('lists whom an outage has hit and grants each the days, once for a note', async () => {
+  it('lists the accounts that an outage has hit and grants each the days, once for a note', async () => {
     const first = await gateway('grant-outage', ...span, ...grant, '--yes');
     expect(first).toMatchObject({ exitCode: 0, output: expect.stringContaining(email) });
     expect(first.output).toMatch(/granted [1-9]\d*, had them already 0, failed 0$/);

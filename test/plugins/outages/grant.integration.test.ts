@@ -109,7 +109,7 @@ describe('an outage', () => {
     });
   });
 
-  it('is listed for programs with whom it has hit', async () => {
+  it('is listed for programs with the accounts that it has hit', async () => {
     const hit = await createBuyer(database);
     await run(getCoreAction('account.add_days'), hit, { days: 1, note: 'bought' });
     const [since, until] = [new Date(Date.now() - 60_000).toISOString(), new Date().toISOString()];

@@ -174,7 +174,7 @@ describe('a probe that failed on every route', () => {
     ]);
   });
 
-  it('confirms nothing before a route has answered again, nor in another incident', async () => {
+  it('confirms nothing before a route has answered again, and nothing in another incident', async () => {
     const one = await customer();
     const from = start();
     const confirmed = await incident(from, from + 30 * minute);
@@ -204,7 +204,7 @@ async function madeByTwo(): Promise<{ readonly from: number; readonly pair: read
 const latest = async () => (await listOutages(database, 10)).find(({ from }) => +from >= start() - 60 * minute);
 
 describe('an outage that two accounts may have made', () => {
-  it('waits for the operator, to whom it shows who felt it, and who had failed before it was seen', async () => {
+  it('waits for the operator, and shows the affected accounts and those that had failed before', async () => {
     const { from, pair } = await madeByTwo();
     const late = await customer();
     await request(late, from + 15 * minute);
@@ -260,7 +260,7 @@ describe('an outage that two accounts may have made', () => {
 });
 
 describe('an outage that an operator declines', () => {
-  it('gives nobody anything, and is the first no longer, until he gives it after all', async () => {
+  it('gives no days and waits for no decision, until the operator grants it after all', async () => {
     const account = await customer();
     const before = await heldUntil(account);
     const from = now() - 60 * minute;
@@ -279,7 +279,7 @@ describe('an outage that an operator declines', () => {
     expect(await findOutage(database, id)).toMatchObject({ declinedAt: undefined, creditedAt: expect.any(Date) });
   });
 
-  it('is refused once somebody has had it back', async () => {
+  it('cannot be declined once an account has got its time back', async () => {
     const [one, other] = [await customer(), await customer()];
     const from = now() - 60 * minute;
     for (const account of [one, other]) await request(account, from);

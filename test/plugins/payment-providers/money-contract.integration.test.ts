@@ -172,7 +172,7 @@ describe.each(Object.entries(banks))('a refund at %s', (_name, open) => {
     expect((await bank.connection.status(charge, signal)).refunds).toHaveLength(1);
   });
 
-  it('that nobody has asked for is not known', async () => {
+  it('that was not requested is unknown', async () => {
     await using bank = await open();
     const charge = await paid(bank);
     await refund(bank, charge, { amount: 5_000 });

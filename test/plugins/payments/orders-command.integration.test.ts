@@ -285,7 +285,7 @@ describe('orders refund', () => {
     ]);
   });
 
-  it('is asked about first, and changes nothing where nobody can answer', async () => {
+  it('asks for confirmation, and changes nothing without a terminal', async () => {
     expect(await gateway('refund', code, '--note', 'x')).toMatchObject({ exitCode: 2 });
     expect((await gateway('show', code)).output).toMatch(/state +paid/);
   });

@@ -88,7 +88,7 @@ describe('the page of a paid order', () => {
     expect([textOf(after).includes('Your request came in. dp/test'), after.includes(reload)]).toEqual([true, false]);
   });
 
-  it('the page of a paid order counts no request that failed, nor one before the payment', async () => {
+  it('the page of a paid order counts neither failed requests nor those before the payment', async () => {
     await buyer.database.query(
       `insert into request_log (id, started_at, instance, method, path, endpoint, outcome, account_id, model)
        values ('req_before', now() - interval '1 hour', 'test', 'POST', '/v1/messages', 'messages', 'answered', ?, 'dp/test')`,
@@ -182,7 +182,7 @@ describe('the page of a paid order', () => {
     expect(text).not.toContain('Decided on');
   });
 
-  it('the page of a paid order counts all money that came beside its payment, also of a wrong amount', async () => {
+  it('the page of a paid order counts all further payments, also of a wrong amount', async () => {
     const path = await buyer.buy();
     await buyer.pay(path);
     const { id } = await buyer.orderAt(path);
@@ -254,7 +254,7 @@ describe('a gift', () => {
     await buyer.signIn(giving);
   });
 
-  it('a gift is offered by a link beside the usual way, and nowhere else', async () => {
+  it('a gift is offered by one link next to the usual purchase, and nowhere else', async () => {
     const own = (await buyer.browser.get('/buy?days=7')).payload;
     expect(own).toContain('<a href="/buy?days=7&amp;gift=1">As a gift</a>');
     expect(own).not.toContain('name="gift"');

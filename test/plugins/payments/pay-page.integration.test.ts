@@ -25,7 +25,7 @@ describe('the pay page', () => {
     expect(payload).toContain('<noscript><meta http-equiv="refresh" content="10"></noscript>');
   });
 
-  it('the pay page names the receiver and its national id beside the code', async () => {
+  it('the pay page names the receiver and its national id next to the code', async () => {
     const { payload } = await buyer.browser.get(await buyer.buy());
     expect(textOf(payload)).toContain('DAYPASS DEMO NMID: ID0000000000000');
   });
@@ -110,7 +110,7 @@ describe('the pay page', () => {
     ]);
   });
 
-  it('the pay page tells who paid another amount until when it is decided, and whom to write to when that has passed', async () => {
+  it('the pay page tells a buyer who paid another amount when it will be decided, and after that whom to contact', async () => {
     const path = await buyer.buy();
     await buyer.pay(path, 59_000);
     const text = textOf((await buyer.browser.get(path)).payload);

@@ -143,7 +143,7 @@ it('a self-hosted server is known by its list of models, and nothing else is ask
   expect(upstream.requests.map(({ path }) => path)).toEqual(['/v1/models']);
 });
 
-it('a vendor that its list of models does not tell apart is asked only when told to', async () => {
+it('a vendor whose list of models does not identify it is probed only on request', async () => {
   await using upstream = await createUpstream((_request, response) => response.json(200, { data: [{ id: 'x' }] }));
   const { code, out, errors } = await runCommand(['probe', `${upstream.url}/v1`, '--model', 'x']);
   expect([code, out]).toEqual([1, '']);

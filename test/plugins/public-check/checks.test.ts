@@ -122,7 +122,7 @@ describe('the address of a client behind a proxy', () => {
   });
 });
 
-it('an unexpected response is told from one of a proxy by the ids that the gateway adds', () => {
+it('an unexpected response is distinguished from that of a proxy by the ids that the gateway adds', () => {
   const answer = { ...arriving(() => 0), status: 504, headers: { 'content-type': 'text/html' }, seconds: 60.04 };
   expect(describeUnexpectedResponse(answer, 'Raise it.')).toEqual({
     state: 'failed',

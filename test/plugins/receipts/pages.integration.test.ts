@@ -121,7 +121,7 @@ describe('the receipt of a buyer', () => {
     expect(text).toContain(`href="${third}"`);
   });
 
-  it('is for its buyer and for operators, and for nobody else', async () => {
+  it('is shown to its buyer and to operators only', async () => {
     const { path, operatorPath } = await receiptOf(await buy());
     expect((await (await signIn('other@example.com')).get(path)).status).toBe(404);
     expect((await buyer.get('/receipts/none')).status).toBe(404);
@@ -208,7 +208,7 @@ describe('a company that is named at checkout', () => {
 });
 
 describe('the signed address of a receipt', () => {
-  it('opens it without signing in, with a masked NPWP, for nobody to store or index', async () => {
+  it('opens it without signing in, with a masked NPWP, and may be neither stored nor indexed', async () => {
     const order = await buy();
     const { path } = await receiptOf(order);
     await buyer.submit(path, `${path}/company`, { company: 'PT Pembeli', npwp: '9912345678905555' });

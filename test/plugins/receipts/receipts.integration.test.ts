@@ -109,7 +109,7 @@ describe('a receipt', () => {
     expect(await database.query('select 1 from receipt where order_id = ?', [order.id])).toHaveLength(1);
   });
 
-  it('of a gift is its giver’s, and whoever redeems the code has none', async () => {
+  it('of a gift belongs to its giver, and the account that redeems the code gets none', async () => {
     const host = createPaymentHost(database, [fake.provider], { seller, payments: { gifts: true } });
     const order = await pay(host, await startOrder(host, buyer, 30, { isGift: true }));
     const taker = await createBuyer(database);
@@ -158,7 +158,7 @@ describe('a receipt', () => {
     expect((await receiptOf(order))?.receipt).toMatchObject({ buyer: 'Ani', amount: 289_000 });
   });
 
-  it('has its refunds beside it, whose tax adds up to its own', async () => {
+  it('lists its refunds, whose tax adds up to its own', async () => {
     const host = shopOf(seller);
     const order = await buy(host);
     await refundOrder(host, order.id, { reason: 'sorry', isManual: true, amount: 100_000, days: 'none' });
@@ -205,7 +205,7 @@ describe('numbers', () => {
     expect(await numbersOf('refund')).toEqual(running((await numbersOf('refund')).length));
   });
 
-  it('have neither gaps nor doubles when two instances give them and are killed in the middle', async () => {
+  it('have neither gaps nor duplicates if two instances assign them and are killed meanwhile', async () => {
     const tables = await tablesHere();
     const open = () =>
       openDatabase({

@@ -85,7 +85,7 @@ it('the days of a course are those of one reading, of which a second view reads 
   }
 });
 
-it('a course of a route that nobody knows is empty, whatever its name', async () => {
+it('the trend of an unknown route is empty, whatever its name', async () => {
   expect(
     await readCourse(database, `x'; drop table usage_total; --`, { since: 0, by: 'day', timeZone: 'UTC' }),
   ).toEqual([]);

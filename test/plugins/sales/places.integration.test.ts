@@ -210,7 +210,7 @@ describe('what is sold out', () => {
     expect((await readSoldOut(waited, short)).size).toBe(0);
   });
 
-  it('is nothing while a place is free that nobody waits for', async () => {
+  it('is nothing while a place is free and no account waits for it', async () => {
     const host = withPlaces(1);
     expect((await readSoldOut(host, undefined)).size).toBe(0);
     await joinWaitingList(host, await buyer(), 1);
@@ -271,7 +271,7 @@ describe('the waiting list', () => {
     ]);
   });
 
-  it('is not ended by days that are given, nor by time that is given back after an earlier pass', async () => {
+  it('keeps accounts that are granted days, or get time back after an earlier pass', async () => {
     const host = withPlaces(1);
     const [owner, granted, former] = [await buyer(), await buyer(), await buyer()];
     await pay(await startOrder(host, owner, 1));

@@ -38,7 +38,7 @@ describe('the home page of one who waits', () => {
   });
 });
 
-it('operators are told when an account joined the waiting list, and when it had a place', () => {
+it('operators see when an account joined the waiting list, and when it got a place', () => {
   const wait = { days: 30, joinedAt: ago(3), reservedAt: ago(2), reservedUntil: ago(1) };
   const told = describeWaitEvents(wait, reader()).map(({ icon, title, text }) => [icon, title, text].join(' | '));
   expect(told).toEqual([

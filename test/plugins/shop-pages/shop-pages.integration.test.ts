@@ -63,7 +63,7 @@ it('unknown paths are not found, for people and programs', async () => {
   expect((await get('/no-such-page', { accept: 'application/json' })).status).toBe(404);
 });
 
-it('a plugin may have catch-all routes beside them: files come first, everything else is the plugin’s', async () => {
+it('a plugin may have catch-all routes along with the pages of the shop: files come first, everything else is the plugin’s', async () => {
   const plugin = `export const plugin = {
     name: 'other-site',
     register(server) {

@@ -26,7 +26,7 @@ describe('daypass check', () => {
     expect(await review(sections, isProduction)).toEqual({ value });
   });
 
-  it('warns when nobody can', async () => {
+  it('warns if nobody can sign in', async () => {
     expect(await review({ sign_in: {}, local_sign_in: 'auto' }, true)).toMatchObject({
       value: 'nobody',
       notice: expect.stringContaining('Add google or github'),

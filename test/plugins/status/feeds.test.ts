@@ -170,7 +170,7 @@ describe('the JSON of the status', () => {
     expect(atomOf([removed])).toContain('UTC, then the model was removed from the catalog.');
   });
 
-  it('keeps its own members beside a source of notices with the name of one', () => {
+  it('keeps its own members even if a source of notices has the name of one', () => {
     const notices = { service: [], next: [{}], incidents: [{}], parades: [{ title: 'x' }] };
     expect(describeStatusJson(status, 'Daypass', translator.in('en'), 'en', notices)).toMatchObject({
       service: 'Daypass',

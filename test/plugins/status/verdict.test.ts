@@ -28,7 +28,7 @@ describe('the verdict', () => {
     ]);
   });
 
-  it('is not good while nobody knows whether a model that failed is back', () => {
+  it('is not good while it is unknown whether a model that failed is back', () => {
     expect(say('unknown', 'working')).toEqual([
       '1 of 2 models has had no traffic since it failed',
       '1 dari 2 model belum dipakai lagi sejak gagal',
@@ -46,7 +46,7 @@ describe('the verdict', () => {
     ]);
   });
 
-  it('does not call unused models good, nor a service without models', () => {
+  it('calls neither unused models nor a service without models good', () => {
     expect(say('no_data', 'no_data')).toEqual(['No requests yet', 'Belum ada request']);
     expect(say()).toEqual(['No model is offered right now', 'Belum ada model yang ditawarkan']);
   });

@@ -73,7 +73,7 @@ it('while a collector is away, spans wait up to a bound, and the others are coun
   expect(sent.flat().length + sender.dropped).toBe(10_000);
 });
 
-it('a stop tries once more, and drops the spans that nobody takes', async () => {
+it('a stop tries once more, and drops the spans that the collector does not accept', async () => {
   const { sender, sent } = open(away);
   const queue = new SpanQueue(
     sender,

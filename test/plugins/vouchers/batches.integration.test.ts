@@ -319,7 +319,7 @@ describe('the operator', () => {
     await expect(revoke('nothing')).rejects.toMatchObject({ kind: 'not_found' });
   });
 
-  it('has books of what was redeemed, by day and source', async () => {
+  it('has books of redeemed vouchers, by day and source', async () => {
     await database.query(
       'update voucher set redeemed_at = null, account_id = null, revoked_at = clock_timestamp() where redeemed_at is not null',
     );

@@ -67,7 +67,7 @@ const setExpiry = (order: Order, time: string) =>
   database.query(`update voucher set expires_at = ${time} where order_id = ?`, [order.id]);
 
 describe('a gift', () => {
-  it('gives the buyer a code and no days, and the days to whoever redeems it', async () => {
+  it('gives the buyer a code and no days, and the days to the account that redeems it', async () => {
     const order = await give();
     expect([order.state, order.gift?.state, order.period, await secondsOf(buyer)]).toEqual([
       'paid',
@@ -140,7 +140,7 @@ describe('a gift', () => {
     expect((await startOrder(host, buyer, 7)).isGift).toBe(false);
   });
 
-  it('is one order of two tabs, beside an order of the same plan for oneself', async () => {
+  it('is one order from two tabs, apart from an order of the same plan for oneself', async () => {
     const [one, other, own] = [
       await startOrder(host, buyer, 7, { isGift: true }),
       await startOrder(host, buyer, 7, { isGift: true }),
@@ -154,7 +154,7 @@ describe('a gift', () => {
     await expect(startOrder(off, buyer, 7, { isGift: true })).rejects.toMatchObject({ kind: 'no_gifts' });
   });
 
-  it('names nobody to the other: neither in the data of its buyer nor of who has redeemed it', async () => {
+  it('names neither side to the other in the exported data of buyer and recipient', async () => {
     const order = await give();
     await redeem(friend, await codeOf(order));
     const [ofBuyer, ofFriend] = await Promise.all([buyer, friend].map(ownDataOf));
@@ -171,7 +171,7 @@ async function ownDataOf(accountId: string): Promise<string> {
 }
 
 describe('a refund of a gift', () => {
-  it('withdraws a code that nobody has redeemed', async () => {
+  it('withdraws an unredeemed code', async () => {
     const order = await give();
     const code = await codeOf(order);
     expect((await refund(order)).order).toMatchObject({ state: 'refunded', gift: { state: 'revoked' } });

@@ -132,7 +132,7 @@ describe('the API of the operator', () => {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
 
-  it('makes vouchers, and tells their codes once: neither a repetition nor the database has them', async () => {
+  it('makes vouchers, and returns their codes once: neither a repetition nor the database has them', async () => {
     const input = { days: 3, count: 2, note: 'reseller', for: 'new' };
     const first = await call('create', input, 'batch-1');
     const codes = first.body['codes'] as string[];

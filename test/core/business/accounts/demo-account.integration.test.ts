@@ -125,7 +125,7 @@ describe('the demo account', () => {
     expect((await findAccount(database, key)).periods).toEqual([]);
   });
 
-  it('is not created beside other accounts', async () => {
+  it('is not created where other accounts exist', async () => {
     await createAccount(database, 'dp', { name: 'Ani' });
     await expect(ensure()).resolves.toBeUndefined();
     expect(await countAccounts()).toBe(1);

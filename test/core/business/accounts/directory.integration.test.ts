@@ -305,7 +305,7 @@ describe('while the database does not answer', () => {
     });
   });
 
-  it('one look-up per second retries', async () => {
+  it('only one look-up per second is tried', async () => {
     line.failure = refused;
     await Promise.allSettled([directory.findByDigest(digest)]);
     for (let index = 0; index < 50; index++) expect(() => directory.findByDigest(digest)).toThrow('Try again');
@@ -373,7 +373,7 @@ describe('the clock of the database', () => {
     expect(Math.abs((account?.readAt ?? 0) - Date.now() - step)).toBeLessThan(60_000);
   });
 
-  it('may differ a little from look-up to look-up without that', async () => {
+  it('may differ a little between look-ups without another query', async () => {
     const other = await createAccount(database, 'dp', { name: 'Budi' });
     await directory.findById(accountId);
     line.step = 1_500;

@@ -363,7 +363,7 @@ describe('an operator address', () => {
 });
 
 describe('recovery', () => {
-  it('changes an address, and has the former one told', async () => {
+  it('changes an address, and mails the former one about it', async () => {
     const sari = person();
     const accountId = await newAccount(sari);
     await changeEmail(host, accountId, `other-${sari.email}`);

@@ -26,7 +26,7 @@ describe('check:entities', () => {
 });
 
 describe('a table with personal columns', () => {
-  it('belongs to an account by a relation, also beside one to itself', async () => {
+  it('belongs to an account by a relation, even with another relation to itself', async () => {
     const Contact = defineEntity({ name: 'Contact', tableName: 'contact', properties: { id, accountId } });
     const Reply = defineEntity({
       name: 'Reply',

@@ -163,7 +163,7 @@ it('an owner downloads all columns of a request but those that only operators se
   expect(request[0]).toMatchObject({ id: 'req_own', started_at: '2026-11-22T00:00:00.000Z' });
 });
 
-it('records are cleaned by no more than 500 rows at once, so that nobody waits for them', async () => {
+it('records are cleaned in batches of at most 500 rows, so that other queries need not wait', async () => {
   const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
   await database.query(
     `insert into request_log (id, started_at, instance, account_id, endpoint, method, path, outcome, user_agent)

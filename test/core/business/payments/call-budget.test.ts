@@ -56,7 +56,7 @@ describe('a budget of calls', () => {
     expect(done).toEqual(['notification', 'charge', 'poll']);
   });
 
-  it('leaves half of a burst to calls that somebody waits for', async () => {
+  it('leaves half of a burst to calls that a person waits for', async () => {
     const polls = turns(40, 'poll');
     await vi.advanceTimersByTimeAsync(1);
     const charge = turn('charge');
@@ -66,7 +66,7 @@ describe('a budget of calls', () => {
     expect(times.filter((time) => typeof time === 'number' && time < 5)).toHaveLength(20);
   });
 
-  it('refuses a call for which its turn comes too late, which nobody counts as a failure', async () => {
+  it('refuses a call whose turn would come too late, without counting a failure', async () => {
     budget.pause(60);
     const refused = (await turn('charge')) as PaymentError;
     expect(refused).toMatchObject({ kind: 'temporary', isRateLimited: true });

@@ -232,7 +232,7 @@ describe('a charge', () => {
     ['no amount', (qr: string) => resign(qr.replace('540595000', ''))],
     ['another currency', (qr: string) => resign(qr.replace('5303360', '5303840'))],
     ['a fee on top', (qr: string) => resign(qr.replace('5802ID', '55020256035005802ID'))],
-  ])('whose QR code carries %s is not shown, and the operator is told', async (_, falsify) => {
+  ])('whose QR code carries %s is not shown, and is flagged to the operator', async (_, falsify) => {
     shop.fake.qrOf = ({ reference, amount }) => falsify(fakeQr(reference, amount), reference);
     const order = await start(7);
     expect(order).toMatchObject({ state: 'failed', attempt: { charge: 'rejected', qr: undefined } });
@@ -245,7 +245,7 @@ describe('a charge', () => {
   it.each([
     ['a static code', (qr: string) => resign(qr.replace('010212', '010211'))],
     ['a fee without its indicator', (qr: string) => resign(qr.replace('5802ID', '56035005802ID'))],
-  ])('whose QR code is %s of the right amount is shown, and the operator is told', async (_, change) => {
+  ])('whose QR code is %s of the right amount is shown, and is flagged to the operator', async (_, change) => {
     shop.fake.qrOf = ({ reference, amount }) => change(fakeQr(reference, amount));
     const order = await start(7);
     expect(order).toMatchObject({
@@ -472,7 +472,7 @@ describe('the fifth call of a moment waits for its turn', () => {
 });
 
 describe('a quote', () => {
-  it('begins at the end of what the account holds', async () => {
+  it('begins when the last period of the account ends', async () => {
     const { endsAt } = await grantDays(shop.database, shop.accountId, { days: 3 });
     const { startsAt, endsAt: quoted, price, currency } = await quotePlan(shop.host, shop.accountId, 7);
     expect(startsAt).toEqual(endsAt);

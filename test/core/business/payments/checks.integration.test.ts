@@ -83,7 +83,7 @@ describe('a provider that does not answer properly never changes an order', () =
     ['refuses the connection', new PaymentError('temporary', 'ECONNREFUSED')],
     ['sends HTML', new SyntaxError('Unexpected token <')],
     ['rejects the question', new PaymentError('rejected', 'HTTP 400')],
-  ])('one that %s', async (_, error) => {
+  ])('when it %s', async (_, error) => {
     shop.fake.fail('status', error);
     await pass();
     await check();
@@ -93,7 +93,7 @@ describe('a provider that does not answer properly never changes an order', () =
     expect(delay).toBeLessThan(6);
   });
 
-  it('one that answers about another charge', async () => {
+  it('when it answers about another charge', async () => {
     shop.fake.connection.status = () =>
       Promise.resolve({ ...shop.fake.evidence(referenceOf(shop.order)), reference: 'ORD-OTHER.1' });
     await check();

@@ -82,7 +82,7 @@ describe('a notification of a second charge for a reference, which was not shown
     expect((await timeHeld(shop.database, shop.accountId)).periods).toBe(0);
   });
 
-  it('is paid back from that charge, which closes its flag, beside the payment of the charge that was shown', async () => {
+  it('is paid back from that charge, which closes its flag and leaves the payment of the shown charge alone', async () => {
     const [payment] = (await second('paid')).payments;
     shop.fake.pay(referenceOf(shop.order));
     await settle(shop.host, 'fake', shop.fake.evidence(referenceOf(shop.order)));

@@ -155,7 +155,7 @@ describe('charges of a network within an hour', () => {
     );
   });
 
-  it('have no limit for a program, nor while the shared state is away', async () => {
+  it('are unlimited for a program, and while the shared state is unavailable', async () => {
     const host = limited();
     for (const days of [1, 2, 3]) expect((await startOrder(host, shop.accountId, days)).state).toBe('pending');
     const limiter = { ...new MemoryShared().limiter, take: () => Promise.reject(new SharedUnavailable()) };

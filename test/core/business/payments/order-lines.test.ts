@@ -16,7 +16,7 @@ describe("a plugin's line about an order", () => {
     '/\n/other.example',
     'http://terms.example',
     'javascript:alert(1)',
-  ])('does not link to %j, neither a path of this gateway nor https', (path) => {
+  ])('does not link to %j, which is neither a path of this gateway nor https', (path) => {
     expect(linkOf(path)).toBe('');
   });
 

@@ -151,7 +151,7 @@ describe('a refund', () => {
     expect(await shop.reread()).toMatchObject({ flags: [{ kind: 'refund_failed' }], refunds: [{ state: 'failed' }] });
   });
 
-  it('is an event of its money, of a part and of what the provider returned besides', async () => {
+  it('publishes the amount, whether it is partial, and what the provider returned in addition', async () => {
     shop.fake.refundState = 'pending';
     await refundOrder(shop.host, shop.order.id, { reason: 'part', isManual: false, amount: 30_000 });
     const events = () =>
@@ -226,7 +226,7 @@ describe('a refund', () => {
     expect((await shop.reread()).state).toBe('refunded');
   });
 
-  it('tells whom it settles whether the money is back since then', async () => {
+  it('reports to its caller whether the money has been returned since', async () => {
     shop.fake.refundState = 'pending';
     await refund();
     const key = `${shop.order.code}-R1`;

@@ -351,7 +351,7 @@ describe('evidence about something else', () => {
     expect((await reread()).flags).toMatchObject([{ kind: 'wrong_reference' }]);
   });
 
-  it('of a charge that was never shown, with a payment of another order, enters neither payment nor refund', async () => {
+  it('about a charge that was never shown, with a payment of another order, records neither payment nor refund', async () => {
     const other = await startOrder(shop.host, await createBuyer(shop.database), 7);
     shop.fake.pay(referenceOf(other));
     await settleNow(shop.fake.evidence(referenceOf(other)));
@@ -493,7 +493,7 @@ describe('a gift where no plugin makes codes', () => {
     await expect(renewCharge(giftHost, shop.order.id)).rejects.toMatchObject({ kind: 'no_gifts' });
   });
 
-  it('and whose code was made earlier loses it with a refund, so that nobody redeems it later', async () => {
+  it('loses an earlier code with a refund, so that it cannot be redeemed later', async () => {
     await settleNow(paid());
     await shop.database.query('update plan_order set is_gift = true where id = ?', [shop.order.id]);
     await shop.database.query(

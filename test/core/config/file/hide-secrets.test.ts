@@ -42,7 +42,7 @@ describe('a secret option', () => {
     });
   });
 
-  it('is known to be inside of what contains it', () => {
+  it('is found inside the options that contain it', () => {
     expect([
       canContainSecret(schema),
       canContainSecret(schema.properties.either),

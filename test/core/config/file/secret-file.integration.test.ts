@@ -31,7 +31,7 @@ describe('a secret in a file', () => {
     expect(valueOf(`\${file:${folder}/openai}`)).toBe(value);
   });
 
-  it('may be named relative to gateway.yaml, behind a link, and beside other text', async () => {
+  it('may be named relative to gateway.yaml, through a link, and within other text', async () => {
     await write('real', 'secret\n');
     await symlink(join(folder, 'real'), join(folder, 'link'));
     expect(valueOf('smtps://u:${file:./link}@mail.test')).toBe('smtps://u:secret@mail.test');

@@ -198,7 +198,7 @@ describe('a watched link', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'keeps no watcher of a folder that it has left, nor of any when it ends',
+    'drops the watcher of a folder that it no longer leads to, and all watchers at the end',
     async () => {
       const [old, other] = [join(folder, 'old'), join(folder, 'other')];
       for (const one of [old, other]) {

@@ -511,7 +511,7 @@ upstreams: { one: { vendor: opnai } }`;
     ]);
   });
 
-  it('do not hide each other in one section, nor in the sections that refer to it', () => {
+  it('are all reported, in one section and in the sections that refer to it', () => {
     const text = `models: { demo: { routes: [dem/chatty], foo: 1 }, b: { routes: [nope/x] } }
 upstreams: { demo: { vendor: demoo }, x: { format: chatt, base_url: "http://x" } }
 aliases: { z: dmo }`;
@@ -550,7 +550,7 @@ aliases: { a: test, b: c, c: 5 }`;
     ]);
   });
 
-  it('are reported beside an unknown key of the section', () => {
+  it('are reported together with an unknown key of the section', () => {
     expect(mistakesIn('listen: { prt: 1, trusted_proxies: [x] }')).toEqual([
       expect.stringContaining('listen.prt: is not a known key'),
       expect.stringContaining('listen.trusted_proxies[0]: is not an IP address or range'),

@@ -86,7 +86,7 @@ describe('a third-party plugin', () => {
     expect([registry.stages.has('one'), registry.stages.has('two')]).toEqual([true, true]);
   });
 
-  it('may export stages beside a plugin, which may register them itself', async () => {
+  it('may export both stages and a plugin, which may register them itself', async () => {
     await write('ours.ts', `${stageSource('ours')}\n${pluginSource}`);
     await write(
       'theirs.ts',
@@ -178,7 +178,7 @@ describe('a third-party plugin', () => {
     }
   });
 
-  it('is refused when it exports neither stages nor a plugin', async () => {
+  it('is refused if it exports neither stages nor a plugin', async () => {
     await write('ours.ts', 'export const answer = 42; export const plugin = {};');
     expect(await mistakesOf('plugins: [./ours.ts]')).toBe(
       `gateway.yaml:1:11 plugins[0]: cannot be loaded: exports neither a hapi plugin named "plugin" nor a stage; ${faulty}`,

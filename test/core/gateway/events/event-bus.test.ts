@@ -94,7 +94,7 @@ describe('a handler', () => {
     expect(error).not.toHaveBeenCalled();
   });
 
-  it('that never ends is named, and the next event is handled beside it', async () => {
+  it('that never ends is named in the log, and the next event is handled meanwhile', async () => {
     vi.useFakeTimers();
     await using shared = new MemoryShared();
     const error = vi.fn<(message: string) => void>();

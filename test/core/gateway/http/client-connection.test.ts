@@ -113,7 +113,7 @@ describe('the header Forwarded', () => {
     });
   });
 
-  it('does not count beside X-Forwarded-For, which the proxy has written', () => {
+  it('is ignored if the proxy has written X-Forwarded-For', () => {
     expect(read({ forwarded: 'for=6.6.6.6;proto=https', 'x-forwarded-for': '1.1.1.1' })).toMatchObject({
       address: '1.1.1.1',
       isSecure: false,

@@ -163,7 +163,7 @@ it('a response that had begun before is complete when its connection closes', as
   expect(await client.end()).toMatch(/begun\r\n[^]*, ended\r\n0\r\n\r\n$/);
 });
 
-it('what is malformed behind a running request spoils neither its response nor the waiting one’s', async () => {
+it('a malformed request behind a running one spoils neither the response of that one nor of a waiting one', async () => {
   client.send(`${get('/a')}${get('/b')}not HTTP\r\n\r\n`);
   await answer(0);
   await answer(1);

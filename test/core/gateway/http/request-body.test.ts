@@ -499,7 +499,7 @@ describe('the outline of a long body', () => {
     expect(await codeOf(received(text, large).json())).toMatch(/^(invalid_request|request_too_large)$/);
   });
 
-  it('is not made of what is no JSON by its type', async () => {
+  it('is not made of a body whose content type is not JSON', async () => {
     const body = received(asking(long), { ...large, headers: { 'content-type': 'text/xml' } });
     expect(await codeOf(Promise.resolve(body.outline()))).toBe('unsupported_media_type');
   });
@@ -512,7 +512,7 @@ describe('the outline of a long body', () => {
     expect(pieces.map(({ length }) => length)).toEqual([0]);
   });
 
-  it('leaves bytes that somebody has asked for when the exchange is over', async () => {
+  it('keeps bytes that a reader still holds when the exchange is over', async () => {
     const body = received(Buffer.from(asking(long)), large);
     await body.outline();
     const bytes = await body.bytes();

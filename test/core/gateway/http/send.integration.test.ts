@@ -396,7 +396,7 @@ describe('a body that stalls', () => {
     expect(body.destroyed).toBe(true);
   });
 
-  it('that never closes still ends', async () => {
+  it('is ended even if the body never closes', async () => {
     const body = new Readable({ read() {}, destroy() {} });
     await using sending = await sendStalling({ status: 200, headers: streams, body });
     expect((await readBody(await sending.client)).text).toContain('stalled');

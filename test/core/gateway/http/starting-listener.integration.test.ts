@@ -57,7 +57,7 @@ it('a start that is over soon opens no port before it serves', async () => {
   expect(await (await ask('/v1/models')).text()).toBe('served /v1/models');
 });
 
-it('a worker beside others that serve opens no port before it serves', async () => {
+it('a worker opens no port before it serves if other workers serve already', async () => {
   starting = new StartingListener({ listener, address: place, onError, delayMs: Infinity });
   expect(listener.listening).toBe(false);
 });

@@ -55,7 +55,7 @@ it.each([
   expect(partOf(body, preset)).toBe(part);
 });
 
-it('the words of one vendor close no key of another, nor of an upstream without a preset', () => {
+it('the error text of one vendor closes no key of another vendor or of an upstream without a preset', () => {
   for (const body of [deactivated, disabled, suspended, leaked, locked]) {
     expect(partOf(body, 'openrouter')).toBeUndefined();
     expect(partOf(body, undefined)).toBeUndefined();

@@ -32,7 +32,7 @@ it.each([
   ]);
 });
 
-it('one answer in ten seconds is read, and one that tells nothing changes nothing', () => {
+it('the limits are read from one answer in ten seconds, and stay if that answer reports none', () => {
   samples.observe(upstream, headers('9'));
   samples.observe(upstream, headers('8'));
   expect(told()).toEqual([[{ limit: 10, left: 9 }, undefined]]);
@@ -43,7 +43,7 @@ it('one answer in ten seconds is read, and one that tells nothing changes nothin
   expect(told()).toEqual([[{ limit: 10, left: 7 }, undefined]]);
 });
 
-it('an upstream that gateway.yaml no longer has is not told of', () => {
+it('the limits of an upstream that gateway.yaml no longer has are not reported', () => {
   samples.observe({ name: 'gone' } as Upstream, { 'ratelimit-limit': '10', 'ratelimit-remaining': '1' });
   expect(told()).toEqual([]);
 });

@@ -79,7 +79,7 @@ describe('an error of MiniMax, which comes with status 200,', () => {
 });
 
 it.each([{}, { code: '', message: '' }, { code: 0, message: null, details: {} }])(
-  'an error that says nothing, %j, is none beside an answer',
+  'an error member without content, %j, is ignored in an answer',
   (error) => {
     expect(readReportedError({ status: 'completed', error })).toBeUndefined();
   },

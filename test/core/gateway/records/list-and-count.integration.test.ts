@@ -35,7 +35,7 @@ it('a list that ends on its first page is not counted again', async () => {
   expect(await find({ status: [404, 404] }, 4)).toMatchObject({ listed: 0, count: 0, readings: 0 });
 });
 
-it('one that goes on, and its later pages, have the count of all', async () => {
+it('a first page that has a next one, and later pages, have the count of all records', async () => {
   const first = await find({ status: [502, 502] }, 3);
   expect(first).toMatchObject({ listed: 3, count: 4, readings: 1 });
   expect(await find({ status: [502, 502] }, 3, first.page.next)).toMatchObject({ listed: 1, count: 4, readings: 1 });

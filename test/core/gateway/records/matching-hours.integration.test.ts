@@ -31,7 +31,7 @@ it('a page of a rare model of all accounts is read from the hours that have it',
   expect(await findMatchingHours(database, { model: 'unknown' }, 9, undefined)).toEqual([]);
 });
 
-it('such pages follow each other, newest first, and end with the time of the filter', async () => {
+it('pages of matching hours follow each other, newest first, and end with the time of the filter', async () => {
   const filter = { model: 'rare' };
   expect(await listed(filter)).toEqual(rare.slice(0, 2));
   expect(await listed(filter, rare[1])).toEqual(rare.slice(2, 4));

@@ -169,7 +169,7 @@ describe('a backup', () => {
     expect(await readdir(join(folder, 'backups'))).toEqual([]);
   });
 
-  it('ends when it is told to, and leaves nothing behind', async () => {
+  it('ends when it is aborted, and leaves no files', async () => {
     await expect(take({ signal: AbortSignal.abort(new Error('stopping')) })).rejects.toThrow('stopping');
     expect(await readdir(join(folder, 'backups'))).toEqual([]);
   });

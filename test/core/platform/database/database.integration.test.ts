@@ -203,7 +203,7 @@ describe('a database that several gateways cannot share', () => {
     );
   });
 
-  it('lets a command work beside one, and the next one in when the first has stopped', async () => {
+  it('serves a command while a gateway runs, and another gateway once the first has stopped', async () => {
     const first = await openAlone('serve');
     await using command = await openAlone('command');
     await command.ping();

@@ -132,7 +132,7 @@ describe('the database that comes with the gateway', () => {
     );
   });
 
-  it('moves to another port when somebody else has taken its own', async () => {
+  it('moves to another port if another program has taken its own', async () => {
     const first = await open();
     const { port } = new URL(first.url);
     await leaveMark(first);
@@ -350,7 +350,7 @@ describe('a second gateway on the same folder', () => {
 });
 
 describe('a command', () => {
-  it('works beside a gateway and leaves its database running', async () => {
+  it('runs while a gateway does, and leaves its database running', async () => {
     const gateway = await startGateway();
     const command = await open('command');
     await command.ping();
@@ -421,7 +421,7 @@ describe.skipIf(process.getuid?.() !== 0)('files of the database that belong to 
 });
 
 describe.skipIf(process.getuid?.() !== 0)('root with a data folder that nobody else may enter', () => {
-  it('has the database elsewhere and finds it again', async () => {
+  it('puts the database elsewhere and finds it again', async () => {
     useNewFolder();
     await chmod(folder, 0o700);
     let place: string | undefined;

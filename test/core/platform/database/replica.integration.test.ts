@@ -102,7 +102,7 @@ describe('a streaming replica', () => {
     expect(lines).toEqual([expect.stringContaining('its user lacks a right')]);
   });
 
-  it('is diagnosed, and so are a missing right and a server that is no replica', async () => {
+  it('is diagnosed, as are a missing right and a server that is not a replica', async () => {
     const diagnose = async (url: string) => {
       const [diagnosis] = databaseDiagnoses({ DATABASE_URL: servers.primaryUrl, DATABASE_READ_URL: url }, []);
       const checks = [...(diagnosis?.checks({ dataFolder: tmpdir(), now: Date.now } as never) ?? [])];

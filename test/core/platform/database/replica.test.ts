@@ -50,7 +50,7 @@ async function readAt(replicated: Replica, time: number): Promise<unknown> {
   return (await replicated.query('SELECT'))[0];
 }
 
-it('a replica that has replayed everything is read, however long nobody has written', async () => {
+it('a replica that has replayed everything is read, however old the last write is', async () => {
   replica.replayed_at = -3_600_000;
   const replicated = await open();
   expect(await readAt(replicated, 10_000_000)).toBe('of the replica');

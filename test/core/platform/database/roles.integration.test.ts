@@ -113,7 +113,7 @@ describe('tables of a role', () => {
 describe('settings', () => {
   beforeEach(() => execute(adminUrl, `GRANT CREATE ON SCHEMA public TO ${role}`));
 
-  it('of a role change neither times nor isolation', async () => {
+  it('of a role change neither how times are read nor the isolation of transactions', async () => {
     await execute(adminUrl, `ALTER ROLE ${role} SET DateStyle = 'German, DMY'`);
     await execute(adminUrl, `ALTER ROLE ${role} SET default_transaction_isolation = 'serializable'`);
     await execute(adminUrl, `ALTER ROLE ${role} SET idle_session_timeout = '1s'`);

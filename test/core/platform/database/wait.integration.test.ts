@@ -69,7 +69,7 @@ it.each([8, 11, 14])(
   },
 );
 
-it('a start does not wait for a database that refuses the login, nor without DATABASE_WAIT', async () => {
+it('a start does not wait for a database that refuses the login, or without DATABASE_WAIT', async () => {
   const warn = vi.fn<(line: string) => void>();
   const log = { ...silentLog, warn };
   const url = new URL(inject('postgresUrl'));

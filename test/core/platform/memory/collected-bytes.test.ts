@@ -33,7 +33,7 @@ describe('collected bytes', () => {
     }
   });
 
-  it('copy a small chunk, so that what it is a slice of can be freed', () => {
+  it('copy a small chunk, so that the larger buffer behind it can be freed', () => {
     const read = Buffer.alloc(65_536, 'a');
     const collected = collect([read.subarray(0, 1), read.subarray(1, 2), read.subarray(2, 6_000)]);
     read.fill('b', 1);

@@ -216,7 +216,7 @@ describe('daypass check says', () => {
     expect((await check(valid)).out).not.toContain('without a backup');
   });
 
-  it('who signs in, pays and is mailed, and when nobody can', async () => {
+  it('who can sign in, pay and get mails, and warns where that is impossible', async () => {
     const all = `sign_in: { google: { client_id: a, client_secret: b } }
 mail: { smtp: "smtp://user:sk-secret@mail.test", from: shop@mail.test }
 ${valid}`;

@@ -30,7 +30,7 @@ ${lines}`,
   return out.match(/(?<=^note: ).*$/gm) ?? [];
 }
 
-it('a shop that takes money from strangers is told what it lacks, each with a remedy', async () => {
+it('a shop that takes money from strangers gets a note with a remedy for each setting that it lacks', async () => {
   expect(await notesOf('payments: { provider: midtrans }')).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/^seller\.name is not set.*: set seller:/),

@@ -85,7 +85,7 @@ describe('daypass check', () => {
     expect(out).toMatch(/^note: setup\.model "gone" is not used: all upstreams of the model are off$/m);
   });
 
-  it('prints how people sign in and pay, and warns in production if nobody can', async () => {
+  it('prints how people sign in and pay, and warns in production if that is impossible', async () => {
     const providers = 'sign_in: { google: { client_id: a, client_secret: b } }\n';
     expect((await runWith(valid, 'check')).out).toMatch(
       /^service\n(?: .*\n)* {2}sign-in +on this machine without a password$/m,

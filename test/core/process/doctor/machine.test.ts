@@ -20,7 +20,7 @@ it('problems of a running gateway are a warning, with where they are mended, fiv
   expect(text).toMatch(/^runs; Title: model 0 fails · .*Title: model 4 fails · 2 more$/);
 });
 
-it('a failing check of a running gateway is a failure, told once, before other problems', () => {
+it('a failing check of a running gateway is reported once, as a failure, before other problems', () => {
   const failing = { name: 'disk', ok: false, reason: '1 MB left. Free some.' };
   const problems = [
     problem('check', 'bad', 'Disk: 1 MB left. Free some.'),

@@ -27,7 +27,7 @@ async function give(action: 'restart' | 'stop'): Promise<string[]> {
   return told;
 }
 
-it('an order is done with its progress told', async () => {
+it('a command to the supervisor is carried out, and its progress is reported', async () => {
   await listen(async (action, tell) => {
     tell(`${action} 1`);
     tell(`${action} 2`);

@@ -145,7 +145,7 @@ describe('what a browser sends', () => {
     [{ ...sent, count: '10' }, 'count', 'form.number'],
     [{ ...sent, price: '' }, 'price', 'form.required'],
     [{ ...sent, label: 'x'.repeat(61) }, 'label', 'form.too_long_for'],
-  ])('is refused beside its field: %o', (values, name, message) => {
+  ])('is refused with a message at its field: %o', (values, name, message) => {
     expect(() => parse(values)).toThrow(expect.objectContaining({ fields: { [name]: message } }));
   });
 
@@ -165,7 +165,7 @@ describe('what a browser sends', () => {
     expect(await readInput(action.input, sent, request())).toEqual(sent);
   });
 
-  it('is refused beside a field that only this subject needs', async () => {
+  it('is refused with a message at a field that only this subject needs', async () => {
     await expect(readInput(action.input, sent, request(), { words_id: { isRequired: true } })).rejects.toMatchObject({
       fields: { words_id: 'form.required' },
     });

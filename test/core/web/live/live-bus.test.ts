@@ -91,7 +91,7 @@ it('an instance hears that any account has news while a page follows all of them
   expect(two.heard).toHaveLength(1);
 });
 
-it('news of accounts that nobody follows reach no other instance, however many there are', async () => {
+it('news of accounts that no page follows are sent to no other instance, however many there are', async () => {
   const instances = await Promise.all(Array.from({ length: 30 }, (_, index) => open(`instance-${index}`)));
   const follower = await open('follower', 'account-7');
   for (const [index, { bus }] of instances.entries()) bus.publish('requests', [`account-${index}`]);

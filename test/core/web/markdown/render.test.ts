@@ -35,7 +35,7 @@ describe('HTML in Markdown', () => {
     ['<!-- a --><!-- b -->', ''],
     ['x <!-- a --> y', '<p>x  y</p>'],
     ['<!-- without an end\n\nx', ''],
-  ])('hides no text beside a comment: %j', (text, expected) => {
+  ])('hides no text around a comment: %j', (text, expected) => {
     expect(html(text)).toBe(expected);
   });
 });

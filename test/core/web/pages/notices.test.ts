@@ -51,7 +51,7 @@ it('a source that never answers holds the page for three seconds', async () => {
   expect(logging.lines.join()).toMatch('no answer within 3000 ms');
 });
 
-it('a source that fails takes neither the other notices nor the JSON down, and is logged', async () => {
+it('a source of notices that fails is logged, and affects neither the other notices nor the JSON', async () => {
   const failing = createTestHost();
   const broken: NoticeSource = {
     name: 'broken',

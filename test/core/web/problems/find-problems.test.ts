@@ -79,7 +79,7 @@ it('a kind that cannot be read is a problem, not under its own name, and hides n
   ]);
 });
 
-it('what a database that does not answer would have told of is one problem, beside the check that fails', async () => {
+it('problems that a silent database would have shown are one problem, in addition to the failing check', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
     const never = new Promise<never>(() => undefined);

@@ -82,7 +82,7 @@ describe.each(['en', 'id'] as const)('in %s', (language) => {
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 
-it('reads as a sentence', () => {
+it('the description of an action reads as a sentence', () => {
   const refund = ['payment', 'amount', 'days_back', 'manual', 'note'];
   expect(plain(tell('order.refund', refund, 'en'))).toBe(
     'Rp 30.000, the days stay, paid back by the operator – ditanya lewat chat',

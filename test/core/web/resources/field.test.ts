@@ -122,7 +122,7 @@ it('a command prints its own fields in its own order, and names the zone of the 
   expect(formatEntries([], parcels.text, text)).toEqual([]);
 });
 
-it('one entry is printed as names and values, with lines below that follow from nothing else', () => {
+it('a single resource is printed as names and values, followed by its own lines of text', () => {
   const fields = parcels.pick('parcel', 'sent_at', 'state');
   expect(formatEntry(nothing, fields, { timeZone: 'UTC', now }, [['times', 'UTC']])).toEqual([
     'parcel  p1',

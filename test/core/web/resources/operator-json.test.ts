@@ -12,7 +12,7 @@ it('operators read members in snake_case, times as RFC 3339, and null for what i
   });
 });
 
-it('each amount beside a currency is also written as money', () => {
+it('each amount that has a currency is also written as money', () => {
   expect(toOperatorJson({ price: 95_000, currency: 'IDR', fee: undefined })).toEqual({
     price: 95_000,
     price_money: { amount: 95_000, currency: 'IDR' },
@@ -27,7 +27,7 @@ it('money stays as it is, and an amount without a currency too', () => {
   expect(toOperatorJson(value)).toEqual(value);
 });
 
-it('names that commands printed before stand beside those of now, but not for what was left out', () => {
+it('former names of members are printed along with the present ones, except for members that were left out', () => {
   expect(toOperatorJson({ byKind: { isLate: true }, paidAt: undefined }, true)).toEqual({
     by_kind: { is_late: true, isLate: true },
     byKind: { is_late: true, isLate: true },

@@ -299,7 +299,7 @@ describe('while the database is away', () => {
     expect(lines).toEqual([['sessions cannot be read; public pages are shown as if signed out: connection refused']]);
   });
 
-  it('visitors do not notice', async () => {
+  it('pages for visitors are served as usual', async () => {
     const browser = new Browser(await serve());
     await browser.get('/');
     isAway = true;

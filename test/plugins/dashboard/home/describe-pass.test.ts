@@ -90,7 +90,7 @@ describe('the reminder', () => {
     expect(ended?.text).not.toMatch(/renew/i);
   });
 
-  it('is not for an account that never had a pass, nor for one that begins later', () => {
+  it('is not shown to an account that never had a pass, or whose pass begins later', () => {
     expect([reminder(account()), reminder(account([24, 48]))]).toEqual([undefined, undefined]);
   });
 });

@@ -46,7 +46,7 @@ describe('the row of a model', () => {
     });
   });
 
-  it('has nothing in the place of figures that nobody has measured or configured', () => {
+  it('shows nothing where a figure is neither measured nor configured', () => {
     expect(rowOf(modelOf('test'))).toMatchObject({
       context: '',
       output: '',

@@ -125,7 +125,7 @@ describe('an export', () => {
     expect([reads, errors]).toEqual([3, []]);
   });
 
-  it('breaks off when the database fails, so that nobody takes a part for the whole', async () => {
+  it('breaks off if the database fails, so that a part is not taken for the whole', async () => {
     const { open } = await accountWith(2 * exportPageSize);
     gate = Promise.reject(new Error('the database is gone'));
     gate.catch(() => undefined);

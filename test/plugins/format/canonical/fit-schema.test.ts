@@ -101,7 +101,7 @@ describe('rules of a schema that a vendor refuses', () => {
     expect(notes).toEqual(['approximated additionalProperties as false']);
   });
 
-  it('a reference with words beside it becomes the only alternative', () => {
+  it('a reference with other keywords becomes the only alternative', () => {
     const $defs = { A: { type: 'string' } };
     const schema = {
       type: 'object',

@@ -32,7 +32,7 @@ describe('log probabilities that a client asks for', () => {
     expect(asked('responses', { input: 'Hi', include }).notes).toEqual([]);
   });
 
-  it('are not asked for where nobody wants them', () => {
+  it('are not requested if the client does not want them', () => {
     expect(asked('chat', { messages: hi, logprobs: false }).body).not.toHaveProperty('top_logprobs');
     expect(asked('responses', { input: 'Hi' }).body).not.toHaveProperty('logprobs');
   });

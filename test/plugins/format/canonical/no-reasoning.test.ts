@@ -68,7 +68,7 @@ describe('no reasoning at the presets', () => {
       ['minimax', 'MiniMax-M2.7', 'chat'],
       ['deepseek', 'deepseek-reasoner', 'chat'],
     ]),
-  )('%s is told by a note that %j always reasons', (from, to, body) => {
+  )('%s gets a note that %j always reasons', (from, to, body) => {
     const { body: written, notes } = sent(from, body, to);
     expect(JSON.stringify(written)).not.toContain('disabled');
     expect(notes.join()).toMatch(/reasoning effort/);

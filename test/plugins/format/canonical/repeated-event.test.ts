@@ -125,7 +125,7 @@ describe('an event that repeats another but for its text', () => {
     expect(known.read(name, data)).toBeUndefined();
   });
 
-  it('is parsed when its text cannot be told from another', () => {
+  it('is parsed if its text cannot be distinguished from another', () => {
     const known = new RepeatedEvent();
     known.learn('delta', '{"by":"a","text":"a"}', 'a', textOf);
     expect(known.read('delta', '{"by":"b","text":"a"}')).toBeUndefined();

@@ -30,7 +30,7 @@ describe('a client that wants images', () => {
     expect(notes).toEqual([]);
   });
 
-  it.each(['chat', 'responses', 'messages'] as const)('is told by a note that %s has none', (upstream) => {
+  it.each(['chat', 'responses', 'messages'] as const)('gets a note that %s has none', (upstream) => {
     const { body, notes } = carried('gemini', asked, upstream);
     expect(body['modalities']).toBeUndefined();
     expect(notes).toContain('dropped image output');

@@ -119,7 +119,7 @@ describe('counts', () => {
     });
   });
 
-  it('counts of zero are none beside a text', () => {
+  it('counts of zero are ignored if there is a text', () => {
     expect(meterOf().complete({ input: 0, output: 0, reasoning: 0 }, true)).toMatchObject({
       output: 20,
       isEstimated: true,

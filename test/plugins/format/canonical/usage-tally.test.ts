@@ -4,7 +4,7 @@ import { UsageTally } from '../../../../plugins/format/canonical/usage-tally.ts'
 const zero = { input: 0, output: 0, cacheRead: 0 };
 
 describe('counts of zero that an upstream reports', () => {
-  it('are estimated beside a text', () => {
+  it('are replaced by estimates if there is a text', () => {
     const tally = new UsageTally(() => 30);
     tally.recordReported(zero);
     tally.addWritten(80);

@@ -52,7 +52,7 @@ describe('a route', () => {
       { capabilities: { structured_output: 'none' } },
       { losses: ['the schema is in the prompt; nothing is enforced'] },
     ],
-  ])('of the client’s own format says what of %s it is known to refuse: %j', (feature, profile, support) => {
+  ])('of the client’s own format lists what it is known to refuse of %s: %j', (feature, profile, support) => {
     expect(determineSupport(descriptors.chat, routeOf(['chat'], profile), feature)).toEqual(support);
   });
 

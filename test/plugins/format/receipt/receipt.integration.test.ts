@@ -99,7 +99,7 @@ describe.each(clients)('every member of a %s request that its vendor publishes',
     expect(lost).toEqual([]);
   });
 
-  it('has no reason for two values to be one, or to be lost beside another, where they are not', () => {
+  it('needs each reason that is listed for merging it, or for losing it because of another', () => {
     const merged = others.flatMap((to) => mergedOn(client, to));
     const lost = others.flatMap((to) => lostBeside(client, to));
     expect(idleAmong(acceptedValues[client], merged)).toEqual([]);

@@ -11,7 +11,7 @@ describe('the recordings', () => {
     expect([expected.finish, expected.error].filter((end) => end !== undefined)).toHaveLength(1);
   });
 
-  it('are named by every other file beside them', () => {
+  it('are each named by every other file of their folder', () => {
     const names = globSync('*/*.json', { cwd: root }).map((file) =>
       join(dirname(file), basename(file).replace(/(\.expected)?\.json$/, '')),
     );

@@ -114,7 +114,7 @@ describe.each(Object.entries(parsers))('an upstream whose parser is %s', (_name,
     expect(read(await sent(format, body), name)).toEqual(value);
   });
 
-  it('reads no model beside the one in the path of Gemini', async () => {
+  it('reads no model other than the one in the path of a Gemini request', async () => {
     const body = '{"model":"models/other","contents":[{"parts":[{"text":"a"}]}]}';
     expect(read(await sent('gemini', body), 'model')).toBeUndefined();
     expect(read(await sent('gemini', body, endpointOf('gemini', 'gemini_count')), 'model')).toBeUndefined();

@@ -293,7 +293,7 @@ describe('a vendor whose ids are functions.NAME:N', () => {
     expect(kimiIds(numbered, client, upstream)).toEqual(byPlace);
   });
 
-  it('keeps its own ids, also beside those of another vendor', () => {
+  it('keeps its own ids, even among those of another vendor', () => {
     expect(
       sent(
         'chat',

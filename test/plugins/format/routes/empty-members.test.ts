@@ -57,7 +57,7 @@ describe('servers that write every member of an answer', () => {
     expect(reader.isPolicyRefusal).toBe(false);
   });
 
-  it('give Chat clients no error beside an answer, whole and streamed', () => {
+  it('give Chat clients no error member with an answer, whole and streamed', () => {
     const message = { role: 'assistant', content: 'Hi' };
     const plain = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] };
     expect(whole('chat', { ...plain, error })).not.toHaveProperty('error');

@@ -53,7 +53,7 @@ describe('kept conversations', () => {
     expect(kept.heldBytes).toBe(0);
   });
 
-  it('that continue nothing count more than their few bytes', () => {
+  it('without an earlier turn count more than their few bytes', () => {
     const kept = setUp();
     for (let index = 0; index < 100; index++) keep(kept, `r${index}`, 1);
     expect(kept.heldBytes).toBeGreaterThan(100 * 1_900);
@@ -177,7 +177,7 @@ describe('kept conversations', () => {
     expect(first.isEvicted).toBe(true);
   });
 
-  it('stay as long as somebody reads them', () => {
+  it('stay as long as they are read', () => {
     const kept = setUp();
     const first = keep(kept, 'r1', 100) as KeptConversation;
     const [segment] = first.segments.map((one) => one.addHolder());

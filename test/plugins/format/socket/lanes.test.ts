@@ -53,7 +53,7 @@ describe('the requests of a socket', () => {
     expect(begun).toEqual(['a']);
   });
 
-  it('run one after the other in a lane, and beside each other in several', async () => {
+  it('run one after the other in a lane, and in parallel in several lanes', async () => {
     const { begun, add, end, lanes, idle } = setUp();
     add('a1', 'a');
     add('a2', 'a');
@@ -100,7 +100,7 @@ describe('the requests of a socket', () => {
     expect(begun).toEqual(['a1']);
   });
 
-  it('that wait for others longer than they may are refused, and the next of their lane waits from then on', async () => {
+  it('that wait too long for others are refused, and the next one of their lane waits from then on', async () => {
     const { add, begun, refused, waits, end, lanes } = setUp({ running: 1 });
     add('a');
     await vi.advanceTimersByTimeAsync(5_000);
@@ -116,7 +116,7 @@ describe('the requests of a socket', () => {
     expect([begun, waits.get('b2'), lanes.isIdle]).toEqual([['a', 'b2'], 4_000, false]);
   });
 
-  it('that wait for their turn in a lane wait for as long as that takes', async () => {
+  it('wait for their turn in a lane without a limit of time', async () => {
     const { add, begun, refused, waits, end } = setUp();
     add('a1', 'a');
     add('a2', 'a');
@@ -125,7 +125,7 @@ describe('the requests of a socket', () => {
     expect([begun, refused, waits.get('a2')]).toEqual([['a1', 'a2'], [], 0]);
   });
 
-  it('that may not wait are refused at once where as many run as may', () => {
+  it('that may not wait are refused at once if the limit of running requests is reached', () => {
     const { add, begun, refused } = setUp({ running: 1, maxWaitMs: 0 });
     add('a');
     add('b');

@@ -145,6 +145,6 @@ it('daypass usage says so when there is nothing', async () => {
   );
 });
 
-it.each(['key', 'plan'])('daypass usage refuses the group %s, which nobody knows', async (group) => {
+it.each(['key', 'plan'])('daypass usage refuses the unknown group %s', async (group) => {
   expect(await gateway('--by', group)).toMatchObject({ exitCode: 2, error: expect.stringContaining('choices') });
 });

@@ -194,7 +194,7 @@ describe('a notification of the sandbox', () => {
 });
 
 describe('the page of the sandbox', () => {
-  it('pays in the place of a bank', async () => {
+  it('pays as a bank would', async () => {
     const made = await charge();
     const browser = new PageClient(gateway.url);
     const page = await browser.get(`/sandbox/${made.reference}`);

@@ -84,7 +84,7 @@ describe('editor of settings', () => {
     expect([read('after'), read('before')]).toEqual([first, file]);
   });
 
-  test('keeps the file without the settings beside the file with them, run after run', () => {
+  test('keeps the file without the settings along with the file with them, run after run', () => {
     const file = '{\r\n\t"env": {}, // mine\r\n}';
     const { run, read, write: change } = work({ current: file, wanted: settings });
     run('apply');

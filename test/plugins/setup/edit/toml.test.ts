@@ -159,7 +159,7 @@ provider = "dp"
     expect(read(remove(changed, ours, own, byName).text)).toEqual({ ...read(own), added: {} });
   });
 
-  it('lists of tables with an entry that somebody changed keep it, and it is named', () => {
+  it('lists of tables keep an entry that the user has changed, and it is reported', () => {
     const text = merge(file, ours, byName).replace('https://ai.example/v1', 'https://other.example/v1');
     const { text: clean, left } = remove(text, ours, file, byName);
     expect(left).toEqual(['providers[0]']);
@@ -169,7 +169,7 @@ provider = "dp"
   it.each([
     ['a value', 'models = []\n', 'line 1, column 1: models is not a list of tables here'],
     ['a table', '[models.x]\na = 1\n', 'line 1, column 1: models is not a list of tables here'],
-  ])('lists of tables are not put in the place of %s', (_, current, message) => {
+  ])('lists of tables do not replace %s', (_, current, message) => {
     expect(() => merge(current, ours, byName)).toThrow(message);
   });
 });

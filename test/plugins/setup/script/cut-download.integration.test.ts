@@ -33,7 +33,7 @@ function cuts(count: number): number[] {
 }
 
 describeInShells('a download that breaks off', ({ command: [name, ...words] }) => {
-  it('does nothing, wherever it is cut', async () => {
+  it('a setup script that was cut off anywhere does nothing', async () => {
     const [home, bin] = [join(folder, 'home'), join(folder, 'bin')];
     const env = { PATH: bin, HOME: home, TMPDIR: folder, DAYPASS_API_KEY: testKey };
     for (const cut of cuts(casesOf(10).numRuns)) {

@@ -175,7 +175,7 @@ describe.each(['curl', 'this runtime'])('a request by %s alone', (client) => {
   });
 
   it.skipIf(isMissing).each(['http', 'https'])(
-    'blames a proxy that nobody runs, and not the gateway: %s',
+    'blames a proxy that is not running, and not the gateway: %s',
     async (scheme) => {
       const environment = { [`${scheme}_proxy`]: 'http://user:secret@127.0.0.1:1' };
       const output = await run('/', `${scheme}://gateway.example`, environment);

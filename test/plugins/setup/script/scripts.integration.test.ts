@@ -99,7 +99,7 @@ describeInShells('setup.sh', ({ name, command }) => {
     return runShell(command, [...args, file], { env: { PATH: process.env['PATH'] }, cwd: folder });
   };
 
-  it('is a script that the shell can read', async () => {
+  it('each setup script is one that the shell can read', async () => {
     const { status, stdout, stderr } = await run(await (await get()).text(), ['-n']);
     // ksh93 advises against POSIX arithmetic, because it has a faster one.
     const errors = stderr.replaceAll(/^.* is slower than .*\n/gm, '');

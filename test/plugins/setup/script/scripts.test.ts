@@ -25,7 +25,7 @@ it('the scripts of thousands of models are written in several turns of the event
   expect(turns).toBeGreaterThanOrEqual(9 + scriptedFormats.length);
 });
 
-it('the scripts are written once for each configuration, whoever asks while they are', async () => {
+it('the scripts are written once for each configuration, however many requests wait for them', async () => {
   const host = hostWith(1);
   const [first, second] = await Promise.all([readScripts(host, gateway), readScripts(host, gateway)]);
   expect(second).toBe(first);

@@ -320,7 +320,7 @@ describe('--dry-run', () => {
     expect(await snapshot()).toStrictEqual(before);
   });
 
-  it('--dry-run shows what changes beside a secret in settings of one line', async () => {
+  it('--dry-run shows what changes around a secret in settings of one line', async () => {
     const { run, write } = await open();
     const line =
       '{ "token": "t0ps\\"3cret", "model": "one", "password": "t0ps3cret", "x": 1, "auth-key": "t0ps3cret" }';

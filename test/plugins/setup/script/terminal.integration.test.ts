@@ -87,7 +87,7 @@ describe('options of the shell', () => {
     expect(await home.snapshot()).toStrictEqual(before);
   });
 
-  it('the options of the shell do not show the key, nor does a dry run, which leaves the home as it is', async () => {
+  it('the options of the shell do not show the key, and neither does a dry run, which changes no file', async () => {
     await using home = await createHome(stub.url);
     await home.write({ ...existing, '.alpha/settings.json': '{ "apiKey": "other-secret", "theme": "dark" }' });
     const before = await home.snapshot();

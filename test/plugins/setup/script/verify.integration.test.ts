@@ -186,7 +186,7 @@ describe('--verify', () => {
     expect((await home.run(['--verify'])).stdout).not.toContain('outdated');
   });
 
-  it('--verify names the files into which nobody has pasted the settings yet', async () => {
+  it('--verify names the files into which the settings have not been pasted yet', async () => {
     const path = await toolFolder([...systemTools, hasCommand('curl') ? 'curl' : 'wget']);
     const template = `{ "url": "${gateway.url}/v1", "key": "@KEY@" }`;
     const manual = sampleTool(

@@ -74,7 +74,7 @@ describe('setup.ps1', () => {
     expect(computer.read('.alpha/settings.json')).not.toContain(testKey);
   });
 
-  it('setup.ps1 ends with 2 for wrong arguments, and asks nobody where nobody is', async () => {
+  it('setup.ps1 ends with 2 for wrong arguments, and asks nothing without a terminal', async () => {
     await using computer = await createComputer();
     expect(await computer.run(['-Tool', 'alpha'])).toMatchObject({
       code: 2,

@@ -137,7 +137,7 @@ describe('memory', () => {
     expect(memory.bytes).toBe(0);
   });
 
-  it('that what a reader keeps of a stream does not fit into ends the stream', async () => {
+  it('that cannot hold what a reader keeps of a stream ends the stream', async () => {
     const budget = new ProcessMemory(2_000_000);
     const reader = new PassThroughReader(chat.client.createObserver({}), client);
     const push = reader.push.bind(reader);
@@ -312,7 +312,7 @@ describe('an answer whose type is wrong', () => {
   it.each([
     ['plain text', plain],
     ['nothing', untyped],
-  ])('is JSON all the same when it says %s, and the client is told so', async (_name, headers) => {
+  ])('is read as JSON despite the type %s, and the client gets the type of JSON', async (_name, headers) => {
     const text = JSON.stringify(answer);
     await using upstream = await createUpstream((_request, response) => response.send(200, headers, text));
     const reply = await attemptAt(upstream.url, false).run();

@@ -136,7 +136,7 @@ describe('an answer that is compressed unasked', () => {
     expect((await ask(sending(Buffer.from(body), 'gzip'))).attempts).toEqual(failedOver);
   });
 
-  it('an answer that is compressed unasked fails over in a coding that nobody knows', async () => {
+  it('an answer that is compressed unasked fails over if its coding is unknown', async () => {
     expect((await ask(sending(Buffer.from(body), 'pack200'))).attempts).toEqual(failedOver);
   });
 

@@ -531,7 +531,7 @@ describe('a server’s refusal of what it does not support', () => {
     [400, "Pooling type 'none' is not OAI compatible. Please use a different pooling type"],
     [501, 'This server does not support reranking. Start it with `--reranking`'],
     [500, 'tools param requires --jinja flag'],
-  ])('with status %d for want of a flag is the operator’s: %s', (status, message) => {
+  ])('with status %d because a flag is missing is a mistake of the operator: %s', (status, message) => {
     const fault = refusal(status, { error: { message } });
     expect(fault).toMatchObject({ kind: 'setup', status, error: { code: 'not_supported' } });
     expect(fault.error.message).not.toContain('--');

@@ -48,7 +48,7 @@ function ask(queue: FairQueue, id: string, now: number) {
 }
 
 describe('a fair queue', () => {
-  it('keeps nineteen light accounts within 1.5 times of what they take without a heavy one', () => {
+  it('keeps the waits of nineteen light accounts within 1.5 times of those without a heavy one', () => {
     expect(p95(lightTimes(hour(true)))).toBeLessThanOrEqual(1.5 * p95(lightTimes(hour(false))));
   });
 

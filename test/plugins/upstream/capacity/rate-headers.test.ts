@@ -30,7 +30,7 @@ describe('headers about a rate', () => {
     [{ 'x-ratelimit-remaining-requests': '-1', 'x-ratelimit-reset-requests': '1s' }],
     [{ 'x-ratelimit-remaining-requests': '1', 'x-ratelimit-reset-requests': 'soon' }],
     [{ 'x-ratelimit-remaining-tokens': '1', 'x-ratelimit-reset-tokens': '1s' }],
-  ])('that say nothing about requests count for nothing: %j', (headers) => {
+  ])('that do not mention requests are ignored: %j', (headers) => {
     expect(readRateHeaders(headers, now)).toBeUndefined();
   });
 });

@@ -67,7 +67,7 @@ describe('interim responses', () => {
     expect(connectionsOf(upstream)).toBe(1);
   });
 
-  it('interim responses that ask for an upgrade nobody requested fail the route', async () => {
+  it('interim responses that ask for an unrequested upgrade fail the route', async () => {
     await using upstream = await createUpstream((_request, response) =>
       response.raw('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
     );
@@ -161,7 +161,7 @@ async function createTwofoldUpstream(delay: number | 'same read') {
 }
 
 describe('an answer that no request asked for', () => {
-  it('an answer that no request asked for reaches nobody: of 3,000 later requests, none', async () => {
+  it('an answer without a request reaches none of 3,000 later requests', async () => {
     const delays = ['same read', 0, 0, 1, 1, 2, 3, 5, 8, 12] as const;
     let wrong = 0;
     const askOften = async (url: string, count: number) => {

@@ -175,7 +175,7 @@ describe('an open breaker', () => {
     expect(admits(1_001)).toBe(true);
   });
 
-  it('an open breaker gives the probe to another when nobody has reported on it', () => {
+  it('an open breaker gives the probe to another request if the first has not reported', () => {
     probeAt(1_000);
     expect(admits(121_000)).toBe(true);
   });
@@ -291,19 +291,19 @@ describe('the probe of a breaker that accounts have opened', () => {
     expect([admits(3_000, 'c'), admits(3_000, 'd')]).toEqual([false, true]);
   });
 
-  it('keeps nobody else waiting for longer than a cooldown, and decides when it ends', () => {
+  it('makes other requests wait for at most a cooldown, and decides when it ends', () => {
     const slow = probeAt(1_000, 'c');
     expect([admits(1_999, 'd'), admits(2_000, 'd'), admits(2_999, 'e')]).toEqual([false, true, false]);
     expect([succeed(60_000, slow, 'c'), stateAt(60_000)]).toEqual([true, 'closed']);
   });
 
-  it('decides after others were begun beside it, when it fails late', () => {
+  it('decides if it fails late, although other probes have begun', () => {
     const slow = probeAt(1_000, 'c');
     probeAt(2_000, 'd');
     expect([breaker.recordFailure(2_500, failure('c/1', 'c'), slow), stateAt(2_500)]).toEqual([true, 'open']);
   });
 
-  it('decides in spite of an account that has opened the breaker and fails beside it', () => {
+  it('decides despite an account that has opened the breaker and fails at the same time', () => {
     const slow = probeAt(1_000, 'c');
     breaker.recordFailure(2_001, failure('again', 'a'), probeAt(2_000, 'a'));
     expect([succeed(2_500, slow, 'c'), stateAt(2_500)]).toEqual([true, 'closed']);
@@ -317,7 +317,7 @@ describe('the probe of a breaker that accounts have opened', () => {
     expect(stateAt(61_001)).toBe('open');
   });
 
-  it('disproves nobody by the answer to one of them', () => {
+  it('does not clear the other accounts by the answer to one of them', () => {
     succeed(2_000, probeAt(2_000, 'a'), 'a');
     for (const account of ['a', 'b']) failAll(['3', '4'], account, 2_001);
     expect(stateAt(2_001)).toBe('open');
@@ -365,7 +365,7 @@ describe('an upstream that says when it will serve again', () => {
   const refuse = (now: number, account: string, by = old) =>
     breaker.recordFailure(now, { ...failure(undefined, account), retryAfter: wait }, by);
 
-  it('is not asked before by the account that it has told', () => {
+  it('is not asked before that time by the account that got the answer', () => {
     expect(refuse(0, 'a')).toBe(true);
     expect([admits(1_000, 'a'), admits(wait - 1, 'a')]).toEqual([false, false]);
     expect([admits(wait, 'a'), admits(wait, 'a')]).toEqual([true, false]);

@@ -23,7 +23,7 @@ const pauseOf = (by: Requester, now: number) => {
 };
 
 describe('a route that fails a conversation', () => {
-  it('comes last for it after two failures, for half a minute, and for nobody else', () => {
+  it('comes last for that conversation alone, after two failures, for half a minute', () => {
     fail(first, 0);
     expect(setbacks.isDemoted(first, 0)).toBe(false);
     fail(first, 0);
@@ -79,7 +79,7 @@ describe('a route that fails two conversations of an account', () => {
   });
 });
 
-it('one conversation that is failed again and again does not make a route come last for its account', () => {
+it('a route that fails one conversation again and again does not come last for the whole account', () => {
   for (let now = 0; now < 3_600_000; now += 30_000) fail(first, now, 2);
   expect(setbacks.isDemoted(second, 3_600_000)).toBe(false);
 });

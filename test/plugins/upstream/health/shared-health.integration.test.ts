@@ -291,7 +291,7 @@ describe.skipIf(redisUrl === undefined)('a route that an operator resets', () =>
     expect(second.state()).toBe('closed');
   });
 
-  it('is let in by them when no instance runs that could be told', async () => {
+  it('serves again even if no instance runs that could be notified', async () => {
     {
       await using first = await start();
       open(first);

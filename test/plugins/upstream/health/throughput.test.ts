@@ -66,12 +66,12 @@ describe('an ordinary stream is not slow', () => {
     ['large answers that came in an instant', () => stream(20_000, 0)],
     ['large answers that came in a moment', () => stream(20_000, 1)],
     ['large whole answers from a cache', () => whole(20_000, 0.01)],
-  ])('beside %s', (_what, answer) => {
+  ])('compared with %s', (_what, answer) => {
     often(answer);
     expect(stream(600, 25)).toBeUndefined();
   });
 
-  it('beside whole answers that were as slow to write', () => {
+  it('compared with whole answers that were written as slowly', () => {
     often(() => whole(400, 50));
     expect(stream(60, 10)).toBeUndefined();
   });

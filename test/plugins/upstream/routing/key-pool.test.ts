@@ -216,7 +216,7 @@ describe('a key that its vendor has closed', () => {
     expect(kept).toEqual(['closed', 'opened']);
   });
 
-  it('cools down like any other where nobody remembers closures', () => {
+  it('cools down like any other if closures are not stored', () => {
     closures.store = undefined;
     expect([pool.recordClosure('a', report), pool.countClosed(now)]).toEqual([false, 0]);
     expect(new KeyPool(upstream).recordClosure('a', report)).toBe(false);

@@ -30,17 +30,20 @@ describe('one customer whose requests a vendor answers with 500', () => {
     ['a reset', cut],
     ['an error in a 200', (_request, response) => response.json(200, { error: { message: 'no' } })],
   ];
-  it.each(faults)('takes the model from nobody else, however many conversations it has (%s)', async (_name, fault) => {
-    await using upstream = await createUpstream(fragile(fault));
-    const routes = routesTo(upstream);
-    const seen = [];
-    for (let burst = 0; burst < 9; burst++) {
-      await Promise.all(Array.from({ length: 8 }, (_, index) => ask(routes, 'attacker', `bad ${burst} ${index}`)));
-      seen.push(await ask(routes, 'another'));
-      fixture.now += 2_000;
-    }
-    expect(seen).toEqual(Array.from({ length: 9 }, () => 200));
-  });
+  it.each(faults)(
+    'makes the model fail for no other customer, however many conversations it has (%s)',
+    async (_name, fault) => {
+      await using upstream = await createUpstream(fragile(fault));
+      const routes = routesTo(upstream);
+      const seen = [];
+      for (let burst = 0; burst < 9; burst++) {
+        await Promise.all(Array.from({ length: 8 }, (_, index) => ask(routes, 'attacker', `bad ${burst} ${index}`)));
+        seen.push(await ask(routes, 'another'));
+        fixture.now += 2_000;
+      }
+      expect(seen).toEqual(Array.from({ length: 9 }, () => 200));
+    },
+  );
 
   it('takes it together with an accomplice for the shortest cooldown of a minute, whatever they send', async () => {
     await using upstream = await createUpstream(fragile(refuse(500)));
@@ -116,7 +119,7 @@ describe('a lone customer whose primary hangs', () => {
 });
 
 describe('a route that nobody else asks', () => {
-  it('is tried again by the customer who found that it is down, after one cooldown', async () => {
+  it('is tried again after one cooldown by the customer who opened its breaker', async () => {
     await using upstream = await createUpstream([...Array.from({ length: 5 }, () => refuse(503)), serve]);
     const routes = routesTo(upstream);
     for (let index = 0; index < 5; index++) await ask(routes, 'lone', `p${index}`);
@@ -126,7 +129,7 @@ describe('a route that nobody else asks', () => {
     expect(upstream.requests).toHaveLength(6);
   });
 
-  it('is tried again by one of two who both opened its breaker, after two', async () => {
+  it('is tried again after two cooldowns by one of two customers who opened its breaker', async () => {
     await using upstream = await createUpstream([...Array.from({ length: 5 }, () => refuse(500)), serve, serve]);
     const routes = routesTo(upstream);
     for (let index = 0; index < 5; index++) await ask(routes, index < 3 ? 'a' : 'b', `p${index}`);

@@ -324,7 +324,7 @@ describe('a stream', () => {
       (_request, response) => response.raw(firstContent + chunk(eventOf({ error: { message: 'no' } }))),
     ],
     ['becomes garbage', (_request, response) => response.raw(`${firstContent}no chunk`)],
-  ])('that %s together with its first content fails over: no byte has gone out', async (_name, handler) => {
+  ])('that %s together with its first content fails over, because no byte was sent', async (_name, handler) => {
     await using upstream = await createUpstream(handler);
     await using backup = await createUpstream((_request, response) => {
       response.sse(content('b'), finish, '[DONE]');
@@ -430,7 +430,7 @@ describe('a breaker', () => {
     expect(fixture.health.getStatuses([route])[0]?.state).toBe('open');
   });
 
-  it('is opened by one conversation when nobody listens, which no request can cause', async () => {
+  it('is opened by one conversation if nothing listens, which no request can cause', async () => {
     const route = routeTo(upstreamAt('http://127.0.0.1:1'));
     for (let time = 0; time < 5; time++) await refusalOf(fixture.relay(exchangeFor([route])));
     expect(fixture.health.getStatuses([route])[0]?.state).toBe('open');

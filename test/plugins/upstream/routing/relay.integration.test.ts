@@ -127,7 +127,7 @@ describe('failover', () => {
     expect(text).not.toContain('error');
   });
 
-  it('goes to the next route when nobody listens at the first', async () => {
+  it('goes to the next route if nothing listens at the first', async () => {
     const port = await closedPort();
     await using second = await createUpstream(serve);
     const exchange = exchangeFor([

@@ -47,13 +47,13 @@ it('a conversation that one instance has moved goes to the same route and key at
   expect(seatAt(other).place).toEqual(seatAt(one).place);
 });
 
-it('one with another secret cannot tell which conversation has moved', () => {
+it('a gateway with another secret cannot find out which conversation has moved', () => {
   const moved = backup();
   seatAt(one).recordPlace(moved, moved.upstream.apiKeys[0] as string, answer);
   expect([foreign.movedCount, seatAt(foreign).place]).toEqual([1, undefined]);
 });
 
-it('it goes back at all of them once one has served it where its name says, and when its prompt is forgotten', () => {
+it('a moved conversation returns on all instances once one has served it on its usual route, and when its prompt cache has expired', () => {
   const moved = backup();
   seatAt(one).recordPlace(moved, moved.upstream.apiKeys[0] as string, answer);
   const [usual] = seatAt(other).order as [Route];
@@ -65,7 +65,7 @@ it('it goes back at all of them once one has served it where its name says, and 
   expect([seatAt(one).place, seatAt(other).place]).toEqual([undefined, undefined]);
 });
 
-it('each turn keeps it where it is, and few of them are told', () => {
+it('each turn keeps a moved conversation on its route, and few turns are announced to other instances', () => {
   const moved = backup();
   for (let turn = 0; turn < 60; turn++, now += 20_000)
     seatAt(turn % 2 === 0 ? one : other).recordPlace(moved, moved.upstream.apiKeys[0] as string, answer);

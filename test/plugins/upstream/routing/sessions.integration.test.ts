@@ -287,7 +287,7 @@ describe('requests of one session that run at the same time', () => {
 });
 
 describe('a request that is no turn of a conversation', () => {
-  it('has no session, nor has one where there is nothing to choose', () => {
+  it('has no session, and neither has a request with only one route', () => {
     const upstream = upstreamAt('http://u', { apiKeys: ['a'] });
     expect(fixture.sessions.createLease(exchangeFor([routeTo(upstream)]))).toBeUndefined();
     const both = [routeTo(upstream), routeTo(upstreamAt('http://v', { name: 'v' }))];

@@ -52,7 +52,7 @@ describe('thinking for a server whose Messages endpoint signs none', () => {
   });
 });
 
-it('llama-cpp-python gets a text for the null beside a call, and no schema', () => {
+it('llama-cpp-python gets a text instead of the null content of a call, and no schema', () => {
   const calls = [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }];
   const called = { role: 'assistant', content: null, function_call: null, tool_calls: calls };
   const schema = { type: 'json_schema', json_schema: { name: 'o', schema: { type: 'object' } } };

@@ -188,7 +188,7 @@ describe('a service tier of the vendor’s own', () => {
     expect(wholeOf(named(body, 'on_demand'))).toEqual(body);
   });
 
-  it('is told from the same words in a text', () => {
+  it('is distinguished from the same words in a text', () => {
     const content = '{"service_tier":"on_demand"}';
     expect(textOf(repaired([begin, chunk({ content })]))).toBe(content);
   });

@@ -98,7 +98,7 @@ describe('the output that Messages count at the beginning', () => {
 });
 
 describe('an error member beside a Messages event', () => {
-  it('fails only what no event of the format is', () => {
+  it('fails the stream only if the event is none of the format', () => {
     const error = { message: 'x' };
     const named = reading('messages', started(1), textBlock, saying, ended({ error }), stopped).reader;
     expect(named).toMatchObject({ isComplete: true, failure: undefined });
@@ -262,7 +262,7 @@ describe('a blocked prompt of Gemini', () => {
     ['with empty content', { content: {} }],
     ['with an empty list of parts', { content: { parts: [] } }],
     ['that has ended', { finishReason: 'OTHER' }],
-  ])('is a refusal by policy beside a candidate %s, whole and streamed', (_name, candidate) => {
+  ])('is a refusal by policy even with a candidate %s, whole and streamed', (_name, candidate) => {
     const blocked = { candidates: [candidate], promptFeedback };
     expect(reading('gemini', blocked).reader).toMatchObject({ isComplete: true, isPolicyRefusal: true });
     const reader = readerOf('gemini', 'gemini', false);
@@ -276,7 +276,7 @@ describe('a blocked prompt of Gemini', () => {
     expect(reader).toMatchObject({ isComplete: true, isPolicyRefusal: true });
   });
 
-  it('is none beside an answer', () => {
+  it('is ignored if there is an answer', () => {
     const { reader } = reading('gemini', { ...parts([{ text: 'Hi' }], 'STOP'), promptFeedback });
     expect(reader).toMatchObject({ isComplete: true, isPolicyRefusal: false });
   });

@@ -95,7 +95,7 @@ describe('a Gemini reply', () => {
       expect([input, output].every((tokens) => Number(tokens) >= 10)).toBe(true);
     });
 
-    it('keeps those that are there beside those that are missing', () => {
+    it('keeps the existing counts and adds the missing ones', () => {
       const ending = said([{ text: 'x'.repeat(40) }], { finishReason: 'STOP' });
       const { usageMetadata } = dataOf(adapterOf('gemini').event(ending, { input: 7 }));
       expect(usageMetadata).toEqual({ promptTokenCount: 7, candidatesTokenCount: 10, totalTokenCount: 17 });
@@ -170,7 +170,7 @@ describe('a Messages stream without counts', () => {
     ['are missing', {}],
     ['are null', { usage: null }],
     ['are empty', { usage: {} }],
-  ])('that %s at the end has the guess there, not what was counted at the begin', (_how, given) => {
+  ])('that %s at the end has the estimate there, not the count of the beginning', (_how, given) => {
     const adapter = adapterOf('messages');
     adapter.event(event('message_start', { ...start, message: { usage: { input_tokens: 3, output_tokens: 1 } } }), {});
     const delta = { type: 'text_delta', text: 'x'.repeat(40) };
@@ -248,7 +248,7 @@ describe('a Responses reply', () => {
     });
   });
 
-  it('keeps the counts that are there beside those that are missing', () => {
+  it('keeps the existing counts and adds the missing ones', () => {
     const usage = { input_tokens: 7, output_tokens: 3, output_tokens_details: { reasoning_tokens: 2 } };
     const text = event('response.completed', { type: 'response.completed', response: { output: [], usage } });
     expect(dataOf(adapterOf('responses').event(text, { input: 7, output: 3 }))).toMatchObject({

@@ -341,7 +341,7 @@ describe('a web search of a Chat client on a route of its own format', () => {
     expect(notes).toEqual([]);
   });
 
-  it('is left out beside other tools, with a note, where nothing runs it', () => {
+  it('is left out, with a note, if there are other tools and the route cannot run it', () => {
     const { body, notes } = sent('chat', { ...asks, tools });
     expect(body).toEqual({ model: 'model-there', messages: [hi], tools });
     expect(notes).toEqual(['dropped web_search']);

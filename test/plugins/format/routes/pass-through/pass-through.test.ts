@@ -20,7 +20,7 @@ function said(text: string): string {
 }
 
 describe('a Chat route that refuses stop sequences', () => {
-  it('is not told of them, and its stream is cut at the first', () => {
+  it('does not get them, and its stream is cut at the first one', () => {
     const way = wayFor({ stream: true, stop: 'END' });
     expect(JSON.parse(String(way.request.body))).not.toHaveProperty('stop');
     const reader = way.createReader();

@@ -86,7 +86,7 @@ describe('a chat stream', () => {
     }
   });
 
-  it('finds an error in the place of content', () => {
+  it('finds an error where content is expected', () => {
     const reader = chat();
     reader.push(bytes('data: {"error":{"message":"overloaded","type":"server_error"}}\n\n'));
     expect(reader.failure?.message).toContain('overloaded');

@@ -26,7 +26,7 @@ afterEach(() => void vi.useRealTimers());
 
 const save = (count: number) => recorder.save(draft, responseBody(count));
 
-it('one answer waits for a database that does not respond, the next ones do not', async () => {
+it('the first answer waits for a database that does not respond, later ones do not', async () => {
   query.mockReturnValue(new Promise(() => undefined));
   const first = save(1);
   await vi.advanceTimersByTimeAsync(2_000);

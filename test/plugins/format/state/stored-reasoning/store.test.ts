@@ -70,7 +70,7 @@ describe('the store is not asked', () => {
     expect(host.groups.get).not.toHaveBeenCalled();
   });
 
-  it('for a caller without an account, nor where it is switched off', async () => {
+  it('for a caller without an account, or if it is switched off', async () => {
     const host = hostWith({});
     const request = chatRequest(history);
     expect(await new ReasoningStore(host, 24).attachReasoning(createExchange(), request, model)).toBe(request);

@@ -155,7 +155,7 @@ describe('encoding a whole Chat reply', () => {
     }
   });
 
-  it('the content of a whole Chat reply is null beside calls, and empty if there is nothing', () => {
+  it('the content of a whole Chat reply is null if it has calls, and empty if it has nothing', () => {
     expect(messageOf([...call(0, 'a'), ...finish])).toMatchObject({ content: null, refusal: null });
     expect(messageOf([think('Hm'), ...finish])).toMatchObject({ content: '', reasoning_content: 'Hm' });
   });

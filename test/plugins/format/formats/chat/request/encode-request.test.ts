@@ -62,7 +62,7 @@ describe('encoding a Chat request', () => {
     expect([body['seed'], body['random_seed']]).toEqual([undefined, 5]);
   });
 
-  it('a Chat request asks for no reasoning beside tools if the route refuses both together', () => {
+  it('a Chat request with tools asks for no reasoning if the route refuses both together', () => {
     const profile = parameters({ responses_for_tools: true });
     const reasoning: ReasoningRequest = { effort: 'high', budget: undefined, wantsText: true };
     const { body, notes } = encode({ items: [hi], tools: [weather], reasoning }, profile);

@@ -44,7 +44,7 @@ describe('encoding a dialogue as Gemini contents', () => {
     expect(contentsOf([])).toHaveLength(1);
   });
 
-  it('Gemini instructions stand beside the contents, late ones in their place', () => {
+  it('Gemini instructions are outside of the contents, late ones in their place', () => {
     const { body, notes } = encode({ instructions: ['A', 'B'], items: [hi, says('system', 'In French.')] });
     expect(body['systemInstruction']).toEqual({ parts: [{ text: 'A' }, { text: 'B' }] });
     expect(body['contents']).toEqual([
@@ -95,7 +95,7 @@ describe('encoding a dialogue as Gemini contents', () => {
     expect(notes).toContain('approximated broken input of a call');
   });
 
-  it('images of results go into the Gemini result or beside it', () => {
+  it('images of results go into the Gemini result or next to it', () => {
     const items = [hi, calls('a', 'ls', ''), returns('a', [text('x'), picture]), says('user', 'So?')];
     const inlineData = { mimeType: 'image/png', data: 'iVBO' };
     expect(contentsOf(items)[2]?.parts).toEqual([
@@ -316,7 +316,7 @@ describe('encoding the configuration of a Gemini request', () => {
     expect(configOf({ output }, oldest)).toEqual({ ...json, responseSchema: schema });
   });
 
-  it('JSON output beside functions is requested by an instruction where Gemini refuses both together', () => {
+  it('JSON output is requested by an instruction if Gemini refuses it together with functions', () => {
     const { body, notes } = encode({ items: [hi], output, tools: [ls] }, older);
     expect(body['generationConfig']).toBe(undefined);
     expect(JSON.stringify(body['systemInstruction'])).toContain('JSON Schema');

@@ -292,7 +292,7 @@ describe('decoding endings of a Messages reply', () => {
 
   // llama.cpp says end_turn.
   it.each(['stop_sequence', 'end_turn'])(
-    'the stop sequence of a Messages answer is reported beside %s',
+    'the stop sequence of a Messages answer is reported along with %s',
     (stop_reason) => {
       const delta = { stop_reason, stop_sequence: 'END' };
       const expected = { finish: 'stop_sequence', stopSequence: 'END' };

@@ -44,7 +44,7 @@ describe('the stop reason of an endpoint that imitates Messages', () => {
     ['end_turn', '', text, 'end_turn'],
     ['max_tokens', 'END', text, 'max_tokens'],
     ['end_turn', 'END', call, 'tool_use'],
-  ])('%s beside the stop sequence %j fits it', (reported, sequence, block, expected) => {
+  ])('%s is made to match the stop sequence %j', (reported, sequence, block, expected) => {
     expect(streamed(block, reported, sequence)).toBe(expected);
     expect(whole(block, reported, sequence)['stop_reason']).toBe(expected);
   });

@@ -4,9 +4,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { toCamelCase, asCamelObject } from '../../wire/gemini-fields.ts';
 import type { GeminiThinkingConfig } from '../../wire/gemini.ts';
 import { BodyObject } from '../../wire/read.ts';
-import { isSet, withMember, omitMembers } from '../adaptation/adapt-members.ts';
+import { adaptMember, isSet, withMember, omitMembers } from '../adaptation/adapt-members.ts';
 import { adaptOutputLimit, adaptStops } from '../adaptation/adapt-parameters.ts';
-import { type Adaptation, type AdaptationTarget, chainAdaptations, adaptMember } from '../contract/adaptation.ts';
+import { type Adaptation, type AdaptationTarget, chainAdaptations } from '../contract/adaptation.ts';
 import { listCaseVariants } from '../contract/parameters.ts';
 import { readThinking } from './request/decode-request.ts';
 import { writeThinking } from './request/encode-request.ts';

@@ -1,5 +1,5 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import type { ClientTool, Conversation, ToolChoice } from '../../../canonical/conversation.ts';
+import type { ClientTool, Conversation, HostedTool, ToolChoice } from '../../../canonical/conversation.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { describeAsFunction, wantsEnforcedInput } from '../../../canonical/tools.ts';
 import { noteSearchOptions } from '../../../canonical/web-search.ts';
@@ -21,16 +21,15 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
   }
   if (parallelToolCalls === false && tools.length > 0) target.notes.drop('parallel_tool_calls');
   const functions = selectFunctions(conversation);
-  const functionDeclarations = writeDeclarations(functions, target);
-  const search = tools.find((tool) => !isClientTool(tool));
-  const wantsSearch = search !== undefined && !isClientTool(search);
+  const functionDeclarations = functions.map((tool) => writeDeclaration(tool, target));
+  const search = tools.find((tool): tool is HostedTool => !isClientTool(tool));
   // Google rejects a search together with functions.
-  const hasSearch = wantsSearch && quirks.hosted_search && functionDeclarations.length === 0;
-  if (wantsSearch && !hasSearch) target.notes.drop('web_search');
-  if (hasSearch) {
+  const hasSearch = quirks.hosted_search && functionDeclarations.length === 0;
+  if (search !== undefined && hasSearch) {
     noteSearchOptions(search, [], target.notes);
     return { tools: [{ googleSearch: {} }] };
   }
+  if (search !== undefined) target.notes.drop('web_search');
   if (functionDeclarations.length === 0) return {};
   const choice = writeChoice(toolChoice, functions, target);
   return {
@@ -46,21 +45,12 @@ function selectFunctions({ tools, toolChoice }: Conversation): ClientTool[] {
   return type === 'auto' && allowed !== undefined ? functions.filter(({ name }) => allowed.includes(name)) : functions;
 }
 
-function writeDeclarations(tools: readonly ClientTool[], target: EncodeTarget): GeminiFunctionDeclaration[] {
-  const declarations = new Map<string, GeminiFunctionDeclaration>();
-  for (const tool of tools) {
-    const name = target.names.toWire(tool.name, tool.namespace);
-    if (!declarations.has(name)) declarations.set(name, writeDeclaration(tool, name, target));
-  }
-  return [...declarations.values()];
-}
-
-function writeDeclaration(tool: ClientTool, name: string, target: EncodeTarget): GeminiFunctionDeclaration {
-  const { profile, notes } = target;
+function writeDeclaration(tool: ClientTool, target: EncodeTarget): GeminiFunctionDeclaration {
+  const { profile, notes, names } = target;
   const { description, schema } = describeAsFunction(tool, notes);
   if (wantsEnforcedInput(tool) && !profile.quirks.strict_tools) notes.drop('strict of tools');
   return {
-    name,
+    name: names.toWire(tool.name, tool.namespace),
     ...(description !== undefined && description !== '' && { description }),
     ...(schema !== undefined && writeParameters(schema, target)),
   };

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { plainIdRules, UniqueIds } from '../../../canonical/call-ids.ts';
 import { asList, asText, readMember, keepIfSame } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
+import { withMember } from '../../adaptation/adapt-members.ts';
 import { type ReplyRepair, readEventType, replaceEventData } from '../../contract/pass-through.ts';
 import { correctStopReason } from './finish.ts';
 import { isCall, textToBlocks } from './read-output.ts';
@@ -108,9 +109,7 @@ export class MessagesReplyRepair implements ReplyRepair {
 
   /** Corrects the stop reason; returns the same object if the reason fits the content. */
   #correctStopReason(ending: JsonObject): JsonObject {
-    const { stop_reason: reported }: MessagesEnding = ending;
-    const stopReason = correctStopReason(ending, this.#hasCalls);
-    return stopReason === reported ? ending : { ...ending, stop_reason: stopReason };
+    return withMember<MessagesEnding>(ending, 'stop_reason', correctStopReason(ending, this.#hasCalls));
   }
 }
 

@@ -109,12 +109,7 @@ function writeUser(
 function writeOutputFormat(conversation: Conversation, target: EncodeTarget): WrittenFormat {
   const { output } = conversation;
   noteDescription(output, target.notes);
-  const schemaSupport = output?.type === 'json_schema' ? target.profile.capabilities.structured_output : 'none';
-  const { format, instruction } = writeFormat(
-    conversation,
-    target,
-    schemaSupport === 'schema' ? schemaSupport : 'none',
-    'anthropic',
-  );
+  const isEnforced = output?.type === 'json_schema' && target.profile.capabilities.structured_output === 'schema';
+  const { format, instruction } = writeFormat(conversation, target, isEnforced ? 'schema' : 'none', 'anthropic');
   return { format: format && { type: 'json_schema', schema: format['schema'] }, instruction };
 }

@@ -18,12 +18,12 @@ export function readEffectiveTools(
   { tools: declaredTools, messages }: MessagesRequest,
   notes: Notes,
 ): JsonValue | undefined {
-  const changes = asList(messages).flatMap(blocksOf).flatMap(listChanges);
-  if (changes.length === 0) return declaredTools;
+  const history = asList(messages);
+  if (!history.some((message) => blocksOf(message).some(hasChanges))) return declaredTools;
   /** Tools declared by value in the history, by name. */
   const addedTools = new Map<string, JsonValue>();
   const removedNames = new Set<string>();
-  for (const { type, tool } of changes) {
+  for (const { type, tool } of history.flatMap(blocksOf).flatMap(listChanges)) {
     notes.drop(`content block ${scalarToText(type)}`);
     const definition = readMember(tool, 'definition');
     const name = nameOf(definition ?? tool);
@@ -48,6 +48,10 @@ export function applyToolChanges(body: MessagesRequest, notes: Notes): MessagesR
 /** Returns true for blocks that change the tools. */
 export function isToolChange(type: JsonValue | undefined): boolean {
   return toolChangeTypes.has(type);
+}
+
+function hasChanges({ type, tool_changes }: JsonObject): boolean {
+  return tool_changes !== undefined || isToolChange(type);
 }
 
 /** Lists the changes in a block of any type. A summary of earlier turns contains their changes. */

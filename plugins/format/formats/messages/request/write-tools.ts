@@ -1,5 +1,5 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
+import type { ClientTool, Conversation, HostedTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import { enforceInput } from '../../../canonical/enforce-schema.ts';
 import { selectSubset } from '../../../canonical/schema-subsets.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
@@ -29,26 +29,24 @@ function selectAllowedTools({ tools, toolChoice }: Conversation): Tool[] {
 }
 
 function writeToolList(tools: readonly Tool[], conversation: Conversation, target: EncodeTarget): MessagesTool[] {
-  const toolsByName = new Map<string, MessagesTool>();
   const markedTool = supportsBreakpoints(target.profile) ? findLastBreakpoint(tools) : undefined;
-  for (const tool of tools.filter(isClientTool)) {
-    const name = target.names.toWire(tool.name, tool.namespace);
-    const cacheMember = tool === markedTool ? { cache_control: writeCacheControl(conversation) } : {};
-    if (!toolsByName.has(name)) toolsByName.set(name, { ...writeTool(tool, name, target), ...cacheMember });
-  }
-  const search = tools.find((tool) => !isClientTool(tool));
-  if (search === undefined || isClientTool(search)) return [...toolsByName.values()];
-  const canSearch = target.profile.quirks.hosted_search && !toolsByName.has(searchName);
-  if (canSearch) toolsByName.set(searchName, writeMessagesSearchTool(search, target.notes));
-  else target.notes.drop(searchName);
-  return [...toolsByName.values()];
+  const clientTools = tools.filter(isClientTool).map((tool) => ({
+    ...writeTool(tool, target),
+    ...(tool === markedTool && { cache_control: writeCacheControl(conversation) }),
+  }));
+  const search = tools.find((tool): tool is HostedTool => !isClientTool(tool));
+  if (search === undefined) return clientTools;
+  const canSearch = target.profile.quirks.hosted_search && clientTools.every(({ name }) => name !== searchName);
+  if (canSearch) return [...clientTools, writeMessagesSearchTool(search, target.notes)];
+  target.notes.drop(searchName);
+  return clientTools;
 }
 
-function writeTool(tool: ClientTool, name: string, target: EncodeTarget): MessagesTool {
+function writeTool(tool: ClientTool, target: EncodeTarget): MessagesTool {
   const { description, schema: inputSchema } = describeAsFunction(tool, target.notes);
   const { schema, strict } = enforceInput(tool, inputSchema, selectSubset(target.profile, 'anthropic'), target);
   return {
-    name,
+    name: target.names.toWire(tool.name, tool.namespace),
     ...(description !== undefined && description !== '' && { description }),
     input_schema: schema,
     ...(strict === true && { strict }),

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { GeminiSchema } from '../wire/gemini.ts';
 import type { Editable } from '../wire/loose.ts';
+import { withoutUndefined } from '../wire/members.ts';
 
 /** Resolves a `$ref` inside one document. Source: RFC 6901. */
 export function findReference(root: JsonObject, reference: string): JsonObject | undefined {
@@ -57,14 +58,12 @@ function mergeAlternatives(first: GeminiSchema, second: GeminiSchema, merged: Ge
   const hasBoth = [first, second].every((schema) => alternativeKeywords.some((name) => Array.isArray(schema[name])));
   if (!hasBoth) return merged;
   const { anyOf: _, oneOf: __, ...others } = merged;
-  const secondAlternatives = Object.fromEntries(
-    alternativeKeywords.flatMap((name) => (second[name] === undefined ? [] : [[name, second[name]]])),
-  );
+  const { anyOf, oneOf } = second;
   const firstAlternatives = alternativeKeywords.flatMap((name) =>
     Array.isArray(first[name]) ? [JSON.stringify(first[name])] : [],
   );
   return appendDescription(
-    { ...others, ...secondAlternatives },
+    { ...others, ...withoutUndefined({ anyOf, oneOf }) },
     `also one of ${firstAlternatives.join(' and one of ')}`,
   );
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
+import type { Adaptation } from '../contract/adaptation.ts';
 
 /** Returns true for the value of a member that is present and not null. */
 export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
@@ -88,4 +89,12 @@ export function mapListMember<T extends Readonly<JsonObject>>(
 /** Changes the objects in a member that is a list. Returns the same body if no object changes or the member is not a list. */
 export function mapObjects(body: JsonObject, name: string, change: (entry: JsonObject) => JsonObject): JsonObject {
   return mapListMember(body, name, (entry) => (isJsonObject(entry) ? change(entry) : entry));
+}
+
+/** Applies an adaptation to an object inside the body. */
+export function adaptMember(name: string, adapt: Adaptation): Adaptation {
+  return (body, target) => {
+    const inner = body[name];
+    return isJsonObject(inner) ? withMember(body, name, adapt(inner, target)) : body;
+  };
 }

@@ -1,5 +1,5 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Codec } from '../../canonical/codec.ts';
 import type { Conversation } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
@@ -25,16 +25,6 @@ export interface AdaptationTarget {
  *   malformed
  */
 export type Adaptation = (body: JsonObject, target: AdaptationTarget) => JsonObject;
-
-/** Applies an adaptation to an object inside the body. */
-export function adaptMember(name: string, adapt: Adaptation): Adaptation {
-  return (body, target) => {
-    const inner = body[name];
-    if (!isJsonObject(inner)) return body;
-    const adaptedMember = adapt(inner, target);
-    return adaptedMember === inner ? body : { ...body, [name]: adaptedMember };
-  };
-}
 
 /** Combines adaptations: each receives the body that the previous one returned. */
 export function chainAdaptations(...adaptations: readonly Adaptation[]): Adaptation {

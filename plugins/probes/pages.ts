@@ -17,6 +17,7 @@ export const probesPage = tablesPage({
   title: 'probes.title',
   back: { path: '/operator/routes', label: 'operator.routes' },
   none: ['probes.none', 'probes.none_text'],
+  resource: probes,
   async read(request) {
     const { host, t } = request;
     const { enabled, every_hours: hours } = host.section(probesSection);
@@ -26,10 +27,7 @@ export const probesPage = tablesPage({
       .toSorted((a, b) => rankByState(a) - rankByState(b));
     return {
       lead: enabled ? t('probes.on', { count: hours }) : t('probes.off'),
-      sections: [
-        fieldTable(request, 'probes', 'probes.title', probed.slice(0, maxRoutes), probes.view.page),
-        describeSpending(spending, request),
-      ],
+      sections: [{ entries: probed.slice(0, maxRoutes) }, describeSpending(spending, request)],
     };
   },
 });

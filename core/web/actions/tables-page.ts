@@ -48,7 +48,7 @@ interface TablesForm extends Omit<ActionForm, 'path' | 'pathMembers' | 'sent'> {
 interface TablesPage<Entry> extends Pick<Page, 'path' | 'title' | 'isListed'> {
   /** The listed page that it belongs to. All labels here are keys of texts. */
   readonly back: { readonly path: string; readonly label: string };
-  /** Shown if all tables of entries are empty. */
+  /** Shown if all tables of entries are empty; on a page without one, if all tables are. */
   readonly none: readonly [title: string, text: string];
   readonly lead?: string;
   /** Link next to the heading. */
@@ -76,7 +76,9 @@ export function tablesPage<Entry = never>(settings: TablesPage<Entry>): Page {
       const { below = '', sections, ...content } = (await read?.(request)) ?? {};
       const { timeZone } = format;
       const shown = sections ?? [(await resource?.list(host, {}, { limit: maxEntries, timeZone })) ?? { entries: [] }];
-      const isEmpty = shown.every((section) => !('entries' in section) || section.entries.length === 0);
+      const listed = shown.filter((section) => 'entries' in section);
+      const counted = listed.length > 0 ? listed : shown;
+      const isEmpty = counted.every((section) => ('entries' in section ? section.entries : section.rows).length === 0);
       const describeSection = async (section: EntrySection<Entry> | TableSection) => {
         if (!('entries' in section)) return section;
         const { title = page.title, entries, view = resource?.view } = section;

@@ -2,30 +2,27 @@ import { type AccountRecord, readAccounts } from '#core/business/accounts/accoun
 import { type AccountLoad, type LoadMeasure, loadMeasures } from '#core/gateway/records/heaviest-accounts.ts';
 import type { KeyUse } from '#core/gateway/records/key-use.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
-import { formatAccountLabel } from '#core/web/pages/account-name.ts';
 import type { Page } from '#core/web/pages/page.ts';
-import { defineView, fieldTable } from '#core/web/resources/field.ts';
+import { defineView } from '#core/web/resources/field.ts';
 import { loadReadings } from '../readings.ts';
 import { describeSpans, type Span, parseSpan } from '../span.ts';
 
 const pagePath = '/operator/accounts/heaviest';
 
 /** `/operator/accounts/heaviest`: accounts with the most requests, tokens, failures or policy refusals, with the use of their keys. */
-export const heaviestPage: Page = tablesPage({
+export const heaviestPage: Page = tablesPage<AccountLoad>({
   path: pagePath,
   title: 'operator.heaviest',
   back: { path: '/operator/accounts', label: 'operator.accounts' },
   none: ['operator.nothing', 'operator.heaviest_none'],
   async read(request) {
-    const { host, t, format, language, query } = request;
+    const { host, t, format, query } = request;
     const span = parseSpan(request);
     const measure = loadMeasures.find((name) => name === query['by']) ?? 'requests';
     const { loads, since, keyUse } = await loadReadings[span](host).get();
-    const ids = loads[measure].map(({ accountId }) => accountId);
-    const accounts = await readAccounts(host.database, 'id', ids);
-    const names = new Map(accounts.map((account) => [account.id, formatAccountLabel(account, t)]));
-    const reader = { host, t, format, language, names };
-    const { page: fields } = measure === 'policy' ? createPolicyView(accounts) : createLoadView(keyUse);
+    const isPolicy = measure === 'policy';
+    const refusedIds = isPolicy ? loads.policy.map(({ accountId }) => accountId) : [];
+    const refusedAccounts = await readAccounts(host.database, 'id', refusedIds);
     return {
       lead: t('operator.heaviest_since', { time: format.dayTime(new Date(since)).text }),
       segments: [
@@ -39,8 +36,10 @@ export const heaviestPage: Page = tablesPage({
         },
         { label: t('operator.span'), links: describeSpans(span, request, (choice) => buildPath(choice, measure)) },
       ],
-      sections: [fieldTable(reader, 'heaviest', 'operator.heaviest', loads[measure], fields)],
-      below: t(measure === 'policy' ? 'operator.heaviest_policy' : 'operator.heaviest_signals'),
+      sections: [
+        { entries: loads[measure], view: isPolicy ? createPolicyView(refusedAccounts) : createLoadView(keyUse) },
+      ],
+      below: t(isPolicy ? 'operator.heaviest_policy' : 'operator.heaviest_signals'),
     };
   },
 });

@@ -56,7 +56,9 @@ async function respond(host: Host, readings: Readings, request: Request, h: Resp
 }
 
 async function handleRequest(host: Host, readings: Readings, request: Request): Promise<ApiResponse> {
-  const token = /^Bearer +(\S+) *$/i.exec(readHeader(request, 'authorization') ?? '')?.[1];
+  // Of repeated headers, Node keeps the first or joins them.
+  const { authorization = '', 'idempotency-key': key } = request.raw.req.headers;
+  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   const caller = token === undefined ? undefined : await useToken(host.database, token);
   if (caller === undefined)
     return createFailure(
@@ -75,7 +77,7 @@ async function handleRequest(host: Host, readings: Readings, request: Request): 
     segments: String(request.params['path'] ?? '').split('/'),
     query: request.url.searchParams,
     body: Buffer.isBuffer(request.payload) ? request.payload.toString() : '',
-    key: readHeader(request, 'idempotency-key'),
+    key: key?.toString(),
   };
   try {
     return call.method === 'POST' ? await performAction(host, caller, call) : await serveReading(host, readings, call);
@@ -84,11 +86,6 @@ async function handleRequest(host: Host, readings: Readings, request: Request): 
     if (!isActionError(error)) throw error;
     return describeActionError(error);
   }
-}
-
-function readHeader({ raw }: Request, name: string): string | undefined {
-  const value = raw.req.headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
 }
 
 async function serveReading(host: Host, readings: Readings, { segments, query }: Call): Promise<ApiResponse> {

@@ -101,6 +101,12 @@ export interface Production {
   readonly unless: string;
 }
 
+/** Rejects a member that only tests may set, unless demos are allowed. */
+export function rejectTestMember(path: YamlPath, production: Production | undefined, report: Report): void {
+  if (production === undefined) return;
+  report(path, `is for tests, and not allowed ${production.because}`, `remove it${production.unless}`);
+}
+
 /**
  * Defines a section, and infers the types of its checks from its schema. A section without a `default` in its schema may only be omitted if
  * it has no required content.

@@ -1,4 +1,10 @@
-import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
+import {
+  type CheckContext,
+  defineSection,
+  rejectTestMember,
+  type Report,
+  type SectionValue,
+} from '#core/config/section.ts';
 import { object, string } from '#core/platform/schema.ts';
 
 const origins = { sandbox: 'https://api.sandbox.midtrans.com', production: 'https://api.midtrans.com' };
@@ -27,12 +33,7 @@ export const midtransSection = defineSection({
     ),
   }),
   check({ base_url }, report, { production }) {
-    if (base_url !== undefined && production !== undefined)
-      report(
-        ['midtrans', 'base_url'],
-        `is for tests, and not allowed ${production.because}`,
-        `remove it${production.unless}`,
-      );
+    if (base_url !== undefined) rejectTestMember(['midtrans', 'base_url'], production, report);
   },
 });
 

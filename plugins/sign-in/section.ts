@@ -1,6 +1,6 @@
 import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { suggest } from '#core/config/file/mistake.ts';
-import { type CheckContext, defineSection, type Report } from '#core/config/section.ts';
+import { type CheckContext, defineSection, type Report, rejectTestMember } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, object, string, type Infer } from '#core/platform/schema.ts';
@@ -70,14 +70,8 @@ function checkProvider(name: string, settings: ProviderSettings, report: Report,
     report(['sign_in', name, missing], 'is empty', 'set both client_id and client_secret, or leave both empty');
   }
   const isPlain = config?.['uri']?.startsWith('http:') === true;
-  if (production === undefined) return;
-  if (endpoints !== undefined)
-    report(
-      ['sign_in', name, 'endpoints'],
-      `is for tests, and not allowed ${production.because}`,
-      `remove it${production.unless}`,
-    );
-  if (isPlain) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
+  if (endpoints !== undefined) rejectTestMember(['sign_in', name, 'endpoints'], production, report);
+  if (isPlain && production !== undefined) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
 }
 
 /** Checks the options that @hapi/bell requires. Without them, the gateway would fail to start. */

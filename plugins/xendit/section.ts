@@ -1,4 +1,10 @@
-import { type CheckContext, defineSection, type Report, type SectionValue } from '#core/config/section.ts';
+import {
+  type CheckContext,
+  defineSection,
+  rejectTestMember,
+  type Report,
+  type SectionValue,
+} from '#core/config/section.ts';
 import { object, string } from '#core/platform/schema.ts';
 
 const origin = 'https://api.xendit.co';
@@ -27,12 +33,7 @@ export const xenditSection = defineSection({
     },
   ),
   check({ base_url }, report, { production }) {
-    if (base_url !== undefined && production !== undefined)
-      report(
-        ['xendit', 'base_url'],
-        `is for tests, and not allowed ${production.because}`,
-        `remove it${production.unless}`,
-      );
+    if (base_url !== undefined) rejectTestMember(['xendit', 'base_url'], production, report);
   },
 });
 

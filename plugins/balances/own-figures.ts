@@ -7,7 +7,6 @@ import { countUsage, startOfHour, type UsageCounts, hourMs } from '#core/gateway
 import { week } from './forecast.ts';
 import { balancesSection } from './section.ts';
 
-/** The remainder of an operator's own figure. */
 interface OwnFigure {
   readonly upstream: string;
   readonly amount: number;

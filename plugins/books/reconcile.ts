@@ -21,7 +21,6 @@ import en from './texts/en.json' with { type: 'json' };
  * the provider's fee is stored; a movement in one book only is flagged once.
  */
 
-/** A movement that only one side has, or that has different amounts. */
 interface Difference extends FlaggedMoney {
   /** `here`: only in our books. `provider`: only in the provider's. `amount`: in both, with different amounts. */
   readonly side: 'here' | 'provider' | 'amount';

@@ -7,7 +7,6 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 /** Version of the layout. It is part of every cache key, so that two versions of the gateway can run side by side. */
 export const storedVersion = 1;
 
-/** The head of a stored reply: one line of JSON, followed by the body. */
 interface StoredHead {
   readonly version: number;
   readonly contentType: string;

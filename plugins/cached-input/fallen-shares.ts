@@ -8,9 +8,7 @@ import {
 } from '#core/gateway/records/usage.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
-/** Minimum counts of both periods for a report. */
 const minCounts = { calls: 200, inputTokens: 2_000_000 };
-/** Minimum fall of the share, as a fraction of the input. */
 const minFall = 0.15;
 
 const hoursPerDay = 24;

@@ -17,9 +17,7 @@ const formatExamples = (lines: readonly string[]): string => exampleText(lines, 
 const handleHelp = `
 ACCOUNT is an account id, e-mail address, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).`;
 
-/**
- * `daypass key …`: manages accounts and keys. Works next to a running gateway, which PostgreSQL notifies of every change.
- */
+/** `daypass key …`: manages accounts and keys. Works next to a running gateway, which PostgreSQL notifies of every change. */
 export const keyCommand: Command = {
   name: 'key',
   define(parser, context) {

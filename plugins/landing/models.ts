@@ -14,7 +14,6 @@ const apiFamilies: Readonly<Record<string, string>> = {
   'gemini-embeddings': 'Gemini',
 };
 
-/** Capabilities that guide the choice of a model. */
 const shownFeatures: readonly ModelFeature[] = ['tools', 'images', 'reasoning'];
 
 /** Maximum number of models on the front page; the status page lists all. */

@@ -48,7 +48,6 @@ function describeTaxes(taxes: readonly AddedTax[]): string {
   return `, with tax on top (${list.join('; ')})`;
 }
 
-/** Creates a column of money that can be typed into a search. */
 function createMoneyField(name: string, index: number, currency: string): UsageFigures['fields'][number] {
   return {
     name,

@@ -1,6 +1,4 @@
-/**
- * Parses a time of Midtrans, such as `2026-01-02 10:00:00`. It is in GMT+7 unless it names a zone.
- */
+/** Parses a time of Midtrans, such as `2026-01-02 10:00:00`. It is in GMT+7 unless it names a zone. */
 export function parseLocalTime(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;
   const [, day, time, zone = '+07:00'] =

@@ -7,7 +7,6 @@ import { findModelName } from '#core/gateway/records/model-names.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
 
-/** Period and model of an outage, which select the affected accounts. */
 interface Outage {
   /** Epoch ms. */
   readonly since: number;

@@ -17,7 +17,6 @@ const pagePath = '/operator/accounts/outage';
 /** Maximum listed accounts; the others are only counted. */
 const maxAccounts = 100;
 
-/** Form that grants days, with the span and model of the shown accounts. */
 const grantForm = createActionForm(grantAction, {
   next(result, { since = '', until = '', model }) {
     const { granted, skipped, failed } = result as unknown as OutageResult;

@@ -16,9 +16,7 @@ export const readCheckups: ReadCheckups = async (host) => {
   return enabled && publish ? checkupReading(host).get() : new Map();
 };
 
-/**
- * Summarizes checks by model. A model passes only if all its routes pass, since any of them may serve it. Ignores inconclusive results.
- */
+/** Summarizes checks by model. A model passes only if all its routes pass, since any of them may serve it. Ignores inconclusive results. */
 export function summarizeChecks(routes: readonly ProbedRoute[]): ReadonlyMap<string, ModelCheckup> {
   const checkups = [...Map.groupBy(routes, ({ model }) => model)].flatMap(([model, modelRoutes]) => {
     const results = modelRoutes

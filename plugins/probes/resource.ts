@@ -4,7 +4,6 @@ import { defineResource } from '#core/web/resources/resource.ts';
 import type { LastResult } from './results.ts';
 import { listFailedChecks, type ProbedRoute } from './state.ts';
 
-/** Maximum characters of a vendor's message on pages. */
 const maxDetailLength = 160;
 
 const kinds = { ok: 'ok', drifted: 'bad', changed: 'warn', waiting: 'waiting' } as const;

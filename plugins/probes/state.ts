@@ -55,7 +55,6 @@ export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>)
   });
 }
 
-/** Results cached by this instance and refreshed in the background. */
 class ProbeState {
   routes: readonly ProbedRoute[] = [];
   #readAt = -Infinity;

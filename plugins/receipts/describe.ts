@@ -13,7 +13,6 @@ interface DescribeOptions {
   readonly isMasked?: boolean;
 }
 
-/** Refresh interval in seconds of a page that waits for a number. */
 const refreshIntervalSeconds = 5;
 
 /** Describes the printed receipt from stored receipts only. Dates use the shop's time zone and the reader's language. */

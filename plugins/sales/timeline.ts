@@ -2,7 +2,6 @@ import type { ReadTimeline, TimelineEntry } from '#core/web/pages/account-timeli
 import type { Localizer } from '#core/web/pages/page.ts';
 import { listWaits, type PastWait } from './waiting-list.ts';
 
-/** Number of waits shown, newest first. */
 const maxWaits = 10;
 
 /** Reads when an account joined the waiting list and when a place was reserved for it. */

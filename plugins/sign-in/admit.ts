@@ -10,7 +10,6 @@ import { parseNetwork } from '#core/gateway/http/network.ts';
 import { takeRequest } from '#core/platform/shared/shared.ts';
 import { homePath } from './next-path.ts';
 
-/** Sign-ins that one network may start per minute. */
 const signInLimits = { limit: 60, period: 60, burst: 60 };
 
 /** Counts a sign-in of this address. Returns false above the limit of its network; always true while the shared state is unavailable. */

@@ -49,7 +49,6 @@ function describeMissingHistory(hasHistory: boolean, t: Localizer['t']) {
     : { kind: 'info', title: t('status.no_history'), text: t('status.no_history_more') };
 }
 
-/** Describes a current incident: its kind, its start, and its effect on requests. */
 function describeCurrentIncident(incident: Incident, { health: models, at }: ServiceStatus, { t, format }: Localizer) {
   const { id, model, kind, startedAt, calmSince } = incident;
   const title = describeIncidentTitle(incident, t);

@@ -96,7 +96,6 @@ interface ModelEnd {
   readonly successor: string | undefined;
 }
 
-/** Suffix of a dated snapshot, which ends together with its model. */
 const dateSuffix = /-\d{4}-\d\d-\d\d$|-\d{8}$/;
 const normalizeName = (name: string) => name.replace(dateSuffix, '').replaceAll('.', '-');
 

@@ -33,9 +33,7 @@ export function findForeignVariable(text: string): string | undefined {
   return names?.slice(1).find((name) => name !== undefined);
 }
 
-/**
- * Fills in variables and secret files. The default replaces an unset or empty variable, as in a shell, and a missing file.
- */
+/** Fills in variables and secret files. The default replaces an unset or empty variable, as in a shell, and a missing file. */
 export function interpolate(
   text: string,
   environment: NodeJS.ProcessEnv,

@@ -8,7 +8,6 @@ import { epoch } from './rows.ts';
 
 const intervalMs = 5_000;
 const measurementTimeoutMs = 3_000;
-/** Timeout of the primary's part of a measurement, and of closing. */
 const shortTimeoutMs = 1_000;
 /** Maximum lag. If it is exceeded, the primary is read. */
 export const maxLagMs = 30_000;

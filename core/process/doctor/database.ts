@@ -14,7 +14,6 @@ import { describeConnectionError } from '#core/platform/errors/connection-error.
 
 /** Share of the server's connections in use above which doctor warns. */
 const maxUsedShare = 0.9;
-/** Allowed difference of the server's clock. */
 const maxClockDifferenceMs = 5_000;
 const timeoutMs = 8_000;
 

@@ -3,9 +3,7 @@ import type { Translate } from '../texts/texts.ts';
 /** Captures status, sentence and system error of `route: 503 The connection to the upstream failed. (ECONNRESET)`. */
 const faultPattern = /^(?:\w+: )?(\d{3} )?(.*?)( \([^()]*\))?$/s;
 
-/**
- * Translates a recorded failure of an attempt or breaker, without the final period. An upstream's own message stays unchanged.
- */
+/** Translates a recorded failure of an attempt or breaker, without the final period. An upstream's own message stays unchanged. */
 export function describeFaultText(fault: string, t: Translate): string {
   const [, status = '', sentence = '', cause = ''] = faultPattern.exec(fault) ?? [];
   const key = `${status}${sentence}`;

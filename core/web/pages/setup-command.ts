@@ -78,9 +78,7 @@ function percentEncode(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/**
- * Quotes a word for a shell if it has special characters. Commas make lists in PowerShell; brackets are patterns in zsh.
- */
+/** Quotes a word for a shell if it has special characters. Commas make lists in PowerShell; brackets are patterns in zsh. */
 function quoteForShell(shell: SetupShell, text: string): string {
   if (shell === 'posix') return /^[\w./:%@+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
   // PowerShell treats typographic quotes as quotes.

@@ -6,7 +6,6 @@ import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from
 
 const maxListed = 10;
 
-/** Payments that were reported, but are not confirmed in time. */
 const unconfirmedProblem: ProblemKind = {
   name: 'payments_unconfirmed',
   order: 120,
@@ -51,7 +50,6 @@ const foreignMoneyProblem: ProblemKind = {
   },
 };
 
-/** Flags of orders, each as one entry. */
 const flaggedProblem: ProblemKind = {
   name: 'order_flagged',
   order: 140,

@@ -39,7 +39,6 @@ export async function readPage<Entry extends { readonly id: string }>(
   return { entries, next: rows.length > size ? (entries.at(-1)?.id ?? null) : null };
 }
 
-/** Page size, and time zone of days in the query. */
 interface ListOptions {
   readonly limit: number;
   readonly timeZone: string;

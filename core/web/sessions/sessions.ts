@@ -50,9 +50,7 @@ const liveCondition = `s.expires_at > now() and s.last_used_at > now() - interva
 /** SQL condition: the account's pages can be opened. Holds for paused accounts, which are not served otherwise. */
 const readableCondition = '(a.blocked_at is null or a.paused_at is not null)';
 
-/**
- * Sessions of accounts. They are not cached, so every instance rejects a revoked session at the next request.
- */
+/** Sessions of accounts. They are not cached, so every instance rejects a revoked session at the next request. */
 export class Sessions {
   readonly #database: Queries & Transactions;
   /** Batches by token digest, so that hundreds of pages reconnecting at once need few queries. */

@@ -12,9 +12,7 @@ export interface Texts {
   readonly id: Readonly<Record<string, Text>>;
 }
 
-/**
- * Combines the languages of a plugin, each from a JSON file. A text that one language lacks is a type error, so `npm run check` fails.
- */
+/** Combines the languages of a plugin, each from a JSON file. A text that one language lacks is a type error, so `npm run check` fails. */
 export function defineTexts<const Keys extends string>(texts: {
   readonly en: Readonly<Record<Keys, Text>>;
   readonly id: Readonly<Record<NoInfer<Keys>, Text>>;

@@ -14,7 +14,6 @@ import { isLookDue, evaluateCanary } from './verdict.ts';
 
 /** Interval of attempts to claim an evaluation. One instance evaluates for all. */
 const tickMs = 2_000;
-/** Minimum time between two evaluations. */
 const minIntervalSeconds = 5;
 /** Minimum time between two evaluations, as a multiple of the time that counting takes. */
 const intervalFactor = 20;

@@ -125,7 +125,6 @@ export function firstTokenOf(record: RequestRecord): number | undefined {
   return (record.cache === 'hit' ? record.first_byte_ms : null) ?? undefined;
 }
 
-/** Describes the route that served the request, or the last attempted route. */
 function describeRoute(
   { route, attempts, cache, model }: RequestRecord,
   t: Localizer['t'],

@@ -141,7 +141,6 @@ function describePage(
   };
 }
 
-/** Describes the form for models of kinds other than chat. */
 function describeKind(kind: SingleKind, t: PageRequest['t']) {
   return { about: t(`try.kind_text.${kind}`), field: kind === 'transcription' ? '' : t(`try.field.${kind}`) };
 }

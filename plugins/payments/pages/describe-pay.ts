@@ -88,7 +88,6 @@ function drawQr(payload: string) {
   return { ...qr, size: qr.side * Math.max(qrSize.minModule, Math.floor(qrSize.side / qr.side)) };
 }
 
-/** Describes when the days begin if the order is paid now. */
 async function describeStart({ accountId }: Order, { host, t, format }: PageRequest): Promise<string> {
   const [account] = await readAccounts(host.database, 'id', [accountId]);
   const end = account?.periods

@@ -13,9 +13,7 @@ const minSize = 1024; // px of the code, including its quiet zone
 const lineSpacing = 64; // px
 const logoLayout = { top: 48, height: 88, space: 104 }; // px
 
-/**
- * Draws a QR code with amount, order and deadline as a PNG. Buyers save it, and select it from their photos in the payment app.
- */
+/** Draws a QR code with amount, order and deadline as a PNG. Buyers save it, and select it from their photos in the payment app. */
 export async function drawQrImage(payload: string, { title, amount, lines, logo }: QrImageContent): Promise<Buffer> {
   const modules = computeModules(payload);
   const scale = Math.ceil(minSize / (modules.size + 2 * quietZone));

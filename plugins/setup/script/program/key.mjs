@@ -38,9 +38,7 @@ function useKey(value, source, canRetry) {
   throw new Stop(problem);
 }
 
-/**
- * @returns the reason why this cannot be a key of this gateway, or ''. Keys of other services are never sent.
- */
+/** @returns the reason why this cannot be a key of this gateway, or ''. Keys of other services are never sent. */
 function setKey(value) {
   const { keyPrefix } = run.data;
   const service = printable(run.data.service);

@@ -5,9 +5,7 @@ import { computer, findTool, isWindows, formatOption, printable, run, printLine,
 
 const actions = new Set(['undo', 'verify', 'list']);
 
-/**
- * @returns action (setup, undo, verify, list, help), tools, model, keyFile, hasConsent, isDryRun
- */
+/** @returns action (setup, undo, verify, list, help), tools, model, keyFile, hasConsent, isDryRun */
 export function readOptions(words) {
   words.forEach(refuseKey);
   const options = { action: 'setup', tools: [], model: '', keyFile: '', hasConsent: false, isDryRun: false };

@@ -13,7 +13,7 @@ import {
   type TextStyle,
 } from './table-text.ts';
 
-interface TextContext {
+export interface TextContext {
   readonly timeZone: string;
   readonly now: number; // epoch ms
   readonly names?: ReadonlyMap<string, string>; // by account id

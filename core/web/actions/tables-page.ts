@@ -18,20 +18,24 @@ interface Segments {
 }
 
 /** A table of entries, with the names of their accounts. */
-interface EntrySection<Entry> {
+interface EntrySection {
   /** Text key; default: the title of the page. */
   readonly title?: string;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly unknown[];
   /** Default: the view of the page's resource. */
-  readonly view?: Pick<EntryView<Entry>, 'page'>;
+  readonly view?: Pick<EntryView<unknown>, 'page'>;
+  /** Key of a sentence below the table. */
+  readonly note?: string;
 }
 
-interface TablesContent<Entry> {
+interface TablesContent {
   readonly lead?: string;
   /** Sentences below the lead. */
   readonly notes?: readonly string[];
+  /** Tiles above the tables, for `parts/tile.eta`. */
+  readonly tiles?: readonly object[];
   /** Tables; empty ones are left out. A table that has the page's title needs no heading. Default: the entries of the page's resource. */
-  readonly sections?: readonly (EntrySection<Entry> | TableSection)[];
+  readonly sections?: readonly (EntrySection | TableSection)[];
   /** Controls next to the heading that group or filter the tables. */
   readonly segments?: readonly Segments[];
   /** A sentence below the tables, shown if there are any tables. */
@@ -45,7 +49,7 @@ interface TablesForm extends Omit<ActionForm, 'path' | 'pathMembers' | 'sent'> {
   readonly action: ActionKind;
 }
 
-interface TablesPage<Entry> extends Pick<Page, 'path' | 'title' | 'isListed'> {
+interface TablesPage extends Pick<Page, 'path' | 'title' | 'isListed'> {
   /** The listed page that it belongs to. All labels here are keys of texts. */
   readonly back: { readonly path: string; readonly label: string };
   /** Shown if all tables of entries are empty; on a page without one, if all tables are. */
@@ -54,17 +58,17 @@ interface TablesPage<Entry> extends Pick<Page, 'path' | 'title' | 'isListed'> {
   /** Link next to the heading. */
   readonly action?: { readonly path: string; readonly label: string };
   /** Resource that the page lists. */
-  readonly resource?: OperatorResource<Entry>;
+  readonly resource?: OperatorResource;
   /** Form below the tables. */
   readonly form?: TablesForm;
   /** Where the actions of the last table are recorded (`ActionSubject.recordedAt`); default: no such table. */
   readonly record?: string;
   /** Reads what the settings above do not say. */
-  read?(request: PageRequest): Promise<TablesContent<Entry>>;
+  read?(request: PageRequest): Promise<TablesContent>;
 }
 
 /** Creates an operator page with tables below each other, the form of an action, and the confirmation of a completed action. */
-export function tablesPage<Entry = never>(settings: TablesPage<Entry>): Page {
+export function tablesPage(settings: TablesPage): Page {
   const { back, none, lead = '', action, resource, form, record, read, ...page } = settings;
   return {
     ...page,
@@ -73,17 +77,20 @@ export function tablesPage<Entry = never>(settings: TablesPage<Entry>): Page {
     template: 'parts/tables.eta',
     async show(request) {
       const { t, host, format } = request;
-      const { below = '', sections, ...content } = (await read?.(request)) ?? {};
+      const { below = '', sections, tiles = [], ...content } = (await read?.(request)) ?? {};
       const { timeZone } = format;
       const shown = sections ?? [(await resource?.list(host, {}, { limit: maxEntries, timeZone })) ?? { entries: [] }];
       const listed = shown.filter((section) => 'entries' in section);
       const counted = listed.length > 0 ? listed : shown;
-      const isEmpty = counted.every((section) => ('entries' in section ? section.entries : section.rows).length === 0);
-      const describeSection = async (section: EntrySection<Entry> | TableSection) => {
+      const isEmpty =
+        tiles.length === 0 &&
+        counted.every((section) => ('entries' in section ? section.entries : section.rows).length === 0);
+      const describeSection = async (section: EntrySection | TableSection) => {
         if (!('entries' in section)) return section;
-        const { title = page.title, entries, view = resource?.view } = section;
+        const { title = page.title, entries, view = resource?.view, note } = section;
         const fields = view?.page ?? [];
-        return fieldTable(await withPersonNames(request, entries, fields), title, title, entries, fields);
+        const table = fieldTable(await withPersonNames(request, entries, fields), title, title, entries, fields);
+        return note === undefined ? table : { ...table, note: t(note) };
       };
       const actions =
         record === undefined ? [] : await listActions(host.database, { subject: record, limit: maxActions });
@@ -94,6 +101,7 @@ export function tablesPage<Entry = never>(settings: TablesPage<Entry>): Page {
         segments: [],
         flash: undefined,
         ...content,
+        tiles,
         back: { path: back.path, label: t(back.label) },
         heading: t(page.title),
         action: action && { path: action.path, label: t(action.label) },

@@ -36,6 +36,8 @@ export interface TableSection {
   readonly title: string;
   readonly columns: readonly TableColumn[];
   readonly rows: readonly (readonly TableCell[])[];
+  /** A sentence below the table. */
+  readonly note?: string;
 }
 
 /** A column with its cells. Its label is a text key. */

@@ -25,7 +25,7 @@ const entriesOf = (...names: string[]) => ({ entries: names.map((name) => ({ nam
 type Sections = readonly (ReturnType<typeof tableOf> | ReturnType<typeof entriesOf>)[];
 
 async function show(sections: Sections) {
-  const page = tablesPage<{ name: string }>({
+  const page = tablesPage({
     path: '/operator/parcels',
     title: 'parcels',
     back: { path: '/operator', label: 'overview' },

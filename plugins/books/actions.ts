@@ -2,6 +2,8 @@ import { ActionRefused, defineAction, type SubjectKind, text } from '#core/busin
 import { describeAsIs } from '#core/business/operator-actions/member-describers.ts';
 import { maxActionMs } from '#core/business/operator-actions/operator-actions.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { getPaymentProviders } from '#core/business/payments/connections.ts';
+import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { object } from '#core/platform/schema.ts';
@@ -26,15 +28,11 @@ export const reconcileAction = defineAction({
 
 /** Compares the books of a day. Imports its implementation on use, because loading MikroORM would slow down every command. */
 async function reconcileBooks(host: Host, day: string, timeZone: string, provider: string | undefined) {
-  const [{ reconcileDay }, { getPaymentProviders: paymentProviders }, { PaymentError }] = await Promise.all([
-    import('./reconcile.ts'),
-    import('#core/business/payments/connections.ts'),
-    import('#core/business/payments/payment-provider.ts'),
-  ]);
+  const { reconcileDay } = await import('./reconcile.ts');
   if (!isDay(day)) throw new ActionRefused(`"${day}" is not a day, such as 2026-11-22.`, 'invalid');
   if (!isTimeZone(timeZone))
     throw new ActionRefused(`"${timeZone}" is not a time zone, such as Asia/Jakarta.`, 'invalid');
-  if (provider !== undefined && !paymentProviders(host).has(provider))
+  if (provider !== undefined && !getPaymentProviders(host).has(provider))
     throw new ActionRefused(`Payment provider "${provider}" not found.`, 'not_found');
   try {
     return await reconcileDay(host, { day, timeZone, provider }, AbortSignal.timeout(maxActionMs));

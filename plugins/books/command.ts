@@ -1,6 +1,7 @@
 import type { Command as Parser } from 'commander';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { getCommandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { listMovements } from '#core/business/payments/movements.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
@@ -42,7 +43,6 @@ function defineExport(parser: Parser, context: CommandContext): void {
     )
     .action((options: ZoneOptions & { totals: boolean }) =>
       context.withHost(async (host) => {
-        const { listMovements } = await import('#core/business/payments/movements.ts');
         const zone = zoneOf(host, options);
         const orderInput: Infer<typeof orderQuery> = readActionInput(query, { ...options });
         const filter = await readOrderFilter(host, orderInput, zone);

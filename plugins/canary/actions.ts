@@ -6,6 +6,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { changeConfig } from '#core/extension/validation/config-actions.ts';
 import { VariantRefused } from '#core/extension/validation/variant-rules.ts';
 import { integer, object } from '#core/platform/schema.ts';
+import { Canaries } from './record/canaries.ts';
 import { writeOperatorReason } from './record/canary-reason.ts';
 
 /*
@@ -18,7 +19,6 @@ const defaultMinutes = 10;
 
 const number = integer({ minimum: 1 }, 'Number of the running canary; a different number is refused.');
 const tells = { number: describeInText('operator.told.canary', 'number') };
-const loadCanaries = () => import('./record/canaries.ts');
 
 export const createStartAction = (registry: Registry) =>
   defineAction({
@@ -50,7 +50,7 @@ export const createStartAction = (registry: Registry) =>
         const options = { share: Number(share.slice(0, -1)) / 100, seconds: minutes * 60, note: why, operator };
         if (options.share === 0)
           throw new ActionRefused('The share must be from 0.01% to 99.99%, such as 10%.', 'invalid');
-        const [{ Canaries }, { startCanary }] = await Promise.all([loadCanaries(), import('./run/start-canary.ts')]);
+        const { startCanary } = await import('./run/start-canary.ts');
         const { database } = host;
         const services = { database, documents, canaries: new Canaries(database, documents.history), registry };
         const { canary, accounts } = await startCanary(services, await read(), await read(name), options);
@@ -70,7 +70,6 @@ export const fullAction = defineAction({
   tells,
   perform: (host, _subject, { number: id, note: why }, operator) =>
     changeConfig(host, async ({ documents: { history }, read, follow }) => {
-      const { Canaries } = await loadCanaries();
       const canaries = new Canaries(host.database, history);
       const canary = await canaries.findRunning();
       const { digest } = await history.createStoredForm(await read());
@@ -88,7 +87,6 @@ export const endAction = defineAction({
   tells,
   perform: (host, _subject, { number: id, note: why }, operator) =>
     changeConfig(host, async ({ documents: { history }, follow }) => {
-      const { Canaries } = await loadCanaries();
       const reason = writeOperatorReason('ended', operator.name, why);
       if (!(await new Canaries(host.database, history).end(id, 'ended', reason))) throw createNotRunningError(id);
       await follow();

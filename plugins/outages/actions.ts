@@ -18,10 +18,8 @@ import {
 import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object } from '#core/platform/schema.ts';
-
-/*
- * The implementation is imported on use, because loading MikroORM would slow down every command.
- */
+import { approveOutage, declineOutage, findOutage } from './credit.ts';
+import { findAffectedAccounts, grantForOutage, hasGrant, parseOutage } from './grant.ts';
 
 /** Subject of actions on all affected accounts. Each account gets a record of its own in addition. */
 const outageSubject: SubjectKind = { name: 'outage' };
@@ -31,7 +29,6 @@ async function addOutageDetails<Input extends { readonly outage: string }>(
   { database }: Host,
   input: Input,
 ): Promise<Input> {
-  const { findOutage } = await import('./credit.ts');
   try {
     const { model, from, until: end } = await findOutage(database, input.outage);
     return { ...input, model, since: from.toISOString(), until: end.toISOString() };
@@ -67,7 +64,6 @@ export const grantAction = defineAction({
     label: describeQuoted,
   },
   async perform(host, _id, { since: start, until: end, model, days, label, note: reason }, operator) {
-    const { findAffectedAccounts, grantForOutage, hasGrant, parseOutage } = await import('./grant.ts');
     const failed: { account: string; message: string }[] = [];
     let [granted, skipped] = [0, 0];
     const grant = { days, label, note: reason };
@@ -97,10 +93,7 @@ export const creditAction = defineAction({
   input: object(['outage'], { outage: text('Id of the outage.', 36) }),
   tells: outageMembers,
   resolve: addOutageDetails,
-  async perform(host, _id, { outage }) {
-    const { approveOutage } = await import('./credit.ts');
-    return { ...(await approveOutage(host, outage)) };
-  },
+  perform: async (host, _id, { outage }) => ({ ...(await approveOutage(host, outage)) }),
 });
 
 export const declineAction = defineAction({
@@ -111,8 +104,5 @@ export const declineAction = defineAction({
   input: object(['outage', 'note'], { outage: text('Id of the outage.', 36), note }),
   tells: outageMembers,
   resolve: addOutageDetails,
-  async perform({ database }, _id, { outage }) {
-    const { declineOutage } = await import('./credit.ts');
-    await declineOutage(database, outage);
-  },
+  perform: ({ database }, _id, { outage }) => declineOutage(database, outage),
 });

@@ -9,8 +9,9 @@ import { formatTable } from '#core/extension/commands/table-text.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { creditAction, declineAction, grantAction, type GrantInput } from './actions.ts';
-import type { ConfirmedOutage } from './credit.ts';
-import type { OutageResult } from './grant.ts';
+import { type ConfirmedOutage, findOutage, previewCredit } from './credit.ts';
+import { listWitnesses } from './evidence.ts';
+import { findAffectedAccounts, type OutageResult, parseOutage } from './grant.ts';
 import { formatMinutes, outages } from './resource.ts';
 
 /** Defines `daypass account grant-outage`: adds days to all accounts hit by an outage. */
@@ -19,7 +20,6 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
     verb: 'grant-outage',
     needsConfirmation: true,
     async readRequest(host, handle, input) {
-      const { findAffectedAccounts, parseOutage } = await import('./grant.ts');
       const { days, label, ...span } = input as GrantInput;
       const affected = await findAffectedAccounts(host.database, await parseOutage(host, span));
       if (affected.length === 0) throw new CommandFailed('No account is affected.', 3);
@@ -67,7 +67,6 @@ async function decideOutage(
   outageId: string,
   { decline, yes, json }: CreditOptions,
 ): Promise<void> {
-  const { findOutage, previewCredit } = await import('./credit.ts');
   const outage = await findOutage(host.database, outageId);
   const done = (result: object, text: string) =>
     context.print(json ? JSON.stringify(toOperatorJson({ outage: outage.id, ...result }), null, 2) : text);
@@ -88,7 +87,6 @@ async function decideOutage(
 
 /** Prints accounts whose requests failed in an outage, so that an operator can tell whether the right accounts get time back. */
 async function printWitnesses(context: CommandContext, host: Host, outage: ConfirmedOutage): Promise<void> {
-  const { listWitnesses } = await import('./evidence.ts');
   const witnesses = await listWitnesses(host.database, outage, 20);
   const rows = witnesses.map(({ accountId, failures, hadFailedBefore }) => [
     accountId,

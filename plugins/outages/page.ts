@@ -5,7 +5,7 @@ import { plainPage } from '#core/web/actions/plain-page.ts';
 import { formatAccountLabel, readAccountNames } from '#core/web/pages/account-name.ts';
 import { describeDowntime } from '#core/web/pages/downtime.ts';
 import { localTimePattern, localRangeToInstants } from '#core/web/pages/local-time.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { notFound, PageError } from '#core/web/pages/page-error.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection } from '#core/web/pages/table.ts';
 import { creditAction, declineAction, grantAction } from './actions.ts';
@@ -36,7 +36,7 @@ async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOu
     return await findOutage(host.database, params['outage'] ?? '');
   } catch (error) {
     if (!(error instanceof AccountError)) throw error;
-    throw new PageError(404, 'operator.outage_unknown', { action: { path: pagePath, label: 'operator.outage' } });
+    return notFound('operator.outage_unknown', { path: pagePath, label: 'operator.outage' });
   }
 }
 

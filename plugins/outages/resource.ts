@@ -1,8 +1,8 @@
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
-import type { ConfirmedOutage, CreditPreview } from './credit.ts';
-import type { OutageWitness } from './evidence.ts';
+import { type ConfirmedOutage, type CreditPreview, isWaiting, listOutages, previewCredit } from './credit.ts';
+import { listWitnesses, type OutageWitness } from './evidence.ts';
 
 const maxWitnesses = 100;
 
@@ -29,10 +29,6 @@ export const outages = defineResource({
     state: { type: 'text', value: describeState },
   }),
   async list(host, { after }, { limit }) {
-    const [{ isWaiting, listOutages, previewCredit }, { listWitnesses }] = await Promise.all([
-      import('./credit.ts'),
-      import('./evidence.ts'),
-    ]);
     const describe = async (outage: ConfirmedOutage): Promise<ListedOutage> =>
       isWaiting(outage)
         ? {

@@ -8,8 +8,9 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
-import type { CheckResult } from './probe-route.ts';
+import { type CheckResult, listChecks, listProbedRoutes, runCheck } from './probe-route.ts';
 import { probes } from './resource.ts';
+import { Trials } from './trials.ts';
 
 interface Options extends Output {
   readonly ask?: true;
@@ -74,10 +75,6 @@ async function probeRoute(
   id: string,
   { baseline, json }: Options,
 ): Promise<void> {
-  const [{ listChecks, runCheck, listProbedRoutes }, { Trials }] = await Promise.all([
-    import('./probe-route.ts'),
-    import('./trials.ts'),
-  ]);
   const results = await withHost(async (host) => {
     const probedRoute = listProbedRoutes(host).find(({ route }) => route.id === id);
     if (probedRoute === undefined) {

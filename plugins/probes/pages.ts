@@ -1,5 +1,5 @@
 import { tablesPage } from '#core/web/actions/tables-page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
@@ -40,9 +40,9 @@ export const probedRoutePage: Page = {
   template: 'probes/route.eta',
   async show(request) {
     const { host, query } = request;
-    const probed = (await readProbedRoutes(host)).find(({ route }) => route === query['route']);
-    if (probed === undefined)
-      throw new PageError(404, 'probes.route_unknown', { action: { path: '/operator/probes', label: 'probes.title' } });
+    const probed =
+      (await readProbedRoutes(host)).find(({ route }) => route === query['route']) ??
+      notFound('probes.route_unknown', { path: '/operator/probes', label: 'probes.title' });
     return {
       route: probed.route,
       status: statusOf(probed, request),

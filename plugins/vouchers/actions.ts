@@ -13,19 +13,14 @@ import {
   describeInText,
 } from '#core/business/operator-actions/member-describers.ts';
 import { integer, object } from '#core/platform/schema.ts';
-import type { NewBatch } from './vouchers.ts';
-
-/*
- * Operators' actions on vouchers. Their implementation is imported on use, because loading MikroORM would slow down every command.
- */
-
-const loadBatches = () => import('./voucher-batches.ts');
+import { findVouchers, revokeVouchers } from './voucher-batches.ts';
+import { createVouchers, formatCode, type NewBatch } from './vouchers.ts';
 
 /** Subject shared by all records, because a batch has no id before it is created. */
 const vouchersSubject: SubjectKind = { name: 'vouchers' };
 const voucherSubject: SubjectKind = {
   name: 'voucher',
-  find: async ({ database }, handle) => (await loadBatches()).findVouchers(database, handle),
+  find: ({ database }, handle) => findVouchers(database, handle),
 };
 
 const input = object(['days', 'count', 'note'], {
@@ -71,7 +66,6 @@ export const createAction = defineAction({
     return resolved;
   },
   async perform({ database }, _id, vouchers) {
-    const { createVouchers, formatCode } = await import('./vouchers.ts');
     const { batch, codes } = await createVouchers(database, vouchers);
     return { vouchers: codes.length, batch, codes: codes.map(formatCode) };
   },
@@ -82,7 +76,5 @@ export const revokeAction = defineAction({
   subject: voucherSubject,
   summary: 'withdraw the unredeemed codes of a batch, a single code, or the code of a gift; redeemed days stay',
   input: object(['note'], { note }),
-  async perform({ database }, id) {
-    return { revoked: await (await loadBatches()).revokeVouchers(database, id) };
-  },
+  perform: async ({ database }, id) => ({ revoked: await revokeVouchers(database, id) }),
 });

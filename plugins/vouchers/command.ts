@@ -7,9 +7,7 @@ import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { formatCsvLine } from '#core/platform/csv.ts';
 import { createAction, revokeAction, type VoucherInput } from './actions.ts';
 import { batches, vouchers } from './resources.ts';
-
-/** Imported when a command runs, because loading MikroORM would slow down every other command. */
-const loadBatches = () => import('./voucher-batches.ts');
+import { iterateVouchers, readVoucherMonth } from './voucher-batches.ts';
 
 /** `daypass voucher …`: codes that add days, for marketplaces, resellers and friends. */
 export const voucherCommand: Command = {
@@ -55,7 +53,6 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .option('--batch <id>', 'only of this batch', parseLine)
     .action((options: { batch?: string }) =>
       context.withHost(async ({ database }) => {
-        const { iterateVouchers } = await loadBatches();
         context.print('batch,code,days,source,note,state,expires_at,redeemed_at,account,email,starts_at,ends_at');
         for await (const voucher of iterateVouchers(database, options.batch))
           context.print(
@@ -88,7 +85,7 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     .addOption(zoneOption())
     .action((month: string, options: ZoneOptions) =>
       context.withHost(async (host) => {
-        const days = await (await loadBatches()).readVoucherMonth(host.database, month, zoneOf(host, options));
+        const days = await readVoucherMonth(host.database, month, zoneOf(host, options));
         context.print('day,source,vouchers,days');
         for (const { day, source, vouchers: count, days: added } of days)
           context.print(formatCsvLine([day, source, count, added]));

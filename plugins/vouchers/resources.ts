@@ -2,10 +2,7 @@ import { text } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
-import type { CountedBatch, ListedVoucher } from './voucher-batches.ts';
-
-/** Imported when vouchers are listed, because loading MikroORM would slow down every command. */
-const loadBatches = () => import('./voucher-batches.ts');
+import { type CountedBatch, listBatches, type ListedVoucher, listVouchers } from './voucher-batches.ts';
 
 export const batches = defineResource({
   name: 'batch',
@@ -24,10 +21,7 @@ export const batches = defineResource({
     revoked: { type: 'count', of: 'revoked' },
     note: { type: 'text', of: 'note' },
   }),
-  async list({ database }, { after }, { limit }) {
-    const { listBatches } = await loadBatches();
-    return readPage(limit, (maxRows) => listBatches(database, maxRows, after));
-  },
+  list: ({ database }, { after }, { limit }) => readPage(limit, (maxRows) => listBatches(database, maxRows, after)),
 });
 
 export const vouchers = defineResource({
@@ -49,8 +43,6 @@ export const vouchers = defineResource({
     account: { type: 'person', of: 'accountId' },
     note: { type: 'text', of: 'note' },
   }),
-  async list({ database }, query, { limit }) {
-    const { listVouchers } = await loadBatches();
-    return readPage(limit, (maxRows) => listVouchers(database, { ...query, limit: maxRows }));
-  },
+  list: ({ database }, query, { limit }) =>
+    readPage(limit, (maxRows) => listVouchers(database, { ...query, limit: maxRows })),
 });

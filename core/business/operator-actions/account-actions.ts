@@ -1,26 +1,18 @@
-import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object } from '#core/platform/schema.ts';
 import { AccountError } from '../accounts/account-error.ts';
-import type { AccountRecord } from '../accounts/account-record.ts';
+import { findAccountByHandle } from '../accounts/account-list.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import { blockAccount, endPause, unblockAccount } from '../accounts/blocking.ts';
+import { deleteAccount } from '../accounts/deletion.ts';
+import { grantDays, revokeDays } from '../accounts/ledger.ts';
+import { changeEmail, moveSignIn, removeSignIn } from '../accounts/recovery.ts';
 import { defineAction, note, text } from './action-kind.ts';
 import { describeDayCount, describeQuoted, describeRecipient, describeSignIn } from './member-describers.ts';
 import { accountSubject } from './subjects.ts';
 
-/*
- * Actions on accounts. Each loads its implementation when performed, because MikroORM would slow down all commands.
- */
-
-const loadRecovery = () => import('../accounts/recovery.ts');
-const loadBlocking = () => import('../accounts/blocking.ts');
-
 const signIn = text('Name of the provider, such as google.', 60);
 /** Excludes characters that separate or enclose addresses in an email. */
 const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
-
-async function findOtherAccount(host: Host, to: string): Promise<AccountRecord> {
-  const { findAccountByHandle } = await import('../accounts/account-list.ts');
-  return findAccountByHandle(host, to);
-}
 
 export const accountActions = [
   defineAction({
@@ -31,7 +23,7 @@ export const accountActions = [
     isDanger: true,
     sparesOperators: true,
     async perform({ database }, id, input) {
-      await (await loadBlocking()).blockAccount(database, id, input.note);
+      await blockAccount(database, id, input.note);
     },
   }),
   defineAction({
@@ -40,7 +32,7 @@ export const accountActions = [
     summary: 'unblock an account, with the same key',
     input: object({}),
     async perform({ database }, id) {
-      await (await loadBlocking()).unblockAccount(database, id);
+      await unblockAccount(database, id);
     },
   }),
   defineAction({
@@ -48,9 +40,7 @@ export const accountActions = [
     subject: accountSubject,
     summary: 'end the pause of an account, at the request of its owner',
     input: object(['note'], { note }),
-    async perform({ database }, id) {
-      await (await loadBlocking()).endPause(database, id);
-    },
+    perform: ({ database }, id) => endPause(database, id),
   }),
   defineAction({
     name: 'account.add_days',
@@ -63,7 +53,6 @@ export const accountActions = [
     }),
     tells: { days: describeDayCount, label: describeQuoted },
     async perform({ database }, id, { days, label, note: reason }) {
-      const { grantDays, revokeDays } = await import('../accounts/ledger.ts');
       if (days > 0) await grantDays(database, id, { days, label, note: reason });
       if (days < 0) await database.fork().transactional((transaction) => revokeDays(transaction, id, -days, reason));
     },
@@ -86,9 +75,7 @@ export const accountActions = [
     }),
     sparesOperators: true,
     tells: { to: describeRecipient },
-    async perform(host, id, { to }) {
-      await (await loadRecovery()).changeEmail(host, id, to);
-    },
+    perform: (host, id, { to }) => changeEmail(host, id, to),
   }),
   defineAction({
     name: 'account.remove_sign_in',
@@ -98,9 +85,7 @@ export const accountActions = [
     isDanger: true,
     sparesOperators: true,
     tells: { sign_in: describeSignIn },
-    async perform(host, id, { sign_in: provider }) {
-      await (await loadRecovery()).removeSignIn(host, id, provider);
-    },
+    perform: (host, id, { sign_in: provider }) => removeSignIn(host, id, provider),
   }),
   defineAction({
     name: 'account.move_sign_in',
@@ -111,7 +96,7 @@ export const accountActions = [
     sparesOperators: true,
     tells: { sign_in: describeSignIn, to: describeRecipient },
     async resolve(host, input) {
-      const other = await findOtherAccount(host, input.to).catch((error: unknown) => {
+      const other = await findAccountByHandle(host, input.to).catch((error: unknown) => {
         // `perform` reports it, on record.
         if (error instanceof AccountError) return undefined;
         throw error;
@@ -119,7 +104,7 @@ export const accountActions = [
       return other === undefined ? input : { ...input, to: other.id };
     },
     async perform(host, id, input) {
-      await (await loadRecovery()).moveSignIn(host, id, input.sign_in, (await findOtherAccount(host, input.to)).id);
+      await moveSignIn(host, id, input.sign_in, (await findAccountByHandle(host, input.to)).id);
     },
   }),
   defineAction({
@@ -134,7 +119,6 @@ export const accountActions = [
     isDanger: true,
     sparesOperators: true,
     async perform(host, id, { confirm }) {
-      const { findAccount } = await import('../accounts/accounts.ts');
       const { email } = await findAccount(host.database, id);
       if (confirm !== id && confirm.toLowerCase() !== email?.toLowerCase())
         throw new AccountError(
@@ -150,7 +134,6 @@ export const accountActions = [
           'order_open',
           `Order ${openOrders.map(({ code }) => code).join(', ')} can still be paid. Cancel it, or delete the account when it has expired.`,
         );
-      const { deleteAccount } = await import('../accounts/deletion.ts');
       await deleteAccount(host.database, id);
     },
   }),

@@ -1,16 +1,13 @@
 import { boolean, object } from '#core/platform/schema.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
+import { cancelOrder, checkOrder } from '../payments/checkout.ts';
+import { resolveFlag } from '../payments/flags.ts';
 import { flagOutcomes, daysBackOptions } from '../payments/order-types.ts';
+import { readOrder } from '../payments/order.ts';
+import { closeRefund, findOrderOfPayment, refundOrder, refundPayment } from '../payments/refunds.ts';
 import { amount, defineAction, note, text } from './action-kind.ts';
 import { describeChoice, describeAmount, omitMember, describeFlag } from './member-describers.ts';
 import { flagSubject, orderSubject, refundSubject } from './subjects.ts';
-
-/*
- * Actions on orders, refunds and flags. Each loads its implementation when performed, because MikroORM would slow down all commands.
- */
-
-const loadCheckout = () => import('../payments/checkout.ts');
-const loadRefunds = () => import('../payments/refunds.ts');
 
 export const orderActions = [
   defineAction({
@@ -19,7 +16,7 @@ export const orderActions = [
     summary: 'check an order at the provider now',
     input: object({}),
     async perform(host, id) {
-      await (await loadCheckout()).checkOrder(host, id);
+      await checkOrder(host, id);
     },
   }),
   defineAction({
@@ -29,7 +26,7 @@ export const orderActions = [
     input: object(['note'], { note }),
     isDanger: true,
     async perform(host, id) {
-      const { state, code } = await (await loadCheckout()).cancelOrder(host, id);
+      const { state, code } = await cancelOrder(host, id);
       if (state !== 'cancelled')
         throw new CheckoutError('not_open', `Order ${code} is ${state}; it cannot be cancelled.`);
     },
@@ -55,7 +52,6 @@ export const orderActions = [
       manual: describeFlag('operator.told.manual'),
     },
     async perform(host, id, { payment, amount: refundAmount, manual = false, days_back: days, note: reason }) {
-      const { findOrderOfPayment, refundOrder, refundPayment } = await loadRefunds();
       const options = { amount: refundAmount, days, isManual: manual, reason };
       if (payment !== undefined && (await findOrderOfPayment(host.database, payment))?.id !== id)
         throw new CheckoutError('not_found', `The order has no payment ${payment}.`);
@@ -77,7 +73,7 @@ export const orderActions = [
     input: object(['as', 'note'], { as: { enum: ['done', 'failed'], description: 'Result of the refund.' }, note }),
     tells: { as: describeChoice('operator.refund_state') },
     async perform(host, key, { as: outcome, note: reason }) {
-      await (await loadRefunds()).closeRefund(host, key, outcome, reason);
+      await closeRefund(host, key, outcome, reason);
     },
   }),
   defineAction({
@@ -93,10 +89,8 @@ export const orderActions = [
     }),
     tells: { outcome: describeChoice('operator.flag_outcome') },
     async perform({ database }, id, { outcome, note: resolution }) {
-      const { resolveFlag } = await import('../payments/flags.ts');
       const resolvedCount = await resolveFlag(database, id, resolution, outcome);
       if (resolvedCount > 0) return { resolved: resolvedCount };
-      const { readOrder } = await import('../payments/order.ts');
       const code = (await readOrder(database, { id }))?.code;
       const message = code === undefined ? 'The flag is resolved.' : `Order ${code} has no flag that is not resolved.`;
       throw new CheckoutError('not_open', message);

@@ -1,6 +1,10 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { uuid } from '#core/platform/database/database.ts';
+import { findAccountByHandle } from '../accounts/account-list.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
+import { findFlag } from '../payments/flags.ts';
+import { readOrder } from '../payments/order.ts';
+import { findOrderOfRefund } from '../payments/refunds.ts';
 import type { ActionSubject, SubjectKind } from './action-kind.ts';
 import { describeChoice, describeInText } from './member-describers.ts';
 
@@ -10,7 +14,6 @@ type FindableSubject = SubjectKind & Required<Pick<SubjectKind, 'find'>>;
 export const accountSubject: FindableSubject = {
   name: 'account',
   async find(host, handle) {
-    const { findAccountByHandle } = await import('../accounts/account-list.ts');
     return toSubject((await findAccountByHandle(host, handle)).id);
   },
 };
@@ -25,7 +28,6 @@ export const orderSubject: FindableSubject = {
 export const flagSubject: FindableSubject = {
   name: 'flag',
   async find(host, handle) {
-    const { findFlag } = await import('../payments/flags.ts');
     const flag = uuid.test(handle) ? await findFlag(host.database, handle.toLowerCase()) : undefined;
     if (flag !== undefined) return { id: flag.id, recordedAt: flag.orderId ?? flag.id, detail: { flag: flag.kind } };
     return toSubject((await findOrder(host, handle)).id);
@@ -37,7 +39,6 @@ export const flagSubject: FindableSubject = {
 export const refundSubject: FindableSubject = {
   name: 'refund',
   async find(host, handle) {
-    const { findOrderOfRefund } = await import('../payments/refunds.ts');
     const orderId = await findOrderOfRefund(host.database, handle);
     if (orderId === undefined) throw new CheckoutError('not_found', `Refund ${handle} not found.`);
     return { id: handle, recordedAt: orderId, detail: { refund: handle } };
@@ -60,7 +61,6 @@ function toSubject(id: string): ActionSubject {
  * @throws CheckoutError `not_found`
  */
 export async function findOrder({ database }: Host, handle: string, hint = '') {
-  const { readOrder } = await import('../payments/order.ts');
   const order = await readOrder(database, uuid.test(handle) ? { id: handle } : { code: handle });
   if (order === undefined) throw new CheckoutError('not_found', `Order ${handle} not found.${hint}`);
   return order;

@@ -4,7 +4,7 @@ import type { VariantNotice } from '#core/extension/variants.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 import { runFormAction } from '#core/web/actions/action-page.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import type { TableCell, TableSection } from '#core/web/pages/table.ts';
+import { type ColumnOf, describeTable, type TableSection } from '#core/web/pages/table.ts';
 import { endAction, fullAction } from './actions.ts';
 import { Canaries, type Canary } from './record/canaries.ts';
 import type { CanarySide } from './record/canary-counts.ts';
@@ -79,32 +79,28 @@ function chooseVerdictKey({ verdict, until }: Canary, now: number): string {
   return verdict === 'undecided' && until.getTime() <= now ? 'late' : verdict;
 }
 
-function describeSides(canary: CanarySide, others: CanarySide, { t, format }: PageRequest): TableSection {
-  const count = (value: number): TableCell => ({ text: format.number(value) });
-  const share = (value: number, { requests }: CanarySide): TableCell => ({
-    text: requests === 0 ? format.number(value) : `${format.number(value)} (${format.percent(value / requests)})`,
-  });
-  const row = (side: CanarySide, name: string): TableCell[] => [
-    { text: t(name) },
-    count(side.accounts),
-    count(side.requests),
-    share(side.failures, side),
-    share(side.refusals, side),
-    { text: side.firstTokenMs === undefined ? '' : format.duration(side.firstTokenMs).text },
-    count(side.timed),
-  ];
-  const column = (key: string) => ({ label: t(key), isNumber: true, isNamed: true, at: 'below' }) as const;
-  return {
-    id: 'canary',
-    title: t('operator.canary'),
-    columns: [
-      { label: t('operator.canary_column.side'), at: 'title' },
-      ...['accounts', 'requests', 'failures', 'refusals', 'first_token', 'timed'].map((name) =>
-        column(`operator.canary_column.${name}`),
-      ),
+function describeSides(canary: CanarySide, others: CanarySide, request: PageRequest): TableSection {
+  const { t, format } = request;
+  const column = (name: string, cell: ColumnOf<CanarySide>['cell']) =>
+    ({ label: `operator.canary_column.${name}`, isNumber: true, isNamed: true, at: 'below', cell }) as const;
+  const share = (value: number, { requests }: CanarySide) =>
+    requests === 0 ? value : `${format.number(value)} (${format.percent(value / requests)})`;
+  const nameSide = (side: CanarySide) => t(side === canary ? 'operator.canary_its' : 'operator.canary_others');
+  return describeTable(
+    request,
+    'canary',
+    'operator.canary',
+    [canary, others],
+    [
+      { label: 'operator.canary_column.side', at: 'title', cell: nameSide },
+      column('accounts', ({ accounts }) => accounts),
+      column('requests', ({ requests }) => requests),
+      column('failures', (side) => share(side.failures, side)),
+      column('refusals', (side) => share(side.refusals, side)),
+      column('first_token', ({ firstTokenMs: ms }) => (ms === undefined ? '' : format.duration(ms).text)),
+      column('timed', ({ timed }) => timed),
     ],
-    rows: [row(canary, 'operator.canary_its'), row(others, 'operator.canary_others')],
-  };
+  );
 }
 
 const canaryForm: PageForm = defineForm({

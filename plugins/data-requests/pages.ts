@@ -1,6 +1,6 @@
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
 import { FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeEntryFacts, withPersonNames } from '#core/web/resources/field.ts';
 import { answerAction, recordAction } from './actions.ts';
@@ -85,8 +85,8 @@ export const answeredPage: Page = {
   styles: ['operator.css'],
   async show(request) {
     const { t, params } = request;
-    const dataRequest = await findRequest(request.host.database, params['id'] ?? '');
-    if (dataRequest === undefined) throw createNotFoundError('data_requests.unknown');
+    const found = await findRequest(request.host.database, params['id'] ?? '');
+    const dataRequest = found ?? notFound('data_requests.unknown', requestsLink);
     if (dataRequest.answeredAt === undefined) return new Redirect(`${path}/${dataRequest.id}/answer`);
     return { kind: t(`data_requests.kind.${dataRequest.kind}`), facts: await describeFacts(dataRequest, request) };
   },
@@ -104,9 +104,7 @@ async function describeFacts(dataRequest: DataRequest, request: PageRequest) {
 async function requireOpenRequest({ host, params }: PageRequest): Promise<DataRequest> {
   const dataRequest = await findRequest(host.database, params['id'] ?? '');
   if (dataRequest !== undefined && dataRequest.answeredAt === undefined) return dataRequest;
-  throw createNotFoundError('data_requests.gone');
+  return notFound('data_requests.gone', requestsLink);
 }
 
-function createNotFoundError(text: string): PageError {
-  return new PageError(404, text, { action: { path, label: 'data_requests.title' } });
-}
+const requestsLink = { path, label: 'data_requests.title' };

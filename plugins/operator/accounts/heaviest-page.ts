@@ -10,7 +10,7 @@ import { describeSpans, type Span, parseSpan } from '../span.ts';
 const pagePath = '/operator/accounts/heaviest';
 
 /** `/operator/accounts/heaviest`: accounts with the most requests, tokens, failures or policy refusals, with the use of their keys. */
-export const heaviestPage: Page = tablesPage<AccountLoad>({
+export const heaviestPage: Page = tablesPage({
   path: pagePath,
   title: 'operator.heaviest',
   back: { path: '/operator/accounts', label: 'operator.accounts' },

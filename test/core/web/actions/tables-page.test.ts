@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { showPage } from '#core/extension/testing/index.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -49,4 +50,20 @@ it.each([
   ['without rows', [tableOf()]],
 ])('a page %s says that there is nothing', async (_, sections) => {
   expect(await show(sections)).toMatchObject({ none: { title: 'none', text: 'none.text' }, below: '' });
+});
+
+it('a page of tables shows its tiles above them, and the note of a table below it', async () => {
+  const page = tablesPage({
+    path: '/operator/parcels',
+    title: 'parcels',
+    back: { path: '/operator', label: 'overview' },
+    none: ['none', 'none.text'],
+    read: () =>
+      Promise.resolve({
+        tiles: [{ label: 'Weight', value: '3 kg' }],
+        sections: [{ ...entriesOf('a'), title: 'sent', note: 'sent.note' }, entriesOf()],
+      }),
+  });
+  const { html } = await showPage(page);
+  expect(html).toMatch(/3 kg[^]*<h2>sent<\/h2>[^]*>a<[^]*<p class="soft small">sent\.note<\/p>/);
 });

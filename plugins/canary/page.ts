@@ -79,10 +79,16 @@ function chooseVerdictKey({ verdict, until }: Canary, now: number): string {
   return verdict === 'undecided' && until.getTime() <= now ? 'late' : verdict;
 }
 
+const column = (name: string, cell: ColumnOf<CanarySide>['cell']): ColumnOf<CanarySide> => ({
+  label: `operator.canary_column.${name}`,
+  isNumber: true,
+  isNamed: true,
+  at: 'below',
+  cell,
+});
+
 function describeSides(canary: CanarySide, others: CanarySide, request: PageRequest): TableSection {
   const { t, format } = request;
-  const column = (name: string, cell: ColumnOf<CanarySide>['cell']) =>
-    ({ label: `operator.canary_column.${name}`, isNumber: true, isNamed: true, at: 'below', cell }) as const;
   const share = (value: number, { requests }: CanarySide) =>
     requests === 0 ? value : `${format.number(value)} (${format.percent(value / requests)})`;
   const nameSide = (side: CanarySide) => t(side === canary ? 'operator.canary_its' : 'operator.canary_others');

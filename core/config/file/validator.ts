@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import type { YamlPath } from '../section.ts';
 import type { GatewayDocument } from './document.ts';
@@ -103,11 +104,23 @@ export class Validator {
   }
 }
 
-/** Reads the default of a schema, with the defaults of its members; undefined if it has none. */
-export function readDefaults(schema: JsonSchema): unknown {
-  const wrapper = { value: structuredClone(schema.default) };
-  runValidator(getValidator(schema), wrapper);
-  return wrapper.value;
+/** Reads the default of a schema, with the defaults of its members, as valid as its owner has written it; undefined if it has none. */
+export function readDefaults(schema: JsonSchema): Evaluation {
+  const value = fillDefaults(structuredClone(schema.default), schema);
+  return { value, validPart: findValidPart(value, [], schema) };
+}
+
+/** Does what ajv does with `useDefaults`, without a validator, whose compilation takes 3 ms. */
+function fillDefaults(value: unknown, { properties = {}, items, additionalProperties }: JsonSchema): unknown {
+  if (Array.isArray(value) && items !== undefined) for (const item of value) fillDefaults(item, items);
+  if (!isJsonObject(value)) return value;
+  for (const [name, { default: missing }] of Object.entries(properties))
+    if (missing !== undefined && value[name] === undefined) value[name] = structuredClone(missing) as JsonValue;
+  for (const [name, member] of Object.entries(value)) {
+    const schema = properties[name] ?? additionalProperties;
+    if (typeof schema === 'object') fillDefaults(member, schema);
+  }
+  return value;
 }
 
 function getValidator(schema: JsonSchema): ValidateFunction {

@@ -30,3 +30,13 @@ it('a claim in memory ends with its time: another may have it, and its owner can
   expect(await cache.extend('answer', 'first', 1)).toBe(false);
   expect(await cache.claim('answer', 'second', 1)).toBe(true);
 });
+
+it('a value of a group in memory is gone at the moment its time ends', async () => {
+  let now = 0;
+  const { groups } = new MemoryShared(() => now);
+  await groups.set('group', new Map([['name', Buffer.from('value')]]), { seconds: 1, entries: 1, bytes: 100 });
+  now = 999;
+  expect(await groups.get('group', ['name'])).toEqual(new Map([['name', Buffer.from('value')]]));
+  now = 1_000;
+  expect(await groups.get('group', ['name'])).toEqual(new Map());
+});

@@ -19,7 +19,11 @@ it('a URL of sentinels has their addresses, and user and password of the Redis t
   });
   expect(parseRedisUrl('redis-sentinel://:word@one/primary')).toMatchObject({ password: 'word' });
   const tls = {};
-  expect(parseRedisUrl('rediss-sentinel://one/primary')).toMatchObject({ tls, sentinelTLS: tls });
+  expect(parseRedisUrl('rediss-sentinel://one/primary')).toMatchObject({
+    tls,
+    sentinelTLS: tls,
+    enableTLSForSentinelMode: true,
+  });
 });
 
 it('a URL of a cluster has some of its nodes', () => {

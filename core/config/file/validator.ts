@@ -17,6 +17,9 @@ const ajv = new Ajv({
   strictRequired: false,
   // A schema is used once per load, so optimizing its code would cost more than it saves.
   code: { optimize: false },
+  // Nor is it validated itself first: compiling it finds unknown keywords, and values that a keyword cannot have.
+  validateSchema: false,
+  meta: false,
 });
 
 /** Validators by schema. Ajv never frees what it compiles, so a schema is compiled once, not at every reload. */

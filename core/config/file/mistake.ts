@@ -49,7 +49,7 @@ export function suggest(name: string, names: readonly string[]): string {
 }
 
 /** Maximum characters of a compared name. Longer names are not typos, and comparing them with thousands of names takes milliseconds. */
-const maxComparedLength = 200;
+const maxComparedLength = 100;
 
 /** Finds the most similar name, if it is similar enough. */
 export function findClosestName(name: string, names: readonly string[]): string | undefined {
@@ -57,7 +57,7 @@ export function findClosestName(name: string, names: readonly string[]): string 
   const maxDistance = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
   return names.length === 0 || maxDistance < 1 || name.length > maxComparedLength
     ? undefined
-    : closestMatch(name.slice(0, 100), [...names], { maxDistance });
+    : closestMatch(name, [...names], { maxDistance });
 }
 
 /**

@@ -12,8 +12,8 @@ const minuteMs = 60_000;
 
 type UsageView = ReturnType<typeof describeView>;
 
-/** Cached descriptions by reading, then by language, time zone and minute. */
-const descriptions = new WeakMap<AccountUsage, Map<string, UsageView>>();
+/** The last description of each reading, with its language, time zone and minute as the key. */
+const descriptions = new WeakMap<AccountUsage, { readonly key: string; readonly view: UsageView }>();
 
 /**
  * Describes figures, chart, models and latest requests. Readers with the same language and time zone share the description of a reading.
@@ -31,13 +31,10 @@ export function describeUsage(usage: AccountUsage, range: Range, now: number, re
     Math.floor(now / minuteMs),
     host.service.name,
   ].join(' ');
-  const views = descriptions.get(usage) ?? new Map<string, UsageView>();
-  descriptions.set(usage, views);
-  const cached = views.get(key);
-  if (cached !== undefined) return cached;
-  views.clear();
+  const cached = descriptions.get(usage);
+  if (cached?.key === key) return cached.view;
   const view = describeView(usage, range, now, request);
-  views.set(key, view);
+  descriptions.set(usage, { key, view });
   return view;
 }
 

@@ -45,14 +45,9 @@ const permutationCount = 4_999;
  * Tests whether answers are drawn from the same distribution as the baseline's (a two-sample test on texts). The statistic is the squared
  * maximum mean discrepancy with word overlap as the kernel. Its distribution for an unchanged model is estimated by randomly permuting the
  * answers to each prompt. Source: Gao, Liang and Guestrin, "Model Equality Testing: Which Model Is This API Serving?" (2024).
- *
- * @param random returns numbers in [0, 1)
  */
-export function compareSamples(
-  baseline: Samples,
-  current: Samples,
-  random: () => number = createSeededRandom(1),
-): Comparison {
+export function compareSamples(baseline: Samples, current: Samples): Comparison {
+  const random = createSeededRandom(1);
   const sharedPrompts = Object.keys(baseline).filter(
     (prompt) => (baseline[prompt]?.length ?? 0) > 1 && (current[prompt]?.length ?? 0) > 1,
   );

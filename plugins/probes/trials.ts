@@ -21,7 +21,6 @@ export type TrialSources = Pick<Registry, 'stages' | 'endpoints'>;
 /** A request to a route, in the format of a client. */
 export interface TrialRequest {
   readonly endpoint: string; // name: `chat`
-  readonly params?: Readonly<Record<string, string>>;
   readonly body: JsonObject;
 }
 
@@ -74,10 +73,10 @@ export class Trials implements AsyncDisposable {
   }
 
   /** Sends one request. Does not reject if the route fails; the failure is part of the result. */
-  async send(model: Model, route: Route, { endpoint: name, params = {}, body }: TrialRequest): Promise<TrialReply> {
+  async send(model: Model, route: Route, { endpoint: name, body }: TrialRequest): Promise<TrialReply> {
     const endpoint = this.#endpoints.get(name);
     if (endpoint === undefined) throw new Error(`no endpoint ${name}`);
-    const exchange = this.#createExchange(endpoint, params, body);
+    const exchange = this.#createExchange(endpoint, body);
     const singleRouteModel = { ...model, routes: [route], hedgeAfter: undefined, resume: false };
     exchange.set(trialModel, singleRouteModel);
     const timeoutError = new GatewayError('upstream_timeout', `No complete answer within ${timeoutMs / 1000} seconds.`);
@@ -104,7 +103,7 @@ export class Trials implements AsyncDisposable {
     await this.#pipeline.retire();
   }
 
-  #createExchange(endpoint: Endpoint, params: Readonly<Record<string, string>>, body: JsonObject): Exchange {
+  #createExchange(endpoint: Endpoint, body: JsonObject): Exchange {
     const { now, memory } = this.#host;
     const text = JSON.stringify(body);
     const source: BodySource = {
@@ -115,7 +114,7 @@ export class Trials implements AsyncDisposable {
     return new Exchange({
       id: createRequestId(now()),
       endpoint,
-      params,
+      params: {},
       dialect: endpoint.dialect ?? 'openai',
       method: endpoint.method,
       path: endpoint.path,

@@ -66,7 +66,6 @@ export function createValues(
   model: SetupModel,
   smallModel: SetupModel,
   tiers: TierModels = {},
-  acceptsWebSockets = false,
 ): SetupValues {
   const { name, slug } = service;
   const baseUrl = percentEncodeUrl(service.baseUrl);
@@ -80,7 +79,7 @@ export function createValues(
     model,
     smallModel,
     tiers,
-    acceptsWebSockets,
+    acceptsWebSockets: false,
   };
 }
 

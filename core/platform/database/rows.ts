@@ -82,12 +82,7 @@ export function epochs(...columns: readonly string[]): string {
   return columns.map((column) => `${epoch(column)} as ${column.slice(column.indexOf('.') + 1)}`).join(', ');
 }
 
-/**
- * Returns the SQL for the columns of a `Row`. Columns ending in `_at` and `_until` are selected as epoch ms.
- *
- * @param alias alias of the table
- */
-export function selectColumns(columns: readonly string[], alias?: string): string {
-  const names = columns.map((column) => (alias === undefined ? column : `${alias}.${column}`));
-  return names.map((name) => (timeColumn.test(name) ? epochs(name) : name)).join(', ');
+/** Returns the SQL for the columns of a `Row`. Columns ending in `_at` and `_until` are selected as epoch ms. */
+export function selectColumns(columns: readonly string[]): string {
+  return columns.map((column) => (timeColumn.test(column) ? epochs(column) : column)).join(', ');
 }

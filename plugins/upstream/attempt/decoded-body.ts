@@ -27,13 +27,9 @@ const decoders: Readonly<Record<string, (first: number, options: { readonly chun
     createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLog } }),
 };
 
-/**
- * Returns true if the content coding can be decompressed.
- *
- * @param node version of Node.js, such as `26.12.1`
- */
-export function canDecode(coding: string, node: string = process.versions.node): boolean {
-  return Object.hasOwn(decoders, coding) && (coding !== 'br' || decodesBrotli(node));
+/** Returns true if the content coding can be decompressed. */
+export function canDecode(coding: string): boolean {
+  return Object.hasOwn(decoders, coding) && (coding !== 'br' || decodesBrotli());
 }
 
 /**

@@ -109,13 +109,8 @@ export class Connection implements ConnectionUse {
     if (this.#isConnected) this.#startCall(this.#call);
   }
 
-  /**
-   * Closes the connection.
-   *
-   * @param reason error for the running request
-   */
-  destroy(reason: Error = new Error('the connection is no longer needed')): void {
-    this.#close(reason);
+  destroy(): void {
+    this.#close(new Error('the connection is no longer needed'));
   }
 
   abort(call: Call, reason: Error): void {

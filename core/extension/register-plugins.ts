@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Server } from '@hapi/hapi';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
@@ -67,7 +67,9 @@ export async function registerForeignPlugin(server: Server, specifier: string, c
   gateway.foreignPlugins.set(nameOf(plugin), file);
   try {
     await register(server, plugin);
-    if (gateway.pageTexts.length === earlierTexts) addTexts(server, dirname(file));
+    // Other files share their folder, and its texts, with further plugins.
+    if (gateway.pageTexts.length === earlierTexts && /^index\.[cm]?[jt]s$/.test(basename(file)))
+      addTexts(server, dirname(file));
     // Registers the exported stages that the plugin's `register` left out.
     for (const stage of stages) if (gateway.stages.get(stage.name) !== stage) gateway.stage(stage);
     for (const name of gateway.stages.keys()) if (!earlierStages.has(name)) gateway.foreignStages.add(name);

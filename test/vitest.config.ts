@@ -28,6 +28,7 @@ const common = {
 const native = {
   execArgv: ['--import', join(import.meta.dirname, 'support', 'native-modules.mjs')],
   experimental: { viteModuleRunner: false, nodeLoader: false },
+  setupFiles: ['support/own-modules-first.ts'],
 };
 
 export default defineConfig({
@@ -44,7 +45,7 @@ export default defineConfig({
           name: 'unit',
           include: ['**/*.test.ts'],
           exclude: needsServices,
-          setupFiles: ['support/unit-setup.ts'],
+          setupFiles: [...native.setupFiles, 'support/unit-setup.ts'],
           // Files share a thread and its modules: twice as fast, and a test restores what it stubs.
           pool: 'threads',
           isolate: false,

@@ -3,6 +3,7 @@ import { listActions } from '#core/business/operator-actions/operator-actions.ts
 import type { Page, PageRequest } from '../pages/page.ts';
 import { type TableSection, omitEmptySections } from '../pages/table.ts';
 import { describeActionTable } from '../resources/action-table.ts';
+import { readSubjectNames } from '../resources/describe-action.ts';
 import { type EntryView, fieldTable, withPersonNames } from '../resources/field.ts';
 import type { OperatorResource } from '../resources/resource.ts';
 import { describeFields } from './action-fields.ts';
@@ -61,7 +62,7 @@ interface TablesPage extends Pick<Page, 'path' | 'title' | 'isListed'> {
   readonly resource?: OperatorResource;
   /** Form below the tables. */
   readonly form?: TablesForm;
-  /** Where the actions of the last table are recorded (`ActionSubject.recordedAt`); default: no such table. */
+  /** Where the actions of the last table, below the form, are recorded (`ActionSubject.recordedAt`); default: no such table. */
   readonly record?: string;
   /** Reads what the settings above do not say. */
   read?(request: PageRequest): Promise<TablesContent>;
@@ -94,7 +95,7 @@ export function tablesPage(settings: TablesPage): Page {
       };
       const actions =
         record === undefined ? [] : await listActions(host.database, { subject: record, limit: maxActions });
-      const tables = [...(await Promise.all(shown.map(describeSection))), describeActionTable(actions, request)];
+      const reader = { ...request, names: await readSubjectNames(request, actions) };
       return {
         lead: lead === '' ? '' : t(lead),
         notes: [],
@@ -107,7 +108,8 @@ export function tablesPage(settings: TablesPage): Page {
         action: action && { path: action.path, label: t(action.label) },
         below: isEmpty ? '' : below,
         none: isEmpty ? { title: t(none[0]), text: t(none[1]) } : undefined,
-        sections: omitEmptySections(tables),
+        sections: omitEmptySections(await Promise.all(shown.map(describeSection))),
+        record: omitEmptySections([describeActionTable(actions, reader)]),
         act: form && (await describeForm(form, request)),
       };
     },

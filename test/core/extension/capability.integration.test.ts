@@ -63,6 +63,7 @@ it('the form records its action, and the table lists the entry with its account 
   const id = await report('Shares a key');
   const { text } = await ops.get(`${path}?done=report.add`);
   expect(text).toContain('Report recorded');
+  expect(text).toContain('to ani@example.com');
   expect(text).toContain(`<a href="/operator/accounts/${owner}">ani@example.com</a>`);
   expect(text).toContain(`<a href="${path}/${id}/close" class="button compact">Close the report</a>`);
   const [action] = await listToldActions(gateway.database, { subject: 'reports', limit: 1 });

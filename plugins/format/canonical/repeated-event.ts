@@ -55,6 +55,8 @@ export class RepeatedEvent {
   /** The event from the closing quote of the text, split in two around padding. */
   #tail: NumberedPiece = [''];
   #afterPadding: NumberedPiece | undefined;
+  /** The tail around copies of the text, which vLLM writes under two names; undefined if it has none. */
+  #aroundCopies: readonly string[] | undefined;
   #attempts = 0;
 
   /**
@@ -68,10 +70,13 @@ export class RepeatedEvent {
     if (data.slice(0, prefix.length) !== prefix) return undefined;
     const tail = insertNumber(this.#tail, number);
     const afterPadding = this.#afterPadding && insertNumber(this.#afterPadding, number);
-    // Without padding, no search is needed, because the text itself is checked below.
-    const end = afterPadding === undefined ? data.length - tail.length : findStringEnd(data, prefix.length - 1);
-    if (end < prefix.length || !hasTail(data, end, tail, afterPadding)) return undefined;
+    const aroundCopies = this.#aroundCopies;
+    // Without padding and copies, no search is needed, because the text itself is checked below.
+    const isSearched = afterPadding !== undefined || aroundCopies !== undefined;
+    const end = isSearched ? findStringEnd(data, prefix.length - 1) : data.length - tail.length;
     const literal = data.slice(prefix.length, end);
+    const ownTail = aroundCopies === undefined ? tail : aroundCopies.join(`"${literal}"`);
+    if (end < prefix.length || !hasTail(data, end, ownTail, afterPadding)) return undefined;
     const text = escapedCharacter.test(literal) ? parseJson(`"${literal}"`) : literal;
     if (typeof text !== 'string') return undefined;
     this.#attempts = 0;
@@ -92,14 +97,28 @@ export class RepeatedEvent {
     if (literal === undefined) return;
     const start = data.indexOf(literal);
     const end = start + literal.length - 1;
-    // The text may also occur elsewhere in the event: appending a character here must change the event's text.
-    if (readText(parseObject(`${data.slice(0, end)}.${data.slice(end)}`) ?? {}) !== `${text}.`) return;
+    if (!isOnlyText(data, literal, text, readText)) return;
     this.#name = name;
     const [tail, afterPadding] = readTail(data, end);
     this.#prefix = splitAtNumber(data.slice(0, start + 1));
     this.#tail = splitAtNumber(tail);
+    this.#aroundCopies = tail.includes(literal) ? tail.split(literal) : undefined;
     this.#afterPadding = afterPadding === undefined ? undefined : splitAtNumber(afterPadding);
   }
+}
+
+/** Maximum number of members with the same text: vLLM writes reasoning under two names. */
+const maxCopies = 2;
+
+/** Returns true if every occurrence of a literal is the text of the event: appending a character to any of them changes the text. */
+function isOnlyText(data: string, literal: string, text: string, readText: ReadText): boolean {
+  const read = (changed: string) => readText(parseObject(changed) ?? {});
+  let copies = 0;
+  for (let start = data.indexOf(literal); start !== -1; start = data.indexOf(literal, start + 1)) {
+    const end = start + literal.length - 1;
+    if (++copies > maxCopies || read(`${data.slice(0, end)}.${data.slice(end)}`) === text) return false;
+  }
+  return read(data.replaceAll(literal, () => `${literal.slice(0, -1)}."`)) === `${text}.`;
 }
 
 /** Escapes all characters outside of ASCII, as JSON writers of Python do. */

@@ -78,6 +78,9 @@ export function isWebSearch(type: string): boolean {
   return /^web_search(_|$)/.test(type);
 }
 
+/** Matches notes on dropped tools that only a vendor can run. */
+export const droppedToolNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
+
 /** Note on a forced web search, which no format can express. */
 export const forcedSearchNote = 'tool_choice web_search as auto';
 

@@ -2,12 +2,12 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { droppedToolNote } from '../canonical/tools.ts';
 import { isClientTextFormat } from '../formats/contract/descriptor.ts';
 import { type ClientRequest, createReplyContext } from './client-request.ts';
 
 /** Matches the types of tools that clients run themselves, in all formats. */
 const clientToolType = /^(function|custom|namespace|tool_search|bash_|text_editor_|memory_)/;
-const droppedToolNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
 
 /** Returns true if a request has a tool that the vendor runs, such as a web search. */
 export function hasHostedTools({ tools, web_search_options: search }: JsonObject): boolean {

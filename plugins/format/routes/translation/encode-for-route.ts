@@ -7,7 +7,7 @@ import type { Conversation } from '../../canonical/conversation.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { createStateLookup } from '../../canonical/opaque-state.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
-import { forcedSearchNote } from '../../canonical/tools.ts';
+import { droppedToolNote, forcedSearchNote } from '../../canonical/tools.ts';
 import { removeAccountChoices } from '../../formats/adaptation/account-choices.ts';
 import { isRefusedMember } from '../../formats/adaptation/adapt-refused.ts';
 import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
@@ -75,12 +75,9 @@ function orderForCaching(body: JsonObject): JsonObject {
   return ordered;
 }
 
-/** Matches notes on dropped tools that only a vendor can run. */
-const lostTool = /^dropped (web_search$|tool (?!call ))/;
-
 /** Refuses a request that lost its only tool or a required tool, because the model would invent the tool's results. */
 function refuseLostTools({ tools }: Conversation, notes: Notes): void {
-  const lostNotes = notes.entries.filter((note) => lostTool.test(note));
+  const lostNotes = notes.entries.filter((note) => droppedToolNote.test(note));
   const lostTypes = lostNotes.map((note) => note.replace(/^dropped (tool )?/, ''));
   const [type] = tools.length === 0 ? lostTypes : lostTypes.filter((name) => name === 'web_search');
   const isNeeded = !tools.some(isClientTool) || notes.entries.includes(`approximated ${forcedSearchNote}`);

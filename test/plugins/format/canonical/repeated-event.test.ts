@@ -125,6 +125,14 @@ describe('an event that repeats another but for its text', () => {
     expect(known.read(name, data)).toBeUndefined();
   });
 
+  it('is read without being parsed when other members repeat its text', () => {
+    const known = new RepeatedEvent();
+    const textOfBoth = ({ text, thought }: JsonObject) => (text === thought ? text : undefined);
+    known.learn('delta', '{"text":"a","thought":"a","by":"b"}', 'a', textOfBoth);
+    expect(known.read('delta', String.raw`{"text":"\"c","thought":"\"c","by":"b"}`)).toBe('"c');
+    expect(known.read('delta', '{"text":"c","thought":"d","by":"b"}')).toBeUndefined();
+  });
+
   it('is parsed if its text cannot be distinguished from another', () => {
     const known = new RepeatedEvent();
     known.learn('delta', '{"by":"a","text":"a"}', 'a', textOf);

@@ -53,14 +53,18 @@ export function readMessage(message: ChatMessage): MessageContent {
   };
 }
 
-/** Reads the only text, reasoning or input in a chunk that has one choice and no message. */
+/** Reads the only text, reasoning or input in a chunk that has one choice and no message. Other members may repeat it. */
 export function readDeltaText(chunk: ChatReply): JsonValue | undefined {
   const [choice, ...others] = readChoices(chunk);
   const { message, delta }: ChatChoice = choice ?? {};
   if (others.length > 0 || message !== undefined) return undefined;
   const { content, reasoning_content, reasoning, tool_calls }: ChatMessage = isJsonObject(delta) ? delta : {};
   const call = readMember<ChatCall>(asList(tool_calls)[0], 'function');
-  return asText(content) || asText(reasoning_content) || reasoning || readMember<ChatCallBody>(call, 'arguments');
+  const inputText = readMember<ChatCallBody>(call, 'arguments');
+  const [text, ...copies] = [content, reasoning_content, reasoning, inputText]
+    .map(asText)
+    .filter((each) => each !== '');
+  return copies.every((copy) => copy === text) ? text : undefined;
 }
 
 /** Lists the choices of a reply or a chunk. Omits values that are not objects. */

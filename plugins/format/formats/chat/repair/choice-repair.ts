@@ -63,7 +63,7 @@ export class ChoiceRepair {
   tryAppendPlain(delta: DeltaFragment): boolean {
     if (delta.type !== 'input') return this.#tracker.tryAppendPlain(delta.type, delta.text);
     const call = this.#tracker.callTracker.findNumbered(Number(delta.key));
-    if (call === undefined || !this.#calls.hasSent(call, call.key)) return false;
+    if (call === undefined || this.#calls.findIndex(call) !== call.key) return false;
     call.appendInput(delta.text);
     return true;
   }
@@ -88,7 +88,7 @@ export class ChoiceRepair {
       message === undefined &&
       choice.index === this.#index &&
       choice.finish_reason === finish_reason;
-    this.plainDelta = isClean && !isLast ? selectOnlyDelta(toFragments(update)) : undefined;
+    this.plainDelta = isClean && !isLast ? this.#selectPlainDelta(update) : undefined;
     if (isClean) return choice;
     return {
       ...members,
@@ -96,6 +96,15 @@ export class ChoiceRepair {
       delta: repairedDelta,
       ...(finish_reason !== undefined && { finish_reason }),
     };
+  }
+
+  /** Returns the only piece of content in a clean update. Its call is identified by the index that the client has received. */
+  #selectPlainDelta(update: ChoiceUpdate): DeltaFragment | undefined {
+    const delta = selectOnlyDelta(toFragments(update));
+    const call = update.calls[0]?.call;
+    return delta?.type === 'input' && call !== undefined
+      ? { ...delta, key: this.#calls.findIndex(call) ?? call.key }
+      : delta;
   }
 
   /** Repairs the choice of a non-streaming reply. */

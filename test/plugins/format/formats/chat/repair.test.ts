@@ -249,6 +249,15 @@ it('a chunk in the middle of a stream gets the members that it lacks', () => {
   });
 });
 
+it('a piece of a call is read as that of the call which clients know by its index', () => {
+  const nameless = chunk({ role: 'assistant', function_call: { arguments: '{' } });
+  const event = streamEvent(line(calls(next(0, '{"x":'))));
+  const repair = newRepair();
+  for (const each of [nameless, calls(entry(0, 'c1', 'a'))]) repair.repairEvent(streamEvent(line(each)));
+  expect(repair.repairEvent(event)).toEqual([event]);
+  expect(event.contentDelta?.input).toMatchObject({ key: 0, text: '{"x":' });
+});
+
 it('a text that the vendor quotes beside the answer is not read as the answer', () => {
   const results = { results: [{ title: 'Rain', content: 'It rains.' }] };
   const event = streamEvent(line(chunk({ executed_tools: [{ type: 'search', search_results: results }] })));

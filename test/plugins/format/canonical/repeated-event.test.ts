@@ -7,6 +7,7 @@ import { ChatDecoder } from '../../../../plugins/format/formats/chat/reply/decod
 import { MessagesDecoder } from '../../../../plugins/format/formats/messages/reply/decode-reply.ts';
 
 const textOf = ({ text }: JsonObject) => text;
+const textOfBoth = (event: JsonObject) => (event['text'] === event['thought'] ? textOf(event) : undefined);
 
 /** Texts as models write them, and what JSON has to escape. */
 const text = fc.oneof(
@@ -127,7 +128,6 @@ describe('an event that repeats another but for its text', () => {
 
   it('is read without being parsed when other members repeat its text', () => {
     const known = new RepeatedEvent();
-    const textOfBoth = ({ text, thought }: JsonObject) => (text === thought ? text : undefined);
     known.learn('delta', '{"text":"a","thought":"a","by":"b"}', 'a', textOfBoth);
     expect(known.read('delta', String.raw`{"text":"\"c","thought":"\"c","by":"b"}`)).toBe('"c');
     expect(known.read('delta', '{"text":"c","thought":"d","by":"b"}')).toBeUndefined();

@@ -13,10 +13,11 @@ export default class SecondTries implements Reporter {
 
 function describeFlaky(test: TestCase): string {
   const errors = test.result().errors ?? [];
-  const reasons = errors.map(({ message, diff = '', stacks }) => {
+  // Of a property, the error is the cause of what fast-check says about the counterexample.
+  const reasons = errors.map(({ message, cause, diff = cause?.diff ?? '', stacks }) => {
     const [place] = stacks ?? [];
     const where = place === undefined ? '' : `\n   at ${place.file}:${place.line}`;
-    return `   ${message}${where}${firstLinesOf(diff)}`;
+    return `   ${[message, cause?.message].filter(Boolean).join('\n   ')}${where}${firstLinesOf(diff)}`;
   });
   return [`\n   ${test.module.relativeModuleId} > ${test.fullName}`, ...reasons].join('\n');
 }

@@ -32,7 +32,7 @@ export const announcementsSection = defineSection({
         },
         from: string(timeSchema, 'When it begins, in RFC 3339: 2026-12-01T22:00+07:00.'),
         until: string(timeSchema, 'When it ends.'),
-        model: string('Short name of the model that it is about. Default: the whole service.'),
+        model: string('Short name of the model that the announcement is about. Default: the whole service.'),
       }),
     },
     'Messages to customers on the status page, their home page and in /status.json, for a period of time.',

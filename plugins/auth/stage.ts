@@ -46,7 +46,7 @@ export const authStage = defineStage({
     ),
     failures: object(
       { default: {} },
-      'Failed authentications of one address (IPv6: one /64 network) before further ones are answered with 429. Valid keys are not affected.',
+      'Failed authentications from one address (IPv6: one /64 network) after which further ones get 429. Valid keys are not affected.',
       {
         limit: integer({ minimum: 1, maximum: 100_000, default: 60 }, 'Failures per period.'),
         period: integer({ minimum: 1, maximum: 86_400, default: 60 }, 'Seconds.'),

@@ -16,7 +16,7 @@ export const backupSection = defineSection({
     {
       every: string(
         { enum: ['hour', 'day', 'week', 'elsewhere'] },
-        'How often a backup is taken. The first one follows the start if the folder has none. elsewhere: another tool takes them, such as the provider of the database.',
+        'How often a backup is taken. If the folder has none, the first one is taken after the start. elsewhere: another tool takes them, such as the database’s provider.',
       ),
       keep: integer(
         { minimum: 1, maximum: 10_000, default: 7 },

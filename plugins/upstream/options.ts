@@ -21,14 +21,17 @@ const breakerSchema = object({ default: {} }, 'When a route is taken out of serv
     { minimum: 1, maximum: 100_000, default: defaultBreakerOptions.minimumCalls },
     'Minimum calls in the window before the share applies.',
   ),
-  window: number({ minimum: 1, maximum: 3600, default: defaultBreakerOptions.window / 1000 }, 'Seconds of the window.'),
+  window: number(
+    { minimum: 1, maximum: 3600, default: defaultBreakerOptions.window / 1000 },
+    'Length of the window in seconds.',
+  ),
   cooldown: number(
     { ...seconds, default: defaultBreakerOptions.cooldown / 1000 },
     'Seconds until an open breaker allows a probe; doubled each time the probe fails.',
   ),
   longest_cooldown: number(
     { minimum: 0.1, maximum: 86_400, default: defaultBreakerOptions.maxCooldown / 1000 },
-    'Maximum seconds of the cooldown.',
+    'Maximum cooldown in seconds.',
   ),
 });
 
@@ -40,7 +43,7 @@ export const upstreamSchema = object({
   connect_timeout: number({ minimum: 0.1, maximum: 60, default: 5 }, 'Seconds to open a connection.'),
   first_byte_timeout: number(
     { ...seconds, default: 60 },
-    'Seconds until an upstream begins to respond; for a stream, also without a byte before its first content.',
+    'Seconds until an upstream begins to respond. For a stream, also the seconds without a byte before its first content.',
   ),
   idle_timeout: number(
     { ...seconds, default: 120 },
@@ -52,7 +55,7 @@ export const upstreamSchema = object({
   ),
   deadline: number(
     { minimum: 1, maximum: 3600, default: 180 },
-    'Seconds for all attempts together, until a non-streaming response is complete or a stream has its first content. While a healthy route is left, an attempt leaves it first_byte_timeout, or half of the remaining time.',
+    'Seconds for all attempts together, until a non-streaming response is complete or a stream has its first content. While another healthy route remains, an attempt leaves it that route’s first_byte_timeout, but at most half of the remaining time.',
   ),
   keep_alive_after: number(
     { ...seconds, default: 20 },
@@ -60,24 +63,24 @@ export const upstreamSchema = object({
   ),
   retry_share: number(
     { minimum: 0, maximum: 1, default: 0.1 },
-    'Retry budget: further attempts of all requests together, as a share of the requests.',
+    'Retry budget: maximum number of additional attempts, as a share of all requests.',
   ),
   queue: object(
     { default: {} },
-    'How requests wait for a free slot of an upstream with a `capacity`. Nothing waits for others.',
+    'How requests wait for a free slot of an upstream with a `capacity`. Upstreams without one have no queue.',
     {
       wait: number(
         { minimum: 0, maximum: 3600, default: 15 },
-        'Seconds that a request waits at most; then it gets 429 with the Retry-After that is expected. They do not count toward deadline.',
+        'Maximum seconds that a request waits; then it gets 429 with the expected Retry-After. The wait does not count toward `deadline`.',
       ),
       per_account: integer(
         { minimum: 1, maximum: 10_000, default: 50 },
-        'Requests of an account that wait for an upstream; further ones get 429 at once.',
+        'Maximum number of an account’s requests that wait for an upstream; further ones get 429 at once.',
       ),
-      total: integer({ minimum: 1, maximum: 100_000, default: 2_000 }, 'The same of all accounts together.'),
+      total: integer({ minimum: 1, maximum: 100_000, default: 2_000 }, 'The same maximum for all accounts together.'),
       prefer_backup: boolean(
         { default: false },
-        'True to ask a backup with room at once. False: requests wait for routes with the priority of the first one, and a backup with room serves when the wait is over.',
+        'True: a backup with a free slot serves at once. False: requests wait for the routes with the first one’s priority, and a backup with a free slot serves after the wait.',
       ),
     },
   ),
@@ -86,7 +89,7 @@ export const upstreamSchema = object({
     enum: routeExposures,
     default: 'hidden',
     description:
-      'Routes in the response headers `x-daypass-route` and `x-daypass-attempts`: by their names, by their numbers in the list of the model, or hidden.',
+      'How the response headers `x-daypass-route` and `x-daypass-attempts` identify routes: by name, by number in the model’s list (from 1), or not at all.',
   },
 });
 

@@ -19,7 +19,7 @@ const limitsSchema = object(
     concurrent: integer({ minimum: 1, maximum: 1_000_000 }, 'Requests in flight at the same time.'),
     weight: number(
       { minimum: 0.1, maximum: 100 },
-      'Share of an upstream that is full (`capacity`), relative to accounts with another weight. Default: 1.',
+      'Share of the slots of a full upstream (`capacity`), relative to accounts with other weights. Default: 1.',
     ),
   },
 );

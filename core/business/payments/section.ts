@@ -35,19 +35,19 @@ export const paymentsSection = defineSection({
     ),
     decision_hours: integer(
       { minimum: 1, maximum: 720, default: 24 },
-      'Hours within which a buyer whose money activated nothing is promised a decision.',
+      'Hours within which a buyer whose payment activated no plan is promised a decision.',
     ),
     calls_per_second: number(
       { minimum: 0.1, maximum: 10_000 },
-      "Calls that the gateway makes to each endpoint of the provider in a second, all instances together. Default: the provider's documented limit (xendit: 10, in test mode 1), otherwise 20. When the provider refuses calls, the rate is halved and rises again slowly.",
+      "Maximum calls per second to each endpoint of the provider, from all instances together. Default: the provider's documented limit (xendit: 10, in test mode 1), otherwise 20. If the provider refuses calls, the rate is halved, and rises again slowly.",
     ),
     max_open_orders: integer(
       { minimum: 1, maximum: 1_000, default: 5 },
-      'Orders of one account that wait for a payment at the same time.',
+      'Maximum number of orders of one account that await payment at the same time.',
     ),
     max_charges_per_hour: integer(
       { minimum: 1, maximum: 100_000, default: 20 },
-      'Charges, each with a QR code, that one account makes within an hour without paying them.',
+      'Maximum number of charges, each with a QR code, that one account may create within an hour without paying them.',
     ),
     max_charges_per_hour_and_address: integer(
       { minimum: 1, maximum: 1_000_000, default: 500 },
@@ -55,7 +55,7 @@ export const paymentsSection = defineSection({
     ),
     keep_notifications_days: integer(
       { minimum: 400, maximum: 36_500, default: 730 },
-      "Days to keep the provider's notifications. Orders, payments and refunds are kept for good. At least 400: some refunds and disputes take a year.",
+      "Days to keep the provider's notifications. Orders, payments and refunds are kept permanently. At least 400: some refunds and disputes take a year.",
     ),
   }),
   check({ provider: name, ...limits }, report, all) {

@@ -28,7 +28,7 @@ export const service = defineSection({
     ),
     unsafe_public_demo: boolean(
       { default: false },
-      'Allows sandbox payments, demo upstreams and local sign-in although base_url is not this machine, so that strangers can use and buy everything for nothing. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
+      'Allows sandbox payments, demo upstreams and local sign-in although base_url is not this machine, so strangers can use and buy everything for free. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
     ),
     contact: string(
       { pattern: '^(mailto:|https?://)\\S+$' },
@@ -44,7 +44,7 @@ export const service = defineSection({
     ),
     time_zone: string(
       { minLength: 1, default: 'Asia/Jakarta' },
-      'Time zone of mails, of reports for the operator, and of pages whose reader has not shown another one, such as Asia/Jakarta or UTC.',
+      'Time zone of emails, of reports for the operator, and of pages for readers whose browser has not reported another one, such as Asia/Jakarta or UTC.',
     ),
   }),
   check({ base_url, contact, time_zone, unsafe_public_demo }, report, { isProduction, production }) {
@@ -122,11 +122,11 @@ export const listen = defineSection({
     ),
     notice_period: number(
       { minimum: 0, maximum: 300, default: 5 },
-      'Seconds for which /readyz fails after SIGTERM while new requests are still served, so that load balancers stop sending them. Longer than a load balancer takes to notice; 0 without one.',
+      'Seconds for which /readyz fails after SIGTERM while new requests are still served, so that load balancers stop sending them. It must be longer than a load balancer takes to notice; 0 if there is none.',
     ),
     max_connections: integer(
       { minimum: 1, maximum: 1_000_000 },
-      'Open connections of clients over which further ones get 503, of all workers together. Default and maximum: as many as the limit of open files (ulimit -n) allows each.',
+      'Maximum number of open client connections, of all workers together; further ones get 503. Default and upper limit: as many as the limit of open files (ulimit -n) allows each worker.',
     ),
     cors_origins: array(
       { items: string(), default: ['*'] },
@@ -177,7 +177,7 @@ export const memory = defineSection({
   schema: object({ default: {} }, 'Memory of the process. Changes take effect at the next start.', {
     max_bytes: integer(
       { minimum: 268_435_456, maximum: 1_099_511_627_776 },
-      'Bytes that the gateway may use, all of its workers together. Default, and at most: the limit of its container, or the memory of the machine. Requests that do not fit are refused with 503.',
+      'Maximum bytes of memory for the gateway with all of its workers. Default and upper limit: the limit of its container, or the memory of the machine. Requests that do not fit are refused with 503.',
     ),
   }),
 });

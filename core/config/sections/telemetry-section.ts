@@ -26,7 +26,7 @@ export const telemetrySection = defineSection({
       ),
       headers: string(
         { pattern: pairsPattern, default: '', writeOnly: true },
-        'Headers of each request to it: name=value,name=value, percent-encoded.',
+        'Headers of each request to the collector: name=value,name=value, percent-encoded.',
       ),
       service_name: string({ default: '' }, '`service.name`; default: the name of the service.'),
       resource: string(
@@ -35,11 +35,11 @@ export const telemetrySection = defineSection({
       ),
       signals: array(
         { items: string({ enum: telemetrySignals }), uniqueItems: true, default: [...telemetrySignals] },
-        'What is sent.',
+        'Signals to send.',
       ),
       sample: number(
         { minimum: 0, maximum: 1, default: 1 },
-        'Share of the requests that are traced. Records and metrics have all.',
+        'Share of requests that are traced. Records and metrics include all requests.',
       ),
       stages: boolean({ default: false }, 'Adds a span for each stage of a request.'),
       metrics_interval: integer(
@@ -49,7 +49,7 @@ export const telemetrySection = defineSection({
       timeout: number({ minimum: 1, maximum: 60, default: 10 }, 'Seconds for a request to the collector.'),
       max_waiting_bytes: integer(
         { minimum: 1_048_576, default: 268_435_456 },
-        'Maximum bytes of records on disk that wait for the collector. Over the limit, further ones are not sent; the database has them.',
+        'Maximum bytes of records on disk that wait for the collector. Records over the limit are not sent, but they are in the database.',
       ),
     },
   ),

@@ -12,7 +12,7 @@ export const websocketSection = defineSection({
     ),
     max_sockets: integer(
       { minimum: 1, maximum: 100_000, default: 200 },
-      'Open WebSockets of an account on each process; further ones get 429.',
+      'Maximum number of open WebSockets of an account in each process; further ones get 429.',
     ),
     max_minutes: number(
       { minimum: 0.01, maximum: 1440, default: 60 },
@@ -24,7 +24,7 @@ export const websocketSection = defineSection({
     ),
     max_kept_bytes: integer(
       { minimum: 0, maximum: 17_179_869_184, default: 268_435_456 },
-      'Bytes of the conversations that WebSockets continue, in the memory of each process, at most a quarter of it; the least recently used are dropped first, and their clients send them again.',
+      'Maximum bytes of memory in each process for the conversations that WebSockets continue, at most a quarter of its memory. The least recently used are dropped first, and their clients send them again.',
     ),
   }),
 });

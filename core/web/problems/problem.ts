@@ -82,7 +82,7 @@ interface EventAlert extends AlertComposer {
 
 /**
  * Alert about a problem that no event reports. A job looks for the problem every minute and records the event at most once a day. Without a
- * composer, the alert has the problem's text.
+ * composer, the alert has the texts of the kind's problems.
  */
 interface WatchedAlert extends Partial<AlertComposer> {
   readonly event: WatchedEvent;

@@ -30,19 +30,24 @@ export async function composeAlert(
   if (event === 'day.reported') return reportDay(payload['day'] ?? '', { problems }, reader);
   const kind = problems.values().find(({ alert }) => alert?.event === event);
   if (kind?.alert === undefined) return 'such events are no longer reported';
-  return kind.alert.compose?.(payload, reader) ?? describeFirstProblem(kind, reader);
+  return kind.alert.compose?.(payload, reader) ?? composeFromProblems(kind, reader);
 }
 
-async function describeFirstProblem({ find }: ProblemKind, reader: ProblemReader): Promise<Alert | string> {
-  const [problem] = await find(reader);
-  if (problem === undefined) return 'the problem is over';
-  const { title, subject, since, step } = problem;
+/** Maximum number of problems that an alert lists. */
+const maxAlertProblems = 20;
+
+/** Composes an alert with the text of the kind's first problem, followed by its other problems. */
+async function composeFromProblems(kind: ProblemKind, reader: ProblemReader): Promise<Alert | string> {
+  const found = await kind.find(reader);
+  const [first, ...otherProblems] = found.slice(0, maxAlertProblems);
+  if (first === undefined) return 'the problem is over';
+  const problems = [first, ...otherProblems].map((problem) => describeProblem({ ...problem, kind }));
   return {
-    title,
-    text: renderPlainText(problem),
-    facts: [],
-    path: step.path,
-    data: { ...(subject !== undefined && { subject }), ...(since !== undefined && { since: since.toISOString() }) },
+    title: first.title,
+    text: renderPlainText(first),
+    facts: otherProblems.map((problem) => [problem.title, renderPlainText(problem)]),
+    path: first.step.path,
+    data: { total: found.total ?? found.length, problems },
   };
 }
 

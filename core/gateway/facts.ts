@@ -8,7 +8,7 @@ export type { AnswerDigests, Usage } from './model-call/adapter.ts';
 export interface Principal {
   readonly accountId: string;
   readonly keyId: string;
-  /** First and last characters of the key, safe to show: `dp-a1b2…wxyz`; `playground` for requests of the page *Playground*. */
+  /** First and last characters of the key, safe to show: `dp-a1b2…wxyz`; `playground` for requests from the page *Playground*. */
   readonly keyHint: string;
   /** Limits of this key, which replace the configured limits. */
   readonly limits: RateLimits | undefined;
@@ -16,17 +16,17 @@ export interface Principal {
   readonly requestCount: number;
 }
 
-/** Limits of model calls. The configuration provides missing members. */
+/** Limits of model calls. Omitted members have the configured values. */
 export interface RateLimits {
   /** Requests per period. */
   readonly limit?: number | undefined;
   /** Seconds. */
   readonly period?: number | undefined;
-  /** Requests at once after an idle time. */
+  /** Maximum burst: requests that may be sent at once after a pause. */
   readonly burst?: number | undefined;
   /** Requests in flight. */
   readonly concurrent?: number | undefined;
-  /** Share of an upstream's slots when they are scarce, relative to accounts with 1. */
+  /** Share of a full upstream's slots, relative to accounts with other weights. Default: 1. */
   readonly weight?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface Entitlement {
 export interface AllowanceState {
   readonly limit: number; // requests per period
   readonly period: number; // seconds
-  readonly burst: number; // requests at once after an idle time
+  readonly burst: number; // requests that may be sent at once after a pause
   readonly remaining: number; // requests allowed now
   readonly resetAfter: number; // seconds until the full burst is available
 }

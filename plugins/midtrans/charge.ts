@@ -64,7 +64,7 @@ function readCharge(body: JsonObject, { reference, amount }: ChargeRequest): Cha
   if (/^(deny|failure)$/i.test(readText(body, 'transaction_status') ?? ''))
     throw new PaymentError('rejected', `Midtrans denied the charge ${reference}`);
   if (providerReference === undefined || order !== reference || readRupiah(body['gross_amount']) !== amount)
-    throw new PaymentError('unknown', `Midtrans returned another charge than ${reference}`);
+    throw new PaymentError('unknown', `Midtrans returned a charge other than ${reference}`);
   if (qr === undefined && paymentUrl === undefined)
     throw new PaymentError('unknown', `Midtrans returned no QR code for ${reference}`);
   const expiresAt = parseLocalTime(body['expiry_time']);

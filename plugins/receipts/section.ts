@@ -12,7 +12,7 @@ const tax = object(['name', 'rate'], 'A tax that prices include.', {
   rate: number({ minimum: 0, maximum: 100 }, 'Percent of `base`.'),
   base: string(
     { pattern: '^[1-9]\\d{0,3}(/[1-9]\\d{0,3})?$' },
-    'Part of the price without tax to which the rate applies, such as 11/12. Default: all of it.',
+    'Fraction of the price before tax to which the rate applies, such as 11/12. Default: all of it.',
   ),
   from: string(
     { pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
@@ -29,13 +29,13 @@ export const sellerSection = defineSection({
   name: 'seller',
   schema: object(
     { default: {} },
-    'The seller on receipts. With a name, each payment gets a receipt with a sequential number, which is stored with the payment and never changes. Without it, the page of an order is a simple receipt in the name of the service.',
+    'The seller on receipts. With a name, each payment gets a receipt with a sequential number, which is stored with the payment and never changes. Without a name, the page of an order is a simple receipt in the name of the service.',
     {
       name: string({ minLength: 1, maxLength: 120 }, 'Name of the company or person that sells.'),
       address: string({ minLength: 1, maxLength: 400 }, 'Postal address; may have several lines.'),
       npwp: string(
         { minLength: 1, maxLength: 40 },
-        'Indonesian tax number (NPWP) of the seller, in quotes: 16 digits, 22 of a place of business, or an old one of 15. Receipts show it only where `tax` is stated, because the NPWP of a person is an identity number.',
+        'Indonesian tax number (NPWP) of the seller, in quotes: 16 digits, 22 digits for a place of business, or the 15 digits of an old one. Receipts show it only if they show a tax, because the NPWP of a person is also an identity number.',
       ),
       contact: string(
         { minLength: 1, maxLength: 120 },
@@ -47,7 +47,7 @@ export const sellerSection = defineSection({
       ),
       tax: {
         description:
-          'Tax that prices include: one, or a list if it changes on a day. none, the default: receipts show no tax. Each receipt keeps the tax of its day.',
+          'Tax included in the prices: one tax, or a list with an entry for each change. none, the default: receipts show no tax. A receipt keeps the tax that was in force on its day.',
         anyOf: [{ const: 'none' }, tax, array({ minItems: 1, maxItems: 20, items: tax })],
       },
       keep_years: integer(
@@ -65,7 +65,7 @@ export const sellerSection = defineSection({
       report(
         ['seller', 'npwp'],
         `is "${npwp}", which is not an NPWP`,
-        'use its 16 digits, 22 of a place of business, or 15',
+        'use its 16 digits, 22 for a place of business, or the 15 of an old one',
       );
     if (stated === undefined || stated === 'none') return;
     if (Array.isArray(stated))
@@ -85,7 +85,7 @@ export const sellerSection = defineSection({
 });
 
 const noSellerNotice =
-  'seller.name is not set, and receipts of payments until then cannot be made later: set seller: { name, address } before the first sale';
+  'seller.name is not set: payments received before it is set never get a receipt, so set seller: { name, address } before the first sale';
 
 type SellerTax = Infer<typeof tax>;
 export type Seller = SectionValue<typeof sellerSection>;
@@ -104,7 +104,7 @@ function checkTax({ included = true, base = wholePrice, from }: SellerTax, path:
     report([...path, 'from'], `is "${from}", which is not a valid date`, 'use one such as 2025-01-01');
 }
 
-/** Finds the tax included in payments of a day in the time zone of the service. */
+/** Finds the tax included in the payments of a day (`2026-11-22`, in the service's time zone); undefined if there is none. */
 export function findTax({ tax: stated }: Pick<Seller, 'tax'>, day: string): ReceiptTax | undefined {
   if (stated === undefined || stated === 'none') return undefined;
   const startedTaxes = [stated].flat().filter(({ from = '' }) => from <= day);

@@ -47,7 +47,7 @@ function readCharge(body: JsonObject, { reference, amount, currency }: ChargeReq
     readRupiah(body['request_amount']) === amount &&
     (readText(body, 'currency') ?? currency) === currency;
   if (providerReference === undefined || !isOurs)
-    throw new PaymentError('unknown', `Xendit returned another charge than ${reference}`);
+    throw new PaymentError('unknown', `Xendit returned a charge other than ${reference}`);
   const qr = findQr(body);
   if (qr === undefined) throw new PaymentError('unknown', `Xendit returned no QR code for ${reference}`);
   return { providerReference, qr };

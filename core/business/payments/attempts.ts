@@ -52,7 +52,7 @@ class ChargeNotClaimed extends Error {
 
 /**
  * Charges the last attempt of an order if it has no charge yet. Afterwards, the order is pending or failed, or its next check retries the
- * charge. If the provider accepts no calls at the moment, there is still no charge. Rejects only if the database does not respond.
+ * charge. While the provider accepts no calls, the attempt stays without a charge. Provider errors are recorded, not thrown.
  */
 export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   const order = await requireOrder(host, orderId);
@@ -77,7 +77,7 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Queues the charge of an order (`chargeOrder`) and waits for it as long as a buyer's page may wait. Returns possibly before the charge
+ * Queues the charge of an order (`chargeOrder`) and waits for it as long as a buyer's page may wait. May return before the charge
  * exists; this process or the order's next check still creates it.
  */
 export async function queueCharge(host: Host, orderId: string): Promise<Order> {
@@ -193,8 +193,8 @@ export async function cancelCharge(host: Host, provider: string, charge: ChargeR
 }
 
 /**
- * Stores the QR code or payment URL of a charge. If the attempt already has a different charge, the new one is not shown, and a payment of
- * it is flagged. The new charge is not cancelled either: some providers cancel by our reference, which would end the shown one.
+ * Stores the QR code or payment URL of a charge. If the attempt already has a different charge, the new one is not shown, and paying it
+ * raises a flag. The new charge is not cancelled either: some providers cancel by our reference, which would end the shown one.
  *
  * @param qrProblem problem to report to the operator although the code is shown
  */
@@ -234,7 +234,7 @@ async function recordCharge(
     return true;
   });
   if (!isRecorded)
-    host.log.warn(`payment ${reference} has another charge than ${providerReference}, which is not shown`);
+    host.log.warn(`payment ${reference} already has a charge, so the charge ${providerReference} is not shown`);
 }
 
 async function recordFailure(host: Host, orderId: string, reference: string, error: PaymentError): Promise<void> {

@@ -186,7 +186,7 @@ function findOffer(host: Host, days: number, isGift: boolean): Offer {
   if (provider === undefined || !provider.currencies.includes(currency))
     throw new CheckoutError('no_provider', 'Plans cannot be bought here.');
   const plan = host.section(plansSection).find((candidate) => candidate.days === days);
-  if (plan === undefined) throw new CheckoutError('unknown_plan', `No plan has ${days} days.`);
+  if (plan === undefined) throw new CheckoutError('unknown_plan', `There is no ${days}-day plan.`);
   if (isGift && !sellsGifts(host)) throw new CheckoutError('no_gifts', 'Passes cannot be bought as gifts here.');
   const { price, label, limits } = plan as typeof plan & { readonly limits?: RateLimits };
   return { days, price, currency, label: selectLabel('en', label), limits, provider: provider.name, isGift };
@@ -214,7 +214,7 @@ async function requirePlace(
   if (steps === undefined) return;
   if (await steps.claimPlace(host, transaction, holder, days)) return;
   const advice = holder === undefined ? 'Try again later.' : 'Join the waiting list.';
-  throw new CheckoutError('sold_out', `All places for ${days} days are taken. ${advice}`);
+  throw new CheckoutError('sold_out', `The ${days}-day plan is sold out. ${advice}`);
 }
 
 /** Finds an open order with these terms. Excludes orders with a payment, because their charge takes no second one. */

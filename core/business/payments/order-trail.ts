@@ -3,7 +3,7 @@ import { epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt as AttemptEntity, PaymentNotification } from './entities.ts';
 import type { PaymentAttempt } from './order-types.ts';
 
-/** An attempt to charge an order, with its checks at the provider. */
+/** An attempt to charge an order, and how often its state was read at the provider. */
 export interface AttemptTrail extends Pick<
   PaymentAttempt,
   'reference' | 'providerReference' | 'charge' | 'amount' | 'currency' | 'expiresAt' | 'checkedAt' | 'error'
@@ -12,11 +12,11 @@ export interface AttemptTrail extends Pick<
   readonly state: string;
   readonly createdAt: Date;
   readonly checks: number;
-  /** Undefined once the attempt is no longer checked. */
+  /** Undefined once the provider is no longer asked, because the state is final. */
   readonly nextCheckAt: Date | undefined;
 }
 
-/** A notification of the provider about an attempt. */
+/** A notification from the provider about an attempt. */
 export interface NotificationTrail {
   readonly receivedAt: Date;
   readonly reference: string;

@@ -1,20 +1,21 @@
 import type { Queries } from '#core/platform/database/database.ts';
 
 /*
- * Revenue is all money received less refunds, as in the monthly documents. Both include retained second payments and wrong amounts.
+ * Revenue is all money received less refunds, as in the monthly books (`plugins/books`). Second payments and wrong amounts that were kept
+ * count as well.
  */
 
 /** Revenue of one day in one currency. */
 export interface DailyRevenue {
   /** `2026-11-22`, in the requested time zone. */
   readonly day: string;
-  /** Payments less the refunds of that day, in the smallest unit of the currency. */
+  /** Payments received less refunds finished on that day, in the smallest unit of the currency. Negative if the refunds are larger. */
   readonly amount: number;
-  /** Number of orders that a payment of that day activated. */
+  /** Number of orders activated by a payment received on that day. */
   readonly orders: number;
 }
 
-/** Reads an account's payments in one currency less its refunds, and its activated orders. */
+/** Reads all that an account has paid in one currency, less its refunds, and the number of its activated orders. */
 export async function readAccountRevenue(
   database: Queries,
   accountId: string,
@@ -35,9 +36,9 @@ export async function readAccountRevenue(
 }
 
 /**
- * Reads the revenue of the last days, oldest first, ending today. Days without revenue are included as zeros.
+ * Reads the revenue of each of the last days up to today, oldest first. Days without revenue are included as zeros.
  *
- * @param days at most 400
+ * @param days number of days including today, at most 400
  */
 export async function readRevenue(
   database: Queries,

@@ -1,7 +1,7 @@
 import type { Options } from '@mikro-orm/postgresql';
 import type { RegisterSteps } from './steps.ts';
 
-/** Entities of MikroORM: results of `defineEntity`, or classes set on them with `setClass`. */
+/** MikroORM entities: values returned by `defineEntity`, or classes attached to them with `setClass`. */
 export type Entities = NonNullable<Options['entities']>;
 
 /**
@@ -16,8 +16,8 @@ export interface PluginTables {
   /** Entities, or a function that loads them when the database is opened. */
   readonly entities: Entities | (() => Promise<Entities>);
   /**
-   * Folder of files named `Migration<digits>_<words>.ts` or `.js`. Each exports a class that has the name of its file and extends
-   * `Migration`. Released files never change. Omitted if other migrations create the tables.
+   * Folder of files named `Migration<digits>_<words>.ts` or `.js`. Each exports a class named after the file that
+   * extends `Migration`. Released files never change. Omitted if migrations of the gateway create the tables.
    */
   readonly migrations?: URL;
   /** Callbacks in core's transactions that keep these tables consistent with core's. */

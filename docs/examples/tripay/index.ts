@@ -105,7 +105,7 @@ async function charge(settings: Settings, request: ChargeRequest, signal: AbortS
   const data = await call(settings, { method: 'POST', url: '/transaction/create', body, signal });
   const { reference: providerReference, qr_string: qr, amount: total, expired_time: end } = data;
   if (typeof providerReference !== 'string' || typeof qr !== 'string' || data['merchant_ref'] !== reference)
-    throw new PaymentError('unknown', `Tripay answered with another charge than ${reference}`);
+    throw new PaymentError('unknown', `Tripay answered with a charge other than ${reference}`);
   return {
     providerReference,
     qr,
@@ -121,7 +121,7 @@ async function status(settings: Settings, asked: ChargeReference, signal: AbortS
   const url = `/transaction/detail?reference=${encodeURIComponent(providerReference)}`;
   const data = await call(settings, { method: 'GET', url, signal });
   const isOurs = data['merchant_ref'] === reference && data['reference'] === providerReference;
-  if (!isOurs) throw new PaymentError('rejected', `Tripay answered about another charge than ${reference}`);
+  if (!isOurs) throw new PaymentError('rejected', `Tripay answered about a charge other than ${reference}`);
   return evidenceIn(data, data['amount']);
 }
 

@@ -29,7 +29,7 @@ export function createModelsPage(gateway: Registry): Page {
         search: query.search,
         kept: otherParameters,
         days: listedDays,
-        // The stream of an open page uses the search of the page's own URL.
+        // A search (`hold=1`) replaces the list of an open page, whose stream still has the query of its URL, so updates are held back.
         isHeld: request.query['hold'] === '1',
         isEmpty: request.host.catalog.models.length === 0,
         noPass: await describeNoPass(request),

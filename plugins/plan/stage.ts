@@ -40,13 +40,12 @@ export const planStage = defineStage({
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
         const { accountId } = exchange.get(principal);
-        return whenSettled(directory.findCachedById(accountId), (cachedAccount) => {
-          const cachedEntitlement = describe(cachedAccount);
-          if (cachedEntitlement.inactiveReason === undefined) return setEntitlement(exchange, cachedEntitlement);
-          return whenSettled(directory.findById(accountId, maxRefusedAgeSeconds), (account) =>
-            setEntitlement(exchange, describe(account)),
-          );
-        });
+        const entitle = (account: CachedAccount | undefined) => setEntitlement(exchange, describe(account));
+        const cachedAccount = directory.findCachedById(accountId);
+        if (cachedAccount instanceof Promise) return cachedAccount.then(entitle);
+        const cachedEntitlement = describe(cachedAccount);
+        if (cachedEntitlement.inactiveReason === undefined) return setEntitlement(exchange, cachedEntitlement);
+        return whenSettled(directory.findById(accountId, maxRefusedAgeSeconds), entitle);
       },
     };
   },

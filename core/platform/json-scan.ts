@@ -19,6 +19,16 @@ function isEscaped(text: string, index: number): boolean {
   return backslashes % 2 === 1;
 }
 
+/** Decodes the content of a JSON string. Returns malformed content unchanged. */
+export function unescapeString(literal: string): string {
+  if (!literal.includes('\\')) return literal;
+  try {
+    return JSON.parse(`"${literal}"`) as string;
+  } catch {
+    return literal;
+  }
+}
+
 /** Returns the index of the first character at or after `start` that is not white space. */
 export function skipSpace(text: string, start: number): number {
   let index = start;

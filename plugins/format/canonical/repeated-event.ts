@@ -24,21 +24,37 @@ function insertNumber([head, rest]: NumberedPiece, number: number | undefined): 
 
 type ReadText = (event: JsonObject) => JsonValue | undefined;
 
+/**
+ * Finds the end of the text in an event that starts with `prefix`, whose last character is the opening quote of the text. Callers then
+ * compare the event's tail: JSON that begins and ends like a known event has its members in the same places.
+ *
+ * @returns undefined for other events
+ */
+export function findTextEnd(data: string, prefix: string): number | undefined {
+  // Comparing slices is the fastest way.
+  return data.slice(0, prefix.length) === prefix ? findStringEnd(data, prefix.length - 1) : undefined;
+}
+
 /** OpenAI pads its events to hide their length. */
 const padding = '"obfuscation":"';
 
 /** Tail of an event, split in two around padding, whose text is ignored. */
-type EventTail = readonly [string, string?];
+export type EventTail = readonly [string, string?];
 
-function readTail(data: string, start: number): EventTail {
-  const memberStart = data.indexOf(padding, start);
+/**
+ * Reads the tail of an event.
+ *
+ * @param searchStart start of the search for padding
+ */
+export function readTail(data: string, start: number, searchStart = start): EventTail {
+  const memberStart = data.indexOf(padding, searchStart);
   if (memberStart === -1) return [data.slice(start)];
   const paddingStart = memberStart + padding.length;
   return [data.slice(start, paddingStart), data.slice(findStringEnd(data, paddingStart - 1))];
 }
 
 /** Returns true if an event has this tail at `start`, whatever its padding. */
-function hasTail(data: string, start: number, tail: string, afterPadding?: string): boolean {
+export function hasTail(data: string, start: number, tail: string, afterPadding?: string): boolean {
   if (afterPadding === undefined) return data.slice(start) === tail;
   const paddingStart = start + tail.length;
   return data.slice(start, paddingStart) === tail && data.slice(findStringEnd(data, paddingStart - 1)) === afterPadding;
@@ -55,8 +71,6 @@ export class RepeatedEvent {
   /** The event from the closing quote of the text, split in two around padding. */
   #tail: NumberedPiece = [''];
   #afterPadding: NumberedPiece | undefined;
-  /** The tail around copies of the text, which vLLM writes under two names; undefined if it has none. */
-  #aroundCopies: readonly string[] | undefined;
   #attempts = 0;
 
   /**
@@ -70,13 +84,10 @@ export class RepeatedEvent {
     if (data.slice(0, prefix.length) !== prefix) return undefined;
     const tail = insertNumber(this.#tail, number);
     const afterPadding = this.#afterPadding && insertNumber(this.#afterPadding, number);
-    const aroundCopies = this.#aroundCopies;
-    // Without padding and copies, no search is needed, because the text itself is checked below.
-    const isSearched = afterPadding !== undefined || aroundCopies !== undefined;
-    const end = isSearched ? findStringEnd(data, prefix.length - 1) : data.length - tail.length;
+    // Without padding, no search is needed, because the text itself is checked below.
+    const end = afterPadding === undefined ? data.length - tail.length : findStringEnd(data, prefix.length - 1);
+    if (end < prefix.length || !hasTail(data, end, tail, afterPadding)) return undefined;
     const literal = data.slice(prefix.length, end);
-    const ownTail = aroundCopies === undefined ? tail : aroundCopies.join(`"${literal}"`);
-    if (end < prefix.length || !hasTail(data, end, ownTail, afterPadding)) return undefined;
     const text = escapedCharacter.test(literal) ? parseJson(`"${literal}"`) : literal;
     if (typeof text !== 'string') return undefined;
     this.#attempts = 0;
@@ -97,28 +108,14 @@ export class RepeatedEvent {
     if (literal === undefined) return;
     const start = data.indexOf(literal);
     const end = start + literal.length - 1;
-    if (!isOnlyText(data, literal, text, readText)) return;
+    // The text may also occur elsewhere in the event: appending a character here must change the event's text.
+    if (readText(parseObject(`${data.slice(0, end)}.${data.slice(end)}`) ?? {}) !== `${text}.`) return;
     this.#name = name;
     const [tail, afterPadding] = readTail(data, end);
     this.#prefix = splitAtNumber(data.slice(0, start + 1));
     this.#tail = splitAtNumber(tail);
-    this.#aroundCopies = tail.includes(literal) ? tail.split(literal) : undefined;
     this.#afterPadding = afterPadding === undefined ? undefined : splitAtNumber(afterPadding);
   }
-}
-
-/** Maximum number of members with the same text: vLLM writes reasoning under two names. */
-const maxCopies = 2;
-
-/** Returns true if every occurrence of a literal is the text of the event: appending a character to any of them changes the text. */
-function isOnlyText(data: string, literal: string, text: string, readText: ReadText): boolean {
-  const read = (changed: string) => readText(parseObject(changed) ?? {});
-  let copies = 0;
-  for (let start = data.indexOf(literal); start !== -1; start = data.indexOf(literal, start + 1)) {
-    const end = start + literal.length - 1;
-    if (++copies > maxCopies || read(`${data.slice(0, end)}.${data.slice(end)}`) === text) return false;
-  }
-  return read(data.replaceAll(literal, () => `${literal.slice(0, -1)}."`)) === `${text}.`;
 }
 
 /** Escapes all characters outside of ASCII, as JSON writers of Python do. */

@@ -19,6 +19,13 @@ export function toRequestableTier(tier: string): string | undefined {
   return requestableTiers.has(tier) ? tier : undefined;
 }
 
+const otherTier = new RegExp(`"service_tier"\\s*:\\s*"(?!(?:${[...openaiTiers].join('|')})")`);
+
+/** Returns true if a JSON text contains a tier unknown to OpenAI. Quotes inside strings are escaped and do not match. */
+export function namesOtherTier(text: string): boolean {
+  return otherTier.test(text);
+}
+
 /** Removes a tier unknown to OpenAI, such as Groq's `on_demand`, from a reply; otherwise returns the same object. */
 export function removeOtherTier<T extends { readonly service_tier?: JsonValue | undefined }>(reply: T): T {
   const { service_tier: tier } = reply;

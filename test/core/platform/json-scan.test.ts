@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findMember, visitNumbers } from '#core/platform/json-scan.ts';
+import { findMember, visitNumbers, unescapeString } from '#core/platform/json-scan.ts';
 
 it('a scan finds a member of the outermost object, not one inside of it or of a string', () => {
   const text = String.raw`{"a":"\"model\":\"x\"","b":{"model":"y"}, "model" : "z"}`;
@@ -25,4 +25,12 @@ it('a scan stops at the number that a visit accepts', () => {
   const begins: number[] = [];
   expect(visitNumbers('[111,222]', 3, (begin) => begins.push(begin) > 0)).toBe(true);
   expect(begins).toEqual([1]);
+});
+
+it.each([
+  [String.raw`a\nb`, 'a\nb'],
+  ['plain', 'plain'],
+  [String.raw`cut\u12`, String.raw`cut\u12`],
+])('reads the inside of a string, %j, as %j', (literal, text) => {
+  expect(unescapeString(literal)).toBe(text);
 });

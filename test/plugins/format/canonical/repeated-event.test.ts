@@ -7,7 +7,6 @@ import { ChatDecoder } from '../../../../plugins/format/formats/chat/reply/decod
 import { MessagesDecoder } from '../../../../plugins/format/formats/messages/reply/decode-reply.ts';
 
 const textOf = ({ text }: JsonObject) => text;
-const textOfBoth = (event: JsonObject) => (event['text'] === event['thought'] ? textOf(event) : undefined);
 
 /** Texts as models write them, and what JSON has to escape. */
 const text = fc.oneof(
@@ -124,13 +123,6 @@ describe('an event that repeats another but for its text', () => {
     const known = new RepeatedEvent();
     known.learn('delta', '{"text":"a","by":"b"}', 'a', textOf);
     expect(known.read(name, data)).toBeUndefined();
-  });
-
-  it('is read without being parsed when other members repeat its text', () => {
-    const known = new RepeatedEvent();
-    known.learn('delta', '{"text":"a","thought":"a","by":"b"}', 'a', textOfBoth);
-    expect(known.read('delta', String.raw`{"text":"\"c","thought":"\"c","by":"b"}`)).toBe('"c');
-    expect(known.read('delta', '{"text":"c","thought":"d","by":"b"}')).toBeUndefined();
   });
 
   it('is parsed if its text cannot be distinguished from another', () => {

@@ -49,9 +49,9 @@ export class CallRepair {
     return this.#sentCalls.size > 0;
   }
 
-  /** Returns the index under which the client has received a call; undefined if it has not. */
-  findIndex(call: TrackedCall): number | undefined {
-    return this.#sentCalls.get(call)?.index;
+  /** Returns true if the client has received the call under this index. */
+  hasSent(call: TrackedCall, index: number): boolean {
+    return this.#sentCalls.get(call)?.index === index;
   }
 
   /**

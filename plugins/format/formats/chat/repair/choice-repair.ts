@@ -1,11 +1,10 @@
 import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import { type DeltaFragment, type FinishReason, resolveFinish, selectOnlyDelta } from '../../../canonical/reply.ts';
+import { resolveFinish, type FinishReason } from '../../../canonical/reply.ts';
 import type { ChatChoice, ChatMessage, ChatCall } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
 import { asText } from '../../../wire/members.ts';
 import { omitMembers } from '../../adaptation/adapt-members.ts';
 import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from '../reply/choice-tracker.ts';
-import { toFragments } from '../reply/decode-reply.ts';
 import { readFinish } from '../reply/finish.ts';
 import { toList, readMessage } from '../reply/read-reply.ts';
 import { type CallForm, writeFinish } from '../reply/reply-object.ts';
@@ -28,8 +27,6 @@ export class ChoiceRepair {
   readonly #callForm: CallForm;
   readonly #isWhole: boolean;
   #hasRole = false;
-  /** The content of the last chunk, if it needed no repair and has no other content. */
-  plainDelta: DeltaFragment | undefined;
   #reportedFinish: FinishReason | undefined;
   /** The finish reason that the client has received. */
   #sentReason: string | undefined;
@@ -59,12 +56,16 @@ export class ChoiceRepair {
     return this.#hasRole && this.#tracker.isPlain;
   }
 
-  /** Appends a delta. Returns false if it needs a repair and was not appended. */
-  tryAppendPlain(delta: DeltaFragment): boolean {
-    if (delta.type !== 'input') return this.#tracker.tryAppendPlain(delta.type, delta.text);
-    const call = this.#tracker.callTracker.findNumbered(Number(delta.key));
-    if (call === undefined || this.#calls.findIndex(call) !== call.key) return false;
-    call.appendInput(delta.text);
+  /** Appends a delta of text and reasoning. Returns false if the delta needs a repair and was not appended. */
+  tryAppendPlainDelta(text: string, reasoning: string): boolean {
+    return this.#tracker.tryAppendPlainDelta(text, reasoning);
+  }
+
+  /** Appends a piece of a call's input. Returns false if the piece needs a repair and was not appended. */
+  tryAppendPlainInput(index: number, input: string): boolean {
+    const call = this.#tracker.callTracker.findNumbered(index);
+    if (call === undefined || !this.#calls.hasSent(call, index)) return false;
+    call.appendInput(input);
     return true;
   }
 
@@ -80,15 +81,13 @@ export class ChoiceRepair {
     const receivedDelta = isJsonObject(delta) ? delta : firstMessage;
     const finish = this.#readFinish(choice);
     const isLast = finish !== undefined;
-    const update = this.#joinUpdates(updates, isLast);
-    const repairedDelta = this.#repair(receivedDelta, update, isLast);
+    const repairedDelta = this.#repair(receivedDelta, this.#joinUpdates(updates, isLast), isLast);
     const finish_reason = this.#chooseFinishReason(choice.finish_reason, finish);
     const isClean =
       repairedDelta === delta &&
       message === undefined &&
       choice.index === this.#index &&
       choice.finish_reason === finish_reason;
-    this.plainDelta = isClean && !isLast ? this.#selectPlainDelta(update) : undefined;
     if (isClean) return choice;
     return {
       ...members,
@@ -96,15 +95,6 @@ export class ChoiceRepair {
       delta: repairedDelta,
       ...(finish_reason !== undefined && { finish_reason }),
     };
-  }
-
-  /** Returns the only piece of content in a clean update. Its call is identified by the index that the client has received. */
-  #selectPlainDelta(update: ChoiceUpdate): DeltaFragment | undefined {
-    const delta = selectOnlyDelta(toFragments(update));
-    const call = update.calls[0]?.call;
-    return delta?.type === 'input' && call !== undefined
-      ? { ...delta, key: this.#calls.findIndex(call) ?? call.key }
-      : delta;
   }
 
   /** Repairs the choice of a non-streaming reply. */
@@ -141,15 +131,13 @@ export class ChoiceRepair {
 
   /** Joins the updates of a chunk. The last chunk also gets the held-back content. */
   #joinUpdates(updates: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
-    const [onlyUpdate] = updates;
-    if (updates.length === 1 && onlyUpdate !== undefined && !isLast) return onlyUpdate;
     const heldContent = isLast ? this.#tracker.finish() : { reasoning: '', text: '', calls: [] };
     return {
       reasoning: updates.map(({ reasoning }) => reasoning).join('') + heldContent.reasoning,
       text: updates.map(({ text }) => text).join('') + heldContent.text,
       refusal: updates.map(({ refusal }) => refusal).join(''),
-      citations: updates.flatMap(({ citations }) => citations),
-      images: updates.flatMap(({ images }) => images),
+      citations: [],
+      images: [],
       calls: [...updates.flatMap(({ calls }) => calls), ...heldContent.calls],
     };
   }

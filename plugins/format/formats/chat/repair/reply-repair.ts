@@ -1,26 +1,27 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import type { ContentDelta, StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { mayContainLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
-import { RepeatedDelta } from '../../../canonical/repeated-event.ts';
-import { type DeltaFragment, readFailure, createTruncatedCallError } from '../../../canonical/reply.ts';
+import { readFailure, createTruncatedCallError } from '../../../canonical/reply.ts';
 import { removeOtherTier } from '../../../canonical/service-tier.ts';
 import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 import { asList, asText, parseBody, keepIfSame } from '../../../wire/members.ts';
 import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
-import { readCleanChoice } from '../reply/clean-reply.ts';
+import { readCleanChoice, hasRequiredMembers } from '../reply/clean-reply.ts';
 import { classifyMissingFinish, createMissingFinishError, noteFinish, readAbort } from '../reply/finish.ts';
 import { addRefusedChoice } from '../reply/prompt-filter.ts';
-import { readChoices, readDeltaText } from '../reply/read-reply.ts';
+import { readChoices } from '../reply/read-reply.ts';
 import { createReplyId, readCallForm } from '../reply/reply-object.ts';
 import { isSingleChoice } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
+import { CleanChunks } from './clean-chunks.ts';
 
 /** Maximum number of repaired choices per reply; further choices pass unchanged. OpenAI allows 128. */
 const maxChoices = 128;
+const noText = { text: '', reasoning: '' };
 
 /**
  * Repairs Chat Completions replies of all vendors for clients that expect the format that OpenAI publishes. Sources: see
@@ -35,11 +36,13 @@ export class ChatReplyRepair implements ReplyRepair {
   readonly #request: JsonObject;
   readonly #isSingleChoice: boolean;
   readonly #choices = new Map<number, ChoiceRepair>();
-  readonly #deltas = new RepeatedDelta();
+  readonly #cleanChunks: CleanChunks;
   /** True for OpenAI itself, whose new tiers clients may support. */
   readonly #keepsTiers: boolean;
   /** The last chunk, whose head is copied into added chunks. */
   #lastChunk: StreamEvent | undefined;
+  /** The JSON of the `id` member, as the upstream writes it; undefined while chunks must be parsed. */
+  #cleanId: string | undefined;
   #id = '';
   #hasFailed = false;
 
@@ -48,6 +51,7 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#profile = profile;
     this.#inlineThinking = profile.quirks.inline_thinking;
     this.#keepsTiers = profile.quirks.betas;
+    this.#cleanChunks = new CleanChunks(this.#keepsTiers);
     this.#request = context.outline ?? context.request;
     this.#isSingleChoice = isSingleChoice(this.#request);
   }
@@ -60,7 +64,7 @@ export class ChatReplyRepair implements ReplyRepair {
     const { data } = event;
     if (data === undefined || this.#hasFailed) return [event];
     if (data.length < 16 && data.trim() === '[DONE]') return [...this.#endStream(), event];
-    if (this.#tryRepeated(event, data)) {
+    if (this.#tryCleanChunk(event, data)) {
       this.#lastChunk = event;
       return [event];
     }
@@ -70,15 +74,8 @@ export class ChatReplyRepair implements ReplyRepair {
     if (this.#hasFailed) return [event];
     this.#lastChunk = event;
     const repairedChunk = this.#repairChunk(addRefusedChoice(removeEmptyError(chunk), 'delta'));
-    if (repairedChunk !== chunk) return [replaceEventData(event, repairedChunk)];
-    const [choice, ...others] = readChoices(chunk);
-    const isOnly = this.#isSingleChoice && choice?.index === 0 && others.length === 0;
-    const delta = isOnly ? this.#choices.get(0)?.plainDelta : undefined;
-    if (delta !== undefined) event.contentDelta = toContentDelta(delta);
-    // Others read the usage of each chunk.
-    const isRepeatable = delta !== undefined && !isJsonObject(chunk['usage']);
-    this.#deltas.learn(event.name, data, isRepeatable ? [delta] : [], readDeltaText);
-    return [event];
+    this.#learnCleanId(data, chunk, repairedChunk);
+    return [repairedChunk === chunk ? event : replaceEventData(event, repairedChunk)];
   }
 
   repairReply(body: JsonObject, text: string): JsonObject {
@@ -99,15 +96,29 @@ export class ChatReplyRepair implements ReplyRepair {
     return repairedReply === exact ? body : repairedReply;
   }
 
-  /** Takes a chunk without parsing it if only its text differs from that of the last parsed one, as in nearly every token. */
-  #tryRepeated(event: StreamEvent, data: string): boolean {
+  #tryCleanChunk(event: StreamEvent, data: string): boolean {
     const choice = this.#choices.get(0);
-    if (event.isLong || choice?.isPlain !== true) return false;
-    const [delta] = this.#deltas.read(event.name, data) ?? [];
-    if (delta === undefined || delta.type === 'progress' || !choice.tryAppendPlain(delta)) return false;
-    event.contentDelta = toContentDelta(delta);
-    event.isPlain = event.name === undefined;
-    return true;
+    if (event.isLong || this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId))
+      return false;
+    const clean = this.#cleanChunks.read(data);
+    if (clean === undefined) return false;
+    const isTaken =
+      clean.type === 'text'
+        ? choice.tryAppendPlainDelta(clean.text, clean.reasoning)
+        : choice.tryAppendPlainInput(clean.index, clean.input);
+    if (isTaken)
+      event.contentDelta =
+        clean.type === 'text' ? clean : { ...noText, input: { key: clean.index, text: clean.input } };
+    event.isPlain = isTaken && clean.isPlain && event.name === undefined;
+    return isTaken;
+  }
+
+  /** Learns the id of a first chunk that has all required members: later chunks with this id need not be parsed. */
+  #learnCleanId(data: string, chunk: ChatReply, repaired: ChatReply): void {
+    if (this.#cleanId !== undefined || !this.#isSingleChoice || !isChunk(chunk)) return;
+    if (readChoices(repaired)[0] === undefined || readChoices(chunk)[0]?.index !== 0) return;
+    const id = `"id":${JSON.stringify(chunk.id)}`;
+    if (data.includes(id)) this.#cleanId = id;
   }
 
   #repairChunk(chunk: JsonObject): JsonObject {
@@ -195,7 +206,6 @@ function readIndex({ index }: ChatChoice): number | undefined {
   return typeof index === 'number' ? index : undefined;
 }
 
-function toContentDelta(delta: DeltaFragment): ContentDelta {
-  if (delta.type === 'input') return { text: '', reasoning: '', input: delta };
-  return delta.type === 'text' ? { text: delta.text, reasoning: '' } : { text: '', reasoning: delta.text };
+function isChunk(body: ChatReply): boolean {
+  return body.object === 'chat.completion.chunk' && hasRequiredMembers(body);
 }

@@ -50,9 +50,10 @@ export class ChoiceTracker {
   }
 
   /** Appends a delta that contains only text or reasoning, while `isPlain`. Returns false for a repetition, which is not appended. */
-  tryAppendPlain(type: 'text' | 'reasoning', text: string): boolean {
-    if (type === 'reasoning' && this.#reasoning.isRepetition(text)) return false;
-    (type === 'text' ? this.#text : this.#reasoning).appendDelta(text);
+  tryAppendPlainDelta(text: string, reasoning: string): boolean {
+    if (this.#reasoning.isRepetition(reasoning)) return false;
+    this.#text.appendDelta(text);
+    this.#reasoning.appendDelta(reasoning);
     return true;
   }
 

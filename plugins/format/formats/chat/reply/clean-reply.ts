@@ -23,7 +23,7 @@ export function readCleanChoice(body: ChatReply): ChatChoice | undefined {
 }
 
 /** Returns true if a reply or chunk has an id, a time and a model, which clients require. */
-function hasRequiredMembers({ id, created, model }: ChatReply): boolean {
+export function hasRequiredMembers({ id, created, model }: ChatReply): boolean {
   return asText(id) !== '' && typeof created === 'number' && typeof model === 'string';
 }
 

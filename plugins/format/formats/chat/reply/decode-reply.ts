@@ -2,16 +2,16 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
-import { RepeatedDelta } from '../../../canonical/repeated-event.ts';
+import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import {
   type Citation,
   droppedAudio,
   createDroppedPart,
   createErrorFragment,
-  type DeltaFragment,
   type Fragment,
   isContent,
   toModelFragments,
+  selectOnlyDelta,
   progress,
   readFailure,
   toTextFragments,
@@ -33,7 +33,7 @@ import {
   readUsage,
 } from './finish.ts';
 import { addRefusedChoice } from './prompt-filter.ts';
-import { hasSources, readDeltaText, readSources } from './read-reply.ts';
+import { hasSources, readSources } from './read-reply.ts';
 
 /** Matches chunks that cannot be skimmed, because they end the choice or report an error. */
 const endPattern = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
@@ -56,7 +56,9 @@ export class ChatDecoder implements ReplyDecoder {
   /** Sources listed outside the message, by URL. They are emitted when the choice ends. */
   readonly #sources = new Map<string, Citation>();
   readonly #cited = new Set<string>();
-  readonly #deltas = new RepeatedDelta();
+  readonly #repeatedEvent = new RepeatedEvent();
+  /** True if the repeated event carries reasoning. */
+  #repeatsReasoning = false;
 
   constructor(profile?: Profile) {
     this.#profile = profile;
@@ -71,17 +73,27 @@ export class ChatDecoder implements ReplyDecoder {
   }
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    const repeated = this.#tracker.isPlain ? this.#deltas.read(name, data) : undefined;
-    if (repeated !== undefined && this.#tryAppend(repeated[0])) return repeated;
+    const text = this.#tracker.isPlain ? this.#repeatedEvent.read(name, data) : undefined;
+    if (text !== undefined && this.#appendRepeated(text)) {
+      return toTextFragments(this.#repeatsReasoning ? 'reasoning' : 'text', text);
+    }
     const fragments = this.#readChunk(name, data, event);
     // A caller that passes the parsed event skims the events after it.
-    if (event === undefined) this.#deltas.learn(name, data, this.#sources.size === 0 ? fragments : [], readDeltaText);
+    if (event === undefined) this.#learnEvent(name, data, fragments);
     return fragments;
   }
 
-  #tryAppend(fragment: DeltaFragment | typeof progress): boolean {
-    const { type } = fragment;
-    return type === 'text' || type === 'reasoning' ? this.#tracker.tryAppendPlain(type, fragment.text) : false;
+  #appendRepeated(text: string): boolean {
+    return this.#repeatsReasoning
+      ? this.#tracker.tryAppendPlainDelta('', text)
+      : this.#tracker.tryAppendPlainDelta(text, '');
+  }
+
+  #learnEvent(name: string | undefined, data: string, fragments: readonly Fragment[]): void {
+    const delta = this.#sources.size === 0 ? selectOnlyDelta(fragments) : undefined;
+    const text = delta?.type === 'input' ? undefined : delta?.text;
+    this.#repeatsReasoning = delta?.type === 'reasoning';
+    this.#repeatedEvent.learn(name, data, text, this.#repeatsReasoning ? readReasoning : readText);
   }
 
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
@@ -235,6 +247,23 @@ function hasContentMember(message: JsonValue | undefined): boolean {
   return Object.entries(message).some(([name, value]) => name !== 'role' && isFilled(value));
 }
 
+function readText(chunk: ChatReply): JsonValue | undefined {
+  return readDelta(chunk)?.content;
+}
+
+function readReasoning(chunk: ChatReply): JsonValue | undefined {
+  const { reasoning_content, reasoning }: ChatMessage = readDelta(chunk) ?? {};
+  return asText(reasoning_content) === '' ? reasoning : reasoning_content;
+}
+
+/** Returns the delta of a chunk that has one choice and no message. */
+function readDelta({ choices }: ChatReply): ChatMessage | undefined {
+  const [choice, ...others]: readonly JsonValue[] = asList(choices);
+  if (others.length > 0 || readMember<ChatChoice>(choice, 'message') !== undefined) return undefined;
+  const delta = readMember<ChatChoice>(choice, 'delta');
+  return isJsonObject(delta) ? delta : undefined;
+}
+
 /**
  * Attaches log probabilities to the text. Notes the log probabilities of reasoning, calls and refusals, and those in older forms, because
  * other formats cannot express them.
@@ -265,8 +294,7 @@ function readModeration({ moderation }: ChatReply): Fragment[] {
   return isJsonObject(moderation) ? [createDroppedPart('moderation', '')] : [];
 }
 
-/** Converts content to fragments. */
-export function toFragments({ reasoning, text, refusal, citations, images, calls }: ChoiceUpdate): Fragment[] {
+function toFragments({ reasoning, text, refusal, citations, images, calls }: ChoiceUpdate): Fragment[] {
   return [
     ...toTextFragments('reasoning', reasoning),
     ...toTextFragments('text', text),

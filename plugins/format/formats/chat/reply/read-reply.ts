@@ -4,8 +4,6 @@ import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import type {
   ChatAnnotation,
-  ChatCall,
-  ChatCallBody,
   ChatChoice,
   ChatCitation,
   ChatImage,
@@ -51,20 +49,6 @@ export function readMessage(message: ChatMessage): MessageContent {
     images: [...parts, ...toList(message.images)].flatMap(readImage),
     calls: { entries: toList(message.tool_calls), deprecatedCall: readDeprecatedCall(message.function_call) },
   };
-}
-
-/** Reads the only text, reasoning or input in a chunk that has one choice and no message. Other members may repeat it. */
-export function readDeltaText(chunk: ChatReply): JsonValue | undefined {
-  const [choice, ...others] = readChoices(chunk);
-  const { message, delta }: ChatChoice = choice ?? {};
-  if (others.length > 0 || message !== undefined) return undefined;
-  const { content, reasoning_content, reasoning, tool_calls }: ChatMessage = isJsonObject(delta) ? delta : {};
-  const call = readMember<ChatCall>(asList(tool_calls)[0], 'function');
-  const inputText = readMember<ChatCallBody>(call, 'arguments');
-  const [text, ...copies] = [content, reasoning_content, reasoning, inputText]
-    .map(asText)
-    .filter((each) => each !== '');
-  return copies.every((copy) => copy === text) ? text : undefined;
 }
 
 /** Lists the choices of a reply or a chunk. Omits values that are not objects. */

@@ -242,30 +242,6 @@ describe('a chunk of a stream', () => {
   });
 });
 
-it('a chunk in the middle of a stream gets the members that it lacks', () => {
-  const { model: _model, ...modelless } = chunk({ content: 'c' });
-  expect(repaired([begin, chunk({ content: 'a' }), chunk({ content: 'b' }), modelless])[3]).toMatchObject({
-    model: 'asked',
-  });
-});
-
-it('a piece of a call is read as that of the call which clients know by its index', () => {
-  const nameless = chunk({ role: 'assistant', function_call: { arguments: '{' } });
-  const event = streamEvent(line(calls(next(0, '{"x":'))));
-  const repair = newRepair();
-  for (const each of [nameless, calls(entry(0, 'c1', 'a'))]) repair.repairEvent(streamEvent(line(each)));
-  expect(repair.repairEvent(event)).toEqual([event]);
-  expect(event.contentDelta?.input).toMatchObject({ key: 0, text: '{"x":' });
-});
-
-it('a text that the vendor quotes beside the answer is not read as the answer', () => {
-  const results = { results: [{ title: 'Rain', content: 'It rains.' }] };
-  const event = streamEvent(line(chunk({ executed_tools: [{ type: 'search', search_results: results }] })));
-  const repair = newRepair();
-  for (const each of [streamEvent(line(begin)), event]) repair.repairEvent(each);
-  expect(event.contentDelta).toBeUndefined();
-});
-
 describe('calls in a stream', () => {
   it('calls in a stream without index and type get both', () => {
     const given = { id: 'c1', function: { name: 'a', arguments: '{}' } };
@@ -696,4 +672,12 @@ describe('a whole answer', () => {
     const silent = whole({}, { finish_reason: null });
     expect(wholeOf(silent)).toBe(silent);
   });
+});
+
+it('a text that the vendor quotes beside the answer is not read as the answer', () => {
+  const results = { results: [{ title: 'Rain', content: 'It rains.' }] };
+  const event = streamEvent(line(chunk({ executed_tools: [{ type: 'search', search_results: results }] })));
+  const repair = newRepair();
+  for (const each of [streamEvent(line(begin)), event]) repair.repairEvent(each);
+  expect(event.contentDelta).toBeUndefined();
 });

@@ -1,0 +1,143 @@
+import { findStringEnd, unescapeString } from '#core/platform/json-scan.ts';
+import { findTextEnd, hasTail, type EventTail, readTail } from '../../../canonical/repeated-event.ts';
+import { namesOtherTier } from '../../../canonical/service-tier.ts';
+
+/** The content of a chunk that needs no repair. */
+type CleanDelta = (
+  | { readonly type: 'text'; readonly text: string; readonly reasoning: string }
+  | { readonly type: 'input'; readonly index: number; readonly input: string }
+) & {
+  /** True if nothing else in the chunk differs from an earlier chunk. */
+  readonly isPlain: boolean;
+};
+
+/** A clean chunk without its one varying string, up to the end of its choices. */
+interface ChunkShape {
+  /** The text up to and including the opening quote of the string. */
+  readonly before: string;
+  /** The text from the closing quote to the end of the choices. */
+  readonly after: string;
+  /** The text from the closing quote to the end of the chunk; undefined if readers need more than the choice. */
+  readonly remainder: EventTail | undefined;
+  /** The kind of the string; for the input of a call, the index of the call. */
+  readonly kind: 'text' | 'reasoning' | number;
+}
+
+/** Kind and offsets of a string in a chunk, without its quotes. */
+interface StringSpan {
+  readonly kind: ChunkShape['kind'];
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Maximum number of remembered shapes: text, reasoning, and the input of a few calls. */
+const maxShapes = 4;
+/** Matches members that may need a repair, in the spellings of all vendors. */
+const repairPattern =
+  /"(?:finish_reason"\s*:\s*"|content"\s*:\s*[[{]|message"\s*:|refusal"\s*:\s*"|function_call"\s*:\s*\{|error"\s*:)/;
+/** Matches members that other readers look for in chunks without a finish reason. */
+const otherReaderPattern = /"(?:usage"\s*:\s*\{|base_resp"\s*:)/;
+const deltaStart = '"delta":{';
+/** The member that clients read, and a member that is clean only together with the first. */
+const reasoningNames = ['"reasoning_content":"', '"reasoning":"'] as const;
+/** Matches the start of the next piece of one call. */
+const nextInputPattern = /"tool_calls":\[\{"index":(\d+),"function":\{"arguments":(?=")/g;
+const inputEndPattern = /\}\}\]/y;
+/** Matches the start of a nested value, such as Groq's search results, which quote texts as `content`. */
+const nestedStart = /[[{]/;
+
+/**
+ * Reads chunks without parsing them if their only choice carries text, reasoning, or the next piece of one call, because nearly
+ * every token of a stream takes this path. The chunks of a stream differ in one string only, so most match an earlier chunk.
+ */
+export class CleanChunks {
+  #shapes: ChunkShape[] = [];
+  readonly #keepsTiers: boolean;
+
+  /** @param keepsTiers true for OpenAI itself, whose new tiers clients may support */
+  constructor(keepsTiers: boolean) {
+    this.#keepsTiers = keepsTiers;
+  }
+
+  /** Reads a clean chunk; returns undefined for any other chunk, including a chunk that may need a repair. */
+  read(chunk: string): CleanDelta | undefined {
+    for (const shape of this.#shapes) {
+      const clean = readDeltaOfShape(chunk, shape);
+      // The tier of a plain chunk equals the tier of an earlier chunk.
+      if (clean !== undefined) return clean.isPlain || !this.#hasOtherTier(chunk) ? clean : undefined;
+    }
+    const deltaOffset = chunk.indexOf(deltaStart);
+    if (deltaOffset === -1 || repairPattern.test(chunk) || this.#hasOtherTier(chunk)) return undefined;
+    if (chunk.includes('"tool_calls":', deltaOffset)) return this.#learnShape(chunk, findInput(chunk, deltaOffset));
+    const text = findString(chunk, 'text', '"content":"', deltaOffset);
+    const [reasoning, otherReasoning] = reasoningNames
+      .map((name) => findString(chunk, 'reasoning', name, deltaOffset))
+      .map((span) => (span !== undefined && span.end > span.start ? span : undefined));
+    if (reasoning === undefined) {
+      if (otherReasoning !== undefined) return undefined;
+      // Without reasoning as plain text, the details may be cumulative.
+      if (chunk.includes('"reasoning_details":', deltaOffset)) return undefined;
+      const members = chunk.slice(deltaOffset + deltaStart.length, text?.start);
+      return nestedStart.test(members) ? undefined : this.#learnShape(chunk, text);
+    }
+    if (text === undefined || text.end === text.start) return this.#learnShape(chunk, reasoning);
+    return { type: 'text', text: readString(chunk, text), reasoning: readString(chunk, reasoning), isPlain: false };
+  }
+
+  #hasOtherTier(chunk: string): boolean {
+    return !this.#keepsTiers && namesOtherTier(chunk);
+  }
+
+  #learnShape(chunk: string, span: StringSpan | undefined): CleanDelta | undefined {
+    if (span === undefined) return undefined;
+    const { kind, start, end } = span;
+    // The list of choices ends after the list of calls.
+    const searchStart = typeof kind === 'number' ? chunk.indexOf('}]', end) + 2 : end;
+    const choicesEnd = chunk.indexOf('}]', searchStart) + 2;
+    if (choicesEnd > 1) {
+      const isReadByOthers = !chunk.startsWith('{') || !chunk.includes('"choices"') || otherReaderPattern.test(chunk);
+      const after = chunk.slice(end, choicesEnd);
+      const remainder = isReadByOthers ? undefined : readTail(chunk, end, choicesEnd);
+      const shape: ChunkShape = { kind, before: chunk.slice(0, start), after, remainder };
+      this.#shapes = [shape, ...this.#shapes].slice(0, maxShapes);
+    }
+    return createDelta(kind, readString(chunk, span), false);
+  }
+}
+
+/** Reads the delta of a chunk of this shape; undefined for any other chunk. */
+function readDeltaOfShape(chunk: string, { kind, before, after, remainder }: ChunkShape): CleanDelta | undefined {
+  const end = findTextEnd(chunk, before);
+  if (end === undefined) return undefined;
+  const isPlain = remainder !== undefined && hasTail(chunk, end, ...remainder);
+  if (!isPlain && chunk.slice(end, end + after.length) !== after) return undefined;
+  return createDelta(kind, unescapeString(chunk.slice(before.length, end)), isPlain);
+}
+
+function createDelta(kind: ChunkShape['kind'], content: string, isPlain: boolean): CleanDelta {
+  if (typeof kind === 'number') return { type: 'input', index: kind, input: content, isPlain };
+  const isText = kind === 'text';
+  return { type: 'text', text: isText ? content : '', reasoning: isText ? '' : content, isPlain };
+}
+
+function findInput(chunk: string, offset: number): StringSpan | undefined {
+  nextInputPattern.lastIndex = offset;
+  const match = nextInputPattern.exec(chunk);
+  if (match === null) return undefined;
+  const start = nextInputPattern.lastIndex + 1;
+  const end = findStringEnd(chunk, start - 1);
+  inputEndPattern.lastIndex = end + 1;
+  return inputEndPattern.test(chunk) ? { kind: Number(match[1]), start, end } : undefined;
+}
+
+/** Finds the string that follows `opening`; undefined if `opening` is not found. */
+function findString(chunk: string, kind: ChunkShape['kind'], opening: string, offset: number): StringSpan | undefined {
+  const openingOffset = chunk.indexOf(opening, offset);
+  if (openingOffset === -1) return undefined;
+  const start = openingOffset + opening.length;
+  return { kind, start, end: findStringEnd(chunk, start - 1) };
+}
+
+function readString(chunk: string, { start, end }: StringSpan): string {
+  return unescapeString(chunk.slice(start, end));
+}

@@ -84,7 +84,9 @@ async function resolveAccounts<Input extends object>(
 ): Promise<Input> {
   const members = Object.entries(input).map(async ([name, value]: [string, unknown]) => [
     name,
-    properties[name]?.isAccount === true && value !== undefined ? (await findAccountByHandle(host, String(value))).id : value,
+    properties[name]?.isAccount === true && value !== undefined
+      ? (await findAccountByHandle(host, String(value))).id
+      : value,
   ]);
   return Object.fromEntries(await Promise.all(members)) as Input;
 }

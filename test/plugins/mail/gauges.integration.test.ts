@@ -62,7 +62,7 @@ it('the health check knows of mails that wait and of receipts that did not arriv
   expect(await check()).toEqual({ ok: true });
   await add('order.paid', 'uncertain', '1 hour', 'closed');
   expect(await check()).toMatchObject({ ok: false, reason: expect.stringMatching(/^1 receipt or refund notice/) });
-  await add('session.created', 'waiting', '20 minutes', '550 relay not permitted');
+  await add('session.created', 'waiting', '20 minutes 10 seconds', '550 relay not permitted');
   expect(await check()).toMatchObject({
     ok: false,
     reason: 'Mails have waited for 20 minutes: 550 relay not permitted. Run daypass doctor --only mail.',

@@ -22,6 +22,7 @@ export function omitRepeatedAnswer(items: readonly JsonValue[], answer: readonly
  */
 export function findRepeatedAnswer(items: readonly JsonValue[], answer: readonly JsonValue[]): ReadonlySet<number> {
   const openCalls = answer.flatMap((item) => identifyCall(item) ?? []);
+  if (openCalls.length === 0) return new Set();
   const repeatedIndexes = new Set<number>();
   for (const [index, item] of items.entries()) {
     const call = identifyCall(item);

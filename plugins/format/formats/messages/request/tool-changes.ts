@@ -51,7 +51,7 @@ export function isToolChange(type: JsonValue | undefined): boolean {
 }
 
 function hasChanges({ type, tool_changes }: JsonObject): boolean {
-  return tool_changes !== undefined || isToolChange(type);
+  return asList(tool_changes).length > 0 || isToolChange(type);
 }
 
 /** Lists the changes in a block of any type. A summary of earlier turns contains their changes. */

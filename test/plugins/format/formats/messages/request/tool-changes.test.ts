@@ -65,6 +65,18 @@ describe('tools that change in the middle of a Messages conversation', () => {
     expect(adapted(body, { betas: true, claude: true, late_system: true }).body).toEqual(body);
   });
 
+  it.each([[null], [[]]])('a summary whose changes are %j leaves the body as it is', (changes) => {
+    const summary = { type: 'compaction', content: 'S', tool_changes: changes };
+    const body = {
+      tools: [],
+      messages: [
+        { role: 'assistant', content: [summary] },
+        { role: 'user', content: 'Hi' },
+      ],
+    };
+    expect(Object.keys(adapted(body, {}).body)).toEqual(['model', 'max_tokens', 'tools', 'messages']);
+  });
+
   it('the changes that a summary of earlier turns holds count', () => {
     const summary = { type: 'compaction', content: 'S', tool_changes: [removed('early'), defined('new')] };
     const { tools } = changed();

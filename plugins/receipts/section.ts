@@ -85,7 +85,7 @@ export const sellerSection = defineSection({
 });
 
 const noSellerNotice =
-  'seller.name is not set: payments received before it is set never get a receipt, so set seller: { name, address } before the first sale';
+  'seller.name is not set, and payments received until then never get a receipt: set seller: { name, address } before the first sale';
 
 type SellerTax = Infer<typeof tax>;
 export type Seller = SectionValue<typeof sellerSection>;

@@ -259,7 +259,7 @@ describe('on two instances', () => {
           if (what === 'revoke') return revoke(codes[code] as string, on);
           if (what === 'redeem') return redeem(accounts[account] as string, codes[code] as string, on);
           return database.query(
-            `select pg_terminate_backend(pid) from pg_stat_activity
+            `select pg_terminate_backend(pid, 2000) from pg_stat_activity
              where datname = current_database() and pid <> pg_backend_pid() and query ilike '%plan_period%'`,
           );
         });

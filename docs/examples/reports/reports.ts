@@ -3,7 +3,7 @@ import { type Database, defineEntity, type Host, p, personal, recordEvent } from
 
 declare module 'daypass' {
   interface EventTypes {
-    /** A report about an account was closed, and its owner is told. */
+    /** A report about an account was closed. Its owner gets a mail. */
     'report.closed': { readonly accountId: string; readonly reportId: string };
     'report.waiting': { readonly day: string; readonly since: string };
   }

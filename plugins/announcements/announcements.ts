@@ -129,10 +129,13 @@ type AnnouncementColumns = Row<
   'id' | 'kind' | 'audience' | 'model' | 'text_en' | 'text_id' | 'created_by' | 'starts_at' | 'ends_at' | 'ended_at'
 >;
 
+const openCondition = 'announcement.ended_at is null and announcement.ends_at > clock_timestamp()';
+const conditions = { open: openCondition, ended: `not (${openCondition})`, all: 'true' } as const;
+
 /** Lists up to 100 announcements that have not ended, earliest start first. */
 export async function listOpenAnnouncements(database: Queries): Promise<StoredAnnouncement[]> {
   const rows = await database.query<AnnouncementColumns>(
-    `select ${columns} from announcement where ended_at is null and ends_at > clock_timestamp()
+    `select ${columns} from announcement where ${conditions.open}
      -- The column, not the alias in epoch milliseconds.
      order by announcement.starts_at, id limit 100`,
   );
@@ -140,19 +143,20 @@ export async function listOpenAnnouncements(database: Queries): Promise<StoredAn
 }
 
 /**
- * Lists all announcements, including ended announcements, newest first.
+ * Lists announcements, newest first.
  *
- * @param limit at most 500
+ * @param state only those in this state; default: all
  * @param after id of the last announcement of the previous page
  */
 export async function listAnnouncements(
   database: Queries,
   limit: number,
-  after?: string,
+  { state, after }: { readonly state?: 'open' | 'ended' | undefined; readonly after?: string | undefined } = {},
 ): Promise<StoredAnnouncement[]> {
   const rows = await database.query<AnnouncementColumns>(
     `select ${columns} from announcement
-     where ?::uuid is null or (announcement.created_at, id) < (select a.created_at, a.id from announcement a where a.id = ?::uuid)
+     where ${conditions[state ?? 'all']}
+       and (?::uuid is null or (announcement.created_at, id) < (select a.created_at, a.id from announcement a where a.id = ?::uuid))
      order by announcement.created_at desc, id desc limit ?`,
     [after ?? null, after ?? null, limit],
   );

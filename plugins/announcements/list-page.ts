@@ -1,9 +1,7 @@
 import { tablesPage } from '#core/web/actions/tables-page.ts';
-import { isOpen, listAnnouncements } from './announcements.ts';
+import { listOpenAnnouncements } from './announcements.ts';
 import { listConfiguredAnnouncements } from './notices.ts';
 import { announcements, announcementsPath } from './resource.ts';
-
-const maxListed = 50;
 
 /** `/operator/announcements`: current, future and past announcements from this page and gateway.yaml. */
 export const announcementsPage = tablesPage({
@@ -15,15 +13,13 @@ export const announcementsPage = tablesPage({
   resource: announcements,
   record: 'announcements',
   async read({ host }) {
-    const stored = await listAnnouncements(host.database, maxListed);
     const now = host.now();
     const configured = listConfiguredAnnouncements(host).filter(({ until }) => now < until);
-    const openAnnouncements = [...stored.filter((announcement) => isOpen(announcement, now)), ...configured];
-    const endedAnnouncements = stored.filter((announcement) => !isOpen(announcement, now));
+    const openAnnouncements = [...(await listOpenAnnouncements(host.database)), ...configured];
     return {
       sections: [
         { title: 'operator.announcements_open', entries: openAnnouncements.toSorted((a, b) => a.from - b.from) },
-        { title: 'operator.announcements_over', entries: endedAnnouncements },
+        { title: 'operator.announcements_over', query: { state: 'ended' } },
       ],
     };
   },

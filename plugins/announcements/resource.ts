@@ -14,7 +14,10 @@ const stateKinds = { planned: 'waiting', shown: 'ok', over: undefined, ended: un
 export const announcements = defineResource({
   name: 'announcement',
   summary: 'list announcements of operators, newest first',
-  query: object({ after: createAfterSchema('announcement') }),
+  query: object({
+    state: { enum: ['open', 'ended'], description: 'Only announcements in this state.' },
+    after: createAfterSchema('announcement'),
+  }),
   view: defineView<ListedAnnouncement>()(
     {
       announcement: { type: 'id', value: (announcement) => ('id' in announcement ? announcement.id : undefined) },
@@ -63,8 +66,8 @@ export const announcements = defineResource({
     },
     ['announcement', 'kind', 'for', 'from', 'until', 'state', 'by', 'text'],
   ),
-  async list({ database }, { after }, { limit }) {
-    const { entries, next } = await readPage(limit, (maxEntries) => listAnnouncements(database, maxEntries, after));
+  async list({ database }, query, { limit }) {
+    const { entries, next } = await readPage(limit, (maxEntries) => listAnnouncements(database, maxEntries, query));
     // Adds the times as dates. The members with the times in epoch ms are deprecated and will be removed in 0.7.
     const withTimes = entries.map((entry) => ({
       ...entry,

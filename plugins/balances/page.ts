@@ -6,8 +6,6 @@ import { countActivePasses, selectLowBalances, readBalances } from './balances.t
 import { describeEffect } from './problems.ts';
 import { balances, balancesPath } from './resource.ts';
 
-const maxListed = 200;
-
 /** `/operator/balances`: the balances of the accounts at vendors, and the models that depend on them. */
 export const balancesPage = tablesPage({
   path: balancesPath,
@@ -23,7 +21,7 @@ export const balancesPage = tablesPage({
       notes: selectLowBalances(host, allBalances).map(
         (balance) => `${balance.upstreams.join(', ')}: ${describeEffect(balance, passes, request)}`,
       ),
-      sections: [{ entries: allBalances.slice(0, maxListed) }, describeLimitsTable(request)],
+      sections: [{ entries: allBalances }, describeLimitsTable(request)],
     };
   },
 });
@@ -35,7 +33,7 @@ function describeLimitsTable(request: PageRequest) {
     sample === undefined
       ? ''
       : t('balances.of', { left: format.number(sample.left), limit: format.number(sample.limit) });
-  return describeTable(request, 'limits', 'balances.limits', getLimitSamples(host).latest(host).slice(0, maxListed), [
+  return describeTable(request, 'limits', 'balances.limits', getLimitSamples(host).latest(host), [
     { label: 'balances.upstream', fit: 'id', at: 'title', cell: ({ upstream }) => upstream },
     { label: 'balances.requests', at: 'note', isNamed: true, cell: ({ requests }) => describeLimit(requests) },
     { label: 'balances.tokens', at: 'end', cell: ({ tokens }) => describeLimit(tokens) },

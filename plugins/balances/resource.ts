@@ -1,5 +1,5 @@
 import { defineView, type FieldReader } from '#core/web/resources/field.ts';
-import { defineResource } from '#core/web/resources/resource.ts';
+import { defineResource, takeFirst } from '#core/web/resources/resource.ts';
 import { type Balance, readBalances } from './balances.ts';
 
 export const balancesPath = '/operator/balances';
@@ -48,5 +48,6 @@ export const balances = defineResource({
     error: { type: 'text', fit: 'text', at: 'hide', of: 'error' },
   }),
   none: 'No balance is known. Vendors that report balances are queried every hour; add your own figures under balances.own.',
-  list: async (host, _query, { limit }) => ({ entries: (await readBalances(host)).slice(0, limit) }),
+  perPage: Infinity,
+  list: async (host, _query, { limit }) => takeFirst(await readBalances(host), limit),
 });

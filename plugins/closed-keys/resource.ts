@@ -1,5 +1,5 @@
 import { actionCell, defineView } from '#core/web/resources/field.ts';
-import { defineResource } from '#core/web/resources/resource.ts';
+import { defineResource, takeFirst } from '#core/web/resources/resource.ts';
 import { retryAction } from './actions.ts';
 import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
 
@@ -34,5 +34,6 @@ export const closedKeys = defineResource({
     ['closure', 'upstream', 'key', 'part', 'closed', 'retry', 'words'],
   ),
   none: 'No closed key.',
-  list: async (host, _query, { limit }) => ({ entries: (await listClosedKeys(host)).slice(0, limit) }),
+  perPage: Infinity,
+  list: async (host, _query, { limit }) => takeFirst(await listClosedKeys(host), limit),
 });

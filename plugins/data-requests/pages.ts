@@ -4,11 +4,9 @@ import { notFound } from '#core/web/pages/page-error.ts';
 import { FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeEntryFacts, withPersonNames } from '#core/web/resources/field.ts';
 import { answerAction, recordAction } from './actions.ts';
-import { type DataRequest, findRequest, isAhead, listRequests } from './requests.ts';
+import { type DataRequest, findRequest, isAhead } from './requests.ts';
 import { dataRequests, requestsPath as path } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
-
-const maxListed = 50;
 
 /** `/operator/data-requests`: open and answered requests. */
 export const requestsPage = tablesPage({
@@ -19,19 +17,15 @@ export const requestsPage = tablesPage({
   action: { path: `${path}/new`, label: 'operator.act.data_request.record' },
   resource: dataRequests,
   record: 'data_requests',
-  async read({ host, t }) {
+  read({ host, t }) {
     const isOff = !host.section(dataRequestsSection).enabled;
-    const [openRequests, answeredRequests] = await Promise.all([
-      listRequests(host.database, 'open', maxListed),
-      listRequests(host.database, 'answered', maxListed),
-    ]);
-    return {
+    return Promise.resolve({
       ...(isOff && { flash: { kind: 'info', title: t('data_requests.off'), text: t('data_requests.off_text') } }),
       sections: [
-        { title: 'data_requests.open', entries: openRequests },
-        { title: 'data_requests.answered_title', entries: answeredRequests },
+        { title: 'data_requests.open', query: { state: 'open' } },
+        { title: 'data_requests.answered_title', query: { state: 'answered' } },
       ],
-    };
+    });
   },
 });
 

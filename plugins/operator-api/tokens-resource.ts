@@ -1,11 +1,13 @@
+import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource } from '#core/web/resources/resource.ts';
+import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { TokenRecord } from './tokens.ts';
 
 /** Tokens of the operator's API, without the tokens themselves. */
 export const apiTokens = defineResource({
   name: 'token',
   summary: 'list tokens, the newest first',
+  query: object({ after: createAfterSchema('token') }),
   view: defineView<TokenRecord>()({
     name: { type: 'text', of: 'name' },
     scope: { type: 'state', of: 'scope' },
@@ -15,8 +17,8 @@ export const apiTokens = defineResource({
     revoked: { type: 'time', of: 'revokedAt' },
   }),
   none: 'No token.',
-  async list({ database }, _query, { limit }) {
+  async list({ database }, { after }, { limit }) {
     const { listTokens } = await import('./tokens.ts');
-    return { entries: await listTokens(database, limit) };
+    return readPage(limit, (max) => listTokens(database, max, after));
   },
 });

@@ -32,12 +32,14 @@ export async function createToken(
   return inserted.length > 0 ? token : undefined;
 }
 
-/** Lists tokens, newest first. */
-export async function listTokens(database: Queries, limit: number): Promise<TokenRecord[]> {
+/** Lists tokens, newest first. @param after id of the last token of the previous page */
+export async function listTokens(database: Queries, limit: number, after?: string): Promise<TokenRecord[]> {
   const rows = await database.query<RowOf<TokenRecord, typeof OperatorToken>>(
     `select id, name, scope, ${epochs('created_at', 'expires_at', 'last_used_at', 'revoked_at')}
-     from operator_token order by operator_token.created_at desc, id limit ?`,
-    [limit],
+     from operator_token
+     where ?::uuid is null or (operator_token.created_at, id) < (select t.created_at, t.id from operator_token t where t.id = ?::uuid)
+     order by operator_token.created_at desc, id desc limit ?`,
+    [after ?? null, after ?? null, limit],
   );
   return rows.map(toRecord);
 }

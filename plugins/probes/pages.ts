@@ -8,10 +8,7 @@ import { readSpending } from './results.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
 
-/** Routes on the page, failing ones first; `daypass probe` lists all. */
-const maxRoutes = 300;
-
-/** `/operator/probes`: results of the last probes of each route. */
+/** `/operator/probes`: results of the last probes of each route, failing routes first. */
 export const probesPage = tablesPage({
   path: '/operator/probes',
   title: 'probes.title',
@@ -27,7 +24,7 @@ export const probesPage = tablesPage({
       .toSorted((a, b) => rankByState(a) - rankByState(b));
     return {
       lead: enabled ? t('probes.on', { count: hours }) : t('probes.off'),
-      sections: [{ entries: probed.slice(0, maxRoutes) }, describeSpending(spending, request)],
+      sections: [{ entries: probed }, describeSpending(spending, request)],
     };
   },
 });

@@ -1,5 +1,5 @@
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource } from '#core/web/resources/resource.ts';
+import { defineResource, takeFirst } from '#core/web/resources/resource.ts';
 import { readRetirements, type Retirement } from './retirements.ts';
 
 /** Path of the page that lists retirements. */
@@ -25,5 +25,6 @@ export const retirements = defineResource({
     successor: { type: 'text', fit: 'id', at: 'hide', of: 'successor' },
   }),
   none: 'No vendor has said that it retires a model of a route.',
-  list: async (host, _query, { limit }) => ({ entries: (await readRetirements(host)).slice(0, limit) }),
+  perPage: Infinity,
+  list: async (host, _query, { limit }) => takeFirst(await readRetirements(host), limit),
 });

@@ -10,6 +10,8 @@ interface Options extends ZoneOptions {
   readonly json?: true;
 }
 
+const maxPrintedWaits = 200;
+
 /** `daypass sales`: places, waiting list, and past limits. Runs next to a gateway. */
 export const salesCommand: Command = {
   name: 'sales',
@@ -34,7 +36,8 @@ function* describeReport({ places, waiting, days }: SalesReport, text: TextConte
   if (places.length === 0) yield 'no limit: set sales: { max_active } in gateway.yaml';
   else yield* formatTable(placesHeading, places.map(describePlacesRow), { numericColumns: [1, 2, 3, 4, 5, 6, 7, 8] });
   if (waiting.length > 0) yield '';
-  yield* formatEntries(waiting, waits.text, text, { numericColumns: [0] });
+  yield* formatEntries(waiting.slice(0, maxPrintedWaits), waits.text, text, { numericColumns: [0] });
+  if (waiting.length > maxPrintedWaits) yield `${waiting.length - maxPrintedWaits} more: --json`;
   if (days.length > 0) yield '';
   yield* formatEntries(days, salesDays.text, text, { numericColumns: [2, 3, 4, 5] });
 }

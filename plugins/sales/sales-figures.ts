@@ -101,7 +101,7 @@ export async function listSalesDays(database: Queries, dayCount: number): Promis
   return rows.map((row) => ({ ...row, days: row.days === 0 ? undefined : row.days }));
 }
 
-const reportLimits = { waits: 200, days: 28 };
+const reportLimits = { waits: 10_000, days: 28 };
 
 /** Sales figures of a page. */
 export interface SalesReport {

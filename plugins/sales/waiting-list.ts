@@ -174,7 +174,7 @@ function toWait(row: WaitRow, { byPlan }: Pick<PlaceLimits, 'byPlan'>): ListedWa
   return { ...toRecord(row), isOrdered };
 }
 
-/** Lists at most 1,000 entries of the waiting list: reservations first, then waiting accounts in order. */
+/** Lists entries of the waiting list: reservations first, then waiting accounts in order. */
 export async function listWaiting(
   { database, section }: Pick<Host, 'database' | 'section'>,
   limit: number,
@@ -183,7 +183,7 @@ export async function listWaiting(
     `select ${columns}, case when reserved_until is null
        then row_number() over (partition by reserved_until is null order by joined_at, id) else 0 end::float8 as position
      from waiting_entry e where ended_at is null order by e.reserved_until is null, e.joined_at, id limit ?`,
-    [Math.min(limit, 1_000)],
+    [limit],
   );
   const limits = getPlaceLimits(section);
   return rows.map((row) => toWait(row, limits));

@@ -36,15 +36,23 @@ export async function listAttempts(database: Queries, orderId: string): Promise<
   return rows.map(toRecord);
 }
 
-/** Lists the first 100 notifications about an order, oldest first. */
-export async function listNotifications(database: Queries, orderId: string): Promise<NotificationTrail[]> {
+const maxNotifications = 100;
+
+/** Lists the newest 100 notifications about an order, oldest first, and counts the earlier ones. */
+export async function listNotifications(
+  database: Queries,
+  orderId: string,
+): Promise<{ readonly notifications: readonly NotificationTrail[]; readonly earlierCount: number }> {
   const rows = await database.query<
-    RowOf<Omit<NotificationTrail, 'reference'>, typeof PaymentNotification> & Pick<NotificationTrail, 'reference'>
+    RowOf<Omit<NotificationTrail, 'reference'>, typeof PaymentNotification> &
+      Pick<NotificationTrail, 'reference'> & { readonly total: number }
   >(
-    `select ${epochs('received_at')}, reference, tries, outcome from payment_notification
+    `select ${epochs('received_at')}, reference, tries, outcome, count(*) over ()::float8 as total from payment_notification
      where reference in (select reference from payment_attempt where order_id = ?)
-     order by received_at, id limit 100`,
+     -- The column, not the alias in epoch milliseconds.
+     order by payment_notification.received_at desc, id desc limit ${maxNotifications}`,
     [orderId],
   );
-  return rows.map(toRecord);
+  const notifications = rows.map(({ total: _total, ...row }) => toRecord(row)).toReversed();
+  return { notifications, earlierCount: (rows[0]?.total ?? 0) - rows.length };
 }

@@ -41,8 +41,11 @@ export function formatEntries<Entry>(
 
 /** Formats tables below their headings. */
 export function formatTables(tables: readonly EntryTable[], text: TextContext): string[] {
-  return tables.flatMap(({ name, entries, view }) =>
-    formatSection(name, formatEntries(entries, view.text, text, { maxLength: 500 })),
+  return tables.flatMap(({ name, entries, earlierCount = 0, view }) =>
+    formatSection(name, [
+      ...formatEntries(entries, view.text, text, { maxLength: 500 }),
+      ...(earlierCount > 0 ? [`${earlierCount} earlier not listed`] : []),
+    ]),
   );
 }
 

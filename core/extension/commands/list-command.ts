@@ -9,6 +9,8 @@ import { formatEntries, readAccountHandles } from './field-text.ts';
 import type { Output } from './show-command.ts';
 import type { TableOptions } from './table-text.ts';
 
+const maxLimit = 1_000;
+
 /** Options of a listing command. */
 export interface ListOptions extends Output {
   readonly limit: number;
@@ -48,7 +50,7 @@ export function addListCommand<Entry>(
 /** Declares the options of a listing, which are the filters, `--limit`, `--json` and `--time-zone`. */
 export function addListOptions<Entry>(parser: Parser, resource: OperatorResource<Entry>, limit = 50): Parser {
   return addActionOptions(parser, filtersOf(resource))
-    .option('--limit <count>', `${getPlural(resource)} to list, 1 to 1000`, parseInteger(1, 1_000), limit)
+    .option('--limit <count>', `${getPlural(resource)} to list, 1 to ${maxLimit}`, parseInteger(1, maxLimit), limit)
     .option('--json', 'print JSON')
     .addOption(zoneOption());
 }
@@ -99,5 +101,8 @@ export async function printEntries<Entry>(
   const text = { timeZone: zoneOf(host, output), now: host.now(), names };
   for (const line of formatEntries(entries, view.text, text, { ...options, isZoneNamed: true })) print(line);
   if (typeof next === 'string') print(`\nmore: --after ${next}`);
-  if (total > entries.length) print(`\n${total - entries.length} more: --limit ${total}`);
+  if (total > entries.length)
+    print(
+      `\n${total - entries.length} more${entries.length < maxLimit ? `: --limit ${Math.min(total, maxLimit)}` : ''}`,
+    );
 }

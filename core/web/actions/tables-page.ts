@@ -1,6 +1,7 @@
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import type { Page, PageRequest } from '../pages/page.ts';
+import { clampPage, describePages, sliceEntries } from '../pages/pagination.ts';
 import { type TableSection, omitEmptySections } from '../pages/table.ts';
 import { describeActionTable } from '../resources/action-table.ts';
 import { readSubjectNames } from '../resources/describe-action.ts';
@@ -9,7 +10,8 @@ import type { OperatorResource } from '../resources/resource.ts';
 import { describeFields } from './action-fields.ts';
 import { type ActionForm, createActionForm } from './action-page.ts';
 
-const maxEntries = 200;
+/** Entries per page of a table that is read from a resource with a cursor. */
+const pageSize = 100;
 const maxActions = 50;
 
 /** Links between views of a page. */
@@ -18,16 +20,20 @@ interface Segments {
   readonly links: readonly { readonly path: string; readonly label: string; readonly isCurrent: boolean }[];
 }
 
-/** A table of entries, with the names of their accounts. */
+/** A table of entries, with the names of their accounts. A long one is divided into pages. */
 interface EntrySection {
   /** Text key; default: the title of the page. */
   readonly title?: string;
-  readonly entries: readonly unknown[];
+  /** All entries. Default: those of the page's resource that match `query`. */
+  readonly entries?: readonly unknown[];
+  readonly query?: object;
   /** Default: the view of the page's resource. */
   readonly view?: Pick<EntryView<unknown>, 'page'>;
   /** Key of a sentence below the table. */
   readonly note?: string;
 }
+
+type Section = EntrySection | TableSection;
 
 interface TablesContent {
   readonly lead?: string;
@@ -36,7 +42,7 @@ interface TablesContent {
   /** Tiles above the tables, for `parts/tile.eta`. */
   readonly tiles?: readonly object[];
   /** Tables; empty ones are left out. A table that has the page's title needs no heading. Default: the entries of the page's resource. */
-  readonly sections?: readonly (EntrySection | TableSection)[];
+  readonly sections?: readonly Section[];
   /** Controls next to the heading that group or filter the tables. */
   readonly segments?: readonly Segments[];
   /** A sentence below the tables, shown if there are any tables. */
@@ -70,29 +76,21 @@ interface TablesPage extends Pick<Page, 'path' | 'title' | 'isListed'> {
 
 /** Creates an operator page with tables below each other, the form of an action, and the confirmation of a completed action. */
 export function tablesPage(settings: TablesPage): Page {
-  const { back, none, lead = '', action, resource, form, record, read, ...page } = settings;
+  const { back, none, lead = '', action, resource: _resource, form, record, read, ...page } = settings;
   return {
     ...page,
     within: back.path,
     role: 'operator',
     template: 'parts/tables.eta',
     async show(request) {
-      const { t, host, format } = request;
+      const { t, host } = request;
       const { below = '', sections, tiles = [], ...content } = (await read?.(request)) ?? {};
-      const { timeZone } = format;
-      const shown = sections ?? [(await resource?.list(host, {}, { limit: maxEntries, timeZone })) ?? { entries: [] }];
-      const listed = shown.filter((section) => 'entries' in section);
-      const counted = listed.length > 0 ? listed : shown;
+      const shown = await Promise.all(
+        (sections ?? [{}]).map((section, index) => describeSection(section, { ...settings, request, index })),
+      );
+      const listed = shown.filter(({ isListed }) => isListed);
       const isEmpty =
-        tiles.length === 0 &&
-        counted.every((section) => ('entries' in section ? section.entries : section.rows).length === 0);
-      const describeSection = async (section: EntrySection | TableSection) => {
-        if (!('entries' in section)) return section;
-        const { title = page.title, entries, view = resource?.view, note } = section;
-        const fields = view?.page ?? [];
-        const table = fieldTable(await withPersonNames(request, entries, fields), title, title, entries, fields);
-        return note === undefined ? table : { ...table, note: t(note) };
-      };
+        tiles.length === 0 && (listed.length > 0 ? listed : shown).every(({ table: { rows } }) => rows.length === 0);
       const actions =
         record === undefined ? [] : await listActions(host.database, { subject: record, limit: maxActions });
       const reader = { ...request, names: await readSubjectNames(request, actions) };
@@ -108,7 +106,7 @@ export function tablesPage(settings: TablesPage): Page {
         action: action && { path: action.path, label: t(action.label) },
         below: isEmpty ? '' : below,
         none: isEmpty ? { title: t(none[0]), text: t(none[1]) } : undefined,
-        sections: omitEmptySections(await Promise.all(shown.map(describeSection))),
+        sections: omitEmptySections(shown.map(({ table }) => table)),
         record: omitEmptySections([describeActionTable(actions, reader)]),
         act: form && (await describeForm(form, request)),
       };
@@ -117,6 +115,70 @@ export function tablesPage(settings: TablesPage): Page {
       forms: [createActionForm(form.action, { find: () => ({ id: '', path: page.path }), ...form })],
     }),
   };
+}
+
+interface SectionContext extends Pick<TablesPage, 'path' | 'title' | 'resource'> {
+  readonly request: PageRequest;
+  /** Position on the page, from 0. */
+  readonly index: number;
+}
+
+/** Describes one page of a section's table. */
+async function describeSection(section: Section, context: SectionContext) {
+  if ('rows' in section) {
+    const { shown: rows, pages } = divide(section.rows, context);
+    return { table: { ...section, rows, pages }, isListed: false };
+  }
+  const { request, resource } = context;
+  const { title = context.title, view = resource?.view, note } = section;
+  const { shown, pages } =
+    section.entries === undefined ? await readSection(section.query ?? {}, context) : divide(section.entries, context);
+  const fields = view?.page ?? [];
+  const table = fieldTable(await withPersonNames(request, shown, fields), title, title, shown, fields);
+  return { table: { ...table, ...(note !== undefined && { note: request.t(note) }), pages }, isListed: true };
+}
+
+/** Reads a page of the entries of the page's resource, whose query has a cursor if the list may be long. */
+async function readSection(query: object, context: SectionContext) {
+  const { request, resource } = context;
+  if (resource === undefined) return { shown: [], pages: undefined };
+  const { host, t } = request;
+  const { timeZone } = request.format;
+  const cursor = resource.query.properties['after'];
+  if (cursor === undefined)
+    return divide((await resource.list(host, query, { limit: Infinity, timeZone })).entries, context);
+  const parameter = nameParameter('after', context);
+  const after = request.query[parameter] ?? '';
+  const isRead = after !== '' && new RegExp(cursor.pattern ?? '').test(after);
+  const list = await resource.list(host, { ...query, ...(isRead && { after }) }, { limit: pageSize, timeZone });
+  const next = typeof list.next === 'string' ? buildPath(context, parameter, list.next) : '';
+  const previous = isRead ? buildPath(context, parameter, '') : '';
+  const pages = { shown: '', previous, previousLabel: t('operator.page_first'), next };
+  return { shown: list.entries, pages: isRead || next !== '' ? pages : undefined };
+}
+
+/** Takes the requested page of entries that have all been read. */
+function divide<Entry>(entries: readonly Entry[], context: SectionContext) {
+  const { request } = context;
+  const parameter = nameParameter('page', context);
+  const page = clampPage(Number.parseInt(request.query[parameter] ?? '', 10) || 1, entries.length);
+  const toPath = (number: number) => buildPath(context, parameter, String(number));
+  const pages = describePages(page, entries.length, 'operator.page_shown', toPath, request);
+  return {
+    shown: sliceEntries(page, entries),
+    pages: pages && { ...pages, previousLabel: request.t('operator.page_previous') },
+  };
+}
+
+/** Each table of a page has a parameter of its own, so that one stays in place while another is read on. */
+function nameParameter(name: string, { index }: SectionContext): string {
+  return index === 0 ? name : `${name}${index + 1}`;
+}
+
+function buildPath({ path, request }: SectionContext, parameter: string, value: string): string {
+  const { done: _done, [parameter]: _replaced, ...query } = request.query;
+  const search = new URLSearchParams({ ...query, ...(value !== '' && { [parameter]: value }) }).toString();
+  return search === '' ? path : `${path}?${search}`;
 }
 
 async function describeForm({ action, find }: TablesForm, request: PageRequest) {

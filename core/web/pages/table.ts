@@ -38,6 +38,10 @@ export interface TableSection {
   readonly rows: readonly (readonly TableCell[])[];
   /** A sentence below the table. */
   readonly note?: string;
+  /** Links to the table's other pages; an empty path means that there is none. */
+  readonly pages?:
+    | { readonly shown: string; readonly previous: string; readonly previousLabel: string; readonly next: string }
+    | undefined;
 }
 
 /** A column with its cells. Its label is a text key. */

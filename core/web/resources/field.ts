@@ -104,6 +104,8 @@ export interface EntryTable {
   /** Heading; the text `operator.NAME` on pages. */
   readonly name: string;
   readonly entries: readonly unknown[];
+  /** Number of earlier entries that are not listed; default: 0. */
+  readonly earlierCount?: number;
   readonly view: Pick<EntryView<unknown>, 'page' | 'text'>;
 }
 
@@ -161,7 +163,10 @@ export function fieldTable<Entry>(
 
 /** Describes the tables below the facts of an entry. */
 export function describeEntryTables(reader: FieldReader, tables: readonly EntryTable[]): TableSection[] {
-  return tables.map(({ name, entries, view }) => fieldTable(reader, name, `operator.${name}`, entries, view.page));
+  return tables.map(({ name, entries, earlierCount = 0, view }) => ({
+    ...fieldTable(reader, name, `operator.${name}`, entries, view.page),
+    ...(earlierCount > 0 && { note: reader.t('operator.earlier', { count: earlierCount }) }),
+  }));
 }
 
 /** Returns a reader who knows the names of the accounts in person fields. */

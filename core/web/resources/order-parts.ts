@@ -170,7 +170,9 @@ export interface OrderDetails {
   /** The buyer; `owner` in the JSON of commands and the API. */
   readonly owner: { readonly name: string; readonly email: string | undefined } | undefined;
   readonly attempts: readonly AttemptTrail[];
+  /** The newest ones. */
   readonly notifications: readonly NotificationTrail[];
+  readonly earlierNotifications: number;
   /** Ledger entries of the account that received the days. */
   readonly ledger: readonly LedgerEntry[];
   readonly actions: readonly RecordedAction[];
@@ -178,7 +180,7 @@ export interface OrderDetails {
 
 export async function readOrderDetails(database: Queries, order: Order): Promise<OrderDetails> {
   const { id, accountId } = order;
-  const [[account], attemptTrail, notificationTrail, ledger, actions] = await Promise.all([
+  const [[account], attemptTrail, { notifications, earlierCount }, ledger, actions] = await Promise.all([
     readAccounts(database, 'id', [accountId]),
     listAttempts(database, id),
     listNotifications(database, id),
@@ -186,7 +188,15 @@ export async function readOrderDetails(database: Queries, order: Order): Promise
     listActions(database, { subject: id, limit: maxActions }),
   ]);
   const owner = account && { name: account.name, email: account.email };
-  return { order, owner, attempts: attemptTrail, notifications: notificationTrail, ledger, actions };
+  return {
+    order,
+    owner,
+    attempts: attemptTrail,
+    notifications,
+    earlierNotifications: earlierCount,
+    ledger,
+    actions,
+  };
 }
 
 /** Describes the tables of an order, for its page and the output of commands. */
@@ -195,7 +205,12 @@ export const describeOrderTables = (details: OrderDetails): EntryTable[] => [
   { name: 'payments', entries: details.order.payments, view: createPaymentsView(details.order) },
   { name: 'refunds', entries: details.order.refunds, view: createRefundsView(details.order) },
   { name: 'attempts', entries: details.attempts, view: attemptsView },
-  { name: 'notifications', entries: details.notifications, view: notificationsView },
+  {
+    name: 'notifications',
+    entries: details.notifications,
+    earlierCount: details.earlierNotifications,
+    view: notificationsView,
+  },
   { name: 'ledger', entries: details.ledger, view: ledgerView },
   { name: 'actions', entries: details.actions, view: subjectActionsView },
 ];

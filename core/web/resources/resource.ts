@@ -39,6 +39,11 @@ export async function readPage<Entry extends { readonly id: string }>(
   return { entries, next: rows.length > size ? (entries.at(-1)?.id ?? null) : null };
 }
 
+/** Takes the first entries of a list that is in memory. */
+export function takeFirst<Entry>(entries: readonly Entry[], limit: number): ListResult<Entry> {
+  return { entries: entries.slice(0, limit), total: entries.length };
+}
+
 interface ListOptions {
   readonly limit: number;
   readonly timeZone: string;

@@ -1,13 +1,10 @@
-import { countUndelivered, listMails, undeliveredDays } from '#core/business/mail/mails.ts';
+import { countUndelivered, undeliveredDays } from '#core/business/mail/mails.ts';
 import { translateChoice } from '#core/business/operator-actions/member-describers.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import { mails } from '#core/web/resources/mails.ts';
 import { findMail, sendAgainAction } from './actions.ts';
-
-/** Maximum mails on the page; as mails are sent again, further ones move up. */
-const maxListed = 200;
 
 /** `/operator/mails`: mails to customers that were not delivered, or possibly not. */
 export const mailsPage = tablesPage({
@@ -17,13 +14,10 @@ export const mailsPage = tablesPage({
   none: ['operator.mails_none', 'operator.mails_none_text'],
   resource: mails,
   async read({ host, t }) {
-    const [undelivered, { money, others }] = await Promise.all([
-      listMails(host.database, { isUndelivered: true }, maxListed),
-      countUndelivered(host.database),
-    ]);
+    const { money, others } = await countUndelivered(host.database);
     return {
       lead: t('operator.mails_text', { count: undeliveredDays }),
-      sections: [{ entries: undelivered }],
+      sections: [{ query: { undelivered: true } }],
       below: t('operator.mails_total', { count: money + others }),
     };
   },

@@ -112,6 +112,17 @@ it('changes until it ends, which it does once', async () => {
   expect((await listAnnouncements(database, 10))[0]?.endedAt).toBeGreaterThan(Date.now() - hour);
 });
 
+const idsOf = async (page: Parameters<typeof listAnnouncements>[2]) =>
+  (await listAnnouncements(database, 2, page)).map(({ id }) => id);
+
+it('announcements are listed by state, so that one that is shown is not lost behind ended ones', async () => {
+  const { id: openId } = await announce();
+  for (let ended = 0; ended < 3; ended++) await endAnnouncement(database, (await announce()).id);
+  expect(await idsOf({ state: 'open' })).toEqual([openId]);
+  const [, second] = await idsOf({ state: 'ended' });
+  expect(await idsOf({ state: 'ended', after: second })).toHaveLength(1);
+});
+
 it('an announcement is mailed once to each account with an address and paid time that is not blocked', async () => {
   const paying = await customer(7);
   await customer(undefined);

@@ -127,6 +127,14 @@ const listings: Readonly<Record<string, Listing>> = {
     pages: 3,
     order: 'select id from acceptance order by accepted_at desc, id desc',
   },
+  tokens: {
+    fill: [
+      `insert into operator_token (id, name, sha256, scope, expires_at, created_at)
+       select gen_random_uuid(), 'pages ' || n, sha256(n::text::bytea), 'read', now() + interval '1 day', ${at} from ${rows(204)}`,
+    ],
+    pages: 3,
+    order: 'select id from operator_token order by created_at desc, id desc',
+  },
   data_requests: {
     fill: [
       `insert into data_request (id, kind, channel, person, received_at, due_at, answered_at, outcome)

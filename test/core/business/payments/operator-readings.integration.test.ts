@@ -13,6 +13,7 @@ import { readAccountRevenue, readRevenue } from '#core/business/payments/revenue
 import { settle } from '#core/business/payments/settle.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { readOrderDetails } from '#core/web/resources/order-parts.ts';
 import { clearDatabase, createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf } from './fixture.ts';
@@ -45,6 +46,22 @@ function zoneAtNoon(): string {
 }
 
 describe('what the operator reads of orders', () => {
+  it('are the newest notifications of an order, oldest first, with the number of earlier ones', async () => {
+    const order = await startOrder(host, await createBuyer(database), 7);
+    await database.query(
+      `insert into payment_notification (provider, event_key, reference, body, received_at)
+       select 'fake', n::text, ?, '{}', timestamptz '2026-11-30T00:00:00Z' + make_interval(secs => n)
+       from generate_series(1, 150) n`,
+      [referenceOf(order)],
+    );
+    const { notifications, earlierNotifications } = await readOrderDetails(database, order);
+    expect([notifications.length, earlierNotifications]).toEqual([100, 50]);
+    expect([notifications[0], notifications.at(-1)]).toMatchObject([
+      { receivedAt: new Date('2026-11-30T00:00:51Z') },
+      { receivedAt: new Date('2026-11-30T00:02:30Z') },
+    ]);
+  });
+
   it('is the revenue by day, less refunds, with zeros for days without any', async () => {
     const timeZone = zoneAtNoon();
     const revenue = () => readRevenue(database, { currency: 'IDR', timeZone, days: 3 });

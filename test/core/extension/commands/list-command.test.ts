@@ -138,3 +138,11 @@ it('a text that its pattern does not allow is refused with what is expected', as
     'It must be the weight, such as 3 kg.',
   );
 });
+
+it('a list that is longer than one call can print says so without an option that would be refused', async () => {
+  const entries = Array.from({ length: 1_000 }, (_, index) => ({ id: `p${index}` }));
+  expect((await run({ entries, total: 1_200 }, 'list', '--limit', '1000')).lines.at(-1)).toBe('\n200 more');
+  expect((await run({ entries: entries.slice(1), total: 1_200 }, 'list')).lines.at(-1)).toBe(
+    '\n201 more: --limit 1000',
+  );
+});

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { Host } from '#core/gateway/host/host.ts';
 import { parseNetwork } from '#core/gateway/http/network.ts';
 import { bounds } from '#core/platform/bounds.ts';
+import { createGrowingCache } from '#core/platform/memory/growing-cache.ts';
 import { capArrival, computeDebt, computeInterval, computeWait } from '#core/platform/shared/gcra.ts';
 
 interface FailureLimits {
@@ -15,7 +15,7 @@ interface FailureLimits {
  */
 export class FailedAuthentications {
   /** Theoretical arrival times (GCRA), in µs of the clock. */
-  readonly #arrivals = new LRUCache<string, number>({ max: bounds.failingNetworks });
+  readonly #arrivals = createGrowingCache<number>(bounds.failingNetworks);
   readonly #clock: () => number;
 
   /** @param clock returns monotonic ms */

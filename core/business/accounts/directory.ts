@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import type { Host } from '#core/gateway/host/host.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { createGrowingCache } from '#core/platform/memory/growing-cache.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { Awaitable } from '#core/platform/timing/when-settled.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
@@ -53,10 +53,10 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #database: DirectoryOptions['database'];
   readonly #log: Logger;
   readonly #clock: () => number;
-  readonly #accounts = new LRUCache<string, CachedAccount>({ max: bounds.cachedKeys });
+  readonly #accounts = createGrowingCache<CachedAccount>(bounds.cachedKeys);
   /** Account id by digest. Valid only while the account still has that digest. */
-  readonly #idOfDigest = new LRUCache<string, string>({ max: bounds.cachedKeys });
-  readonly #unknownUntil = new LRUCache<string, number>({ max: bounds.unknownKeys });
+  readonly #idOfDigest = createGrowingCache<string>(bounds.cachedKeys);
+  readonly #unknownUntil = createGrowingCache<number>(bounds.unknownKeys);
   readonly #byId: BatchLoader<CachedAccount>;
   readonly #byDigest: BatchLoader<CachedAccount>;
   readonly #bySuspectDigest: BatchLoader<CachedAccount>;

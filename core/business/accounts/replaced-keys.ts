@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
+import { createGrowingCache } from '#core/platform/memory/growing-cache.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BatchLoader } from './batch-loader.ts';
 
@@ -14,7 +14,7 @@ const cacheTtlMs = 60_000; // tools repeat a rejected request
 export class ReplacedKeys {
   readonly #loader: BatchLoader<Date>;
   /** Replacement times by digest; false for a key that was not replaced. */
-  readonly #cache = new LRUCache<string, Date | false>({ max: bounds.unknownKeys, ttl: cacheTtlMs });
+  readonly #cache = createGrowingCache<Date | false>(bounds.unknownKeys, { ttl: cacheTtlMs });
 
   constructor(database: Queries) {
     this.#loader = new BatchLoader((digests) => readReplacements(database, digests));

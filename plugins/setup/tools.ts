@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import type { Texts } from '#core/web/texts/texts.ts';
+import { readCachedYaml } from './cached-yaml.ts';
 import type { ScriptedTool, SetupTool } from './tool.ts';
 
 type ToolRow = Omit<SetupTool, 'id' | 'group' | 'formats'> & Partial<Pick<SetupTool, 'formats'>>;
 
 /** Rows of tools.yaml by group and id. */
-const rows = parse(readFileSync(join(import.meta.dirname, 'tools.yaml'), 'utf8')) as Readonly<
+const rows = readCachedYaml(join(import.meta.dirname, 'tools.yaml')) as Readonly<
   Record<SetupTool['group'], Readonly<Record<string, ToolRow>>>
 >;
 

@@ -14,11 +14,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
+const findCached = async () => (await readdir(folder)).find((name) => name !== 'rows.yaml') ?? '';
 const rows = { tool: { day: '2026-11-28', since: 2 } };
 
 it('a YAML file is parsed once, and read from its JSON afterwards', async () => {
   expect(readCachedYaml(file, folder)).toEqual(rows);
-  const [cached = ''] = (await readdir(folder)).filter((name) => name !== 'rows.yaml');
+  const cached = await findCached();
   expect(cached).toMatch(/^rows\.yaml-[0-9a-f]{64}\.json$/);
   await writeFile(join(folder, cached), '"from the cache"');
   expect(readCachedYaml(file, folder)).toBe('from the cache');
@@ -32,7 +33,7 @@ it('a YAML file that has changed is parsed again', async () => {
 
 it('a cached JSON that a crash has cut short is replaced', async () => {
   readCachedYaml(file, folder);
-  const [cached = ''] = (await readdir(folder)).filter((name) => name !== 'rows.yaml');
+  const cached = await findCached();
   await writeFile(join(folder, cached), '{"tool":');
   expect(readCachedYaml(file, folder)).toEqual(rows);
   expect(JSON.parse(await readFile(join(folder, cached), 'utf8'))).toEqual(rows);

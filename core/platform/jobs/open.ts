@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Ajv } from 'ajv';
 import { type Job as QueuedJob, type JobsOptions, UnrecoverableError } from 'bullmq';
 import { logFailure } from '../errors/connection-error.ts';
@@ -42,7 +43,8 @@ export interface JobQueue extends Jobs {
   work(): void;
 }
 
-const timeoutsMs = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 };
+/** `jobs`: of jobs that run when the queue is closed. `close`: of the store, which then notes their outcomes. */
+const timeoutsMs = { add: 2_000, schedule: 10_000, worker: 10_000, jobs: 10_000, close: 2_000 };
 const defaultRestoreMs = 60_000;
 const retention: JobsOptions = {
   removeOnComplete: { age: 86_400, count: 1_000 },
@@ -97,6 +99,7 @@ class QueueJobs<Context> implements JobQueue {
   readonly #callCounts = new WeakMap<KitQueue, number>();
   #worker: KitWorker | undefined;
   #startPromise: Promise<void> | undefined;
+  readonly #runningJobs = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #restoreTimer: NodeJS.Timeout | undefined;
 
@@ -145,7 +148,11 @@ class QueueJobs<Context> implements JobQueue {
   }
 
   #openWorker(): KitWorker {
-    const worker = this.#kit.openWorker((job) => this.#run(job));
+    const worker = this.#kit.openWorker((job) => {
+      const run = this.#run(job).finally(() => this.#runningJobs.delete(run));
+      this.#runningJobs.add(run);
+      return run;
+    });
     worker.on('error', this.#recordFailure);
     worker.on('fetched', () => this.#failures.clear());
     worker.on('failed', (job, error) => {
@@ -155,14 +162,18 @@ class QueueJobs<Context> implements JobQueue {
     return worker;
   }
 
-  async add(name: string, data: JsonObject, { id, delay }: { id?: string; delay?: number } = {}): Promise<void> {
+  async add(
+    name: string,
+    data: JsonObject,
+    { id, delay: delaySeconds }: { id?: string; delay?: number } = {},
+  ): Promise<void> {
     const definition = this.#requireDefinition(name);
     checkData(definition, data);
     const options: JobsOptions = {
       ...createOptions(definition),
       ...(id !== undefined && { jobId: id }),
       // PostgreSQL rejects fractions of a millisecond. Rounded up, so that the job is not early.
-      ...(delay !== undefined && { delay: Math.ceil(delay * 1000) }),
+      ...(delaySeconds !== undefined && { delay: Math.ceil(delaySeconds * 1000) }),
     };
     await this.#withQueue(timeoutsMs.add, (queue) => queue.add(name, data, options)).catch((error: unknown) => {
       // Recorded here, because callers whose job is only an optimization ignore the error.
@@ -179,13 +190,23 @@ class QueueJobs<Context> implements JobQueue {
     this.#closing.abort();
     clearInterval(this.#restoreTimer);
     await this.#startPromise;
-    const { close } = timeoutsMs;
-    const settled = Promise.resolve();
-    await withDeadline(this.#worker?.close() ?? settled, close, timeoutMessage(close)).catch(() => {
-      // Not awaited: a job that never ends must not keep the process alive.
+    const { jobs, close } = timeoutsMs;
+    const workerClosed = this.#worker?.close() ?? Promise.resolve();
+    const isClosed = Promise.race([workerClosed.then(() => true), this.#waitForJobs().then(() => false)]);
+    // Not awaited: a job that never ends must not keep the process alive. A job whose outcome is not stored runs again.
+    if (!(await withDeadline(isClosed, jobs, timeoutMessage(jobs)).catch(() => false)))
       this.#worker?.disconnect().catch(this.#recordFailure);
-    });
-    await withDeadline(this.#queue?.close() ?? settled, close, timeoutMessage(close)).catch(this.#recordFailure);
+    await withDeadline(this.#queue?.close() ?? Promise.resolve(), close, timeoutMessage(close)).catch(
+      this.#recordFailure,
+    );
+  }
+
+  /** Waits for running jobs, then for the store: while it is unreachable, a worker without jobs does not close either. */
+  async #waitForJobs(): Promise<void> {
+    do {
+      await Promise.allSettled(this.#runningJobs);
+      await delay(timeoutsMs.close, undefined, { ref: false });
+    } while (this.#runningJobs.size > 0);
   }
 
   /** Runs work on the queue. Work that has not started in time is dropped, because its caller has already failed. */

@@ -67,6 +67,23 @@ describe.concurrent('a queue that is away', () => {
     client.disconnect();
   });
 
+  it.each(['cut', 'stall'] as const)(
+    'a queue without running jobs closes within seconds when its Redis is gone (%s)',
+    async (how) => {
+      if (redisUrl === undefined) return;
+      await using proxy = await proxyTo(redisUrl);
+      const { definition: marker, reached } = createMarker();
+      const jobs = await readyOpenerOf({ redisUrl: proxy.url, prefix: `test:${randomUUID()}` })([marker]);
+      await jobs.add('marker', {});
+      await reached;
+      proxy.turn(how);
+      const start = performance.now();
+      await (jobs as JobQueue)[Symbol.asyncDispose]();
+      // The store has two seconds for each of its two clients.
+      expect(performance.now() - start).toBeLessThan(9_000);
+    },
+  );
+
   it('a queue in PostgreSQL gets its schedules and runs jobs when it is there at last', async () => {
     await using own = await createDatabaseWithoutJobs();
     await using proxy = await proxyTo(own.url);

@@ -17,7 +17,7 @@ const ajv = new Ajv({
   strictRequired: false,
   // A schema is used once per load, so optimizing its code would cost more than it saves.
   code: { optimize: false },
-  // Nor is it validated itself first: compiling it finds unknown keywords, and values that a keyword cannot have.
+  // Nor is it validated itself first: own schemas have tests, and `requireValidSchema` is for those of third-party plugins.
   validateSchema: false,
   meta: false,
 });
@@ -132,6 +132,20 @@ function getValidator(schema: JsonSchema): ValidateFunction {
   const check = ajv.compile({ type: 'object', properties: { value: schema as object } });
   validators.set(schema, check);
   return check;
+}
+
+let schemaValidator: Ajv | undefined;
+
+/**
+ * Checks a schema that a third-party plugin has written, whose compilation accepts `anyOf: []` and a negative `minLength`.
+ *
+ * @throws Error that names the place
+ */
+export function requireValidSchema(schema: JsonSchema): void {
+  schemaValidator ??= new Ajv({ strict: false });
+  if (schemaValidator.validateSchema(schema) === true) return;
+  const [{ instancePath = '', message = 'is wrong' } = {}] = schemaValidator.errors ?? [];
+  throw new Error(instancePath === '' ? message : `${instancePath.slice(1)} ${message}`);
 }
 
 function runValidator(check: ValidateFunction, wrapper: object): ErrorObject[] {

@@ -1,6 +1,6 @@
 import { allowNull } from '#core/config/file/editor-schema.ts';
 import { canBelongToPlugin, suggest } from '#core/config/file/mistake.ts';
-import type { Validator } from '#core/config/file/validator.ts';
+import { requireValidSchema, type Validator } from '#core/config/file/validator.ts';
 import type { CheckContext, Report, Section, SectionValues, YamlPath } from '#core/config/section.ts';
 import { delivery, entitlement, principal } from '#core/gateway/facts.ts';
 import type { AnyFact } from '#core/gateway/pipeline/fact.ts';
@@ -153,6 +153,7 @@ function readEntry(
   if (writtenOptions === false) return { definition, options: undefined, path, isOff: true };
   const optionsPath = typeof entry === 'string' ? path : [...path, name];
   try {
+    if (registry.foreignStages.has(name)) requireValidSchema(definition.options);
     const options = validator.validate(writtenOptions ?? {}, definition.options, optionsPath);
     return { definition, options, path, isOff: false };
   } catch (error) {

@@ -3,7 +3,7 @@ import type { GatewayDocument } from '#core/config/file/document.ts';
 import { allowNull, allowVariables } from '#core/config/file/editor-schema.ts';
 import { findClosestName, ConfigError, canBelongToPlugin, type Mistake, suggest } from '#core/config/file/mistake.ts';
 import type { ValidPart } from '#core/config/file/valid-part.ts';
-import { readDefaults, Validator } from '#core/config/file/validator.ts';
+import { readDefaults, requireValidSchema, Validator } from '#core/config/file/validator.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
 import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import { models } from '#core/config/sections/models-section.ts';
@@ -96,7 +96,9 @@ function* evaluateSections(values: Record<string, unknown>, registry: Registry, 
       if (!isMisspelled(name, values, registry)) validator.report([name], 'is missing', advice);
       continue;
     }
+    const plugin = registry.sectionPlugins.get(name) ?? '';
     try {
+      if (registry.foreignPlugins.has(plugin)) requireValidSchema(schema);
       const isTrusted = trustsDefaults && (values[name] ?? null) === null;
       const { value, validPart } = isTrusted ? readDefaults(schema) : validator.evaluate(writtenValue, schema, [name]);
       yield;
@@ -104,7 +106,7 @@ function* evaluateSections(values: Record<string, unknown>, registry: Registry, 
       validParts.set(name, validPart);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      validator.report([name], `has an invalid schema: ${reason}`, 'fix the plugin that registers it');
+      validator.report([name], `has an invalid schema: ${reason}`, `fix the plugin ${plugin}, which registers it`);
     }
   }
   return { sections, validParts };

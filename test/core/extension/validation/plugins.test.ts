@@ -16,6 +16,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const stageSource = (name: string) =>
   `export const stage = { name: '${name}', description: 'Ours.', options: { type: 'object' }, create: () => ({}) };`;
+const textOf = (file: string, stages = '') =>
+  `plugins: [./${file}]\npipeline: [auth, upstream: false, log: false${stages}]\nupstreams: {}\nmodels: {}`;
 const pluginSource = `export const plugin = {
   name: 'ours',
   register(server) {
@@ -118,7 +120,30 @@ describe('a third-party plugin', () => {
     await write('ours.ts', pluginSource.replace("type: 'integer'", "type: 'intger'"));
     const text = 'plugins: [./ours.ts]\npipeline: [auth, upstream: false, log: false]\nupstreams: {}\nmodels: {}';
     expect(await allMistakesOf(text)).toEqual([
-      expect.stringMatching(/^gateway\.yaml:1:1 ours: has an invalid schema: .*; fix the plugin that registers it$/),
+      expect.stringMatching(
+        /^gateway\.yaml:1:1 ours: has an invalid schema: .*; fix the plugin ours, which registers it$/,
+      ),
+    ]);
+  });
+
+  it.each([
+    ['anyOf: []', 'properties/depth/anyOf must NOT have fewer than 1 items'],
+    ["type: 'string', minLength: -1", 'properties/depth/minLength must be >= 0'],
+    ["enum: 'abc'", 'properties/depth/enum must be array'],
+  ])('is named with the place in its schema when it has written %s there', async (written, wrong) => {
+    await write('ours.ts', pluginSource.replace("type: 'integer', default: 3", written));
+    expect(await allMistakesOf(textOf('ours.ts'))).toEqual([
+      `gateway.yaml:1:1 ours: has an invalid schema: ${wrong}; fix the plugin ours, which registers it`,
+    ]);
+    await write(
+      'theirs.ts',
+      stageSource('theirs').replace(
+        /options: \{[^}]*\}/,
+        `options: { type: 'object', properties: { depth: { ${written} } } }`,
+      ),
+    );
+    expect(await allMistakesOf(textOf('theirs.ts', ', theirs'))).toEqual([
+      `gateway.yaml:2:47 pipeline[3]: has an invalid options schema: ${wrong}; fix the stage theirs`,
     ]);
   });
 

@@ -83,14 +83,16 @@ function renderIndex(groups: readonly { readonly file: string; readonly names: r
 
 ${writtenBy}
 
-Every key of gateway.yaml, with its type and limits, its default and what it does. \`daypass check\` validates the file and prints what would
-run; \`daypass schema\` writes the same as a JSON Schema, with the keys of your plugins, for completion in editors. Every value may be
-\`\${NAME}\` (an environment variable), \`\${NAME:-default}\` or \`\${file:/run/secrets/name}\` ([secrets](operating/commands.md#secrets)). In
-the tables, \`NAME\` stands for a name that you choose, and \`[]\` for each entry of a list.
+These pages list every key of gateway.yaml with its type, limits, default and meaning. \`daypass check\` validates the file and prints the
+resulting configuration. \`daypass schema\` writes the same as a JSON Schema for completion in editors, including the keys of your plugins.
 
-If the file has errors at a reload, the running configuration stays in force, and each error is logged with its line and the accepted
-values, never with a secret. An entry \`- cache: false\` in \`pipeline\` turns a stage off; \`log\` and \`upstream\` must be turned off explicitly,
-never just omitted. The variables of the environment are in [commands](operating/commands.md#environment).
+Every value may be \`\${NAME}\` (an environment variable), \`\${NAME:-default}\` or \`\${file:/run/secrets/name}\`
+([secrets](operating/commands.md#secrets)). In the tables, \`NAME\` stands for a name that you choose, and \`[]\` for each entry of a list.
+[Commands](operating/commands.md#environment) lists the environment variables of the gateway itself.
+
+If the file has errors at a reload, the running configuration stays in force. Each error is logged with its line and the accepted values, never
+with a secret. To turn a stage off, write \`- cache: false\` in \`pipeline\`. \`log\` and \`upstream\` cannot simply be omitted: turn them off
+in the same way.
 
 | Page | Sections |
 |---|---|

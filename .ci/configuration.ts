@@ -90,9 +90,9 @@ Every value may be \`\${NAME}\` (an environment variable), \`\${NAME:-default}\`
 ([secrets](operating/commands.md#secrets)). In the tables, \`NAME\` stands for a name that you choose, and \`[]\` for each entry of a list.
 [Commands](operating/commands.md#environment) lists the environment variables of the gateway itself.
 
-If the file has errors at a reload, the running configuration stays in force. Each error is logged with its line and the accepted values, never
-with a secret. To turn a stage off, write \`- cache: false\` in \`pipeline\`. \`log\` and \`upstream\` cannot simply be omitted: turn them off
-in the same way.
+If the file has errors at a reload, the running configuration stays in force. Each error is logged with its line and the accepted values,
+never with a secret. To turn a stage off, write \`- cache: false\` in \`pipeline\`. \`log\` and \`upstream\` cannot simply be omitted: turn
+them off in the same way.
 
 | Page | Sections |
 |---|---|

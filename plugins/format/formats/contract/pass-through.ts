@@ -85,7 +85,11 @@ export function readEventType(event: StreamEvent): JsonValue | undefined {
 
 /** Creates a copy of an event with other data. */
 export function replaceEventData(event: StreamEvent, data: JsonObject): StreamEvent {
-  const json = JSON.stringify(data);
+  return replaceEventJson(event, JSON.stringify(data));
+}
+
+/** Creates a copy of an event with other data, which is JSON already. */
+export function replaceEventJson(event: StreamEvent, json: string): StreamEvent {
   const text = writeData(event.text, json);
   return new StreamEvent({ name: event.name, data: json }, text, Buffer.from(text));
 }

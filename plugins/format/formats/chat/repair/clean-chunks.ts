@@ -9,7 +9,12 @@ type CleanDelta = (
 ) & {
   /** True if nothing else in the chunk differs from an earlier chunk. */
   readonly isPlain: boolean;
+  /** Required members that the chunk lacks. */
+  readonly missing: readonly HeadMember[];
 };
+
+/** A required member of a chunk beside its id and its choices. */
+export type HeadMember = 'object' | 'created' | 'model';
 
 /** A clean chunk without its one varying string, up to the end of its choices. */
 interface ChunkShape {
@@ -21,6 +26,10 @@ interface ChunkShape {
   readonly remainder: EventTail | undefined;
   /** The kind of the string; for the input of a call, the index of the call. */
   readonly kind: 'text' | 'reasoning' | number;
+  /** Required members that the first chunk of this shape lacks. */
+  readonly missing: readonly HeadMember[];
+  /** True if all required members are in `before`, which is the same in all chunks of this shape. */
+  readonly hasWholeHead: boolean;
 }
 
 /** Kind and offsets of a string in a chunk, without its quotes. */
@@ -37,6 +46,12 @@ const repairPattern =
   /"(?:finish_reason"\s*:\s*"|content"\s*:\s*[[{]|message"\s*:|refusal"\s*:\s*"|function_call"\s*:\s*\{|error"\s*:)/;
 /** Matches members that other readers look for in chunks without a finish reason. */
 const otherReaderPattern = /"(?:usage"\s*:\s*\{|base_resp"\s*:)/;
+/** Matches the required members where they have a value of their type. Quotes within strings are escaped. */
+const headMembers = [
+  ['object', /"object"\s*:\s*"chat\.completion\.chunk"/],
+  ['created', /"created"\s*:\s*\d/],
+  ['model', /"model"\s*:\s*"/],
+] as const;
 const deltaStart = '"delta":{';
 /** The member that clients read, and a member that is clean only together with the first. */
 const reasoningNames = ['"reasoning_content":"', '"reasoning":"'] as const;
@@ -63,12 +78,18 @@ export class CleanChunks {
   read(chunk: string): CleanDelta | undefined {
     for (const shape of this.#shapes) {
       const clean = readDeltaOfShape(chunk, shape);
-      // The tier of a plain chunk equals the tier of an earlier chunk.
-      if (clean !== undefined) return clean.isPlain || !this.#hasOtherTier(chunk) ? clean : undefined;
+      if (clean === undefined) continue;
+      // The tier and the head of a plain chunk equal those of an earlier chunk.
+      if (clean.isPlain || (shape.hasWholeHead && !this.#hasOtherTier(chunk))) return clean;
+      const missing = this.#hasOtherTier(chunk) ? undefined : findMissing(chunk);
+      return missing && { ...clean, missing };
     }
     const deltaOffset = chunk.indexOf(deltaStart);
     if (deltaOffset === -1 || repairPattern.test(chunk) || this.#hasOtherTier(chunk)) return undefined;
-    if (chunk.includes('"tool_calls":', deltaOffset)) return this.#learnShape(chunk, findInput(chunk, deltaOffset));
+    const missing = findMissing(chunk);
+    if (missing === undefined) return undefined;
+    const learnShape = (span: StringSpan | undefined) => this.#learnShape(chunk, span, missing);
+    if (chunk.includes('"tool_calls":', deltaOffset)) return learnShape(findInput(chunk, deltaOffset));
     const text = findString(chunk, 'text', '"content":"', deltaOffset);
     const [reasoning, otherReasoning] = reasoningNames
       .map((name) => findString(chunk, 'reasoning', name, deltaOffset))
@@ -78,17 +99,23 @@ export class CleanChunks {
       // Without reasoning as plain text, the details may be cumulative.
       if (chunk.includes('"reasoning_details":', deltaOffset)) return undefined;
       const members = chunk.slice(deltaOffset + deltaStart.length, text?.start);
-      return nestedStart.test(members) ? undefined : this.#learnShape(chunk, text);
+      return nestedStart.test(members) ? undefined : learnShape(text);
     }
-    if (text === undefined || text.end === text.start) return this.#learnShape(chunk, reasoning);
-    return { type: 'text', text: readString(chunk, text), reasoning: readString(chunk, reasoning), isPlain: false };
+    if (text === undefined || text.end === text.start) return learnShape(reasoning);
+    return {
+      type: 'text',
+      text: readString(chunk, text),
+      reasoning: readString(chunk, reasoning),
+      isPlain: false,
+      missing,
+    };
   }
 
   #hasOtherTier(chunk: string): boolean {
     return !this.#keepsTiers && namesOtherTier(chunk);
   }
 
-  #learnShape(chunk: string, span: StringSpan | undefined): CleanDelta | undefined {
+  #learnShape(chunk: string, span: StringSpan | undefined, missing: readonly HeadMember[]): CleanDelta | undefined {
     if (span === undefined) return undefined;
     const { kind, start, end } = span;
     // The list of choices ends after the list of calls.
@@ -98,26 +125,42 @@ export class CleanChunks {
       const isReadByOthers = !chunk.startsWith('{') || !chunk.includes('"choices"') || otherReaderPattern.test(chunk);
       const after = chunk.slice(end, choicesEnd);
       const remainder = isReadByOthers ? undefined : readTail(chunk, end, choicesEnd);
-      const shape: ChunkShape = { kind, before: chunk.slice(0, start), after, remainder };
+      const before = chunk.slice(0, start);
+      const hasWholeHead = headMembers.every(([, pattern]) => pattern.test(before));
+      const shape: ChunkShape = { kind, before, after, remainder, missing, hasWholeHead };
       this.#shapes = [shape, ...this.#shapes].slice(0, maxShapes);
     }
-    return createDelta(kind, readString(chunk, span), false);
+    return createDelta(kind, readString(chunk, span), false, missing);
   }
 }
 
 /** Reads the delta of a chunk of this shape; undefined for any other chunk. */
-function readDeltaOfShape(chunk: string, { kind, before, after, remainder }: ChunkShape): CleanDelta | undefined {
+function readDeltaOfShape(
+  chunk: string,
+  { kind, before, after, remainder, missing }: ChunkShape,
+): CleanDelta | undefined {
   const end = findTextEnd(chunk, before);
   if (end === undefined) return undefined;
   const isPlain = remainder !== undefined && hasTail(chunk, end, ...remainder);
   if (!isPlain && chunk.slice(end, end + after.length) !== after) return undefined;
-  return createDelta(kind, unescapeString(chunk.slice(before.length, end)), isPlain);
+  return createDelta(kind, unescapeString(chunk.slice(before.length, end)), isPlain, missing);
 }
 
-function createDelta(kind: ChunkShape['kind'], content: string, isPlain: boolean): CleanDelta {
-  if (typeof kind === 'number') return { type: 'input', index: kind, input: content, isPlain };
+function createDelta(
+  kind: ChunkShape['kind'],
+  content: string,
+  isPlain: boolean,
+  missing: readonly HeadMember[],
+): CleanDelta {
+  if (typeof kind === 'number') return { type: 'input', index: kind, input: content, isPlain, missing };
   const isText = kind === 'text';
-  return { type: 'text', text: isText ? content : '', reasoning: isText ? '' : content, isPlain };
+  return { type: 'text', text: isText ? content : '', reasoning: isText ? '' : content, isPlain, missing };
+}
+
+/** Finds the required members that a chunk lacks; undefined if it has one with a wrong value, which must be replaced. */
+function findMissing(chunk: string): readonly HeadMember[] | undefined {
+  const missing = headMembers.filter(([, pattern]) => !pattern.test(chunk)).map(([name]) => name);
+  return missing.some((name) => chunk.includes(`"${name}":`)) || !chunk.startsWith('{') ? undefined : missing;
 }
 
 function findInput(chunk: string, offset: number): StringSpan | undefined {

@@ -9,7 +9,7 @@ import { readFailure, createTruncatedCallError } from '../../../canonical/reply.
 import { removeOtherTier } from '../../../canonical/service-tier.ts';
 import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 import { asList, asText, parseBody, keepIfSame } from '../../../wire/members.ts';
-import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
+import { type ReplyRepair, replaceEventData, replaceEventJson, removeEmptyError } from '../../contract/pass-through.ts';
 import { readCleanChoice, hasRequiredMembers } from '../reply/clean-reply.ts';
 import { classifyMissingFinish, createMissingFinishError, noteFinish, readAbort } from '../reply/finish.ts';
 import { addRefusedChoice } from '../reply/prompt-filter.ts';
@@ -17,7 +17,7 @@ import { readChoices } from '../reply/read-reply.ts';
 import { createReplyId, readCallForm } from '../reply/reply-object.ts';
 import { isSingleChoice } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
-import { CleanChunks } from './clean-chunks.ts';
+import { CleanChunks, type HeadMember } from './clean-chunks.ts';
 
 /** Maximum number of repaired choices per reply; further choices pass unchanged. OpenAI allows 128. */
 const maxChoices = 128;
@@ -64,9 +64,10 @@ export class ChatReplyRepair implements ReplyRepair {
     const { data } = event;
     if (data === undefined || this.#hasFailed) return [event];
     if (data.length < 16 && data.trim() === '[DONE]') return [...this.#endStream(), event];
-    if (this.#tryCleanChunk(event, data)) {
-      this.#lastChunk = event;
-      return [event];
+    const cleanChunk = this.#readCleanChunk(event, data);
+    if (cleanChunk !== undefined) {
+      this.#lastChunk = cleanChunk;
+      return [cleanChunk];
     }
     const chunk = mayContainLongNumbers(data) ? parseBody(data) : event.parse();
     if (chunk === undefined) return [event];
@@ -96,21 +97,30 @@ export class ChatReplyRepair implements ReplyRepair {
     return repairedReply === exact ? body : repairedReply;
   }
 
-  #tryCleanChunk(event: StreamEvent, data: string): boolean {
+  /** Returns a clean chunk with all required members; undefined for a chunk that must be parsed. */
+  #readCleanChunk(event: StreamEvent, data: string): StreamEvent | undefined {
     const choice = this.#choices.get(0);
     if (event.isLong || this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId))
-      return false;
+      return undefined;
     const clean = this.#cleanChunks.read(data);
-    if (clean === undefined) return false;
+    if (clean === undefined) return undefined;
     const isTaken =
       clean.type === 'text'
         ? choice.tryAppendPlainDelta(clean.text, clean.reasoning)
         : choice.tryAppendPlainInput(clean.index, clean.input);
-    if (isTaken)
-      event.contentDelta =
-        clean.type === 'text' ? clean : { ...noText, input: { key: clean.index, text: clean.input } };
-    event.isPlain = isTaken && clean.isPlain && event.name === undefined;
-    return isTaken;
+    if (!isTaken) return undefined;
+    const chunk = clean.missing.length === 0 ? event : this.#insertMembers(event, data, clean.missing);
+    chunk.contentDelta = clean.type === 'text' ? clean : { ...noText, input: { key: clean.index, text: clean.input } };
+    chunk.isPlain = clean.isPlain && event.name === undefined;
+    return chunk;
+  }
+
+  /** Inserts required members without parsing the chunk: strict clients, such as async-openai, fail at one without them. */
+  #insertMembers(event: StreamEvent, data: string, names: readonly HeadMember[]): StreamEvent {
+    const { created, model } = this.#context;
+    const head = { object: 'chat.completion.chunk', created, model };
+    const members = names.map((name) => `"${name}":${JSON.stringify(head[name])},`);
+    return replaceEventJson(event, `{${members.join('')}${data.slice(1)}`);
   }
 
   /** Learns the id of a first chunk that has all required members: later chunks with this id need not be parsed. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
 import type { JsonObject } from '#core/platform/json.ts';
@@ -56,6 +56,63 @@ const finishesOf = (chunks: readonly JsonObject[], index = 0) =>
     .flatMap((each) => choicesOf(each).filter((one) => one['index'] === index))
     .map(({ finish_reason }) => finish_reason ?? null)
     .filter((reason) => reason !== null);
+
+const piece = (text: string) => chunk({ content: text });
+
+describe('required members that later chunks lack', () => {
+  const { model: _model, ...withoutModel } = head;
+
+  it.each(['id', 'object', 'created', 'model'])('%s is added to every chunk', (name) => {
+    const pieces = ['a', 'b', 'c'].map((text) => {
+      const { [name]: _removed, ...rest } = piece(text);
+      return rest;
+    });
+    const chunks = repaired([begin, ...pieces, finish('stop')]);
+    expect(textOf(chunks)).toBe('abc');
+    for (const each of chunks)
+      expect(each).toMatchObject({
+        id: 'chatcmpl-1',
+        object: 'chat.completion.chunk',
+        created: expect.any(Number) as number,
+        model: expect.any(String) as string,
+      });
+  });
+
+  it('a member with a wrong value is replaced, not repeated', () => {
+    const chunks = repaired([begin, { ...piece('a'), model: null }, { ...piece('b'), created: '7' }]);
+    expect(chunks.slice(1)).toEqual([
+      { ...piece('a'), model: 'asked' },
+      { ...piece('b'), created: 9 },
+    ]);
+  });
+
+  it('a chunk that has its members behind the choices lacks none', () => {
+    const { choices, ...rest } = piece('a');
+    const pieces = ['a', 'b'].map((text) => ({ id: head.id, choices: choicesOf(piece(text)), ...rest }));
+    const { model: _removed, ...last }: JsonObject = { id: head.id, choices: choicesOf(piece('c')), ...rest };
+    expect(choices).toBeDefined();
+    expect(repaired([begin, ...pieces, last])).toEqual([begin, ...pieces, { ...last, model: 'asked' }]);
+  });
+
+  it.each([
+    ['all members', head, 1],
+    ['no model', withoutModel, 1],
+  ])('200 chunks with %s are not parsed', (_, members, parsed) => {
+    const repair = newRepair();
+    const pieces = Array.from({ length: 200 }, (__, index) => ({
+      ...members,
+      choices: [choice({ content: `${index} ` })],
+    }));
+    const texts = [begin, ...pieces].map((each) => `data: ${JSON.stringify(each)}\n\n`);
+    const parse = vi.spyOn(JSON, 'parse');
+    const events = texts.flatMap((text) => repair.repairEvent(streamEvent(text)));
+    const count = parse.mock.calls.length;
+    parse.mockRestore();
+    expect(count).toBe(parsed);
+    const chunks = events.map(({ data = '' }) => JSON.parse(data) as JsonObject);
+    expect(chunks.filter(({ model }) => typeof model === 'string')).toHaveLength(201);
+  });
+});
 
 const goPiece = (one: JsonObject, more: JsonObject = {}) => ({ index: 0, custom: {}, ...more, function: one });
 

@@ -94,21 +94,20 @@ function findValueEnd(text: string, start: number): number {
 }
 
 /**
- * Visits the numbers of at least `minLength` characters, in order, until `visit` returns true. Words such as `true` also contain number
- * characters, but too few in a row.
+ * Visits the numbers of at least `minLength` characters, in order. Words such as `true` also contain number characters, but too few in a
+ * row.
  */
-export function visitNumbers(text: string, minLength: number, visit: (start: number, end: number) => boolean): boolean {
+export function visitNumbers(text: string, minLength: number, visit: (start: number, end: number) => void): void {
   for (let index = 0; index < text.length; index++) {
     const char = text.charCodeAt(index);
     if (char === quote) index = findStringEnd(text, index);
     else if (isNumberCharacter(char)) {
       const start = index;
       while (isNumberCharacter(text.charCodeAt(index))) index++;
-      if (index - start >= minLength && visit(start, index)) return true;
+      if (index - start >= minLength) visit(start, index);
       index--;
     }
   }
-  return false;
 }
 
 /** Returns true for the character code of a digit or dot. */

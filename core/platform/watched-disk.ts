@@ -44,11 +44,6 @@ export class WatchedDisk<T> {
     return this.#value;
   }
 
-  /** Makes the next call read the state again. */
-  expire(): void {
-    this.#readAt = Number.NEGATIVE_INFINITY;
-  }
-
   /** True while the disk does not respond. */
   get isOverdue(): boolean {
     return this.#requestedAt !== undefined && performance.now() - this.#requestedAt > overdueAfterMs;

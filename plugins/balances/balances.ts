@@ -8,14 +8,12 @@ import { type BalanceAt, forecast, computeForecast, week } from './forecast.ts';
 import { readOwnFigures } from './own-figures.ts';
 import { listQueryableKeys } from './query-balances.ts';
 import { balancesSection } from './section.ts';
-import { findEndpoint } from './vendor-balances.ts';
 
 /** An account at a vendor with its remaining balance. */
 export interface Balance {
   /** Names of the upstreams that use its keys. */
   readonly upstreams: readonly string[];
   readonly source: 'vendor' | 'own';
-  readonly vendor: string | undefined;
   /** Undefined until the vendor reports it. */
   readonly amount: number | undefined;
   readonly currency: string | undefined;
@@ -83,20 +81,11 @@ async function readReported(host: Host): Promise<Balance[]> {
   return [...accounts.values()].map((group) => {
     const digests = new Set(group.map(({ digest }) => digest));
     const readings = readingsByKey.get(group[0]?.digest ?? '') ?? [];
-    return {
-      ...summarize(readings),
-      ...findEffect(host, digests),
-      source: 'vendor',
-      vendor: getVendor(group),
-    };
+    return { ...summarize(readings), ...findEffect(host, digests), source: 'vendor' };
   });
 }
 
-function getVendor([first]: readonly { readonly upstream: Parameters<typeof findEndpoint>[0] }[]): string | undefined {
-  return first && findEndpoint(first.upstream)?.vendor;
-}
-
-function summarize(readings: readonly Reading[]): Omit<Balance, 'upstreams' | 'source' | 'vendor' | 'lost' | 'backed'> {
+function summarize(readings: readonly Reading[]): Omit<Balance, 'upstreams' | 'source' | 'lost' | 'backed'> {
   const latest = readings.findLast(({ amount }) => amount !== null);
   const amounts = readings.flatMap(({ at, amount, currency }): BalanceAt[] =>
     amount === null || currency !== latest?.currency ? [] : [{ at, amount }],
@@ -140,7 +129,6 @@ async function readOwn(host: Host): Promise<Balance[]> {
     ...findLosses(host.catalog, [upstream]),
     upstreams: [upstream],
     source: 'own',
-    vendor: undefined,
     amount,
     currency,
     isAvailable: true,

@@ -56,18 +56,15 @@ export async function recordEvent<Name extends EventName>(
  *
  * Call it only in a serving process: with in-memory shared state, it would not reach the handlers of another process.
  *
- * @returns the number of events
  * @throws SharedUnavailable; events published before the failure are marked as published
  */
-export async function publishEvents(host: Pick<Services, 'database' | 'events'>): Promise<number> {
-  let publishedCount = 0;
+export async function publishEvents(host: Pick<Services, 'database' | 'events'>): Promise<void> {
   for (;;) {
     const { count, failure } = await host.database
       .fork()
       .transactional((transaction) => publishBatch(transaction, host));
-    publishedCount += count;
     if (failure !== undefined) throw failure;
-    if (count < batchSize) return publishedCount;
+    if (count < batchSize) return;
   }
 }
 

@@ -7,24 +7,23 @@ import { lockAccount } from './ledger.ts';
 
 /**
  * Blocks an account: every instance rejects its key within a second, its sessions end, and it cannot sign in. Responses being streamed
- * finish. Paid time keeps running.
+ * finish. Paid time keeps running. An account that is blocked already keeps its first reason. A pause continues when the account is
+ * unblocked.
  *
  * @param reason for the operator; not shown to the owner
- * @returns false if it was already blocked; the first reason is kept. A pause continues when the account is unblocked
  * @throws AccountError `not_found`
  */
-export async function blockAccount(database: Transactions, accountId: string, reason: string): Promise<boolean> {
-  return database.fork().transactional(async (transaction) => {
+export async function blockAccount(database: Transactions, accountId: string, reason: string): Promise<void> {
+  await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     const blockedRows = await transaction.execute<unknown[]>(
       `update account set blocked_at = clock_timestamp(), blocked_reason = ?, pause_before_block = paused_at, paused_at = null
        where id = ? and (blocked_at is null or paused_at is not null) returning id`,
       [reason, accountId],
     );
-    if (blockedRows.length === 0) return false;
+    if (blockedRows.length === 0) return;
     await transaction.execute('delete from session where account_id = ?', [accountId]);
     await recordEvent(transaction, 'account.blocked', { accountId }, `account.blocked:${randomUUIDv7()}`);
-    return true;
   });
 }
 
@@ -75,11 +74,10 @@ const restoredPauseReason = "paused at the owner's request, before it was blocke
 /**
  * Ends an operator's block. The key stays the same, and a pause that the owner requested continues (docs/decisions/0065).
  *
- * @returns false if it was not blocked
  * @throws AccountError `not_found`; `paused` if the account is paused by its owner, not blocked by an operator
  */
-export async function unblockAccount(database: Transactions, accountId: string): Promise<boolean> {
-  return database.fork().transactional(async (transaction) => {
+export async function unblockAccount(database: Transactions, accountId: string): Promise<void> {
+  await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     const unblockedRows = await transaction.execute<unknown[]>(
       `update account set blocked_at = pause_before_block, paused_at = pause_before_block, pause_before_block = null,
@@ -87,12 +85,12 @@ export async function unblockAccount(database: Transactions, accountId: string):
        where id = ? and blocked_at is not null and paused_at is null and deleted_at is null returning id`,
       [restoredPauseReason, accountId],
     );
-    if (unblockedRows.length > 0) return true;
+    if (unblockedRows.length > 0) return;
     const pausedRows = await transaction.execute<unknown[]>(
       'select 1 from account where id = ? and paused_at is not null and deleted_at is null',
       [accountId],
     );
-    if (pausedRows.length === 0) return false;
+    if (pausedRows.length === 0) return;
     throw new AccountError(
       'paused',
       'The account is paused by its owner. End the pause only if the owner asks for it.',

@@ -55,7 +55,7 @@ export const orderActions = [
       const options = { amount: refundAmount, days, isManual: manual, reason };
       if (payment !== undefined && (await findOrderOfPayment(host.database, payment))?.id !== id)
         throw new CheckoutError('not_found', `The order has no payment ${payment}.`);
-      const { refund } = await (payment === undefined
+      const refund = await (payment === undefined
         ? refundOrder(host, id, options)
         : refundPayment(host, payment, options));
       if (refund.state === 'failed')

@@ -6,7 +6,6 @@ import type { Account } from '../accounts/entities.ts';
 import { askProvider } from './ask-provider.ts';
 import { enqueueCheck, firstCheckSeconds } from './check-schedule.ts';
 import { getPaymentConnection } from './connections.ts';
-import type { PaymentAttempt } from './entities.ts';
 import { flagOrder } from './flags.ts';
 import type { Order } from './order-types.ts';
 import { readOrder } from './order.ts';
@@ -27,13 +26,9 @@ const maxPageWaitMs = 2_000;
 /** Maximum number of attempts to charge an order. */
 export const maxAttempts = 10;
 
-/**
- * Adds an attempt to an order whose row the caller has locked or just inserted.
- *
- * @returns the attempt's reference
- */
-export async function insertAttempt(transaction: EntityManager, orderId: string): Promise<string> {
-  const [attempt] = await transaction.execute<Row<typeof PaymentAttempt, 'reference'>[]>(
+/** Adds an attempt to an order whose row the caller has locked or just inserted. */
+export async function insertAttempt(transaction: EntityManager, orderId: string): Promise<void> {
+  const inserted = await transaction.execute<unknown[]>(
     `insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at, charge, next_check_at)
      select o.code || '.' || n, o.id, n, o.provider, o.price, o.currency, o.expires_at, 'none',
        clock_timestamp() + make_interval(secs => ?)
@@ -41,8 +36,7 @@ export async function insertAttempt(transaction: EntityManager, orderId: string)
      where o.id = ? returning reference`,
     [waitingLeaseSeconds, orderId],
   );
-  if (attempt === undefined) throw new Error(`order ${orderId} not found`);
-  return attempt.reference;
+  if (inserted.length === 0) throw new Error(`order ${orderId} not found`);
 }
 
 /** Another process has charged the attempt, or its order is closed. */

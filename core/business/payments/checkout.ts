@@ -132,18 +132,16 @@ export async function checkNow(host: Host, orderId: string, minIntervalSeconds =
  *
  * @throws CheckoutError `not_found`, `no_answer`
  */
-export async function checkOrder(host: Host, orderId: string): Promise<Order> {
+export async function checkOrder(host: Host, orderId: string): Promise<void> {
   const { code, payments } = await checkNow(host, orderId, 0);
   for (const { provider, ...charge } of await readPaidCharges(host, orderId)) {
     const evidence = await readCharge(host, provider, charge, 'buyer');
     if (evidence === undefined)
       throw new CheckoutError('no_answer', `Order ${code} could not be read at ${provider}. Try again later.`);
   }
-  const order = await requireOrder(host, orderId);
-  const { charge, error } = order.attempt ?? {};
+  const { charge, error } = (await requireOrder(host, orderId)).attempt ?? {};
   if (error !== undefined && payments.length === 0 && (charge === 'created' || charge === 'unknown'))
     throw new CheckoutError('no_answer', `Order ${code} could not be read: ${error}`);
-  return order;
 }
 
 function readPaidCharges({ database }: Host, orderId: string) {

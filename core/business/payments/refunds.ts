@@ -22,11 +22,6 @@ interface RefundOptions {
   readonly isManual: boolean;
 }
 
-interface RefundResult {
-  readonly order: Order;
-  readonly refund: OrderRefund;
-}
-
 /**
  * Refunds one payment in full or in part, including second, wrong and late payments, and payments of deleted accounts. The days are taken
  * back when the provider confirms the refund; until then, it is `asked` or `sent`. A failed refund flags the order. Repeating the call while
@@ -36,7 +31,7 @@ interface RefundResult {
  * @throws CheckoutError `not_found`; `nothing_to_refund`; `too_much`; `no_days`; `refund_unclear`; `refund_open` if another refund of the
  * payment is in progress, so the money would be paid back twice
  */
-export async function refundPayment(host: Host, id: string, options: RefundOptions): Promise<RefundResult> {
+export async function refundPayment(host: Host, id: string, options: RefundOptions): Promise<OrderRefund> {
   const payment = await findPayment(host.database, id);
   if (payment === undefined) throw new CheckoutError('not_found', `Payment ${id} not found.`);
   return requestRefund(host, payment.order_id, payment.id, options);
@@ -73,7 +68,7 @@ async function findPayment(database: Queries, id: string) {
  *
  * @throws CheckoutError `several_payments`, and the kinds of `refundPayment`
  */
-export async function refundOrder(host: Host, orderId: string, options: RefundOptions): Promise<RefundResult> {
+export async function refundOrder(host: Host, orderId: string, options: RefundOptions): Promise<OrderRefund> {
   const order = await readOrder(host.database, { id: orderId });
   if (order === undefined) throw new CheckoutError('not_found', 'Order not found.');
   return requestRefund(host, order.id, findRefundablePayment(order).id, options);
@@ -108,15 +103,15 @@ async function requestRefund(
   orderId: string,
   paymentId: string,
   options: RefundOptions,
-): Promise<RefundResult> {
+): Promise<OrderRefund> {
   const key = await host.database.fork().transactional(async (transaction) => {
     const refundKey = await insertOrReuseRefund(host, transaction, orderId, paymentId, options);
     if (options.isManual) await finishRefund(transaction, refundKey, null);
     return refundKey;
   });
   if (!options.isManual) await settleRefund(host, key);
-  const order = await requireOrder(host, orderId);
-  return { order, refund: order.refunds.find((candidate) => candidate.key === key) as OrderRefund };
+  const { refunds } = await requireOrder(host, orderId);
+  return refunds.find((refund) => refund.key === key) as OrderRefund;
 }
 
 interface RefundablePayment extends Row<typeof PaymentEntity, 'amount' | 'currency' | 'outcome' | 'provider'> {
@@ -199,10 +194,10 @@ export async function closeRefund(
   key: string,
   outcome: 'done' | 'failed',
   note: string,
-): Promise<Order> {
-  const orderId = await database.fork().transactional(async (transaction) => {
-    const [currentRefund] = await transaction.execute<Row<typeof Refund, 'order_id' | 'state'>[]>(
-      `select order_id, state from refund where key = ?`,
+): Promise<void> {
+  await database.fork().transactional(async (transaction) => {
+    const [currentRefund] = await transaction.execute<Row<typeof Refund, 'state'>[]>(
+      'select state from refund where key = ?',
       [key],
     );
     if (currentRefund === undefined) throw new CheckoutError('not_found', `Refund ${key} not found.`);
@@ -211,7 +206,5 @@ export async function closeRefund(
     const raw = { closed: outcome, note };
     if (outcome === 'done') await finishRefund(transaction, key, raw);
     else await failRefund(transaction, key, raw, { isFlagged: false });
-    return currentRefund.order_id;
   });
-  return requireOrder({ database }, orderId);
 }

@@ -17,13 +17,11 @@ export interface Mistake {
 /** Reports all mistakes of a configuration, in the order of the file. The running configuration is unchanged. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-  readonly mistakes: readonly Mistake[];
   readonly exitCode: number;
 
   constructor(mistakes: readonly Mistake[]) {
     const sorted = mistakes.toSorted((a, b) => a.line - b.line || a.column - b.column);
     super([...new Set(sorted.map(formatMistake))].join('\n'));
-    this.mistakes = sorted;
     const isPermanent = sorted.some(({ isTransient }) => isTransient !== true);
     this.exitCode = isPermanent ? exitCodes.configuration : exitCodes.failure;
   }

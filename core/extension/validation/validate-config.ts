@@ -18,7 +18,6 @@ import pluginsOfSections from './plugins-of-sections.json' with { type: 'json' }
 
 /** A valid gateway.yaml, deeply frozen, because plugins share it. */
 export interface Config extends SectionValues {
-  readonly file: string;
   /** Digest of the configuration; equal for equal configurations. */
   readonly fingerprint: string;
   /** Absolute paths of the files that were read in addition to gateway.yaml, and of their folders. */
@@ -77,10 +76,9 @@ export function* validateInSteps(
   if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
   for (const value of sections.values()) deepFreeze(value);
   for (const { options } of stages) deepFreeze(options);
-  const { file, hasThousandsDot: isDotted } = document;
   const fingerprint = [document.fingerprint, ...folders.values().map(({ digest }) => digest)].join('');
   const watched = [...folders.values()].flatMap((folder) => folder.watched);
-  return Object.freeze({ file, fingerprint, watched, isDotted, stages: Object.freeze(stages), ...sectionValues });
+  return Object.freeze({ fingerprint, watched, stages: Object.freeze(stages), ...sectionValues });
 }
 
 /** Validates each section by its schema, and fills in defaults. Values and valid parts are by section name. */

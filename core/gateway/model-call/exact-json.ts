@@ -98,7 +98,6 @@ function markNumbers(text: string): string {
       markedText += `${text.slice(copiedLength, start)}"${marker}${text.slice(start, end)}"`;
       copiedLength = end;
     }
-    return false;
   });
   return markedText + text.slice(copiedLength);
 }

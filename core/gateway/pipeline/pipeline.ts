@@ -71,10 +71,6 @@ export class Pipeline {
     this.#doneEntries = entries.filter(({ stage }) => stage.done !== undefined);
   }
 
-  get stageNames(): string[] {
-    return this.#stages.map(({ name }) => name);
-  }
-
   /** Number of exchanges in flight. */
   get running(): number {
     return this.#running;

@@ -39,12 +39,8 @@ export interface Disk {
    * @param position default: after the last line
    */
   whenWritten(position?: number): Promise<void> | undefined;
-  /**
-   * Waits until the disk responds.
-   *
-   * @returns false if it does not respond in time
-   */
-  waitForResponse(timeoutMs: number): Promise<boolean>;
+  /** Waits until the disk responds, or the time is over. */
+  waitForResponse(timeoutMs: number): Promise<void>;
   /** Returns copies of the lines that are not in their files yet. */
   copyUnwritten(): UnwrittenLines[];
   /**

@@ -96,9 +96,8 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     return promise;
   }
 
-  async waitForResponse(timeoutMs: number): Promise<boolean> {
+  async waitForResponse(timeoutMs: number): Promise<void> {
     if (this.#isUnresponsive) await waitForFirst([this.#nextResponse.promise], timeoutMs);
-    return !this.#isUnresponsive;
   }
 
   copyUnwritten(): UnwrittenLines[] {

@@ -20,10 +20,6 @@ export class Cooldown {
     return this.#until;
   }
 
-  get reason(): string | undefined {
-    return this.#reason;
-  }
-
   /** True from the first cooldown until `reset`, because the end of a cooldown does not prove that the route works. */
   get isUnproven(): boolean {
     return this.#times > 0;

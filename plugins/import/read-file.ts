@@ -80,7 +80,7 @@ function parseYaml(text: string, format: string): unknown {
 }
 
 function parseYamlDocument(text: string, lineCounter = new LineCounter()): Document {
-  return parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: true }) as Document;
+  return parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: true });
 }
 
 /** Returns the prefix for messages: `line 12: ` for a path in the file; '' if the line is unknown. */

@@ -6,7 +6,7 @@ import { readRevenue } from '#core/business/payments/revenue.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { cacheReading, type Host } from '#core/gateway/host/host.ts';
 import { type DailyUsage, readDailyUsage } from '#core/gateway/records/daily-usage.ts';
-import { listHeaviestAccounts, type LoadMeasure } from '#core/gateway/records/heaviest-accounts.ts';
+import { listHeaviestAccounts } from '#core/gateway/records/heaviest-accounts.ts';
 import { readKeyUse } from '#core/gateway/records/key-use.ts';
 import { countUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
@@ -58,8 +58,6 @@ export const overviewReadings = {
   checks: cache<CheckCounts>(cacheMs.traffic, ({ database }) => countChecks(database)),
 };
 
-type Loads = Awaited<ReturnType<typeof listHeaviestAccounts>>[LoadMeasure];
-
 const dayMs = 86_400_000;
 const maxAccounts = 10;
 
@@ -71,9 +69,7 @@ const cacheLoads = (span: Span) =>
     const { since } = await dayRangeToTimes(host.database, timeZone, firstDay, today);
     const start = since?.getTime() ?? host.now();
     const loads = await listHeaviestAccounts(host.database.records, { since: start, limit: maxAccounts });
-    const ids = new Set(
-      (Object.values(loads) as Loads[]).flatMap((accounts) => accounts.map(({ accountId }) => accountId)),
-    );
+    const ids = new Set(Object.values(loads).flatMap((accounts) => accounts.map(({ accountId }) => accountId)));
     return { loads, since: start, keyUse: await readKeyUse(host.database.records, [...ids], host.now() - dayMs) };
   });
 

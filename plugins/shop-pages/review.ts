@@ -155,5 +155,5 @@ interface LogOptions {
 
 /** Reads the options of the stage `log`, which belongs to a different plugin; empty if the pipeline lacks the stage. */
 export function readLogOptions({ stages }: Pick<ReviewedHost, 'stages'>): LogOptions {
-  return (stages.find(({ definition }) => definition.name === 'log')?.options ?? {}) as LogOptions;
+  return stages.find(({ definition }) => definition.name === 'log')?.options ?? {};
 }

@@ -153,7 +153,7 @@ function findNodesAt(document: Document | undefined, offset: number): Node[] {
   visit(document ?? null, {
     Node: (_key, node) => {
       const [start, , end] = node.range ?? [0, 0, 0];
-      if (start < offset && offset <= end) nodes.push(node as Node);
+      if (start < offset && offset <= end) nodes.push(node);
     },
   });
   return nodes;

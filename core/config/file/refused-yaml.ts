@@ -19,7 +19,7 @@ export function findRefusedYaml(document: Document.Parsed, text: string): NodeMi
       if (!('anchor' in node) || node.anchor === undefined) return;
       anchors.add(node.anchor);
       const right = 'remove it and write the value where it is used';
-      report(node as Node, ancestors, `has an anchor (&${node.anchor})`, right);
+      report(node, ancestors, `has an anchor (&${node.anchor})`, right);
     },
   });
   visit(document, {

@@ -21,5 +21,5 @@ interface MetricSource {
 
 /** Returns the source of the process's metrics for consumers other than Prometheus. Its `read` is set by the plugin with the metrics. */
 export function getMetricSource(host: Pick<Host, 'keep'>): MetricSource {
-  return host.keep('metrics/source', () => ({ read: undefined }) as MetricSource);
+  return host.keep('metrics/source', () => ({ read: undefined }));
 }

@@ -130,7 +130,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
       options: { state: options.state, timeout: options.timeout, payload: options.payload },
     });
   }
-  shortcuts.set(server.listener as HttpServer, (request, response) => {
+  shortcuts.set(server.listener, (request, response) => {
     const path = stripQuery(request.url);
     if (!endpoints.has(path) || !hasOnlyOwnExtension(server)) return false;
     // As in hapi, the end of the response covers an aborted request.

@@ -1,8 +1,7 @@
 import type { Exchange } from './exchange.ts';
 import { defineFact } from './fact.ts';
 import type { NamedStage } from './pipeline.ts';
-import type { Reply } from './reply.ts';
-import type { DeferredAnswer, Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 /** Duration of a stage's `enter` in ms; `startedAt` counts from the exchange's start. */
 interface StageTime {
@@ -26,7 +25,7 @@ export function timeStage({ name, stage }: NamedStage): NamedStage {
       const result = enter.call(stage, exchange);
       if (!(result instanceof Promise)) return result;
       isPending = true;
-      return result.finally(recordEnd) as Promise<Reply | DeferredAnswer | void>;
+      return result.finally(recordEnd);
     } finally {
       if (!isPending) recordEnd();
     }

@@ -48,7 +48,7 @@ export class Watchdog {
       work.then(
         (result) => (this.#endWait(wait) ? resolve(result) : discardLate(result)),
         (error: unknown) => {
-          if (this.#endWait(wait)) reject(error as Error);
+          if (this.#endWait(wait)) reject(error);
         },
       );
     });

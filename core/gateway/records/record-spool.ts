@@ -27,5 +27,5 @@ interface SpoolHolder {
 
 /** Returns the journal's spool for the exporter of records. Its `spool` is undefined if there is no exporter. */
 export function getRecordSpool(host: Pick<Host, 'keep'>): SpoolHolder {
-  return host.keep('records/spool', () => ({ spool: undefined }) as SpoolHolder);
+  return host.keep('records/spool', () => ({ spool: undefined }));
 }

@@ -40,7 +40,7 @@ export async function applyMigrations(
 
 async function applySet(target: MigrationTarget, { owner, migrations }: MigrationSet, log: Logger): Promise<string[]> {
   const orm = await openOrm(target, migrations);
-  const migrator = new Migrator(orm.em as never);
+  const migrator = new Migrator(orm.em);
   let currentName: string | undefined;
   let startedAt = performance.now();
   migrator.on('migrating', ({ name }) => {

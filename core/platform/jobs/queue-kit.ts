@@ -74,9 +74,8 @@ export function createPostgresKit(connectionString: string, queueName: string): 
   const connection = { ...createPoolConfig(connectionString), migrate: true };
   return {
     backend: 'postgres',
-    openQueue: () => new Queue(queueName, { connection }) as unknown as KitQueue,
-    openWorker: (process) =>
-      new BackoffWorker(queueName, process, { connection, ...workerOptions } as never) as unknown as KitWorker,
+    openQueue: () => new Queue(queueName, { connection }),
+    openWorker: (process) => new BackoffWorker(queueName, process, { connection, ...workerOptions } as never),
   };
 }
 
@@ -154,14 +153,12 @@ export function createRedisKit(url: string, queueName: string, prefix = 'gw:jobs
     backend: 'redis',
     openQueue() {
       const connection = { ...commonOptions, maxRetriesPerRequest: 1, enableOfflineQueue: false };
-      return versionCheck.watch(
-        new Queue(queueName, { connection, prefix, ...versionCheck.options }) as unknown as KitQueue,
-      );
+      return versionCheck.watch(new Queue(queueName, { connection, prefix, ...versionCheck.options }));
     },
     openWorker(process) {
       const connection = { ...commonOptions, maxRetriesPerRequest: null };
       const options = { connection, prefix, ...workerOptions, ...versionCheck.options };
-      return new BackoffWorker(queueName, process, options) as unknown as KitWorker;
+      return new BackoffWorker(queueName, process, options);
     },
   };
 }
@@ -251,7 +248,7 @@ function createBackoffWorker(Base: typeof Worker): typeof Worker {
         throw error;
       }
     }
-  } as typeof Worker;
+  };
 }
 
 const failureLimits = { maxCount: 100, maxAgeMs: 24 * 3_600_000 };

@@ -194,7 +194,7 @@ export function createCluster({ cluster = [], ...address }: RedisAddress, settin
       ...settings.redisOptions,
       ...address,
       enableReadyCheck: false,
-    } as object as typeof quietHandshake,
+    } as object,
   });
 }
 

@@ -73,7 +73,7 @@ export class ReplyWatch {
           const value = fallback();
           if (value !== undefined) resolve({ value, isLate: true });
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       },
       fail: reject,
@@ -91,7 +91,7 @@ export class ReplyWatch {
       },
       (error: unknown) => {
         finish();
-        reject(error as Error);
+        reject(error);
       },
     );
     if (isLateExpected) wait.tryFallback();

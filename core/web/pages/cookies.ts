@@ -61,9 +61,7 @@ export class Cookies {
    * replace the session.
    */
   get #requestCookies(): Readonly<Record<string, unknown>> {
-    return (
-      (this.#request.state as Record<string, unknown> | null) ?? parseCookies(this.#request.raw.req.headers.cookie)
-    );
+    return this.#request.state ?? parseCookies(this.#request.raw.req.headers.cookie);
   }
 
   constructor(request: Request, host: Pick<Host, 'section' | 'service'>) {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 import type { OpaqueState, Reasoning, ToolCall } from './conversation.ts';
 import { readTaggedState } from './opaque-state.ts';
 import type { CompleteReply } from './reply.ts';
@@ -81,5 +81,5 @@ function sortMembers(value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(([name, member]) => [name, sortMembers(member ?? null)] as const);
   // Assigning the members would lose one named `__proto__`.
-  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))) as JsonObject;
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

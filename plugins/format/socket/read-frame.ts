@@ -69,7 +69,7 @@ export function readCreateFrame(frame: ClientFrame): CreateFrame {
     throw createEventError('`previous_response_id` must be a string.', 'previous_response_id');
   return {
     ...frame,
-    streamId: streamId as string | undefined,
+    streamId: streamId,
     previousId: previousId ?? undefined,
     generates: readValue(frame, 'generate') !== false,
   };

@@ -55,7 +55,7 @@ export function asList(value: JsonValue | undefined): readonly JsonValue[] {
 export function keepIfSame(list: JsonValue | readonly JsonValue[] | undefined, changed: JsonValue[]): JsonValue[] {
   const isSame =
     Array.isArray(list) && list.length === changed.length && list.every((entry, index) => entry === changed[index]);
-  return isSame ? (list as JsonValue[]) : changed;
+  return isSame ? list : changed;
 }
 
 /** Adds up the defined values; undefined if none is defined. */

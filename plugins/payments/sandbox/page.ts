@@ -29,12 +29,7 @@ export function createSandboxPage(server: Server): Page {
         fields: object(['action'], { action: string({ enum: sandboxActions }) }),
         async submit({ action }, request) {
           const charge = await findRequestedCharge(request);
-          const completedAction = await performOrRefuse(
-            request,
-            charge,
-            action as SandboxAction,
-            createInProcessSender(server),
-          );
+          const completedAction = await performOrRefuse(request, charge, action, createInProcessSender(server));
           return new Redirect(`/sandbox/${charge.reference}?done=${completedAction}`);
         },
       }),

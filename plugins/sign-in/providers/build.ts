@@ -51,13 +51,13 @@ function createConfig(name: string, { client_id, config }: ProviderSettings): ob
 /** Adapts a bell provider to use our deadlines and profile parser. */
 function adaptBellProvider(name: string, original: Protocol, settings: ProviderSettings): Protocol {
   const { client_id, client_secret, endpoints = {}, trust_email: isTrusted } = settings;
-  const base = { ...original, ...(name === 'twitch' && { headers: { 'Client-Id': client_id } }) } as Protocol;
+  const base = { ...original, ...(name === 'twitch' && { headers: { 'Client-Id': client_id } }) };
   const profile: ProfileGetter<Credentials2> = async function profile(credentials, params, get, request) {
     const getJson =
       base.protocol === 'oauth2' && !usesPost(base) ? createJsonGetter(name, credentials.token, base.headers) : get;
     // Some profile calls are signed with the secret, but bell's setting holds the limits of the token request instead.
     const context = { ...this, clientSecret: client_secret };
-    const profileRead = base.profile.call(context as never, credentials as never, params, getJson, request);
+    const profileRead = base.profile.call(context, credentials as never, params, getJson, request);
     await withDeadline(profileRead, profileTimeoutMs, `no answer within ${profileTimeoutMs} ms`);
     credentials.profile = readBellProfile(name, credentials.profile as BellProfile, isTrusted);
   };

@@ -235,7 +235,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     try {
       this.end(createConnectionFault(error, true));
     } catch (failure) {
-      this.#result.reject(failure as Error);
+      this.#result.reject(failure);
       this.request.onFailure?.(failure);
     }
   }

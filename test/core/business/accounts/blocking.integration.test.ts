@@ -87,7 +87,6 @@ describe('a blocked account', () => {
     const [row] = await database.query('select blocked_reason from account where id = ?', [accountId]);
     expect(row).toEqual({ blocked_reason: 'first' });
   });
-  });
 
   it('that does not exist is not found', async () => {
     const nobody = '00000000-0000-7000-8000-000000000000';

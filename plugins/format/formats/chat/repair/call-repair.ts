@@ -1,4 +1,4 @@
-import { isFilled, isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { isFilled, isJsonObject } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
@@ -145,7 +145,7 @@ function readBody(entry: ChatCall, name: CallKind[0]): ChatCallBody | undefined 
 /** Returns true if the member of the other kind of call is present but empty. */
 function hasEmptyOtherBody(entry: ChatCall, name: CallKind[0]): boolean {
   const otherBody = readBody(entry, otherKind[name]);
-  return otherBody !== undefined && !isFilled(otherBody as JsonObject);
+  return otherBody !== undefined && !isFilled(otherBody);
 }
 
 function dropEmptyOther(entry: ChatCall, name: CallKind[0]): ChatCall {

@@ -33,7 +33,7 @@ export class PartialArgs {
       const empty = typeof path[index + 1] === 'number' ? [] : {};
       const inner = typeof earlierValue === 'object' && earlierValue !== null ? earlierValue : empty;
       setMember(holder, step, inner);
-      holder = inner as JsonObject;
+      holder = inner;
     }
     const lastStep = path.at(-1) as string | number;
     if (isNameInList(holder, lastStep)) return;

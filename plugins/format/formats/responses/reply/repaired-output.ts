@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readMember } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { itemTypeOf } from './events.ts';
@@ -61,7 +61,7 @@ export class RepairedOutput {
       if (streamedItem.isDone) return [];
       streamedItem.item = repairItem(item, streamedItem.names, status);
       streamedItem.markDone(streamedItem.item);
-      return [streamedItem.item as JsonObject];
+      return [streamedItem.item];
     });
   }
 

@@ -1,5 +1,5 @@
 import { bounds } from '#core/platform/bounds.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { findMissingEnd } from '../../../canonical/missing-end.ts';
 import type { Editable } from '../../../wire/loose.ts';
@@ -176,7 +176,7 @@ export class StreamedItem {
   markDone(item: ResponsesItem): void {
     this.isDone = true;
     this.name ??= asFilledText(item.name);
-    this.inputDigest = digestInput(item as JsonObject);
+    this.inputDigest = digestInput(item);
   }
 
   /** Writes the item with the content so far. */

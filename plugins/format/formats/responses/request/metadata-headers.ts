@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { isJsonObject } from '#core/platform/json.ts';
 import type { ResponsesRequest } from '../../../wire/responses.ts';
 
 const prefix = 'ws_request_header_';
@@ -14,7 +14,7 @@ const headerTextPattern = /^[\x20-\x7e]+$/;
 export function readMetadataHeaders({ client_metadata: metadata }: ResponsesRequest): Record<string, string> {
   if (!isJsonObject(metadata)) return {};
   return Object.fromEntries(
-    Object.entries(metadata as JsonObject).flatMap(([name, value]): [string, string][] => {
+    Object.entries(metadata).flatMap(([name, value]): [string, string][] => {
       if (!name.startsWith(prefix) || typeof value !== 'string') return [];
       if (value.length > maxValueLength || !headerTextPattern.test(value)) return [];
       return [[name.slice(prefix.length).replaceAll('_', '-').toLowerCase(), value]];

@@ -32,65 +32,138 @@ export function unescapeString(literal: string): string {
 /** Returns the index of the first character at or after `start` that is not white space. */
 export function skipSpace(text: string, start: number): number {
   let index = start;
-  for (let char = text.charCodeAt(index); char === 0x20 || (char >= 0x09 && char <= 0x0d);)
-    char = text.charCodeAt(++index);
+  while (isSpace(text.charCodeAt(index))) index++;
   return index;
 }
 
-/** Receives the indexes of a member's opening and closing name quotes, and of its value. Returns true to stop. */
-type MemberVisitor = (nameStart: number, nameEnd: number, valueStart: number) => boolean;
-
-/**
- * Visits the members of the outermost object in a text, in order, until `visit` returns true.
- *
- * @param start index of the object
- * @returns true if `visit` returned true
- */
-export function visitMembers(text: string, visit: MemberVisitor, start = 0): boolean {
-  let depth = 0;
-  for (let index = start; index < text.length; index++) {
-    const char = text.charCodeAt(index);
-    if (char === quote) {
-      const end = findStringEnd(text, index);
-      if (depth === 1) {
-        const colon = skipSpace(text, end + 1);
-        if (text.charCodeAt(colon) === 0x3a && visit(index, end, skipSpace(text, colon + 1))) return true;
-      }
-      index = end;
-    } else if (char === 0x7b || char === 0x5b) depth++;
-    else if ((char === 0x7d || char === 0x5d) && --depth === 0) return false;
-  }
-  return false;
-}
-
-/** Indexes of a member in a text. */
+/** Place of a member in a text. */
 export interface MemberPosition {
-  readonly nameStart: number; // opening quote of the name
-  readonly start: number; // start of the value
-  readonly end: number; // end of a string or null; the start of any other value
+  readonly name: string; // as written, with escapes
+  readonly start: number; // opening quote of the name
+  readonly valueStart: number;
 }
+
+const unlimitedSteps = 2 ** 30; // more than the longest text takes
+const stepsPerSearch = 8;
 
 /**
- * Finds the first member of this name in the object at `start`; undefined without such a member, or if there is no object.
- *
- * @param name must not contain characters that JSON escapes
+ * Walks through a JSON text, which may be truncated anywhere, and skips values without parsing them. The caller must know that the text is
+ * valid, or validate the values that it uses. A cursor that fails leaves the text, so that all later steps fail too.
  */
-export function findMember(text: string, name: string, start = 0): MemberPosition | undefined {
-  const object = skipSpace(text, start);
-  if (text.charCodeAt(object) !== 0x7b) return undefined;
-  let position: MemberPosition | undefined;
-  const visit: MemberVisitor = (nameStart, nameEnd, valueStart) => {
-    if (nameEnd - nameStart - 1 !== name.length || !text.startsWith(name, nameStart + 1)) return false;
-    position = { nameStart, start: valueStart, end: findValueEnd(text, valueStart) };
+export class JsonCursor {
+  readonly #text: string;
+  #remainingSteps: number;
+  position: number;
+
+  /** @param maxSteps each character outside strings costs one step, each search for the end of a string eight */
+  constructor(text: string, start = 0, maxSteps = unlimitedSteps) {
+    this.#text = text;
+    this.#remainingSteps = maxSteps;
+    this.position = start;
+  }
+
+  /** Skips white space and the given character. Returns false, but does not fail, if another character follows. */
+  consume(char: number): boolean {
+    const position = skipSpace(this.#text, this.position);
+    if (this.#text.charCodeAt(position) !== char) return false;
+    this.position = position + 1;
     return true;
-  };
-  visitMembers(text, visit, object);
-  return position;
+  }
+
+  isAtEnd(): boolean {
+    return skipSpace(this.#text, this.position) === this.#text.length;
+  }
+
+  /**
+   * Skips white space and a value.
+   *
+   * @returns text of the value; undefined if it is truncated or takes too many steps. A number or literal at the end of the text counts as
+   *   truncated, because more of it may follow
+   */
+  readValue(): string | undefined {
+    const start = skipSpace(this.#text, this.position);
+    return this.#skipValue(start) ? this.#text.slice(start, this.position) : undefined;
+  }
+
+  /**
+   * Moves to the value of the first member of an object that `isWanted` accepts. Fails without such a member if the object is truncated.
+   *
+   * @param isWanted may read the value of the member, which is skipped otherwise
+   */
+  findMember(isWanted: (member: MemberPosition) => boolean): MemberPosition | undefined {
+    const text = this.#text;
+    if (!this.consume(0x7b)) return this.#fail();
+    if (this.consume(0x7d)) return undefined;
+    do {
+      const start = skipSpace(text, this.position);
+      if (text.charCodeAt(start) !== quote || !this.#skipValue(start)) return this.#fail();
+      const name = text.slice(start + 1, this.position - 1);
+      if (!this.consume(0x3a)) return this.#fail();
+      const valueStart = (this.position = skipSpace(text, this.position));
+      const member = { name, start, valueStart };
+      if (isWanted(member)) return member;
+      if (this.position === valueStart && !this.#skipValue(valueStart)) return undefined;
+    } while (this.consume(0x2c));
+    return this.consume(0x7d) ? undefined : this.#fail();
+  }
+
+  /** Moves to the value of the first member of this name. */
+  enterMember(name: string): MemberPosition | undefined {
+    return this.findMember((member) => member.name === name);
+  }
+
+  #fail(): undefined {
+    this.position = this.#text.length + 1;
+  }
+
+  #skipValue(start: number): boolean {
+    const text = this.#text;
+    let limit = start + this.#remainingSteps;
+    let end = Math.min(limit, text.length);
+    let depth = 0;
+    for (let position = start; position < end; position++) {
+      const char = text.charCodeAt(position);
+      if (char === quote) {
+        const open = position;
+        do {
+          position = text.indexOf('"', position + 1);
+          limit -= stepsPerSearch;
+        } while (text.charCodeAt(position - 1) === 0x5c && open < limit && isEscaped(text, position));
+        if (position === -1) break;
+        limit += position - open; // the string itself takes no steps
+        end = Math.min(limit, text.length);
+      } else if ((char | 0x20) === 0x7b) {
+        depth++; // { or [
+        continue;
+      } else if ((char | 0x20) === 0x7d) {
+        depth--; // } or ]
+        if (depth < 0) break;
+      } else if (depth > 0) continue;
+      else position = findWordEnd(text, position);
+      if (depth > 0 || position >= end) continue;
+      this.#remainingSteps = limit - position;
+      this.position = position + 1;
+      return true;
+    }
+    this.#fail();
+    return false;
+  }
 }
 
-function findValueEnd(text: string, start: number): number {
-  if (text.charCodeAt(start) === quote) return findStringEnd(text, start) + 1;
-  return text.startsWith('null', start) ? start + 'null'.length : start;
+/** Returns the last index of a number or literal; the text's length if there is none, or if more of it may follow. */
+function findWordEnd(text: string, start: number): number {
+  let end = start;
+  while (isWordCharacter(text.charCodeAt(end))) end++;
+  return end === start || end === text.length ? text.length : end - 1;
+}
+
+function isSpace(char: number): boolean {
+  return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09;
+}
+
+/** Returns false also for NaN, behind the end of a text. */
+function isWordCharacter(char: number): boolean {
+  return char > 0x20 && char !== 0x2c && char !== 0x5d && char !== 0x7d;
 }
 
 /**

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bounds } from '../bounds.ts';
+import { sumSizes } from '../memory/collected-bytes.ts';
 
 /**
  * A JSON text without the middle of its long strings, which make up most of a prompt. Strings of up to 64 bytes, and those in the two
@@ -113,53 +114,29 @@ function appendOutline({ text, size, uncutBytes, escapes }: ItemsOutline, target
 function appendShortened(text: readonly Buffer[], target: MutableOutline): boolean {
   if (loadedScanner === undefined) return false;
   const { scanner, bytes } = loadedScanner;
-  const remaining = new PieceReader(text);
-  while (remaining.remainingBytes > 0) {
-    const length = remaining.copyTo(bytes, blockBytes);
-    const isLast = length === remaining.remainingBytes;
-    const scannedBytes = scanner.shorten(length, isLast);
-    // Inside a long string, a block may end within a character, which is scanned again with the next block.
-    const readBytes = isLast ? scannedBytes : scannedBytes - countCutBytes(bytes, scannedBytes);
-    if (readBytes <= 0 || !isUtf8(bytes.subarray(0, readBytes))) return false;
-    remaining.skip(readBytes);
-    // The output ends between characters.
-    target.text += bytes.toString('utf8', outputOffset, outputOffset + scanner.written.value);
-    if (target.text.length > bounds.jsonOutline) return false;
-    target.uncutBytes = scanner.uncut.value === -1 ? target.uncutBytes + scanner.written.value : scanner.uncut.value;
+  let remainingBytes = sumSizes(text);
+  let length = 0; // of the bytes that wait to be scanned
+  for (const piece of text) {
+    for (let offset = 0; offset < piece.length;) {
+      const copiedBytes = piece.copy(bytes, length, offset, offset + blockBytes - length);
+      offset += copiedBytes;
+      length += copiedBytes;
+      const isLast = length === remainingBytes;
+      if (length < blockBytes && !isLast) continue;
+      const scannedBytes = scanner.shorten(length, isLast);
+      // Inside a long string, a block may end within a character, which is scanned again with the next block.
+      const readBytes = isLast ? scannedBytes : scannedBytes - countCutBytes(bytes, scannedBytes);
+      if (readBytes <= 0 || !isUtf8(bytes.subarray(0, readBytes))) return false;
+      remainingBytes -= readBytes;
+      bytes.copyWithin(0, readBytes, length);
+      length -= readBytes;
+      // The output ends between characters.
+      target.text += bytes.toString('utf8', outputOffset, outputOffset + scanner.written.value);
+      if (target.text.length > bounds.jsonOutline) return false;
+      target.uncutBytes = scanner.uncut.value === -1 ? target.uncutBytes + scanner.written.value : scanner.uncut.value;
+    }
   }
   return true;
-}
-
-/** Reads pieces of bytes as one sequence. */
-class PieceReader {
-  readonly #pieces: readonly Buffer[];
-  #index = 0;
-  #offset = 0; // in the current piece
-  remainingBytes: number;
-
-  constructor(pieces: readonly Buffer[]) {
-    this.#pieces = pieces;
-    this.remainingBytes = pieces.reduce((sum, { length }) => sum + length, 0);
-  }
-
-  copyTo(target: Buffer, maxBytes: number): number {
-    let copied = 0;
-    for (let index = this.#index, offset = this.#offset; copied < maxBytes && index < this.#pieces.length; index++) {
-      const piece = this.#pieces[index] as Buffer;
-      copied += piece.copy(target, copied, offset, Math.min(piece.length, offset + maxBytes - copied));
-      offset = 0;
-    }
-    return copied;
-  }
-
-  skip(count: number): void {
-    this.remainingBytes -= count;
-    this.#offset += count;
-    for (let piece = this.#pieces[this.#index]; piece !== undefined && this.#offset >= piece.length;) {
-      this.#offset -= piece.length;
-      piece = this.#pieces[++this.#index];
-    }
-  }
 }
 
 /** Counts the bytes at the end that start an incomplete UTF-8 character. */

@@ -5,7 +5,7 @@ import { parseExactInSteps, parseExact } from '#core/gateway/model-call/exact-js
 import type { BodyOutline, BodySource, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { visitMembers } from '#core/platform/json-scan.ts';
+import { JsonCursor, type MemberPosition } from '#core/platform/json-scan.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { runInTurns, nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import type { ReplyContext } from '../canonical/codec.ts';
@@ -189,8 +189,7 @@ export function stripIdPrefix(id: string): string {
  */
 function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: ClientFormat): boolean {
   const seenNames = new Set<string>();
-  return visitMembers(text, (start, end) => {
-    const name = text.slice(start + 1, end);
+  const isAmbiguousMember = ({ name }: MemberPosition): boolean => {
     // No parameter name needs escapes, so an escape may hide a duplicate.
     if (name.includes('\\') || isCaseVariant(name, parameters)) return true;
     if (isModelInPath === true && name === 'model') return true;
@@ -198,7 +197,8 @@ function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: Cl
     if (seenNames.has(documented)) return true;
     seenNames.add(documented);
     return false;
-  });
+  };
+  return new JsonCursor(text).findMember(isAmbiguousMember) !== undefined;
 }
 
 /**

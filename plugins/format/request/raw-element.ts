@@ -1,29 +1,27 @@
-import { RawJsonReader } from './raw-json-reader.ts';
+import { JsonCursor } from '#core/platform/json-scan.ts';
 
-const [comma, colon, openArray, openObject] = [0x2c, 0x3a, 0x5b, 0x7b];
+const [comma, openArray] = [0x2c, 0x5b];
+
+const windowBytes = { first: 8_192, factor: 8 };
 
 /**
- * Finds an element of an array that is a member of a JSON object. Reads no further than the element.
+ * Finds an element of an array that is a member of a JSON object. Reads not much further than the element.
  *
  * @param bytes start of a valid JSON text
  * @returns JSON text of the element; undefined if it is missing or truncated
  */
 export function findRawElement(bytes: Buffer, member: string, index: number): string | undefined {
-  const reader = new RawJsonReader(bytes);
-  if (!reader.consume(openObject)) return undefined;
-  do {
-    const name = reader.readValue();
-    if (name === undefined || !reader.consume(colon)) return undefined;
-    if (name.toString() === `"${member}"`) return readElement(reader, index);
-    if (reader.readValue() === undefined) return undefined;
-  } while (reader.consume(comma));
-  return undefined;
+  for (let end = windowBytes.first; ; end *= windowBytes.factor) {
+    const element = readElement(new JsonCursor(bytes.toString('latin1', 0, end)), member, index);
+    if (element !== undefined) return Buffer.from(element, 'latin1').toString();
+    if (end >= bytes.length) return undefined;
+  }
 }
 
-function readElement(reader: RawJsonReader, index: number): string | undefined {
-  if (!reader.consume(openArray)) return undefined;
+function readElement(cursor: JsonCursor, member: string, index: number): string | undefined {
+  if (cursor.enterMember(member) === undefined || !cursor.consume(openArray)) return undefined;
   for (let skipped = 0; skipped < index; skipped++) {
-    if (reader.readValue() === undefined || !reader.consume(comma)) return undefined;
+    if (cursor.readValue() === undefined || !cursor.consume(comma)) return undefined;
   }
-  return reader.readValue()?.toString();
+  return cursor.readValue();
 }

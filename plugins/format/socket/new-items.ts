@@ -1,9 +1,10 @@
+import { JsonCursor } from '#core/platform/json-scan.ts';
 import { isJsonObject, type JsonValue, parseJson } from '#core/platform/json.ts';
-import { RawJsonReader } from '../request/raw-json-reader.ts';
 import { findRepeatedAnswer } from '../state/responses-store/repeated-answer.ts';
 import { asText } from '../wire/members.ts';
 import type { ResponsesItem } from '../wire/responses.ts';
 import { readInputItems } from './compose-body.ts';
+import { maxSteps } from './member-spans.ts';
 import type { ClientFrame } from './read-frame.ts';
 
 const comma = 0x2c;
@@ -33,14 +34,14 @@ function isCall(bytes: Buffer): boolean {
 
 /** Splits items at the commas between them; undefined for bytes that are no items, which are refused later. */
 function splitItems(bytes: Buffer): Buffer[] | undefined {
-  const reader = new RawJsonReader(bytes);
+  const cursor = new JsonCursor(bytes.toString('latin1'), 0, maxSteps);
   const items: Buffer[] = [];
   do {
-    const item = reader.readValue();
+    const item = cursor.readValue();
     if (item === undefined) return undefined;
-    items.push(item);
-  } while (reader.consume(comma));
-  return reader.isAtEnd() ? items : undefined;
+    items.push(bytes.subarray(cursor.position - item.length, cursor.position));
+  } while (cursor.consume(comma));
+  return cursor.isAtEnd() ? items : undefined;
 }
 
 /** Reads the output of the last response: the items behind the last one that a client has sent. */

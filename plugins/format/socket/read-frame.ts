@@ -28,7 +28,7 @@ const laneNamePattern = /^[A-Za-z0-9_.-]{1,256}$/;
  * @throws GatewayError `invalid_request` if the bytes are not an event
  */
 export function readFrame(bytes: Buffer): ClientFrame {
-  const members = findMembers(bytes);
+  const members = findMembers(bytes.toString('latin1'));
   if (members === undefined) throw createEventError('The message is not a valid JSON object.');
   const frame = { type: '', bytes, members };
   const type = readValue(frame, 'type');

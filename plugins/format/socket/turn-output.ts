@@ -63,9 +63,8 @@ export class TurnOutput {
   }
 
   #addItem(data: string): void {
-    const bytes = Buffer.from(data, 'latin1');
-    const span = findMembers(bytes)?.findLast(({ name }) => name === 'item');
-    if (span !== undefined) this.#items.push(bytes.subarray(span.valueStart, span.end));
+    const span = findMembers(data)?.findLast(({ name }) => name === 'item');
+    if (span !== undefined) this.#items.push(Buffer.from(data.slice(span.valueStart, span.end), 'latin1'));
   }
 }
 

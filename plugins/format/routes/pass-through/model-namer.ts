@@ -1,5 +1,5 @@
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { findMember, type MemberPosition } from '#core/platform/json-scan.ts';
+import { JsonCursor, type MemberPosition } from '#core/platform/json-scan.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ModelPlace } from '../../formats/contract/pass-through.ts';
 
@@ -9,8 +9,14 @@ interface Frame {
   readonly client: Buffer;
 }
 
+/** Place of the model's name, with its quotes, in a text. */
+type NameSpan = MemberPosition & { readonly end: number };
+
 const maxFrameLength = 1_024; // characters
 const eventEnd = '\n\n';
+/** Matches the start of a line of data. A JSON text of several lines goes on behind it. */
+const dataField = /[\r\n]data:/g;
+const dataFieldSpace = ' '.repeat('\ndata:'.length);
 
 /**
  * Replaces the model's name in answers with the client's name for the model. Every other byte stays unchanged.
@@ -46,11 +52,11 @@ export class ModelNamer {
       return replaceTail(raw, tail);
     }
     const span = this.#findName(text);
-    if (span === undefined || text.startsWith(this.#quotedName, span.start)) return raw;
-    this.#head = createFrame(text.slice(0, span.end), text.slice(0, span.start) + this.#quotedName);
+    if (span === undefined || text.startsWith(this.#quotedName, span.valueStart)) return raw;
+    this.#head = createFrame(text.slice(0, span.end), text.slice(0, span.valueStart) + this.#quotedName);
     this.#tail = createFrame(
-      text.slice(span.nameStart - 1),
-      text.slice(span.nameStart - 1, span.start) + this.#quotedName + text.slice(span.end),
+      text.slice(span.start - 1),
+      text.slice(span.start - 1, span.valueStart) + this.#quotedName + text.slice(span.end),
     );
     return this.#renameByFrame(raw) ?? Buffer.from(this.#rename(text, span));
   }
@@ -69,7 +75,7 @@ export class ModelNamer {
   }
 
   renameReply(text: string): string {
-    return this.#rename(text, selectText(findMember(text, this.#place.member)));
+    return this.#rename(text, this.#readName(new JsonCursor(text)));
   }
 
   /** Replaces the name in an answer before it is stored. */
@@ -77,23 +83,25 @@ export class ModelNamer {
     return this.#place.member in answer ? { ...answer, [this.#place.member]: this.#name } : answer;
   }
 
-  #rename(text: string, span: MemberPosition | undefined): string {
-    return span === undefined ? text : text.slice(0, span.start) + this.#quotedName + text.slice(span.end);
+  #rename(text: string, span: NameSpan | undefined): string {
+    return span === undefined ? text : text.slice(0, span.valueStart) + this.#quotedName + text.slice(span.end);
   }
 
-  #findName(event: string): MemberPosition | undefined {
+  #findName(event: string): NameSpan | undefined {
     if (!event.includes(this.#quotedMember)) return undefined;
-    const { member, parent } = this.#place;
+    const { parent } = this.#place;
     const start = event.indexOf('{', event.indexOf('data:'));
-    if (parent === undefined) return selectText(findMember(event, member, start));
-    const parentSpan = findMember(event, parent, start);
-    return parentSpan && selectText(findMember(event, member, parentSpan.start));
+    const cursor = new JsonCursor(event.replaceAll(dataField, dataFieldSpace), start);
+    return parent === undefined || cursor.enterMember(parent) !== undefined ? this.#readName(cursor) : undefined;
   }
-}
 
-/** Returns a member whose value is a text or null. */
-function selectText(span: MemberPosition | undefined): MemberPosition | undefined {
-  return span === undefined || span.start === span.end ? undefined : span;
+  /** Finds the name in the object at the cursor; undefined if it is neither a text nor null. */
+  #readName(cursor: JsonCursor): NameSpan | undefined {
+    const member = cursor.enterMember(this.#place.member);
+    const value = member && cursor.readValue();
+    const isName = value === 'null' || value?.startsWith('"') === true;
+    return member !== undefined && isName ? { ...member, end: cursor.position } : undefined;
+  }
 }
 
 function replaceHead(raw: Buffer, { upstream, client }: Frame): Buffer {

@@ -1,6 +1,6 @@
 import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
-import { findMember } from '#core/platform/json-scan.ts';
+import { JsonCursor } from '#core/platform/json-scan.ts';
 import type { RequestContent } from '../../request/request-content.ts';
 
 const searchedBytes = 4_096; // start of a body that is searched first, because clients name the model early
@@ -81,9 +81,10 @@ function findAfterLongTexts({ text, uncutBytes, pieces }: BodyOutline, model: un
 
 /** Finds the model's name; undefined if it differs from the name that the parser read. */
 function findModel(text: string, model: unknown): Span | undefined {
-  const member = findMember(text, 'model');
-  if (member === undefined || !equalsText(text.slice(member.start, member.end), model)) return undefined;
-  return { start: member.start, end: member.end };
+  const cursor = new JsonCursor(text);
+  const name = cursor.enterMember('model') && cursor.readValue();
+  if (name === undefined || !equalsText(name, model)) return undefined;
+  return { start: cursor.position - name.length, end: cursor.position };
 }
 
 /** Returns true if the JSON string has this value, even if it is written with escapes. */

@@ -63,3 +63,51 @@ it('SIGTERM ends a gateway whatever its plugins do, and its clients get an error
     { endpoint: 'hung', outcome: 'failed', error_code: 'shutting_down' },
   ]);
 });
+
+/** What these endpoints have begun goes on after their client has left: for two seconds, and for ever. */
+const settling = `
+export const plugin = { name: 'settling', register({ gateway }) {
+  const endpoint = (name, settled) =>
+    gateway.endpoint({ name, method: 'GET', path: '/v1/' + name, isMetered: false, isPublic: true,
+      async answer({ signal }) {
+        console.error(name + ' has begun');
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        console.error(name + ' is left');
+        await settled();
+        console.error(name + ' has settled');
+        throw signal.reason;
+      } });
+  endpoint('slow', () => new Promise((resolve) => setTimeout(resolve, 2000)));
+  endpoint('endless', () => new Promise(() => {}));
+} };`;
+
+it('SIGTERM loses no record of a request whose client has left and whose stages still settle', async () => {
+  await using upstream = await startAnsweringUpstream();
+  await using home = await createGatewayHome('');
+  await writeFile(join(home.folder, 'settling.mjs'), settling);
+  await home.write(`plugins: [./settling.mjs]\n${yamlFor(upstream.baseUrl)}`, 'drain_timeout: 1');
+  await using gateway = await home.start();
+  const client = new AbortController();
+  const names = ['slow', 'endless'];
+  const left = names.map((name) =>
+    fetch(`${gateway.url}/v1/${name}`, { signal: client.signal }).catch(() => undefined),
+  );
+  const reach = (words: string) =>
+    vi.waitFor(() => names.forEach((name) => expect(gateway.output()).toContain(`${name} ${words}`)), {
+      timeout: 30_000,
+    });
+  await reach('has begun');
+  client.abort();
+  await Promise.all(left);
+  await reach('is left');
+  const exited = once(gateway.process, 'exit');
+  gateway.process.kill('SIGTERM');
+  await exited;
+  expect(gateway.output()).toContain('slow has settled');
+  const records = 'SELECT endpoint, outcome, error_code FROM request_log ORDER BY endpoint';
+  const outcome = { outcome: 'aborted', error_code: null };
+  expect(await home.database.query(records)).toEqual([
+    { endpoint: 'endless', ...outcome },
+    { endpoint: 'slow', ...outcome },
+  ]);
+});

@@ -122,7 +122,7 @@ describe('the operator pages', () => {
     );
     try {
       const { text } = await client.get('/operator');
-      expect(text).toContain('These accounts have the same e-mail address but for its case.');
+      expect(text).toContain('These accounts have the same e-mail address except for upper and lower case.');
       for (const id of ids) expect(text).toContain(`href="/operator/accounts/${id}"`);
     } finally {
       await database.query('UPDATE account SET email = NULL WHERE id IN (?)', [ids]);
@@ -183,7 +183,7 @@ describe('the operator pages', () => {
     await row.waitFor();
     expect(await row.textContent()).toContain('Rp\u00a01.000 of Rp\u00a095.000');
     await row.getByText('Resolve').click();
-    await page.getByLabel('What becomes of the money?').selectOption('money_back');
+    await page.getByLabel('What happened with the money?').selectOption('money_back');
     await page.getByLabel('What did you do?').fill('paid back by bank transfer');
     await page.getByRole('button', { name: 'Resolve' }).click();
     await page.waitForURL(`${gateway.url}/operator?done=flag.resolve`);

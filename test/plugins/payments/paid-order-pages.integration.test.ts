@@ -85,7 +85,7 @@ describe('the page of a paid order', () => {
       [buyer.accountId],
     );
     const after = (await buyer.browser.get(`${path}/done`)).payload;
-    expect([textOf(after).includes('Your request came in. dp/test'), after.includes(reload)]).toEqual([true, false]);
+    expect([textOf(after).includes('We have received your request. dp/test'), after.includes(reload)]).toEqual([true, false]);
   });
 
   it('the page of a paid order counts neither failed requests nor those before the payment', async () => {
@@ -189,7 +189,7 @@ describe('the page of a paid order', () => {
     const third = [await addExtra(id, 95_000, secondPayment), await addExtra(id, 95_000, secondPayment)][1] ?? '';
     const wrong = await addExtra(id, 12_000, ['wrong_amount', 'wrong_amount']);
     const read = async () => textOf((await buyer.browser.get(`${path}/done`)).payload);
-    expect(await read()).toContain('More money came for this order. We are holding Rp\u00a0202.000 for you.');
+    expect(await read()).toContain('There is another payment for this order. We are holding Rp\u00a0202.000 for you.');
     await decide(third);
     expect(await read()).toMatch(
       /We are holding Rp\u00a0107\.000 for you\..* Paid in addition: Rp\u00a095\.000\. Decided on/,

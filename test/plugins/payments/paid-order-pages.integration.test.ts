@@ -85,7 +85,10 @@ describe('the page of a paid order', () => {
       [buyer.accountId],
     );
     const after = (await buyer.browser.get(`${path}/done`)).payload;
-    expect([textOf(after).includes('We have received your request. dp/test'), after.includes(reload)]).toEqual([true, false]);
+    expect([textOf(after).includes('We have received your request. dp/test'), after.includes(reload)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('the page of a paid order counts neither failed requests nor those before the payment', async () => {

@@ -5,15 +5,6 @@ import type { Registry } from '#core/extension/registry.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Name of the API family whose clients use a format, by format. */
-const apiFamilies: Readonly<Record<string, string>> = {
-  chat: 'OpenAI',
-  responses: 'OpenAI',
-  messages: 'Anthropic',
-  gemini: 'Gemini',
-  'gemini-embeddings': 'Gemini',
-};
-
 const shownFeatures: readonly ModelFeature[] = ['tools', 'images', 'reasoning'];
 
 /** Maximum number of models on the front page; the status page lists all. */
@@ -38,18 +29,14 @@ export function describeMoreModels({ host, t, format }: PageRequest): string {
 function describeModel(gateway: Registry, model: Model, health: ModelHealth | undefined, request: PageRequest) {
   const { t, format } = request;
   const modelAbilities = readAbilities(gateway, model);
-  const { conversations, others } = modelAbilities;
   const capabilities = shownFeatures
     .filter((feature) => findBestSupport(modelAbilities, feature) !== 'no')
     .map((feature) => t(`landing.can.${feature}`));
   if (model.kind !== 'chat') capabilities.push(t(`part.kind.${model.kind}`));
-  const families = [...conversations.map((conversation) => conversation.format), ...others].map(
-    (name) => apiFamilies[name] ?? 'OpenAI',
-  );
   const firstToken = health?.firstTokenMs;
   return {
     id: model.publicName,
-    speaks: [...new Set(families)].join(' · '),
+    speaks: modelAbilities.vendors.join(' · '),
     can: capitalize(capabilities.join(', ')),
     routes: format.number(model.routes.length),
     firstToken: firstToken === undefined ? '' : format.duration(firstToken).text,

@@ -48,6 +48,8 @@ export interface ModelAbilities {
   readonly conversations: readonly FormatAbilities[];
   /** Other formats that call the model: images. */
   readonly others: readonly string[];
+  /** Vendors whose SDKs and tools can call the model, as shown to people. */
+  readonly vendors: readonly string[];
   /** Kinds of content in prompts other than text and images. */
   readonly inputs: readonly ('files' | 'audio' | 'video')[];
   readonly settings: ModelSettings;
@@ -61,6 +63,7 @@ export type AbilityReader = (model: Model) => ModelAbilities;
 const noAbilities: ModelAbilities = {
   conversations: [],
   others: [],
+  vendors: [],
   inputs: [],
   settings: { sampling: false, efforts: [], safeguards: false },
   maxInputTokens: undefined,

@@ -36,7 +36,9 @@ interface RenderedError extends ErrorNames {
 }
 
 interface DialectConventions {
-  /** SDKs and tools, as shown to people. */
+  /** Vendor whose SDKs and tools use the dialect, as shown to people. */
+  readonly vendor: string;
+  /** These SDKs and tools. */
   readonly clients: string;
   /** End of their base URL. */
   readonly basePath: '' | '/v1';
@@ -135,6 +137,7 @@ const openaiLimits = [
 /** Conventions of each vendor's clients in any format. Source: OpenAI, Anthropic and Gemini API references, "Errors". */
 export const dialects: Readonly<Record<Dialect, DialectConventions>> = {
   openai: {
+    vendor: 'OpenAI',
     clients: 'OpenAI SDK, Codex',
     basePath: '/v1',
     versionHeaders: ['openai-beta'],
@@ -159,6 +162,7 @@ export const dialects: Readonly<Record<Dialect, DialectConventions>> = {
     renderStreamEnd: (data) => data,
   },
   anthropic: {
+    vendor: 'Anthropic',
     clients: 'Anthropic SDK, Claude Code',
     basePath: '',
     keyHeader: 'x-api-key',
@@ -191,6 +195,7 @@ export const dialects: Readonly<Record<Dialect, DialectConventions>> = {
     renderStreamEnd: (data) => `event: error\n${data}`,
   },
   google: {
+    vendor: 'Gemini',
     clients: 'Google Gen AI SDK, Gemini CLI',
     basePath: '',
     keyHeader: 'x-goog-api-key',

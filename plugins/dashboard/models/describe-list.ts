@@ -1,7 +1,7 @@
 import { modelKinds } from '#core/config/catalog/kinds.ts';
 import type { Localizer } from '#core/web/pages/page.ts';
 import { describePages, sliceEntries, clampPage } from '#core/web/pages/pagination.ts';
-import { listCapabilities, describeRow, listVendors } from './describe-row.ts';
+import { listCapabilities, describeRow } from './describe-row.ts';
 import {
   buildModelsPath,
   unfilteredQuery,
@@ -51,7 +51,7 @@ export function describeList(readings: readonly ModelReading[], query: ModelsQue
 
 function matchesSearch({ model, abilities, aliases }: ModelReading, search: string, t: Localizer['t']): boolean {
   const texts = [model.publicName, model.displayName, t(`models.kind.${model.kind}`), ...aliases];
-  return containsWords(search, [...texts, ...listVendors(abilities), ...listCapabilities(model, abilities, t)]);
+  return containsWords(search, [...texts, ...abilities.vendors, ...listCapabilities(model, abilities, t)]);
 }
 
 /** Describes a chip for each kind of model in the catalog; none if there is only one kind. */

@@ -12,22 +12,6 @@ export const uptimeDigits = 2;
 /** Maximum aliases in a row; the model's page lists all. */
 const maxAliases = 2;
 
-/** Vendors whose SDKs and tools use a format. */
-const formatVendors: Readonly<Record<string, string>> = {
-  chat: 'OpenAI',
-  responses: 'OpenAI',
-  messages: 'Anthropic',
-  gemini: 'Gemini',
-  completions: 'OpenAI',
-  images: 'OpenAI Images',
-  embeddings: 'OpenAI',
-  'gemini-embeddings': 'Gemini',
-  speech: 'OpenAI Audio',
-  transcriptions: 'OpenAI Audio',
-  moderations: 'OpenAI',
-  rerank: 'Rerank',
-};
-
 /**
  * Describes the row of a model.
  *
@@ -102,13 +86,6 @@ function describeAbout(
     ...(lacksBackup ? [t('models.no_backup')] : []),
     ...notes,
   ].join(' · ');
-}
-
-/** Lists the vendors whose clients can call the model. */
-export function listVendors({ conversations, others }: ModelAbilities): string[] {
-  const available = new Set([...conversations.map(({ format }) => format), ...others]);
-  const formats = Object.keys(formatVendors).filter((format) => available.has(format));
-  return [...new Set(formats.map((format) => formatVendors[format] ?? format))];
 }
 
 /** Lists a chat model's capabilities besides text, or another model's purpose. */

@@ -12,9 +12,10 @@ import {
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
+import { dialects } from '#core/platform/errors/dialects.ts';
 import { isRefusedMember } from '../formats/adaptation/adapt-refused.ts';
 import { chat } from '../formats/chat/descriptor.ts';
-import type { ClientTextFormat, FormatDescriptor } from '../formats/contract/descriptor.ts';
+import { type ClientTextFormat, type FormatDescriptor, isClientFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, embeddingFormats, formats } from '../formats/formats.ts';
 import { messages } from '../formats/messages/descriptor.ts';
 import { selectPreferredFormat } from '../request/upstream-format.ts';
@@ -22,7 +23,7 @@ import { type Support, determineSupport } from './matrix.ts';
 
 const lossNames = new Map(Object.entries(featureLosses).map(([name, text]) => [text, name as FeatureLoss]));
 
-type RouteCapabilities = Pick<ModelAbilities, 'conversations' | 'others' | 'inputs' | 'settings'>;
+type RouteCapabilities = Omit<ModelAbilities, 'maxInputTokens' | 'maxOutputTokens'>;
 
 /**
  * Capabilities shared by models (there may be thousands) with the same upstreams and settings. Keyed by the quirks of the
@@ -57,12 +58,21 @@ function createCapabilityKey({ upstream, profile: { quirks } }: Route): string {
 }
 
 function describeRoutes(model: Model): RouteCapabilities {
+  const conversations =
+    model.kind === 'chat' ? clientTextFormats.flatMap((client) => describeFormat(client, model)) : [];
+  const others = formats.filter((format) => canCallInFormat(format, model)).map(({ name }) => name);
   return {
-    conversations: model.kind === 'chat' ? clientTextFormats.flatMap((client) => describeFormat(client, model)) : [],
-    others: formats.filter((format) => canCallInFormat(format, model)).map(({ name }) => name),
+    conversations,
+    others,
+    vendors: listVendors([...conversations.map(({ format }) => format), ...others]),
     inputs: model.kind === 'chat' ? describeInputs(model) : [],
     settings: describeSettings(model),
   };
+}
+
+function listVendors(formatNames: readonly string[]): string[] {
+  const clientFormats = formats.filter(isClientFormat).filter(({ name }) => formatNames.includes(name));
+  return [...new Set(clientFormats.map(({ client, dialect }) => client.vendor ?? dialects[dialect].vendor))];
 }
 
 /** Lists the inputs that all primary routes support. For an endpoint without a vendor preset, support is undeclared. */

@@ -65,6 +65,8 @@ export function defineModelEndpoint(
 /** The client side of a format: its endpoints and parameters, and the handling of pass-through replies. */
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
+  /** Vendor and API, as shown to people; default: the vendor of the dialect. */
+  readonly vendor?: string;
   readonly parameters: ParameterRules;
   /** Adapts a request to a route, in formats without conversations; missing if no request needs a change. */
   readonly adapt?: Adaptation;

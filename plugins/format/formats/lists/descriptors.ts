@@ -8,11 +8,12 @@ interface ListFormat {
   readonly name: string;
   readonly kind: ModelKind;
   readonly required: readonly string[];
+  readonly vendor: string;
   readonly parameters: ParameterRules;
 }
 
 /** Defines a format with one endpoint that takes JSON and returns a list of results. */
-function defineListFormat({ name, kind, required, parameters: rules }: ListFormat): ClientFormat {
+function defineListFormat({ name, kind, required, vendor, parameters: rules }: ListFormat): ClientFormat {
   return {
     name,
     kind,
@@ -20,6 +21,7 @@ function defineListFormat({ name, kind, required, parameters: rules }: ListForma
     reasoningStyles: [],
     path: () => `/${name}`,
     client: {
+      vendor,
       endpoints: [defineModelEndpoint(name, `/v1/${name}`, required, { isStream: false })],
       parameters: rules,
       createObserver: () => new NonStreamingObserver('results'),
@@ -32,6 +34,7 @@ function defineListFormat({ name, kind, required, parameters: rules }: ListForma
 export const moderations = defineListFormat({
   name: 'moderations',
   kind: 'moderation',
+  vendor: 'OpenAI',
   required: ['input'],
   parameters: compileParameters({}),
 });
@@ -40,6 +43,7 @@ export const moderations = defineListFormat({
 export const rerank = defineListFormat({
   name: 'rerank',
   kind: 'rerank',
+  vendor: 'Rerank',
   required: ['query', 'documents'],
   parameters: compileParameters({ query: text, top_n: integer(1) }),
 });

@@ -34,6 +34,7 @@ export const speech: ClientFormat = {
   reasoningStyles: [],
   path: () => '/audio/speech',
   client: {
+    vendor: 'OpenAI Audio',
     endpoints: [defineModelEndpoint('speech', '/v1/audio/speech', ['input'])],
     parameters: speechParameters,
     isStream: ({ stream_format }) => stream_format === 'sse',

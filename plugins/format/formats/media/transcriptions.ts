@@ -31,6 +31,7 @@ export const transcriptions: ClientFormat = {
   reasoningStyles: [],
   path: () => '/audio/transcriptions',
   client: {
+    vendor: 'OpenAI Audio',
     endpoints: [
       defineMediaEndpoint('transcriptions', '/audio/transcriptions', ['file'], { isMultipart: true }),
       defineMediaEndpoint('audio_translations', '/audio/translations', ['file'], { isMultipart: true }),

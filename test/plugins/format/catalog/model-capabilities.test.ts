@@ -30,6 +30,11 @@ describe('the abilities of a model', () => {
     expect(abilities(routeOf(['images'], 0))).toMatchObject({ conversations: [], others: ['images'] });
   });
 
+  it('the vendors whose tools can call a model are listed once', () => {
+    expect(abilities(routeOf(['chat'], 0)).vendors).toEqual(['OpenAI', 'Anthropic', 'Gemini']);
+    expect(abilities(routeOf(['images'], 0)).vendors).toEqual(['OpenAI Images']);
+  });
+
   it('each loss of a format is listed once, by name', () => {
     const { conversations } = abilities(routeOf(['chat'], 0), routeOf(['chat'], 0));
     const messages = conversations.find(({ format }) => format === 'messages');

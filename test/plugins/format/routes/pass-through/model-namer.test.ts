@@ -65,6 +65,15 @@ describe('the name of the model in a stream', () => {
     expect(named(stream.join(''))).toBe(stream.join('').replace('"a"', '"dp/there"').replace('"b"', '"dp/there"'));
   });
 
+  it('is found in data of several lines, wherever a line ends', () => {
+    for (const lineEnd of ['\n', '\r\n', '\r']) {
+      const stream = (model: string) =>
+        ['data: {"id":', '"c",', '"model"', ':', `"${model}"`, ',"choices":[]}'].join(`${lineEnd}data: `) +
+        lineEnd.repeat(2);
+      expect(named(stream('x'))).toBe(stream('dp/there'));
+    }
+  });
+
   it('is written where the upstream says null', () => {
     expect(named(chunk(`"model":null,${content('1')}`))).toBe(chunk(`"model":"dp/there",${content('1')}`));
   });

@@ -1,6 +1,18 @@
 import type { ImportDraft } from './draft.ts';
 import type { Vendors } from './endpoints.ts';
-import type { ImportedUser } from './imported-user.ts';
+import type { ImportedObject } from './members.ts';
+
+/** Schema of a gateway's users and subscriptions. */
+export interface UserTables {
+  /** Reason for not importing a user; undefined if it is imported. */
+  explainExclusion(user: ImportedObject): string | undefined;
+  /** Columns with the user's name; the first non-empty one is used. */
+  readonly nameColumns: readonly string[];
+  /** Column with the user's balance. */
+  readonly balanceColumn: string;
+  /** Column with the end of a subscription. */
+  readonly endColumn: string;
+}
 
 /** A gateway whose files can be imported. */
 export interface ImportSource {
@@ -15,6 +27,6 @@ export interface ImportSource {
    * @throws ImportError for an unexpected file structure
    */
   readConfiguration(value: unknown, draft: ImportDraft, vendors: Vendors): void;
-  /** Reads a dump of users. @param now epoch ms @throws ImportError */
-  readUsers?(value: unknown, draft: ImportDraft, now: number): ImportedUser[];
+  /** Tables of a dump of users. */
+  readonly userTables?: UserTables;
 }

@@ -7,6 +7,7 @@ import { listFolder } from './disk/list-folder.ts';
 import { parseLockName, InstanceWatch } from './instance-lock.ts';
 import { logReason } from './log-reason.ts';
 import { lineStart } from './record-line.ts';
+import type { JournalTrouble } from './segment-opener.ts';
 import { LeftoverSegment, parsePartName, parseSegmentName, type Segment } from './segment.ts';
 
 /** Unshipped segments of a dead instance. */
@@ -32,11 +33,6 @@ interface OpenRequest {
 
 const lineIdPattern = /^\{"at":"\w+","id":"([^"]+)"/;
 
-interface LeftoverObstacle {
-  readonly reason: string;
-  readonly since: number; // performance.now()
-}
-
 /** Finds the segments of dead instances. */
 export class Leftovers {
   readonly #disk: Disk;
@@ -45,7 +41,7 @@ export class Leftovers {
   readonly #log: Logger;
   readonly #watch: InstanceWatch;
   readonly #loggedReasons = new Set<string>();
-  #obstacle: LeftoverObstacle | undefined;
+  #obstacle: JournalTrouble | undefined;
   #isObstacleNew = false;
 
   /** @param ownInstance this instance, which is alive regardless of its lock */
@@ -97,7 +93,7 @@ export class Leftovers {
   }
 
   /** Obstacle to shipping or removing a file; undefined if the last search found none. */
-  get obstacle(): LeftoverObstacle | undefined {
+  get obstacle(): JournalTrouble | undefined {
     return this.#obstacle;
   }
 

@@ -3,14 +3,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { getActiveLog } from './active-log.ts';
 import { logReason } from './log-reason.ts';
 import type { RequestLog } from './request-log.ts';
+import type { JournalTrouble } from './segment-opener.ts';
 
 /** Time for which a lost record fails the check. The loss stays in the metric and on the operator pages. */
 const lossFailureMs = 300_000;
-
-interface RecordsProblem {
-  readonly reason: string;
-  readonly since: number; // `performance.now()` ms
-}
 
 /** Checks by waiting records and the last attempt whether records reach the database. A ping would not prove that writing works. */
 export const recordsCheck: HealthCheck = {
@@ -26,19 +22,19 @@ export const recordsCheck: HealthCheck = {
   },
 };
 
-function findLoss({ journal: { losses } }: RequestLog): RecordsProblem | undefined {
+function findLoss({ journal: { losses } }: RequestLog): JournalTrouble | undefined {
   const { latest, total } = losses;
   if (latest === undefined || performance.now() - latest.lostAt > lossFailureMs) return undefined;
   return { reason: logReason('log.reason.loss', { count: total, why: latest.reason }), since: latest.lostAt };
 }
 
-function findTrouble({ journal: { trouble } }: RequestLog): RecordsProblem | undefined {
+function findTrouble({ journal: { trouble } }: RequestLog): JournalTrouble | undefined {
   if (trouble === undefined) return undefined;
   return { reason: logReason('log.reason.journal', { why: trouble.reason }), since: trouble.since };
 }
 
 /** Reports permanent failures immediately, and temporary failures such as a restart or a lock once records are late. */
-function findLate({ journal, failure }: RequestLog, lateAfterMs: number): RecordsProblem | undefined {
+function findLate({ journal, failure }: RequestLog, lateAfterMs: number): JournalTrouble | undefined {
   const now = performance.now();
   const since = Math.min(failure?.since ?? now, now - journal.oldestAgeMs);
   if (failure?.isPersistent !== true && now - since <= lateAfterMs) return undefined;
@@ -49,7 +45,7 @@ function findLate({ journal, failure }: RequestLog, lateAfterMs: number): Record
   return { reason: logReason('log.reason.late', { what: summary }), since };
 }
 
-function findObstacle({ leftovers: { obstacle } }: RequestLog): RecordsProblem | undefined {
+function findObstacle({ leftovers: { obstacle } }: RequestLog): JournalTrouble | undefined {
   if (obstacle === undefined) return undefined;
   return { reason: logReason('log.reason.obstacle', { why: obstacle.reason }), since: obstacle.since };
 }

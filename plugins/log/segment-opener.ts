@@ -14,7 +14,7 @@ const defaultRecoveryMs = 10_000;
 /** Bytes that the disk must accept before files are used again. */
 const requiredFreeBytes = 64 * 1024;
 
-/** Reason why the journal is not in files. */
+/** Reason why the journal is not in files, or its records are not in the database. */
 export interface JournalTrouble {
   readonly reason: string;
   readonly since: number; // `performance.now()` ms; start of the trouble

@@ -1,9 +1,9 @@
 import { removeUsage } from '#core/gateway/records/fold-usage.ts';
 import type { Queries, Transactions } from '#core/platform/database/database.ts';
-import type { Row } from '#core/platform/database/rows.ts';
+import { quoteName, type Row } from '#core/platform/database/rows.ts';
 import type { Account } from './entities.ts';
 import { lockAccount } from './ledger.ts';
-import { readPersonalTables, type PersonalColumn, type PersonalTable, quoteName } from './personal-tables.ts';
+import { readPersonalTables, type PersonalColumn, type PersonalTable } from './personal-tables.ts';
 
 const batchSize = 500;
 

@@ -2,7 +2,8 @@ import type { Column } from '#core/gateway/records/column.ts';
 import { columns as recordColumns, type RequestRecord } from '#core/gateway/records/columns.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
 import type { Queries, Transactions } from '#core/platform/database/database.ts';
-import { readPersonalTables, quoteName } from './personal-tables.ts';
+import { quoteName } from '#core/platform/database/rows.ts';
+import { readPersonalTables } from './personal-tables.ts';
 
 const pageSize = 200;
 

@@ -1,6 +1,7 @@
 import type { EntityMetadata, EntityProperty } from '@mikro-orm/core';
 import type { Queries, Transactions } from '#core/platform/database/database.ts';
 import type { PersonalOption } from '#core/platform/database/personal.ts';
+import { quoteName } from '#core/platform/database/rows.ts';
 
 /** A column with data about a customer. */
 export interface PersonalColumn extends Pick<PersonalOption, 'replacement' | 'isHidden' | 'isRetained'> {
@@ -78,11 +79,6 @@ async function isAsDescribed(database: Queries, { name, key, ofAccount }: Person
     if (missingColumnOrTable.has((error as { code?: unknown }).code)) return false;
     throw error;
   }
-}
-
-/** Quotes an SQL identifier. */
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }
 
 function describeTable(meta: EntityMetadata, properties: readonly Property[]): PersonalTable {

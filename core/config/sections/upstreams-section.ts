@@ -1,3 +1,4 @@
+import { connectionHeaders, headerNamePattern, headerValuePattern } from '#core/platform/http-fields.ts';
 import { array, boolean, integer, object, string, type JsonSchema } from '#core/platform/schema.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
 import { type Cost, costSchema, priceDecimals, parseDecimal, taxDecimals } from '../catalog/cost.ts';
@@ -220,24 +221,10 @@ function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, repo
   }
 }
 
-const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110 §5.6.2
-/** Matches one line of visible Latin-1 characters, spaces and tabs (RFC 9110 §5.5). */
-const headerValuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Connection headers, which the HTTP client sets. Other values would break the request's framing. */
-const framingHeaders = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'te',
-  'transfer-encoding',
-  'upgrade',
-]);
-
 /** Finds the mistake in a header, with its correction but without the value; undefined for a valid header. */
 function findHeaderMistake(name: string, value: string): readonly [wrong: string, right: string] | undefined {
   if (!headerNamePattern.test(name)) return ['is not a valid header name', 'use letters, digits and hyphens'];
-  if (framingHeaders.has(name.toLowerCase())) return ['is set by the gateway', 'remove it'];
+  if (connectionHeaders.has(name.toLowerCase())) return ['is set by the gateway', 'remove it'];
   if (headerValuePattern.test(value)) return undefined;
   return ['has a line break or a character that headers cannot carry', 'use printable ASCII on one line'];
 }

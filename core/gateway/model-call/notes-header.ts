@@ -6,6 +6,9 @@ export const maxNotes = 24;
 /** Ends a truncated list of notes. It is not an ellipsis, because a header cannot contain one. */
 export const truncationMark = '...';
 
+/** Note on a reply that continues on another route after its headers were sent. */
+export const resumedNote = 'resumed on another route after the first was interrupted';
+
 /** Returns the name of the header and trailer for translation notes: `x-daypass-notes` for a service named Daypass. */
 export function notesHeaderName({ slug }: Pick<Service, 'slug'>): string {
   return `x-${slug}-notes`;

@@ -1,10 +1,7 @@
 import { Readable } from 'node:stream';
+import { headerNamePattern, headerValuePattern } from '#core/platform/http-fields.ts';
 import type { Reply } from './reply.ts';
 import { StageFault, type StageMoment } from './stage-fault.ts';
-
-/** Node's own rules. A header name is a token, and a value contains no control characters except tab (RFC 9110 §5). */
-const headerNamePattern = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
-const headerValuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * Checks a reply returned by a stage, so that an invalid reply becomes an error with a status instead of a dropped connection.

@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pg from 'pg';
 import { copyIn } from '../database/copy.ts';
+import { quoteName } from '../database/rows.ts';
 import {
   type BackupSchema,
   type BackupTable,
@@ -12,7 +13,7 @@ import {
   type Frame,
   readFrames,
 } from './frames.ts';
-import { copySession, quoteName, quoteTable } from './schema.ts';
+import { copySession, quoteTable } from './schema.ts';
 
 interface LoadOptions {
   readonly path: string;

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { migrationTable } from '../database/migration-files.ts';
+import { quoteName } from '../database/rows.ts';
 import type { BackupSchema, BackupTable } from './frames.ts';
 
 interface TableRow {
@@ -65,11 +66,6 @@ export async function readSequences(client: pg.Client): Promise<Record<string, s
      where schemaname::regnamespace = ${schemaOid} and last_value is not null`,
   );
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
-}
-
-/** Quotes an SQL identifier. */
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Quotes a table and its columns for a statement: `"name" ("column", …)`. */

@@ -86,3 +86,8 @@ export function epochs(...columns: readonly string[]): string {
 export function selectColumns(columns: readonly string[]): string {
   return columns.map((column) => (timeColumn.test(column) ? epochs(column) : column)).join(', ');
 }
+
+/** Quotes an SQL identifier. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,3 +1,4 @@
+import { resumedNote, truncationMark } from '#core/gateway/model-call/notes-header.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { Localizer } from '#core/web/pages/page.ts';
 import { defineTexts, type Translate } from '#core/web/texts/texts.ts';
@@ -159,10 +160,6 @@ interface NotesLine {
 }
 
 const verbs = ['dropped', 'approximated'] as const;
-/** End of a list that `core/gateway/model-call/notes-header.ts` has truncated. */
-const truncationMark = '...';
-/** Note from `plugins/upstream`. */
-const resumedNote = 'resumed on another route after the first was interrupted';
 
 /**
  * Groups the notes of translations: dropped parameters, approximated parameters, and other notes. The names of parameters and features stay

@@ -1,12 +1,10 @@
-import type { ImportDraft } from '../draft.ts';
-import type { ImportedUser } from '../imported-user.ts';
-import { readUsers, type UserTables } from '../users/read-users.ts';
+import type { UserTables } from '../source.ts';
 
 const enabledStatus = 1;
 const customerRole = 1;
 
 /** Source: QuantumNous/new-api, model/user.go, model/subscription.go. */
-const tables: UserTables = {
+export const newApiUserTables: UserTables = {
   nameColumns: ['display_name', 'username'],
   balanceColumn: 'quota',
   endColumn: 'end_time',
@@ -18,7 +16,3 @@ const tables: UserTables = {
       : undefined;
   },
 };
-
-export function readNewApiUsers(value: unknown, draft: ImportDraft, now: number): ImportedUser[] {
-  return readUsers(value, tables, draft, now);
-}

@@ -3,7 +3,7 @@ import { type UpstreamEndpoint, findEndpoint, type Vendors } from '../endpoints.
 import { ImportedObject, readRows } from '../members.ts';
 import type { ImportSource } from '../source.ts';
 import { channelReasons, channelTypes, planUrls, ignoredColumns } from './new-api-channels.ts';
-import { readNewApiUsers } from './new-api-users.ts';
+import { newApiUserTables } from './new-api-users.ts';
 
 /** The table `channels` of new-api. Source: QuantumNous/new-api, model/channel.go, constant/channel.go. */
 export const newApi: ImportSource = {
@@ -13,7 +13,7 @@ export const newApi: ImportSource = {
   readConfiguration(value, draft, vendors) {
     for (const [index, row] of readRows(value, 'channels').entries()) importChannel(row, `[${index}]`, draft, vendors);
   },
-  readUsers: readNewApiUsers,
+  userTables: newApiUserTables,
 };
 
 const enabledStatus = 1;

@@ -1,9 +1,7 @@
-import type { ImportDraft } from '../draft.ts';
-import type { ImportedUser } from '../imported-user.ts';
-import { readUsers, type UserTables } from '../users/read-users.ts';
+import type { UserTables } from '../source.ts';
 
 /** Source: Wei-Shaw/sub2api, backend/ent/schema/user.go, user_subscription.go. */
-const tables: UserTables = {
+export const sub2apiUserTables: UserTables = {
   nameColumns: ['username'],
   balanceColumn: 'balance',
   endColumn: 'expires_at',
@@ -13,7 +11,3 @@ const tables: UserTables = {
     return user.readText('role') === 'admin' ? 'is an administrator: add the address to `operators`' : undefined;
   },
 };
-
-export function readSub2apiUsers(value: unknown, draft: ImportDraft, now: number): ImportedUser[] {
-  return readUsers(value, tables, draft, now);
-}

@@ -2,7 +2,7 @@ import type { ImportDraft } from '../draft.ts';
 import { findEndpoint, type Vendors } from '../endpoints.ts';
 import { ImportedObject, type Reasons, readRows } from '../members.ts';
 import type { ImportSource } from '../source.ts';
-import { readSub2apiUsers } from './sub2api-users.ts';
+import { sub2apiUserTables } from './sub2api-users.ts';
 
 /**
  * Accounts of sub2api, from an administrator's export or from its table of accounts. Source: Wei-Shaw/sub2api,
@@ -16,7 +16,7 @@ export const sub2api: ImportSource = {
     for (const [index, row] of readRows(value, 'accounts').entries())
       importAccount(row, `accounts[${index}]`, draft, vendors);
   },
-  readUsers: readSub2apiUsers,
+  userTables: sub2apiUserTables,
 };
 
 interface Platform {

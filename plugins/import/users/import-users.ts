@@ -12,6 +12,7 @@ import type { ImportSource } from '../source.ts';
 import { importAction, createImportAction, maxUsersPerAction } from './actions.ts';
 import type { UserOutcome } from './import-user.ts';
 import { KeysFile } from './keys-file.ts';
+import { readUsers } from './read-users.ts';
 
 interface Options {
   readonly dryRun?: true;
@@ -26,10 +27,10 @@ export async function importUsers(
   options: Options,
   { withHost, print }: CommandContext,
 ): Promise<void> {
-  if (source.readUsers === undefined)
+  if (source.userTables === undefined)
     throw new CommandFailed(`${source.title} has no users to import: --users is for new-api and sub2api.`, 2);
   const draft = new ImportDraft();
-  const users = source.readUsers(value, draft, Date.now());
+  const users = readUsers(value, source.userTables, draft, Date.now());
   if (users.length === 0 && draft.unmapped.length === 0) throw new ImportError('has no users');
   const refusedCount = await withHost(async (host) => {
     const outcomes =

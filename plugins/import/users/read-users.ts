@@ -1,18 +1,7 @@
 import type { ImportDraft } from '../draft.ts';
 import type { ImportedUser } from '../imported-user.ts';
 import { ImportedObject, readRows } from '../members.ts';
-
-/** Schema of a gateway's users and subscriptions. */
-export interface UserTables {
-  /** Reason for not importing a user; undefined if it is imported. */
-  explainExclusion(user: ImportedObject): string | undefined;
-  /** Columns with the user's name; the first non-empty one is used. */
-  readonly nameColumns: readonly string[];
-  /** Column with the user's balance. */
-  readonly balanceColumn: string;
-  /** Column with the end of a subscription. */
-  readonly endColumn: string;
-}
+import type { UserTables } from '../source.ts';
 
 const balanceReason = 'money is not turned into days: add days yourself';
 

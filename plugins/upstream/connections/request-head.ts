@@ -1,3 +1,5 @@
+import { connectionHeaders, headerNamePattern, headerValuePattern } from '#core/platform/http-fields.ts';
+
 /** An HTTP request to an upstream. */
 export interface UpstreamCall {
   readonly origin: string;
@@ -11,20 +13,7 @@ export interface UpstreamCall {
 /** Bodies up to this size are copied into the buffer of the head, which is cheaper than writing several buffers. */
 const maxCopiedBytes = 16_384;
 
-const headerNamePattern = /^[\w!#$%&'*+\-.^`|~]+$/;
-const headerValuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 const requestTargetPattern = /^\/[\x21-\x7e\x80-\xff]*$/;
-
-/** Headers of the connection and of message framing. The gateway sets or omits these itself (RFC 9110 §7.6.1). */
-const connectionHeaders = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'te',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /**
  * Formats the head of a request, to be encoded as Latin-1.

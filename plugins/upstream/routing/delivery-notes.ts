@@ -1,8 +1,6 @@
 import type { Delivery } from '#core/gateway/facts.ts';
-import { formatNotes } from '#core/gateway/model-call/notes-header.ts';
+import { formatNotes, resumedNote } from '#core/gateway/model-call/notes-header.ts';
 import type { Reply, Trailers } from '#core/gateway/pipeline/reply.ts';
-
-const resumedNote = 'resumed on another route after the first was interrupted';
 
 /** Notes about dropped parts of request and reply. Adds them to the record, to a header and, after a continuation, to a trailer. */
 export class DeliveryNotes {

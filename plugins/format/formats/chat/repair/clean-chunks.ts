@@ -74,18 +74,24 @@ export class CleanChunks {
     this.#keepsTiers = keepsTiers;
   }
 
-  /** Reads a clean chunk; returns undefined for any other chunk, including a chunk that may need a repair. */
-  read(chunk: string): CleanDelta | undefined {
+  /**
+   * Reads a clean chunk; returns undefined for any other chunk, including a chunk that may need a repair.
+   *
+   * @param id the JSON of the `id` member that a clean chunk has
+   */
+  read(chunk: string, id: string): CleanDelta | undefined {
     for (const shape of this.#shapes) {
       const clean = readDeltaOfShape(chunk, shape);
       if (clean === undefined) continue;
-      // The tier and the head of a plain chunk equal those of an earlier chunk.
-      if (clean.isPlain || (shape.hasWholeHead && !this.#hasOtherTier(chunk))) return clean;
-      const missing = this.#hasOtherTier(chunk) ? undefined : findMissing(chunk);
+      // The id, the tier and the head of a plain chunk equal those of an earlier clean chunk.
+      if (clean.isPlain) return clean;
+      if (!this.#hasCleanMembers(chunk, id)) return undefined;
+      if (shape.hasWholeHead) return clean;
+      const missing = findMissing(chunk);
       return missing && { ...clean, missing };
     }
     const deltaOffset = chunk.indexOf(deltaStart);
-    if (deltaOffset === -1 || repairPattern.test(chunk) || this.#hasOtherTier(chunk)) return undefined;
+    if (deltaOffset === -1 || repairPattern.test(chunk) || !this.#hasCleanMembers(chunk, id)) return undefined;
     const missing = findMissing(chunk);
     if (missing === undefined) return undefined;
     const learnShape = (span: StringSpan | undefined) => this.#learnShape(chunk, span, missing);
@@ -111,8 +117,8 @@ export class CleanChunks {
     };
   }
 
-  #hasOtherTier(chunk: string): boolean {
-    return !this.#keepsTiers && namesOtherTier(chunk);
+  #hasCleanMembers(chunk: string, id: string): boolean {
+    return chunk.includes(id) && (this.#keepsTiers || !namesOtherTier(chunk));
   }
 
   #learnShape(chunk: string, span: StringSpan | undefined, missing: readonly HeadMember[]): CleanDelta | undefined {
@@ -141,7 +147,7 @@ function readDeltaOfShape(
 ): CleanDelta | undefined {
   const end = findTextEnd(chunk, before);
   if (end === undefined) return undefined;
-  const isPlain = remainder !== undefined && hasTail(chunk, end, ...remainder);
+  const isPlain = remainder !== undefined && hasTail(chunk, end, remainder[0], remainder[1]);
   if (!isPlain && chunk.slice(end, end + after.length) !== after) return undefined;
   return createDelta(kind, unescapeString(chunk.slice(before.length, end)), isPlain, missing);
 }

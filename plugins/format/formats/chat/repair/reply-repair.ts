@@ -100,9 +100,8 @@ export class ChatReplyRepair implements ReplyRepair {
   /** Returns a clean chunk with all required members; undefined for a chunk that must be parsed. */
   #readCleanChunk(event: StreamEvent, data: string): StreamEvent | undefined {
     const choice = this.#choices.get(0);
-    if (event.isLong || this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId))
-      return undefined;
-    const clean = this.#cleanChunks.read(data);
+    if (event.isLong || this.#cleanId === undefined || choice?.isPlain !== true) return undefined;
+    const clean = this.#cleanChunks.read(data, this.#cleanId);
     if (clean === undefined) return undefined;
     const isTaken =
       clean.type === 'text'

@@ -1,4 +1,6 @@
 const minJoinLength = 4_096; // characters
+/** So few pieces are still in the processor's cache when they are joined, and have not been copied by the garbage collector. */
+const maxPieces = 32;
 
 /**
  * Collects text that arrives in pieces. V8 represents a string built with `+=` as a tree, with a node of 64 bytes per piece, until the
@@ -23,7 +25,7 @@ export class CollectedText {
     this.#pieces.push(piece);
     this.#pendingLength += piece.length;
     this.#length += piece.length;
-    if (this.#pendingLength < minJoinLength) return;
+    if (this.#pendingLength < minJoinLength && this.#pieces.length < maxPieces) return;
     this.#joined += this.#pieces.join('');
     this.#pieces = [];
     this.#pendingLength = 0;

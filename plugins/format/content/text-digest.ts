@@ -1,4 +1,5 @@
 import { createHash, hash, type Hash } from 'node:crypto';
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 
 /** Minimum characters of a text that is hashed in pieces. Shorter texts, as in most answers, are hashed in one call at half the cost. */
 const minPieceLength = 4_096;
@@ -8,7 +9,7 @@ const separator = Buffer.from([0xff]);
 /** Computes the SHA-256 of a text's UTF-8 from its pieces. Stores at most the last 4 KB of the text. */
 export class TextDigest {
   #hash: Hash | undefined;
-  #pending = '';
+  #pending = new CollectedText();
   #isEmpty = true;
 
   get isEmpty(): boolean {
@@ -17,13 +18,13 @@ export class TextDigest {
 
   /** The text; undefined if it was too long to be stored. */
   get text(): string | undefined {
-    return this.#hash === undefined ? this.#pending : undefined;
+    return this.#hash === undefined ? this.#pending.text : undefined;
   }
 
   add(text: string): void {
     if (text === '') return;
     this.#isEmpty = false;
-    this.#pending += text;
+    this.#pending.add(text);
     if (this.#pending.length >= minPieceLength && this.#pending.length > text.length) this.#flush();
   }
 
@@ -33,16 +34,18 @@ export class TextDigest {
    * @param suffix data that is hashed after the text
    */
   digest(suffix = ''): string {
-    if (this.#hash === undefined && suffix === '') return hash('sha256', this.#pending);
-    const textHash = (this.#hash?.copy() ?? createHash('sha256')).update(this.#pending);
+    if (this.#hash === undefined && suffix === '') return hash('sha256', this.#pending.text);
+    const textHash = (this.#hash?.copy() ?? createHash('sha256')).update(this.#pending.text);
     return (suffix === '' ? textHash : textHash.update(separator).update(suffix)).digest('hex');
   }
 
   /** Hashes the pending text except for the first half of a surrogate pair, whose second half may arrive in the next piece. */
   #flush(): void {
-    const lastUnit = this.#pending.charCodeAt(this.#pending.length - 1);
-    const end = lastUnit >= 0xd800 && lastUnit <= 0xdbff ? this.#pending.length - 1 : this.#pending.length;
-    (this.#hash ??= createHash('sha256')).update(this.#pending.slice(0, end));
-    this.#pending = this.#pending.slice(end);
+    const { text } = this.#pending;
+    const lastUnit = text.charCodeAt(text.length - 1);
+    const end = lastUnit >= 0xd800 && lastUnit <= 0xdbff ? text.length - 1 : text.length;
+    (this.#hash ??= createHash('sha256')).update(text.slice(0, end));
+    this.#pending = new CollectedText();
+    this.#pending.add(text.slice(end));
   }
 }

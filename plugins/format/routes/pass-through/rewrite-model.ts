@@ -1,6 +1,8 @@
 import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import { JsonCursor } from '#core/platform/json-scan.ts';
+import { parseJson } from '#core/platform/json.ts';
+import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import type { RequestContent } from '../../request/request-content.ts';
 
 const searchedBytes = 4_096; // start of a body that is searched first, because clients name the model early
@@ -33,21 +35,16 @@ export function rewriteModel(content: RequestContent, parsedName: unknown, model
   return text.slice(0, span.start) + JSON.stringify(model) + text.slice(span.end);
 }
 
-/** Replaces bytes in a body of several pieces. Short pieces are joined, because each piece costs a write. */
+/** Replaces bytes in a body of several pieces. Short parts of the body are joined with them, because each piece costs a write. */
 function replaceBytes(pieces: readonly Buffer[], { start, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
-  const [only = emptyBuffer] = pieces;
-  if (pieces.length === 1 && only.length <= searchedBytes) {
-    return Buffer.concat([only.subarray(0, start), bytes, only.subarray(end)]);
-  }
-  const before = slicePieces(pieces, 0, start);
-  const after = slicePieces(pieces, end);
-  const [next = emptyBuffer, ...others] = after;
-  const isShort = others.length === 0 && next.length <= searchedBytes;
-  const joinedPieces = isShort ? [bytes, next] : [bytes];
-  const remainder = isShort ? [] : after;
-  if (start > searchedBytes) return [...before, Buffer.concat(joinedPieces), ...remainder];
-  const head = Buffer.concat([...before, ...joinedPieces]);
-  return remainder.length === 0 ? head : [head, ...remainder];
+  const [first = emptyBuffer] = pieces;
+  if (pieces.length === 1 && first.length <= searchedBytes)
+    return Buffer.concat([first.subarray(0, start), bytes, first.subarray(end)]);
+  const [before, after] = [slicePieces(pieces, 0, start), slicePieces(pieces, end)];
+  const [shortStart, longStart] = start <= searchedBytes ? [before, []] : [[], before];
+  const [shortEnd, longEnd] = sumSizes(after) <= searchedBytes ? [after, []] : [[], after];
+  const joined = Buffer.concat([...shortStart, bytes, ...shortEnd]);
+  return longStart.length + longEnd.length === 0 ? joined : [...longStart, joined, ...longEnd];
 }
 
 /** Returns the bytes between two positions, which may be inside a piece. */
@@ -89,10 +86,5 @@ function findModel(text: string, model: unknown): Span | undefined {
 
 /** Returns true if the JSON string has this value, even if it is written with escapes. */
 function equalsText(json: string, text: unknown): boolean {
-  if (json === JSON.stringify(text)) return true;
-  try {
-    return json.includes('\\') && JSON.parse(json) === text;
-  } catch {
-    return false;
-  }
+  return json === JSON.stringify(text) || (json.includes('\\') && parseJson(json) === text);
 }

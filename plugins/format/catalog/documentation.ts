@@ -5,20 +5,6 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import type { ClientSide, FormatDescriptor, ModelEndpoint } from '../formats/contract/descriptor.ts';
 import type { ParameterRules } from '../formats/contract/parameters.ts';
 
-const vendorReferences: Readonly<Record<string, string>> = {
-  chat: 'https://platform.openai.com/docs/api-reference/chat/create',
-  responses: 'https://platform.openai.com/docs/api-reference/responses/create',
-  images: 'https://platform.openai.com/docs/api-reference/images/create',
-  messages: 'https://docs.anthropic.com/en/api/messages',
-  gemini: 'https://ai.google.dev/api/generate-content',
-  completions: 'https://platform.openai.com/docs/api-reference/completions/create',
-  embeddings: 'https://platform.openai.com/docs/api-reference/embeddings/create',
-  'gemini-embeddings': 'https://ai.google.dev/api/embeddings',
-  speech: 'https://platform.openai.com/docs/api-reference/audio/createSpeech',
-  transcriptions: 'https://platform.openai.com/docs/api-reference/audio/createTranscription',
-  moderations: 'https://platform.openai.com/docs/api-reference/moderations/create',
-};
-
 const helloMessages = [{ role: 'user', content: 'Hello' }];
 const createGeminiExample = () => ({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
 
@@ -39,16 +25,15 @@ const geminiStreamQuery: Readonly<Record<string, JsonSchema>> = {
 };
 
 /** Adds the API documentation to the endpoints of a format. */
-export function documentEndpoints({ name, client }: FormatDescriptor): Endpoint[] {
+export function documentEndpoints({ client }: FormatDescriptor): Endpoint[] {
   if (client === undefined) return [];
-  return client.endpoints.map((endpoint) => ({ ...endpoint, documentation: documentEndpoint(name, client, endpoint) }));
+  return client.endpoints.map((endpoint) => ({ ...endpoint, documentation: documentEndpoint(client, endpoint) }));
 }
 
-function documentEndpoint(format: string, client: ClientSide, endpoint: ModelEndpoint): EndpointDocumentation {
+function documentEndpoint(client: ClientSide, endpoint: ModelEndpoint): EndpointDocumentation {
   const { name, purpose, required, isStream } = endpoint;
   const example = examples[name];
-  const reference = vendorReferences[format];
-  const { parameters, isModelInPath = false } = client;
+  const { parameters, isModelInPath = false, reference } = client;
   return {
     summary: `format.docs.${name}`,
     body: buildBodySchema(parameters, isModelInPath ? required : ['model', ...required]),

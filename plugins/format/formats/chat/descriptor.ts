@@ -30,6 +30,7 @@ export const chat: ClientTextFormat = {
   path: () => '/chat/completions',
   betaHeaders: openaiBetaHeaders,
   client: {
+    reference: 'https://platform.openai.com/docs/api-reference/chat/create',
     endpoints: [defineModelEndpoint('chat', '/v1/chat/completions', ['messages'])],
     parameters: chatParameters,
     createObserver: ({ n }: ChatRequest, listeners) =>

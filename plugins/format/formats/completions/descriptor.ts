@@ -29,6 +29,7 @@ export const completions: ClientFormat = {
   reasoningStyles: [],
   path: () => '/completions',
   client: {
+    reference: 'https://platform.openai.com/docs/api-reference/completions/create',
     endpoints: [defineModelEndpoint('completions', '/v1/completions', ['prompt'])],
     parameters: completionsParameters,
     adapt: adaptEndUser(plainEndUser),

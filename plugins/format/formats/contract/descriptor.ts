@@ -67,6 +67,8 @@ export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
   /** Vendor and API, as shown to people; default: the vendor of the dialect. */
   readonly vendor?: string;
+  /** Page of the vendor that defines the format. */
+  readonly reference?: string;
   readonly parameters: ParameterRules;
   /** Adapts a request to a route, in formats without conversations; missing if no request needs a change. */
   readonly adapt?: Adaptation;

@@ -14,6 +14,7 @@ export const embeddings: ClientFormat = {
   reasoningStyles: [],
   path: () => '/embeddings',
   client: {
+    reference: 'https://platform.openai.com/docs/api-reference/embeddings/create',
     endpoints: [defineModelEndpoint('embeddings', '/v1/embeddings', ['input'], { isStream: false })],
     // Source: OpenAI API reference, "Create embeddings".
     parameters: compileParameters({
@@ -54,6 +55,7 @@ export const geminiEmbeddings: ClientFormat = {
   reasoningStyles: [],
   path: (model) => `/models/${encodeURIComponent(model)}:batchEmbedContents`,
   client: {
+    reference: 'https://ai.google.dev/api/embeddings',
     endpoints: ['/v1beta', '/v1'].flatMap(defineEndpoints),
     parameters: compileParameters(
       { content: object, requests: objects, taskType: text, title: text, outputDimensionality: integer(1) },

@@ -60,6 +60,7 @@ export const gemini: ClientTextFormat = {
   readContent: createContentReaders(geminiCodec),
   path: (model, isStream, purpose) => `/models/${encodeURIComponent(model)}:${selectMethod(isStream, purpose)}`,
   client: {
+    reference: 'https://ai.google.dev/api/generate-content',
     endpoints: ['/v1beta', '/v1'].flatMap(defineEndpoints),
     parameters: geminiParameters,
     isModelInPath: true,

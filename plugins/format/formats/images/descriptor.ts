@@ -23,6 +23,7 @@ export const images: ClientFormat = {
   reasoningStyles: [],
   path: () => '/images/generations',
   client: {
+    reference: 'https://platform.openai.com/docs/api-reference/images/create',
     vendor: 'OpenAI Images',
     endpoints: [
       // Edits and variations take images as files. Some vendors also accept JSON with image URLs.

@@ -9,11 +9,12 @@ interface ListFormat {
   readonly kind: ModelKind;
   readonly required: readonly string[];
   readonly vendor: string;
+  readonly reference?: string;
   readonly parameters: ParameterRules;
 }
 
 /** Defines a format with one endpoint that takes JSON and returns a list of results. */
-function defineListFormat({ name, kind, required, vendor, parameters: rules }: ListFormat): ClientFormat {
+function defineListFormat({ name, kind, required, parameters: rules, ...documented }: ListFormat): ClientFormat {
   return {
     name,
     kind,
@@ -21,7 +22,7 @@ function defineListFormat({ name, kind, required, vendor, parameters: rules }: L
     reasoningStyles: [],
     path: () => `/${name}`,
     client: {
-      vendor,
+      ...documented,
       endpoints: [defineModelEndpoint(name, `/v1/${name}`, required, { isStream: false })],
       parameters: rules,
       createObserver: () => new NonStreamingObserver('results'),
@@ -35,6 +36,7 @@ export const moderations = defineListFormat({
   name: 'moderations',
   kind: 'moderation',
   vendor: 'OpenAI',
+  reference: 'https://platform.openai.com/docs/api-reference/moderations/create',
   required: ['input'],
   parameters: compileParameters({}),
 });

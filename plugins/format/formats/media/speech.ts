@@ -34,6 +34,7 @@ export const speech: ClientFormat = {
   reasoningStyles: [],
   path: () => '/audio/speech',
   client: {
+    reference: 'https://platform.openai.com/docs/api-reference/audio/createSpeech',
     vendor: 'OpenAI Audio',
     endpoints: [defineModelEndpoint('speech', '/v1/audio/speech', ['input'])],
     parameters: speechParameters,

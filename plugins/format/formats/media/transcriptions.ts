@@ -31,6 +31,7 @@ export const transcriptions: ClientFormat = {
   reasoningStyles: [],
   path: () => '/audio/transcriptions',
   client: {
+    reference: 'https://platform.openai.com/docs/api-reference/audio/createTranscription',
     vendor: 'OpenAI Audio',
     endpoints: [
       defineMediaEndpoint('transcriptions', '/audio/transcriptions', ['file'], { isMultipart: true }),

@@ -36,6 +36,7 @@ export const messages: ClientTextFormat = {
   // Claude Code sends the last two.
   betaHeaders: ['anthropic-version', 'anthropic-beta', 'x-app', 'x-claude-code-session-id'],
   client: {
+    reference: 'https://docs.anthropic.com/en/api/messages',
     endpoints: [
       defineModelEndpoint('messages', '/v1/messages', ['messages', 'max_tokens']),
       defineModelEndpoint('count_tokens', '/v1/messages/count_tokens', ['messages'], { purpose: 'count' }),

@@ -31,6 +31,7 @@ export const responses: ClientTextFormat = {
   betaHeaders: openaiBetaHeaders,
   readBodyHeaders: readMetadataHeaders,
   client: {
+    reference: 'https://platform.openai.com/docs/api-reference/responses/create',
     endpoints: [
       defineModelEndpoint('responses', '/v1/responses', []),
       defineModelEndpoint('responses_input_tokens', '/v1/responses/input_tokens', [], { purpose: 'count' }),

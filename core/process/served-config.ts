@@ -244,7 +244,10 @@ export class ServedConfig {
     const previous = await this.#serve(config);
     this.#config = config;
     this.limitListener();
-    Object.assign(getConfigLoadState(this.host), { loadedAt: this.host.now(), refusal: undefined, postponed });
+    const loadState = getConfigLoadState(this.host);
+    loadState.loadedAt = this.host.now();
+    loadState.refusal = undefined;
+    loadState.postponed = postponed;
     if (effective.rollback === undefined) log.info(`${file} has been reloaded`);
     await this.#recordServed(effective);
     // Open pages may show models, prices or routes of the previous configuration.

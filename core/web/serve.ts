@@ -113,7 +113,10 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
 async function restoreSession(request: Request): Promise<void> {
   if (request.auth.isAuthenticated) return;
   const session = await request.server.auth.test('session', request).catch(() => undefined);
-  if (session !== undefined) Object.assign(request.auth, { isAuthenticated: true, credentials: session.credentials });
+  if (session !== undefined)
+    Object.assign(request.auth, { isAuthenticated: true, credentials: session.credentials } satisfies Partial<
+      Request['auth']
+    >);
 }
 
 /** Returns true for HTML. Uses hapi's getter, because the `content-type` header is set later. */

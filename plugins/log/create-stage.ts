@@ -27,7 +27,9 @@ export function createLogStage(options: LogOptions, host: Host): Stage {
     // No timeout, because the journal limits its own waits.
     timeout: Infinity,
     activate() {
-      Object.assign(getActiveLog(host), { requestLog, lateAfterMs: options.late_after * 1000 });
+      const activeLog = getActiveLog(host);
+      activeLog.requestLog = requestLog;
+      activeLog.lateAfterMs = options.late_after * 1000;
       getRecordSpool(host).spool = requestLog.spool;
       journal.maxBytes = options.max_journal_bytes;
       host.keep(retentionKey, createRetention).keepDays = options.keep_days;

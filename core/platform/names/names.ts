@@ -120,7 +120,12 @@ export class Names {
       const addresses = await withDeadline(this.#resolve(request), timesMs.lost, 'no answer');
       const now = performance.now();
       if (now - startedAt > timesMs.deadline) this.#reportCachedUse(request, entry, 'the name server is slow');
-      Object.assign(entry, { addresses, resolvedAt: now, refreshAt: now + timesMs.fresh, failingSince: undefined });
+      Object.assign(entry, {
+        addresses,
+        resolvedAt: now,
+        refreshAt: now + timesMs.fresh,
+        failingSince: undefined,
+      } satisfies Partial<Entry>);
       return undefined;
     } catch (error) {
       this.#reportCachedUse(request, entry, new NameError(request.hostname, error).code);

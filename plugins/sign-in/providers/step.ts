@@ -42,7 +42,7 @@ export async function checkStep(request: Request, h: ResponseToolkit, cookie: st
 
 /** Restricts the query to known parameters, since bell reads it and stores the initial query in its cookie. */
 function replaceQuery(request: Request, h: ResponseToolkit, query: Readonly<Record<string, string>>): symbol {
-  Object.assign(request, { query });
+  Object.assign(request, { query } satisfies Partial<Request>);
   return h.continue;
 }
 

@@ -142,7 +142,7 @@ function buildMemberTree(parameters: readonly Parameter[], options: ParameterOpt
   };
   for (const parameter of parameters) {
     const isUnchecked = Object.hasOwn(translationOnly, parameter.name);
-    Object.assign(ensureMember(parameter.path), { parameter, isUnchecked });
+    Object.assign(ensureMember(parameter.path), { parameter, isUnchecked } satisfies Partial<Member>);
   }
   for (const name of unmappedMembers) ensureMember(name.split('.'));
   for (const [name, isLost] of Object.entries(closedObjects)) ensureMember([name]).isLost = isLost;

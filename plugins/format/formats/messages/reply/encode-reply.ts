@@ -80,14 +80,14 @@ export class MessagesEncoder implements ReplyEncoder {
       case 'refusal': {
         const separator = this.#separator;
         this.#separator = '';
-        return writeDelta(index, { type: 'text_delta', text: separator + text });
+        return writeTextDelta(index, 'text_delta', 'text', separator + text);
       }
       case 'reasoning':
-        return this.#openReasoning(index) + writeDelta(index, { type: 'thinking_delta', thinking: text });
+        return this.#openReasoning(index) + writeTextDelta(index, 'thinking_delta', 'thinking', text);
       case 'tool_call':
         // Input that is not an object is wrapped in an object once it is complete.
         this.#inputStart ??= head.form === 'freeform' ? 'other' : classifyInput(text);
-        return this.#inputStart === 'object' ? writeDelta(index, { type: 'input_json_delta', partial_json: text }) : '';
+        return this.#inputStart === 'object' ? writeTextDelta(index, 'input_json_delta', 'partial_json', text) : '';
       case 'image':
         return '';
     }
@@ -124,9 +124,13 @@ function writeBlockStart(index: number, content_block: MessagesBlock): string {
   return writeEvent('content_block_start', { index, content_block });
 }
 
-function writeDelta(index: number, content: MessagesDelta): string {
-  // Same result as `writeEvent` without copying the members: this runs for every token.
-  return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${JSON.stringify(content)}}\n\n`;
+function writeDelta(index: number, delta: MessagesDelta): string {
+  return writeEvent('content_block_delta', { index, delta });
+}
+
+/** Writes a delta of a text. The bytes are the same as from `writeDelta`, but only the text is serialized, because this runs for every token. */
+function writeTextDelta(index: number, type: `${string}_delta`, member: keyof MessagesDelta, text: string): string {
+  return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${member}":${JSON.stringify(text)}}}\n\n`;
 }
 
 function writeFinish(reply: CompleteReply): string {

@@ -78,6 +78,12 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
         vendor: 'DeepSeek, resellers',
         source: 'reports',
       },
+      // Gateways lose the code. Google begins like this for limits of the moment, and goes on about its rate limits.
+      {
+        pattern: /^you exceeded your current quota, please check your plan and billing details(?!.*\brate-limits\b)/is,
+        vendor: 'OpenAI',
+        source: 'docs',
+      },
     ],
   },
   capacity: {

@@ -66,6 +66,23 @@ describe('an error inside an answer', () => {
   });
 });
 
+describe('an exhausted account, in words without a code,', () => {
+  const words = 'You exceeded your current quota, please check your plan and billing details.';
+
+  it.each([
+    [words],
+    [`Error code: 429 - ${words}`],
+    [`${words} For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes`],
+  ])('is the operator’s: %s', (message) => {
+    expect(codeOf({ message, code: 429 })).toBe('upstream_account_rejected');
+  });
+
+  it('is a limit of the moment in Google’s longer words', () => {
+    const message = `${words} For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. * Quota exceeded for metric: x, limit: 15`;
+    expect(codeOf({ message, code: 429, status: 'RESOURCE_EXHAUSTED' })).toBe('rate_limited');
+  });
+});
+
 describe('an error of MiniMax, which comes with status 200,', () => {
   it.each([
     [2013, 'invalid params, bad tool', 'upstream_rejected'],

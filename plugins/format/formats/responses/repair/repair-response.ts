@@ -4,6 +4,7 @@ import type { ReplyContext } from '../../../canonical/codec.ts';
 import { asFilledText, readMember, keepIfSame, withoutUndefined } from '../../../wire/members.ts';
 import type {
   ResponsesFormat,
+  ResponsesIncompleteDetails,
   ResponsesReply,
   ResponsesRequest,
   ResponsesTextOptions,
@@ -51,9 +52,16 @@ export function repairResponse(
     output,
     status: textOr(completeResponse.status, status),
     error: nullIfEmpty(completeResponse.error),
-    incomplete_details: nullIfEmpty(completeResponse.incomplete_details),
+    incomplete_details: repairDetails(completeResponse.incomplete_details),
     ...restoreDescription(completeResponse, context),
   });
+}
+
+/** Gives the limit of output tokens its name in this format: OGX 1.5.0 gives it the name that Chat has. */
+function repairDetails(details: JsonValue | undefined): JsonValue {
+  const filledDetails = nullIfEmpty(details);
+  const reason = readMember<ResponsesIncompleteDetails>(filledDetails, 'reason');
+  return reason === 'length' ? { ...(filledDetails as JsonObject), reason: 'max_output_tokens' } : filledDetails;
 }
 
 /** Replaces an empty object by null. Servers in Go write every member, but clients treat its presence as a failure or a truncation. */

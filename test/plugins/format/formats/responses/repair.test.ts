@@ -72,6 +72,18 @@ describe('repairing a whole Responses reply', () => {
     expect(new ResponsesReplyRepair(context, true).repairReply(counted(5))['status']).toBe('completed');
   });
 
+  it('a Responses reply that names its limit as Chat does is cut off by `max_output_tokens`, streamed and whole', () => {
+    const body = JSON.parse(String(complete)) as JsonObject;
+    const cut = (reason: string) => ({ ...body, status: 'incomplete', incomplete_details: { reason } });
+    const named = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+    expect(whole(cut('length'))).toMatchObject(named);
+    expect(stream([{ type: 'response.incomplete', response: cut('length') }]).at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: named,
+    });
+    expect(whole(cut('content_filter'))).toMatchObject({ incomplete_details: { reason: 'content_filter' } });
+  });
+
   it('missing members of a Responses reply are those of the request', () => {
     const answer = whole({ output: [], usage: { total_tokens: 3 }, citations: ['x'] });
     expect(answer).toMatchObject({ id: 'resp_x', object: 'response', model: 'dp/m', instructions: 'Be brief.' });

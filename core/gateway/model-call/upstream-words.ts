@@ -49,6 +49,7 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
         vendor: 'TGI',
         source: 'source',
       },
+      { pattern: /\bexceeds the available context budget\b/, vendor: 'mlx-vlm', source: '0.7.10' },
     ],
   },
   // The prompt fits, but the limit of output tokens does not.
@@ -152,6 +153,7 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
         source: 'reports',
       },
       { pattern: /\bInvalid model name passed in model=/, vendor: 'LiteLLM', source: '1.108.7' },
+      { pattern: /^Failed to load model: /, vendor: 'mlx-vlm', source: '0.7.10' },
     ],
   },
   missing: {

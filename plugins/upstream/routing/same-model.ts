@@ -7,10 +7,12 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 const vendorsWithCustomNames = new Set<string | undefined>([
   'azure-anthropic',
   'azure-openai',
+  'dynamo',
   'infinity',
   'llama-cpp',
   'llama-cpp-python',
   'mlx-lm',
+  'mlx-vlm',
   'ollama',
   'ollama-native',
   'transformers-serve',

@@ -54,6 +54,33 @@ const mlxAcceptedMembers = [
   'chat_template_kwargs',
 ];
 
+/** Members that mlx-vlm 0.7.10 reads, except the path of an adapter on its machine. It ignores OpenAI's other members. */
+const mlxVlmAcceptedMembers = [
+  'model',
+  'messages',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'repetition_penalty',
+  'presence_penalty',
+  'frequency_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'seed',
+  'stream',
+  'stream_options',
+  'tools',
+  'response_format',
+  'reasoning_effort',
+  'enable_thinking',
+  'thinking_budget',
+  'min_pixels',
+  'max_pixels',
+];
+
 /** Servers that operators run. Their behavior was observed on real servers or read in their source; see docs/upstreams.md. */
 export const serverVendors: readonly Vendor[] = [
   {
@@ -111,6 +138,24 @@ export const serverVendors: readonly Vendor[] = [
     },
   },
   {
+    // Observed: 1.6.1. Its Responses endpoint accepts the members that its Chat endpoint refuses.
+    name: 'dynamo',
+    title: 'NVIDIA Dynamo',
+    formats: ['chat', 'responses', 'completions', 'embeddings'],
+    baseUrl: 'http://127.0.0.1:8000/v1',
+    auth: 'none',
+    models: [
+      { match: '*embed*', kind: 'embedding' },
+      { match: '*kimi*', quirks: kimiQuirks },
+      { match: '*Kimi*', quirks: kimiQuirks },
+    ],
+    quirks: {
+      single_system: true,
+      strict_calls: true,
+      by_format: { chat: { refuses: ['verbosity', 'safety_identifier', 'prompt_cache_retention'] } },
+    },
+  },
+  {
     // Observed: b11549. The Responses endpoint rejects valid items and reports a truncated reply as completed; the Messages endpoint
     // ignores tool_choice none.
     name: 'llama-cpp',
@@ -162,6 +207,29 @@ export const serverVendors: readonly Vendor[] = [
       end_user: false,
       parallel_switch: false,
       accepts: mlxAcceptedMembers,
+    },
+  },
+  {
+    // Observed: 0.7.10, on Linux. Its Messages endpoint streams past a stop sequence, its Responses endpoint drops the text beside calls.
+    name: 'mlx-vlm',
+    title: 'mlx-vlm',
+    formats: ['chat', 'embeddings', 'rerank'],
+    baseUrl: 'http://127.0.0.1:8080/v1',
+    auth: 'none',
+    models: [
+      { match: '*embed*', kind: 'embedding' },
+      { match: '*rerank*', kind: 'rerank' },
+    ],
+    capabilities: { files: false },
+    quirks: {
+      single_system: true,
+      strict_calls: true,
+      forced_tools: false,
+      no_tools: false,
+      stop: 0,
+      end_user: false,
+      parallel_switch: false,
+      accepts: mlxVlmAcceptedMembers,
     },
   },
   {

@@ -467,6 +467,7 @@ describe('a server’s refusal of a prompt that is too long', () => {
       512,
     ],
     [500, fromServer(500, 'server_error', 'Context size has been exceeded.'), undefined],
+    [400, { detail: 'Protected conversation exceeds the available context budget.' }, undefined],
     [
       422,
       {
@@ -547,8 +548,11 @@ describe('a server’s refusal of what it does not support', () => {
     expect(refusal(status, { error: { message } }).kind).toBe('route');
   });
 
-  it('of the name of a model is about the route, which transformers serve answers with 400', () => {
-    expect(refusal(400, { detail: "Server is pinned to 'tiny'; requested 'nope'." }).kind).toBe('no_model');
+  it.each([
+    ['transformers serve', "Server is pinned to 'tiny'; requested 'nope'."],
+    ['mlx-vlm', 'Failed to load model: 404 Client Error. Repository Not Found for url: …'],
+  ])('of the name of a model is about the route, which %s answers with 400', (_server, detail) => {
+    expect(refusal(400, { detail }).kind).toBe('no_model');
   });
 
   it('a limit of output tokens above the window of a server is not an overlong prompt', () => {

@@ -65,7 +65,7 @@ it('llama-cpp-python gets a text instead of the null content of a call, and no s
 it('a call without arguments is written anew for servers that reject it', () => {
   const strict = vendors.filter(({ quirks }) => quirks?.strict_calls).map(({ name }) => name);
   expect(strict).toEqual(
-    expect.arrayContaining(['ollama', 'vllm', 'llama-cpp', 'llama-cpp-python', 'mlx-lm', 'transformers-serve']),
+    expect.arrayContaining(['ollama', 'vllm', 'llama-cpp', 'llama-cpp-python', 'mlx-lm', 'mlx-vlm', 'transformers-serve']),
   );
 });
 
@@ -81,6 +81,7 @@ describe('a choice of tools that a server ignores', () => {
     ['ollama', 'responses', { tools: [{ type: 'function', name: 'look', parameters: {} }], tool_choice: 'none' }],
     ['ollama', 'messages', { tools: [tool], tool_choice: { type: 'none' } }],
     ['mlx-lm', 'chat', { tools: [named('look')], tool_choice: 'none' }],
+    ['mlx-vlm', 'chat', { tools: [named('look')], tool_choice: 'none' }],
     ['transformers-serve', 'chat', { tools: [named('look')], tool_choice: 'none', parallel_tool_calls: false }],
     ['transformers-serve', 'chat', { functions: [{ name: 'look' }], function_call: 'none' }],
   ])('leaves the tools out when it forbids calls: %s, %s', (vendor, format, members) => {
@@ -132,5 +133,31 @@ describe('mlx-lm', () => {
 
   it('gets no stop sequences, whose letters it would only remove', () => {
     expect(adapted('mlx-lm', 'chat', { messages: [hi], stop: ['x'] }).body).toEqual({ messages: [hi] });
+  });
+});
+
+describe('mlx-vlm', () => {
+  it('gets its limit of tokens under the only name that it reads, and no path on its machine', () => {
+    const body = { messages: [hi], max_completion_tokens: 9, adapter_path: '/srv/adapter', reasoning_effort: 'low' };
+    const { body: sent, notes } = adapted('mlx-vlm', 'chat', body);
+    expect(sent).toEqual({ messages: [hi], max_tokens: 9, reasoning_effort: 'low' });
+    expect(notes).toContain('dropped adapter_path');
+  });
+
+  it('gets no stop sequences, which it would ignore', () => {
+    expect(adapted('mlx-vlm', 'chat', { messages: [hi], stop: ['x'] }).body).toEqual({ messages: [hi] });
+  });
+});
+
+describe('Dynamo', () => {
+  it('gets none of the members of OpenAI’s that its Chat endpoint refuses with 400', () => {
+    const refused = { verbosity: 'low', safety_identifier: 's', prompt_cache_retention: '24h' };
+    const kept = { messages: [hi], prompt_cache_key: 'k', user: 'u' };
+    expect(adapted('dynamo', 'chat', { ...kept, ...refused }).body).toEqual(kept);
+  });
+
+  it('gets all of them at its Responses endpoint', () => {
+    const body = { input: 'hi', text: { verbosity: 'low' }, safety_identifier: 's', prompt_cache_retention: '24h' };
+    expect(adapted('dynamo', 'responses', body)).toEqual({ body, notes: [] });
   });
 });

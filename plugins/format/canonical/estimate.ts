@@ -35,7 +35,8 @@ export function estimateTokens(characters: number): number {
 
 /**
  * Removes counts of zero tokens, which an answer with content cannot have. Ollama 0.17.4 reports them for an answer that it aborts
- * because it repeats itself, LiteLLM 1.108.7 in a stream of Completions whose client requested no usage.
+ * because it repeats itself, LiteLLM 1.108.7 in a stream of Completions whose client requested no usage, OGX 1.5.0 in a stream of
+ * Messages.
  */
 export function removeEmptyCounts(reported: Usage): Usage {
   const { input, output, cacheRead = 0, ...others } = reported;

@@ -327,6 +327,7 @@ export class GrammarGuard {
       ...call.name,
     };
     this.#callCount++;
+    this.#usage.addWritten(call.name.name.length);
     call.isQueued = true;
     this.#queue.add(call);
     if (call.earlyInput.length > 0) this.#write(call, call.earlyInput.text);

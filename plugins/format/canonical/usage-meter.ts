@@ -78,8 +78,8 @@ export class UsageMeter {
 
   #measure(event: StreamEvent): void {
     this.#parsedDeltas++;
-    const { choices, candidates, delta } = event.parse() ?? {};
-    const characters = countCharacters(choices ?? candidates ?? delta);
+    const { choices, candidates, delta, content_block: block } = event.parse() ?? {};
+    const characters = countCharacters(choices ?? candidates ?? delta ?? block);
     if (characters === 0) return;
     this.#measuredDeltas++;
     this.#characters += characters;

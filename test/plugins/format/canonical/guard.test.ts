@@ -304,6 +304,18 @@ describe('usage', () => {
     expect(guard.usage).toMatchObject({ input: 7, output: 10, isEstimated: true });
   });
 
+  it('usage of nothing but a call without arguments is estimated if the upstream counts zero', () => {
+    const guard = guardOf();
+    guard.push([
+      call(0, 'a', 'look_around'),
+      { type: 'call_end', key: 0 },
+      { type: 'usage', usage: { input: 0, output: 0 } },
+      finish,
+      end,
+    ]);
+    expect(guard.usage).toMatchObject({ input: 100, output: 3, isEstimated: true });
+  });
+
   it('usage that the upstream did not count is estimated and marked as such', () => {
     const guard = guardOf();
     guard.push([text('x'.repeat(40)), finish, end]);

@@ -48,6 +48,7 @@ export const acceptedOfAnswers: Readonly<Record<ClientFormatName, readonly Accep
     { members: /^choices\[\]\.(?:index|message|message\.role)$/, reason: 'there is one answer, the model’s' },
     { members: /\.type$/, reason: kinds },
     { members: /^choices\[\]\.logprobs$/, reason: noTokens },
+    { members: /function_call\.arguments$/, reason: 'arguments that are empty are those that are missing' },
     { members: /url_citation\.(?:start|end)_index$/, reason: 'the place of a citation of the whole text' },
     { members: /^usage\.(?:\w+_details\.|total_tokens$)/, reason: partialCounts },
     { members: /^service_tier$/, reason: noTier },

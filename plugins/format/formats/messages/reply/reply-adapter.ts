@@ -1,6 +1,7 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { removeEmptyCounts } from '../../../canonical/estimate.ts';
 import { tagState } from '../../../canonical/opaque-state.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { asObject } from '../../../wire/members.ts';
@@ -39,6 +40,8 @@ export class MessagesReplyAdapter implements ReplyAdapter {
         this.#hasStarted = true;
         return this.#completeStart(event, text, reportedUsage);
       case 'content_block_start':
+        // The name of a call is the model's output too.
+        if (text.includes('"tool_use"')) this.meter.addDelta(event);
         // In other events these names could be members of a tool's input.
         if (text.includes('"thinking"')) return tagMember(text, 'signature', this.#signatureTag);
         return text.includes('"redacted_thinking"') ? tagMember(text, 'data', this.#redactedTag) : text;
@@ -87,13 +90,15 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     });
   }
 
-  /** Adds missing counts to a `message_delta`, because clients of the AI SDK crash without them. */
-  #completeOutput(event: StreamEvent, text: string, reportedUsage: Usage | undefined): string {
+  /** Replaces counts of a `message_delta` that are missing, without which clients of the AI SDK crash, or zero. */
+  #completeOutput(event: StreamEvent, text: string, reportedUsage: Usage = {}): string {
     const ending: MessagesEvent | undefined = event.parse();
-    if (ending === undefined || /"output_tokens"\s*:\s*\d/.test(text)) return text;
-    this.meter.distrustOutput();
-    const { input = this.meter.input } = reportedUsage ?? {};
-    const counts = writeUsage({ ...reportedUsage, input, output: this.meter.output });
+    const isCounted = /"output_tokens"\s*:\s*\d/.test(text);
+    const reported = this.meter.output > 0 ? removeEmptyCounts(reportedUsage) : reportedUsage;
+    if (ending === undefined || (isCounted && reported === reportedUsage)) return text;
+    if (!isCounted) this.meter.distrustOutput();
+    const { input = this.meter.input } = reported;
+    const counts = writeUsage({ ...reported, input, output: this.meter.output });
     return replaceDataInText(text, { ...ending, usage: completeUsage(ending.usage, counts) });
   }
 }

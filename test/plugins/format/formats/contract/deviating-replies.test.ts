@@ -97,6 +97,32 @@ describe('the output that Messages count at the beginning', () => {
   });
 });
 
+describe('a Messages stream that counts nothing', () => {
+  const uncounted = { input_tokens: 0, output_tokens: 0 };
+  const begun = {
+    type: 'message_start',
+    message: { ...wholes.messages([]), stop_reason: null, usage: uncounted },
+  };
+
+  it('ends with estimates for the client, as for its record', () => {
+    const { reader, bytes } = reading('messages', begun, textBlock, saying, ended({ usage: uncounted }), stopped);
+    expect(reader.usage).toMatchObject({ output: 1, isEstimated: true });
+    expect(bytes).toMatch(/"type":"message_delta".*"output_tokens":1\b/);
+    expect(reader.usage?.input).toBeGreaterThan(0);
+    expect(bytes).toContain(`"input_tokens":${reader.usage?.input}`);
+  });
+
+  it('is estimated when it has nothing but a call without arguments', () => {
+    const call = opened({ type: 'tool_use', id: 'toolu_1', name: 'look_around', input: {} });
+    const { reader } = reading('messages', begun, call, ended({ usage: uncounted }), stopped);
+    expect(reader.usage).toMatchObject({ input: expect.any(Number), output: expect.any(Number), isEstimated: true });
+  });
+
+  it('keeps its counts of zero when it has no content', () => {
+    expect(reading('messages', begun, ended({ usage: uncounted }), stopped).bytes).not.toMatch(/"output_tokens":[1-9]/);
+  });
+});
+
 describe('an error member beside a Messages event', () => {
   it('fails the stream only if the event is none of the format', () => {
     const error = { message: 'x' };

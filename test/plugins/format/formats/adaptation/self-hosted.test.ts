@@ -65,7 +65,15 @@ it('llama-cpp-python gets a text instead of the null content of a call, and no s
 it('a call without arguments is written anew for servers that reject it', () => {
   const strict = vendors.filter(({ quirks }) => quirks?.strict_calls).map(({ name }) => name);
   expect(strict).toEqual(
-    expect.arrayContaining(['ollama', 'vllm', 'llama-cpp', 'llama-cpp-python', 'mlx-lm', 'mlx-vlm', 'transformers-serve']),
+    expect.arrayContaining([
+      'ollama',
+      'vllm',
+      'llama-cpp',
+      'llama-cpp-python',
+      'mlx-lm',
+      'mlx-vlm',
+      'transformers-serve',
+    ]),
   );
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
+import { TextDigest } from '../../../../../plugins/format/content/text-digest.ts';
 import { ChatDecoder } from '../../../../../plugins/format/formats/chat/reply/decode-reply.ts';
 import type { TextFormat } from '../../../../support/formats.ts';
 import { refusalBy } from '../../codec-fixture.ts';
@@ -320,13 +321,13 @@ describe('sources behind the end of a Gemini answer', () => {
 
 describe('the memory of a reply that passes through', () => {
   const long = 'x'.repeat(100_000);
-  /** How many of the pieces a reader keeps. */
+  /** How many of the pieces a reader keeps, besides those that its digest takes. */
   const kept = (run: () => unknown) => {
-    const add = vi.spyOn(CollectedText.prototype, 'add');
+    const spies = [vi.spyOn(CollectedText.prototype, 'add'), vi.spyOn(TextDigest.prototype, 'add')] as const;
     run();
-    const pieces = add.mock.calls.filter(([piece]) => piece.includes(long)).length;
-    add.mockRestore();
-    return pieces;
+    const [pieces, digested] = spies.map((add) => add.mock.calls.filter(([piece]) => piece.includes(long)).length);
+    for (const spy of spies) spy.mockRestore();
+    return Number(pieces) - Number(digested);
   };
 
   it('holds no text of Gemini that says in each event that it ends', () => {

@@ -33,16 +33,16 @@ const retryDelayMs = { min: 1_000, spread: 2_000 };
 export function routeLivePages(server: Server, pages: readonly Page[], parts: LiveRouteParts): void {
   const livePages = pages.filter(({ live }) => live !== undefined);
   if (livePages.length === 0) return;
-  const hub = () => getLiveHub(parts.host);
+  let openedHub: LiveHub | undefined;
   for (const page of livePages)
     server.route({
       method: 'GET',
       path: livePath(page.path),
       options: { auth: getAuthOptions(page) },
-      handler: (request, h) => openStream(request, h, page, hub(), parts),
+      handler: (request, h) => openStream(request, h, page, (openedHub = getLiveHub(parts.host)), parts),
     });
   // Runs before hapi waits for connections to end.
-  server.ext('onPreStop', () => hub().close());
+  server.ext('onPreStop', () => openedHub?.close());
 }
 
 /** Returns the live hub of this process. */

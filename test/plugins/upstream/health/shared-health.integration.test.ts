@@ -170,7 +170,10 @@ describe.skipIf(redisUrl === undefined)('an instance whose clock is a day from t
     const [first, second] = [await start(undefined, step), await start()];
     open(first);
     await becomes('open', second, await start(undefined, step));
-    expect(second.health.msUntilAdmission([route])).toBe(5_000);
+    const left = second.health.msUntilAdmission([route]);
+    // Of five seconds, less the time on the way, which a busy machine may take.
+    expect(left).toBeGreaterThan(3_000);
+    expect(left).toBeLessThanOrEqual(5_000);
   });
 
   it.each([day, -day])('reads a stored cooldown with the time left of it (%i ms)', async (step) => {

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { findOwnModule } from '../../core/own-modules.mjs';
+import { findOwnModule, findPackageModule } from '../../core/own-modules.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
 const urlOf = (path: string) => pathToFileURL(join(root, path)).href;
@@ -22,6 +22,28 @@ describe('an import of a module of the gateway', () => {
   it('is that of Node.js', () => {
     expect(findOwnModule('#core/main.ts', urlOf('plugins/auth/index.ts'))).toBe(import.meta.resolve('#core/main.ts'));
     expect(findOwnModule('../log/index.ts', urlOf('plugins/auth/index.ts'))).toBe(urlOf('plugins/log/index.ts'));
+  });
+});
+
+describe('an import of a file of the same package', () => {
+  const importer = urlOf('node_modules/@mikro-orm/core/MikroORM.js');
+
+  it('leads to the file that Node.js finds', () => {
+    const url = import.meta.resolve('@mikro-orm/core');
+    expect(findPackageModule('./index.js', importer)).toBe(url);
+    expect(findPackageModule('../index.js', urlOf('node_modules/@mikro-orm/core/utils/index.js'))).toBe(url);
+  });
+
+  it.each([
+    ['./missing.js', importer],
+    ['./package.json', importer],
+    ['./index', importer],
+    ['.', importer],
+    ['ajv', importer],
+    ['./index.js', urlOf('core/index.ts')],
+    ['./index.js', undefined],
+  ])('as %s by %s is left to Node.js', (specifier, from) => {
+    expect(findPackageModule(specifier, from)).toBeUndefined();
   });
 });
 

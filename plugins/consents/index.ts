@@ -15,7 +15,7 @@ export const plugin: GatewayPlugin = {
     gateway.page(consentsPage);
     gateway.story(readConsentTimeline);
     gateway.resource(consents, {
-      description: 'list who has consented to what gateway.yaml asks for',
+      description: 'list accounts that have given a consent of gateway.yaml',
       examples: ['daypass consent list --name news', 'daypass consent list --name news --json'],
     });
   },

@@ -79,7 +79,7 @@ function defineMonth(parser: Parser, context: CommandContext): void {
   parser
     .command('month')
     .description(
-      'print what was redeemed in a month by day, as CSV: sold elsewhere, given away, and gifts, apart from money',
+      'print the redemptions of a month by day, as CSV: sold elsewhere, given away, and gifts',
     )
     .argument('<month>', 'such as 2026-11', parseMonth)
     .addOption(zoneOption())

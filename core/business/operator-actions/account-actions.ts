@@ -45,7 +45,7 @@ export const accountActions = [
   defineAction({
     name: 'account.add_days',
     subject: accountSubject,
-    summary: 'add days to an account, or take days back from the end with a negative number',
+    summary: 'add days to an account, or remove days from the end with a negative number',
     input: object(['days', 'note'], {
       days: integer({ minimum: -365, maximum: 365 }, 'Days to add; a negative number takes days back.'),
       label: text('What customers read as the name of added days; default: their number.', 60),

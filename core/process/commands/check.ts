@@ -23,9 +23,7 @@ import { createReviewedHost } from './reviewed-host.ts';
 export function defineCheck(parser: Parser, { file, load, log, print }: CoreCommandContext): void {
   parser
     .command('check')
-    .description(
-      'validate the configuration and print it as the gateway would run it; exit with 78 when it has mistakes',
-    )
+    .description('validate the configuration and print it as the gateway would run it; exit with 78 if it has errors')
     .action(async () => {
       const loaded = await load();
       const { document, config, registry } = loaded;

@@ -75,7 +75,7 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
     );
   parser
     .command('rollback')
-    .description('take back the last change of gateway.yaml, on all instances, until the file changes')
+    .description('roll back the last change of gateway.yaml on all instances, until the file changes')
     .argument('[number]', 'of the configuration to go back to; default: the one before', parseNumber)
     .option('--note <text>', 'why', parseLine)
     .option('--release', 'serve gateway.yaml again')

@@ -11,10 +11,10 @@ const sampleFile = new URL('../../../gateway.yaml', import.meta.url);
 
 const demoModels = /^ {2}demo-[a-z]+: .*\n(?: {4,}#.*\n)*/gm;
 
-const environmentText = `# Read by daypass from the folder of gateway.yaml; variables of the environment come first. Holds secrets: keep it private.
+const environmentText = `# Read by daypass from the folder of gateway.yaml; environment variables take precedence. Contains secrets: keep it private.
 OPENAI_API_KEY=
 ANTHROPIC_API_KEY=
-# Names of gateway.yaml for going live: payments, sign-ins, mails.
+# Variables that gateway.yaml uses to go live: payments, sign-ins, mails.
 # MIDTRANS_SERVER_KEY=
 # GOOGLE_CLIENT_ID=
 # GOOGLE_CLIENT_SECRET=
@@ -28,11 +28,15 @@ ANTHROPIC_API_KEY=
 `;
 
 const renderReadme = (name: string) => `# ${name}
-Run \`daypass start\` here: it prints the URL, a demo key and a curl command that works, and serves until Ctrl-C.
-Models, plans and prices are in gateway.yaml, which a running gateway reloads; \`daypass check\` validates it.
-Terms, privacy and other pages of the shop are Markdown files in pages/: drafts, until you have filled them in.
-API keys of vendors go into .env. Customers, orders and requests are kept in data/, unless .env names a DATABASE_URL.
-Documentation: the folder docs of the package (\`npm root --global\`/daypass/docs), beginning with README.md there.
+
+Run \`daypass start\` in this folder. It prints the URL, a demo key and a working curl command, and serves until Ctrl-C.
+
+- gateway.yaml has models, plans and prices. \`daypass check\` validates it; a running gateway reloads it when it changes.
+- pages/ has drafts of terms, privacy and other pages of the shop, as Markdown files: fill them in.
+- .env has the API keys of vendors and other secrets.
+- data/ holds customers, orders and requests, unless .env sets DATABASE_URL.
+
+For documentation, start with README.md in the folder docs of the package (\`npm root --global\`/daypass/docs).
 `;
 
 /**

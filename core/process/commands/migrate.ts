@@ -6,7 +6,7 @@ export function defineMigrate(parser: Parser, { load, log, print, withHost }: Co
   parser
     .command('migrate')
     .description(
-      'apply pending migrations, including those of plugins, and list all applied ones with the versions that brought them; safe to run concurrently',
+      'apply pending migrations, including those of plugins, and list all applied ones with the versions that added them; safe to run concurrently',
     )
     .action(async () => {
       const { DATABASE_URL: url } = process.env;

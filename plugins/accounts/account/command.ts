@@ -88,7 +88,7 @@ const actionCommands = [
     'account.add_days',
     {
       verb: 'revoke',
-      summary: 'take days back from the end of what an account has',
+      summary: 'remove days from the end of the paid time of an account',
       options: object(['days', 'note'], {
         days: integer({ minimum: 1, maximum: maxDaysAhead }, 'Days to take.'),
         note,
@@ -128,7 +128,7 @@ export const accountCommand: Command = {
     addListCommand(parser, context, accounts, names);
     addListCommand(parser, context, accounts, { ...names, verb: 'find', examples: ['daypass account find budi'] });
     addShowCommand(parser, context, account, {
-      summary: 'show an account with its ledger, sessions, ways to sign in, and what operators did and noted',
+      summary: 'show an account with its ledger, sessions, sign-ins, and the actions and notes of operators',
       examples: ['daypass account show ani@example.com'],
     });
     for (const [name, words] of actionCommands)
@@ -140,7 +140,7 @@ export const accountCommand: Command = {
 function defineExport(parser: Parser, context: CommandContext): void {
   parser
     .command('export')
-    .description('print all that is stored about an account, as one JSON object')
+    .description('print everything stored about an account, as one JSON object')
     .argument('<account>', 'id, e-mail address, name, hint or key', parseLine)
     .addHelpText(
       'after',

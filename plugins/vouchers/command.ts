@@ -78,9 +78,7 @@ function defineExport(parser: Parser, context: CommandContext): void {
 function defineMonth(parser: Parser, context: CommandContext): void {
   parser
     .command('month')
-    .description(
-      'print the redemptions of a month by day, as CSV: sold elsewhere, given away, and gifts',
-    )
+    .description('print the redemptions of a month by day, as CSV: sold elsewhere, given away, and gifts')
     .argument('<month>', 'such as 2026-11', parseMonth)
     .addOption(zoneOption())
     .action((month: string, options: ZoneOptions) =>

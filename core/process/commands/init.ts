@@ -28,15 +28,11 @@ ANTHROPIC_API_KEY=
 `;
 
 const renderReadme = (name: string) => `# ${name}
-
 Run \`daypass start\` in this folder. It prints the URL, a demo key and a working curl command, and serves until Ctrl-C.
-
 - gateway.yaml has models, plans and prices. \`daypass check\` validates it; a running gateway reloads it when it changes.
 - pages/ has drafts of terms, privacy and other pages of the shop, as Markdown files: fill them in.
-- .env has the API keys of vendors and other secrets.
-- data/ holds customers, orders and requests, unless .env sets DATABASE_URL.
-
-For documentation, start with README.md in the folder docs of the package (\`npm root --global\`/daypass/docs).
+- .env has vendors' API keys and other secrets. data/ holds customers, orders and requests, unless .env sets DATABASE_URL.
+- For documentation, start with README.md in the folder docs of the package (\`npm root --global\`/daypass/docs).
 `;
 
 /**

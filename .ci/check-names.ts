@@ -1,7 +1,10 @@
-/** One word, one thing: no two exported types of core and plugins share a name, and only what others import is exported. */
+/**
+ * One word, one thing: no two exported types of core and plugins share a name, only what others import is exported, and nothing is there
+ * for tests alone.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findUnusedExports } from './export-rules.ts';
+import { findTestedOnly, findUnusedExports } from './export-rules.ts';
 import { resolveSpecifier } from './module-graph.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -20,5 +23,7 @@ for (const [name, files] of shared) console.error(`type ${name} is exported by $
 const inferred = new Set(['ChartBar', 'FigureTile', 'NavigationEntry', 'RequestDay', 'Verdict']);
 const unused = findUnusedExports(sources, resolveSpecifier).filter(({ name }) => !inferred.has(name));
 for (const { file, name } of unused) console.error(`${file}: nobody imports ${name}; take its export away`);
-if (shared.length > 0 || unused.length > 0) process.exit(1);
+const testedOnly = findTestedOnly(sources, resolveSpecifier).filter(({ name }) => !inferred.has(name));
+for (const { file, name } of testedOnly) console.error(`${file}: only tests use ${name}; remove it, or use it`);
+if (shared.length > 0 || unused.length > 0 || testedOnly.length > 0) process.exit(1);
 console.log(`names: ${homes.size} exported types, each in one file; nothing is exported that nobody imports`);

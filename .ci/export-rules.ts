@@ -1,7 +1,7 @@
-/** Which exported names nobody imports. */
+/** Which exported names nobody imports, and which ones only tests use. */
 import { dirname } from 'node:path';
 
-/** An exported name that no other module imports. */
+/** An exported name that no other module imports, or that production does not use at all. */
 export interface UnusedExport {
   readonly file: string;
   readonly name: string;
@@ -53,6 +53,18 @@ export function findUnusedExports(
         .map(([, name = '']) => ({ file, name }))
         .filter(({ name }) => !used.has(`${file} ${name}`) && !isNamed(file, name)),
     );
+}
+
+/** Finds exported names that tests import, and that no other module uses, nor their own. */
+export function findTestedOnly(
+  sources: ReadonlyMap<string, string>,
+  resolve: (file: string, specifier: string) => string,
+): UnusedExport[] {
+  const others = new Map([...sources].filter(([file]) => !file.startsWith('test/')));
+  return findUnusedExports(others, resolve).filter(({ file, name }) => {
+    const code = (sources.get(file) ?? '').replace(/^\s*(?:\/?\*|\/\/).*/gm, '');
+    return [...code.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length === 1;
+  });
 }
 
 function namesOf(list: string): string[] {

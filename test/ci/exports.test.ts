@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findUnusedExports } from '../../.ci/export-rules.ts';
+import { findTestedOnly, findUnusedExports } from '../../.ci/export-rules.ts';
 import { resolveSpecifier } from '../../.ci/module-graph.ts';
 
 /** Not in one piece, which would be an import of this file. */
@@ -38,4 +38,19 @@ it('a module that is imported as a whole has no unused names', () => {
 
 it('what plugins and their loader read has its names for others', () => {
   expect(unusedOf({ 'core/index.ts': one, 'plugins/two/index.ts': one })).toEqual([]);
+});
+
+it('an exported name that only tests use is found, unless its own module uses it', () => {
+  const test = "import { first, second } from '#core/one.ts';\n";
+  const use = (text: string) => {
+    const files = {
+      'core/one.ts': text,
+      'test/core/one.test.ts': test,
+      'core/two.ts': "import { third } from './one.ts';\n",
+    };
+    return findTestedOnly(new Map(Object.entries(files)), resolveSpecifier).map(({ name }) => name);
+  };
+  const names = 'export const first = 1;\nexport const second = 2;\nexport const third = 3;\n';
+  expect(use(`/** Not used: first. */\n${names}`)).toEqual(['first', 'second']);
+  expect(use(`${names}const sum = first + 'https://one.example'.length + second;\n`)).toEqual([]);
 });

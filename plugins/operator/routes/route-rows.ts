@@ -8,9 +8,6 @@ import type { PageReader } from '#core/web/pages/page.ts';
 import type { RouteTraffic, ServedModel } from '../route-traffic.ts';
 import type { OverviewSources } from '../sources.ts';
 
-/** View model of a route of one model; '' for unknown values. */
-export type RouteRow = ReturnType<typeof describeRoutes>[number];
-
 /** Minimum shares of failed attempts of a route in trouble, and in serious trouble. */
 const minFailedShare = 0.01;
 const seriousFailedShare = 0.1;
@@ -30,7 +27,7 @@ interface RouteListOptions {
 
 /**
  * Describes routes by model: models in the worst trouble first, then the others in the order of gateway.yaml. A model's routes are never
- * split.
+ * split. Texts of unknown values are empty.
  */
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,

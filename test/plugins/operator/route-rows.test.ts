@@ -8,7 +8,7 @@ import { getFormatter } from '#core/web/texts/formatter.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import type { RouteTraffic } from '../../../plugins/operator/route-traffic.ts';
-import { describeRoutes, type RouteRow } from '../../../plugins/operator/routes/route-rows.ts';
+import { describeRoutes } from '../../../plugins/operator/routes/route-rows.ts';
 import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
 
@@ -32,7 +32,7 @@ function rowsOf(
   least = 100,
   health: Pick<ModelHealth, 'id' | 'state'>[] = [],
   isTroubled = false,
-): RouteRow[] {
+): ReturnType<typeof describeRoutes> {
   const catalog = catalogOf(models) as Catalog;
   const reader = {
     t: translator.in(language),

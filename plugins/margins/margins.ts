@@ -123,8 +123,7 @@ function* divideByLines(
     for (const [index, line] of users.entries()) line.cost += parts?.[index] ?? 0n;
     if (parts === undefined) lines.push({ ...unusedLine, route: flat.name, cost, earned: 0n });
   }
-  const byPlan = new Map<string, Earning[]>();
-  for (const earning of earnings) addToList(byPlan, getBuyerKey(earning), earning);
+  const byPlan = Map.groupBy(earnings, getBuyerKey);
   for (const [index, [buyer, purchases]] of [...byPlan].entries()) {
     if (index % linesPerTurn === linesPerTurn - 1) yield;
     const earned = purchases.reduce((sum, earning) => sum + computeEarned(earning, span), 0n);

@@ -56,24 +56,26 @@ export class RunRows {
   }
 
   /**
-   * Ends a running response with its final object.
+   * Ends a response with its final object, if it is running.
    *
    * @param finalEvents events that end its stream, numbered `nextSequence` and `followingSequence`; undefined if already appended
-   * @returns false if the response has already ended
    */
-  async end({ accountId, id }: RunKey, response: JsonObject, now: number, finalEvents?: string): Promise<boolean> {
+  async end({ accountId, id }: RunKey, response: JsonObject, now: number, finalEvents?: string): Promise<void> {
     const update = `UPDATE response_store SET response = ?, running_until = NULL,
       item_ids = ARRAY(SELECT jsonb_array_elements_text(?::jsonb)) WHERE ${runningCondition} RETURNING account_id, id`;
     const values = [JSON.stringify(response), JSON.stringify(listItemIds(response)), accountId, id];
-    if (finalEvents === undefined) return (await this.#database.query(update, values)).length > 0;
-    const endedRows = await this.#database.query(
+    if (finalEvents === undefined) {
+      await this.#database.query(update, values);
+      return;
+    }
+    await this.#database.query(
       `WITH ended AS (${update}), numbered AS (
          SELECT account_id, id, 1 + coalesce((SELECT max(last_sequence) FROM response_event
            WHERE response_event.account_id = ended.account_id AND response_id = ended.id), -1) AS number FROM ended
        )
        INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
        SELECT account_id, id, number + ?, replace(replace(?, ${sequenceSql(nextSequence)}, ${sequencePrefixSql} || number),
-         ${sequenceSql(followingSequence)}, ${sequencePrefixSql} || (number + 1)), ? FROM numbered RETURNING 1`,
+         ${sequenceSql(followingSequence)}, ${sequencePrefixSql} || (number + 1)), ? FROM numbered`,
       [
         ...values,
         finalEvents.includes(`"sequence_number":${followingSequence}`) ? 1 : 0,
@@ -81,7 +83,6 @@ export class RunRows {
         toTimestamp(now),
       ],
     );
-    return endedRows.length > 0;
   }
 
   async findState({ accountId, id }: RunKey, now: number): Promise<RunState> {

@@ -46,11 +46,9 @@ export function createBlockItemId(exchangeId: string, index: number, block: Bloc
   return createItemId(itemTypes[block.type === 'tool_call' ? block.form : block.type], exchangeId, index);
 }
 
-/** Status of an item: `incomplete` if the answer breaks off in it. */
-type ItemStatus = 'completed' | 'incomplete';
-
-/** Writes a block as an item of the output. Source: OpenAI API reference, "The response object". */
-export function writeItem(id: string, block: Block, status: ItemStatus = 'completed'): ResponsesItem {
+/** Writes a block as a completed item of the output. Source: OpenAI API reference, "The response object". */
+export function writeItem(id: string, block: Block): ResponsesItem {
+  const status = 'completed';
   switch (block.type) {
     case 'text':
     case 'refusal':

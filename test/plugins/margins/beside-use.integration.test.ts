@@ -29,14 +29,14 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-/** A plan of 7 days whose money was earned at once, in the middle of the last month. */
+/** A plan of 7 days whose money was earned at once, in the middle of the last month of the service's time zone. */
 async function sellLastMonth(): Promise<void> {
   const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
   await gateway.database.query(
     `with o as (
        insert into plan_order (id, code, account_id, days, price, currency, provider, state, created_at, expires_at, paid_at)
        select gen_random_uuid(), 'ORD-MONTH', ?, 7, 95000, 'IDR', 'test', 'paid', at, at, at
-       from (select date_trunc('month', now()) - interval '15 days' as at) t returning id, created_at as at
+       from (select (date_trunc('month', now() at time zone 'Asia/Jakarta') - interval '15 days') at time zone 'Asia/Jakarta' as at) t returning id, created_at as at
      ), a as (
        insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at)
        select 'ORD-MONTH.1', id, 1, 'test', 95000, 'IDR', at from o

@@ -116,7 +116,7 @@ export async function findVouchers(database: Queries, handle: string): Promise<A
 }
 
 /**
- * Withdraws one code, or the unredeemed codes of a batch. Redeemed days stay; `account days` removes them.
+ * Withdraws one code, or the unredeemed codes of a batch. Redeemed days stay; `account revoke` removes them.
  *
  * @param id id of the batch or the voucher
  * @returns the number of withdrawn codes

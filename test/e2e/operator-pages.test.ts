@@ -183,7 +183,7 @@ describe('the operator pages', () => {
     await row.waitFor();
     expect(await row.textContent()).toContain('Rp\u00a01.000 of Rp\u00a095.000');
     await row.getByText('Resolve').click();
-    await page.getByLabel('What happened with the money?').selectOption('money_back');
+    await page.getByLabel('What happened to the money?').selectOption('money_back');
     await page.getByLabel('What did you do?').fill('paid back by bank transfer');
     await page.getByRole('button', { name: 'Resolve' }).click();
     await page.waitForURL(`${gateway.url}/operator?done=flag.resolve`);

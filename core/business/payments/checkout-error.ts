@@ -18,7 +18,7 @@ export class CheckoutError extends Error {
  * - `no_gifts`: passes are not sold as gifts (`payments.gifts` in gateway.yaml).
  * - `too_many_days`: the account would hold more than a year, including open orders.
  * - `too_many_orders`: too many orders of the account are open.
- * - `too_many_charges`: the account or its network has made too many charges within an hour without paying.
+ * - `too_many_charges`: the account has made too many unpaid charges, or its network too many charges, within an hour.
  * - `sold_out`: no place is free for the plan (`sales` in gateway.yaml).
  * - `blocked`: the account is blocked or deleted.
  * - `not_found`: there is no such order.

@@ -91,7 +91,8 @@ async function checkUnpaidCharges(transaction: EntityManager, accountId: string,
      order by a.created_at desc offset ? limit 1`,
     [accountId, maxCharges - 1],
   );
-  if (charge !== undefined) throw tooManyCharges(`This account has made ${maxCharges} charges`, new Date(charge.next));
+  if (charge !== undefined)
+    throw tooManyCharges(`This account has made ${maxCharges} unpaid charges`, new Date(charge.next));
 }
 
 /**
@@ -114,6 +115,6 @@ export async function countNetworkCharge(
 }
 
 function tooManyCharges(statement: string, retryAt: Date): CheckoutError {
-  const message = `${statement} within an hour that were not paid. The next one can be made at ${retryAt.toISOString()}.`;
+  const message = `${statement} within an hour. The next one can be made at ${retryAt.toISOString()}.`;
   return new CheckoutError('too_many_charges', message, retryAt);
 }

@@ -71,17 +71,17 @@ describe('a buyer who makes codes without paying', () => {
     const refused = await buyer.browser.send('/buy', { days: '30' }, {}, '/buy');
     expect(refused.statusCode).toBe(422);
     expect(textOf(refused.payload)).toMatch(
-      new RegExp(`Too many QR codes were made without a payment. Make the next one after ${inEnglish.source}`),
+      new RegExp(`Too many QR codes were made within an hour. Make the next one after ${inEnglish.source}`),
     );
     const translated = await buyer.browser.send('/buy', { days: '30' }, { 'accept-language': 'id' }, '/buy');
     expect(textOf(translated.payload)).toMatch(
-      new RegExp(`Terlalu banyak kode QR dibuat tanpa dibayar. Buat kode berikutnya setelah ${inIndonesian.source}`),
+      new RegExp(`Terlalu banyak kode QR dibuat dalam satu jam. Buat kode berikutnya setelah ${inIndonesian.source}`),
     );
     await buyer.setState(path, 'expired');
     const again = await buyer.browser.send(`${path}/charge`, {}, {}, path);
     expect(again.statusCode).toBe(429);
     expect(textOf(again.payload)).toMatch(
-      new RegExp(`Too many QR codes were made. They were not paid. Make the next one after ${inEnglish.source}`),
+      new RegExp(`Too many QR codes were made. Make the next one after ${inEnglish.source}`),
     );
   });
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Computes the digest of an answer of a gateway, as GET /v1/requests/ID shows it.
+"""Computes the digest of a gateway's answer, as GET /v1/requests/ID shows it.
 
     python3 answer-digest.py ANSWER     the body of an answer in a file, JSON or an event stream; - reads it from stdin
 
-Standard library only. docs/honesty.md describes what is hashed.
+Standard library only. docs/honesty.md describes the hashed content.
 """
 import hashlib
 import json
@@ -12,7 +12,7 @@ import sys
 
 
 class Number(str):
-    """A number as it is written."""
+    """A number, kept as its JSON text."""
 
 
 def parse(text):
@@ -23,7 +23,7 @@ def parse(text):
 
 
 def utf8(text):
-    """Halves of characters that came in two pieces are joined, others become U+FFFD."""
+    """Encodes text. Joins surrogate pairs that arrived in two pieces; lone surrogates become U+FFFD."""
     return text.encode('utf-16-le', 'surrogatepass').decode('utf-16-le', 'replace').encode()
 
 
@@ -80,7 +80,7 @@ class Content:
             lines.append('reasoning ' + sha256(self.reasoning))
         for call in self.calls.values():
             line = 'call ' + sha256(call['name'] + '\n' + arguments(call['arguments']))
-            # A call that comes again under its own id counts once.
+            # A call that is repeated under the same id counts once.
             if call['name'] and (call['id'] in (None, '') or (call['id'], line) not in seen):
                 lines.append(line)
             seen.add((call['id'], line))

@@ -25,7 +25,7 @@ export const redact = defineStage({
   create({ words, with: replacement }) {
     const pattern = new RegExp(words.map((word) => RegExp.escape(word)).join('|'), 'giu');
     return {
-      // `mapText` gives the function whole words, however the stream cuts them. For matches over several words, give it
+      // `mapText` passes whole words to the function, however the stream splits them. For matches over several words, pass
       // an object with `create` that holds text back itself.
       leave: (exchange, reply) => mapText(exchange, reply, (text) => text.replaceAll(pattern, () => replacement)),
     };

@@ -1,5 +1,5 @@
 /**
- * A stage with all its moments. It adds the time until the answer as a header, counts slow requests, and refuses requests
+ * A stage that uses every moment. It adds the time until the answer as a header, counts slow requests, and refuses requests
  * outside opening hours:
  *
  *     plugins: [./docs/examples/stopwatch.ts]
@@ -13,13 +13,13 @@
  */
 import { defineFact, defineStage, GatewayError, principal } from 'daypass';
 
-/** What this stage tells later stages. */
+/** A fact for later stages. */
 export const stopwatch = defineFact<{ readonly isSlow: () => boolean }>('stopwatch');
 
 export const stopwatchStage = defineStage({
   name: 'stopwatch',
   description: 'Adds the elapsed time as a header, and keeps opening hours.',
-  // Facts that an earlier stage must have written; gateway.yaml is refused otherwise.
+  // Facts that an earlier stage must write; otherwise gateway.yaml is rejected.
   reads: [principal],
   writes: [stopwatch],
   // Validates gateway.yaml, completes it in editors, fills in defaults, and gives `create` its types.
@@ -43,17 +43,17 @@ export const stopwatchStage = defineStage({
     additionalProperties: false,
   },
   create({ slow_after, opens_at }, host) {
-    // State that outlives an exchange is created here, once for each configuration. Throw to refuse the configuration. Change nothing
-    // outside of the stage: a stage further down may still refuse, and this one then never serves.
+    // State that outlives an exchange is created here, once for each configuration. Throw to reject the configuration. Change nothing
+    // outside of the stage: a later stage may still reject the configuration, and this stage then never serves.
     let slow = 0;
 
     return {
-      // Once, when the whole pipeline serves. Changes of shared parts, such as those of `host.keep`, belong here.
+      // Called once, when the pipeline begins to serve. Change shared parts, such as those of `host.keep`, here.
       activate() {
         host.log.info(`answers are slow after ${slow_after} s`);
       },
 
-      // In list order. Return nothing to continue, a reply to answer, or a function to answer after the later stages have
+      // Called in list order. Return nothing to continue, a reply to answer, or a function to answer after the later stages have
       // entered; throw a GatewayError to refuse. Make it async only if it waits.
       enter(exchange) {
         if (new Date(host.now()).getUTCHours() < opens_at) {
@@ -62,12 +62,12 @@ export const stopwatchStage = defineStage({
         exchange.set(stopwatch, { isSlow: () => exchange.elapsed > slow_after * 1000 });
       },
 
-      // In reverse order, when status and headers are known and nothing has been sent. Refusals of later stages pass too.
+      // Called in reverse order, before anything is sent, with status and headers. Also called for refusals of later stages.
       leave(exchange, reply) {
         return { ...reply, headers: { ...reply.headers, 'x-elapsed': `${Math.round(exchange.elapsed)}ms` } };
       },
 
-      // Once, however the exchange ended: answered, refused, failed or aborted.
+      // Called once, whether the exchange was answered, refused, failed or aborted.
       done(exchange, outcome) {
         if (outcome.duration > slow_after * 1000) slow++;
         // `find`, not `get`: the fact is missing when an earlier stage has refused.
@@ -75,7 +75,7 @@ export const stopwatchStage = defineStage({
           host.log.info(`${exchange.id} was slow, the ${slow}. since the last reload`);
       },
 
-      // After the last exchange of this configuration.
+      // Called after the last exchange of this configuration.
       [Symbol.asyncDispose]() {
         host.log.info(`${slow} slow exchanges`);
       },

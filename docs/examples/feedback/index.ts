@@ -17,7 +17,7 @@ const form = defineForm({
   },
 });
 
-/** A page with a form, for accounts that are signed in. What they write goes to the log. */
+/** A page with a form for signed-in accounts. Messages go to the log. */
 export const plugin: GatewayPlugin = {
   name: 'feedback',
   register(server) {

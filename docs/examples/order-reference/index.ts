@@ -1,5 +1,5 @@
 /**
- * A field at checkout, a line on the receipt, and a page from Markdown: buyers name a reference of their company.
+ * A field at checkout, a line on the receipt, and a page from Markdown: buyers enter their company's reference.
  *
  *     plugins: [./docs/examples/order-reference/index.ts]
  */
@@ -22,7 +22,7 @@ export const referenceStep: CheckoutStep = {
   submit({ order_reference: reference }) {
     if (reference === undefined) return undefined;
     if (!/^[\w./-]+$/.test(reference)) throw new FieldErrors({ order_reference: 'order_reference.wrong' });
-    // Within the transaction that places the order; what it returns is stored with the order.
+    // Called in the transaction that places the order. The returned value is stored with the order.
     return async () => [
       {
         label: { en: en['order_reference.label'], id: id['order_reference.label'] },

@@ -1,5 +1,5 @@
 /**
- * A plugin with a page of operators that has a table and a form, two actions, a mail, an alert, a command and a list of the operator's API.
+ * A plugin with an operator page that has a table and a form, two actions, a mail, an alert, a command and a list of the operator's API.
  *
  *     plugins: [./docs/examples/reports/index.ts]
  */

@@ -3,7 +3,7 @@ import { type Database, defineEntity, type Host, p, personal, recordEvent } from
 
 declare module 'daypass' {
   interface EventTypes {
-    /** A report about an account was closed. Its owner gets a mail. */
+    /** A report about an account was closed. The account's owner gets a mail. */
     'report.closed': { readonly accountId: string; readonly reportId: string };
     'report.waiting': { readonly day: string; readonly since: string };
   }
@@ -24,7 +24,7 @@ export const Report = defineEntity({
 
 export type ListedReport = Awaited<ReturnType<typeof listReports>>[number];
 
-/** Lists reports, or those in a state, newest first. */
+/** Lists reports, optionally only those in one state, newest first. */
 export async function listReports(database: Database, state: 'open' | 'closed' | undefined, limit: number) {
   const where = state === undefined ? {} : { closedAt: state === 'open' ? null : { $ne: null } };
   return database.fork().find(Report, where, { orderBy: { createdAt: 'desc' }, limit });
@@ -41,7 +41,7 @@ export async function addReport({ database }: Host, accountId: string, text: str
   return id;
 }
 
-/** Returns false if it is closed already. */
+/** Returns false if the report is already closed. */
 export async function closeReport({ database }: Host, id: string, answer: string): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
     const [row] = await transaction.execute<{ account_id: string }[]>(

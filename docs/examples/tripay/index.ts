@@ -110,7 +110,7 @@ async function charge(settings: Settings, request: ChargeRequest, signal: AbortS
     providerReference,
     qr,
     ...(typeof end === 'number' && { expiresAt: new Date(end * 1000) }),
-    // A fee may be added for the buyer.
+    // Tripay may add a fee that the buyer pays.
     total: { amount: readRupiah(total) ?? amount, currency: 'IDR' },
   };
 }
@@ -162,7 +162,7 @@ function evidenceIn(data: JsonObject, total: unknown): PaymentEvidence {
   };
 }
 
-/** Answers are `{ success, message, data }`; only `success` says whether it worked. */
+/** Answers are `{ success, message, data }`; only `success` reports the outcome. */
 async function call(settings: Settings, { url, ...rest }: ProviderCall): Promise<JsonObject> {
   const headers = { authorization: `Bearer ${settings.api_key}` };
   const { status: code, body, retryAfter } = await callProvider({ ...rest, url: settings.base_url + url, headers });

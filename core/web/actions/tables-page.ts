@@ -13,6 +13,8 @@ import { type ActionForm, createActionForm } from './action-page.ts';
 /** Entries per page of a table that is read from a resource with a cursor. */
 const pageSize = 100;
 const maxActions = 50;
+/** Entries that are read at once from a resource without a cursor; a plugin may use the limit in its SQL. */
+const maxEntries = 10_000;
 
 /** Links between views of a page. */
 interface Segments {
@@ -146,7 +148,7 @@ async function readSection(query: object, context: SectionContext) {
   const { timeZone } = request.format;
   const cursor = resource.query.properties['after'];
   if (cursor === undefined)
-    return divide((await resource.list(host, query, { limit: Infinity, timeZone })).entries, context);
+    return divide((await resource.list(host, query, { limit: maxEntries, timeZone })).entries, context);
   const parameter = nameParameter('after', context);
   const after = request.query[parameter] ?? '';
   const isRead = after !== '' && new RegExp(cursor.pattern ?? '').test(after);

@@ -121,6 +121,16 @@ it('a table of rows is divided like a table of entries, and a short one is not',
   expect(short?.pages).toBeUndefined();
 });
 
+it('a resource without a cursor is read with a limit that its SQL can take', async () => {
+  const limits: number[] = [];
+  const list = (_host: unknown, _query: unknown, { limit }: { limit: number }) => {
+    limits.push(limit);
+    return Promise.resolve({ entries: [{ name: 'a' }] });
+  };
+  await showTables({ resource: defineResource({ name: 'parcel', summary: 'list parcels', view, list }) });
+  expect(limits).toEqual([10_000]);
+});
+
 it('a resource without a cursor is listed as a whole, page by page', async () => {
   const names = namesOf(201);
   const resource = defineResource({

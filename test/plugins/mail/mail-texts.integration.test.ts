@@ -119,7 +119,7 @@ describe('a receipt', () => {
     for (const part of [code?.written ?? 'none', code?.path ?? 'none', '/orders/ORD-TEST/done'])
       expect(words()).toContain(part);
     expect(words()).not.toContain('your key is active');
-    expect(words(1)).toContain('what has become of your gift');
+    expect(words(1)).toContain('the state of your gift');
     expect(words(1)).not.toContain(code?.written);
   });
 
@@ -137,7 +137,7 @@ describe('a receipt', () => {
       uncertainTries: 0,
     } as const;
     const mail = await composeMail(host, registry, claimed);
-    expect(mail).toMatchObject({ content: { paragraphs: [expect.stringContaining('what has become of your gift')] } });
+    expect(mail).toMatchObject({ content: { paragraphs: [expect.stringContaining('the state of your gift')] } });
     expect(JSON.stringify(mail)).not.toContain('undefined');
   });
 

@@ -27,20 +27,6 @@ export class ReplyStream extends Readable {
     });
   }
 
-  /**
-   * Sends a chunk to the reader. A reader that waits gets it directly, because Node's buffer would schedule another read for each event.
-   *
-   * @param chunk must not be empty
-   * @returns false while the reader does not keep up
-   */
-  send(chunk: Buffer): boolean {
-    const isAwaited =
-      this.readableFlowing === true && this.readableLength === 0 && this.readableEncoding === null && !this.destroyed;
-    if (!isAwaited) return this.push(chunk);
-    this.emit('data', chunk);
-    return true;
-  }
-
   /** Ends the stream with an error as soon as its buffer has been read. */
   endWithError(error: Error): void {
     this.#error = error;

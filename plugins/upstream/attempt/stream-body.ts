@@ -169,7 +169,7 @@ export class StreamBody implements ResponseBody {
 
   #forward(stream: ReplyStream, events: Buffer): void {
     const { clock } = this.#response;
-    if (events.length > 0 && !stream.send(events)) {
+    if (events.length > 0 && !stream.push(events)) {
       this.#response.pause();
       clock.pause();
     }

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { type Readable } from 'node:stream';
-import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { ReplyStream, createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
-import { bounds } from '#core/platform/bounds.ts';
 
 const broken = new Error('broken');
 const create = () => new ReplyStream({ read: () => undefined, close: () => undefined });
@@ -23,92 +21,6 @@ async function* generate(): AsyncGenerator<Buffer> {
   for (const text of ['a', 'b', 'c']) yield Buffer.from(text);
   throw broken;
 }
-
-/** Lets a reader start: streams begin to flow in the next tick. */
-async function startReading(stream: Readable, onData: (text: string) => void): Promise<void> {
-  stream.on('data', (chunk: Buffer) => onData(chunk.toString()));
-  await nextImmediate();
-}
-
-describe('a chunk that is sent', () => {
-  it('reaches a reader that waits before the call returns', async () => {
-    const stream = create();
-    const seen: string[] = [];
-    await startReading(stream, (text) => seen.push(text));
-    expect(stream.send(Buffer.from('a'))).toBe(true);
-    expect(seen).toEqual(['a']);
-  });
-
-  it('waits for a reader that has paused, in order', async () => {
-    const stream = create();
-    const seen: string[] = [];
-    await startReading(stream, (text) => {
-      seen.push(text);
-      stream.pause();
-    });
-    for (const text of ['a', 'b', 'c']) stream.send(Buffer.from(text));
-    expect(seen).toEqual(['a']);
-    stream.resume();
-    await nextImmediate();
-    stream.resume();
-    await nextImmediate();
-    expect(seen).toEqual(['a', 'b', 'c']);
-  });
-
-  it('does not overtake buffered chunks when the reader continues', async () => {
-    const stream = create();
-    const seen: string[] = [];
-    await startReading(stream, (text) => seen.push(text));
-    stream.pause();
-    stream.send(Buffer.from('a'));
-    stream.resume();
-    stream.send(Buffer.from('b'));
-    await nextImmediate();
-    expect(seen).toEqual(['a', 'b']);
-  });
-
-  it('is refused while the reader does not keep up, and more is requested once it has', async () => {
-    const requestMore = vi.fn();
-    const stream = new ReplyStream({ read: requestMore, close: () => undefined });
-    await startReading(stream, () => undefined);
-    stream.pause();
-    expect(stream.send(Buffer.alloc(bounds.slowReader))).toBe(false);
-    requestMore.mockClear();
-    stream.resume();
-    await nextImmediate();
-    expect(requestMore).toHaveBeenCalled();
-  });
-
-  it('is decoded for a reader that wants text', async () => {
-    const stream = create();
-    stream.setEncoding('utf8');
-    const seen: unknown[] = [];
-    stream.on('data', (chunk) => seen.push(chunk));
-    await nextImmediate();
-    const euro = Buffer.from('€');
-    stream.send(euro.subarray(0, 1));
-    stream.send(euro.subarray(1));
-    await nextImmediate();
-    expect(seen.join('')).toBe('€');
-  });
-
-  it('is dropped once the reader is gone', async () => {
-    const stream = create();
-    const seen: string[] = [];
-    await startReading(stream, (text) => seen.push(text));
-    stream.destroy();
-    expect(stream.send(Buffer.from('a'))).toBe(false);
-    expect(seen).toEqual([]);
-  });
-
-  it('precedes the end', async () => {
-    const stream = create();
-    const reading = readAll(stream);
-    stream.send(Buffer.from('a'));
-    stream.push(null);
-    expect(await reading).toEqual({ text: 'a', error: undefined });
-  });
-});
 
 describe('a reply that breaks off', () => {
   it('brings everything first to who reads later', async () => {

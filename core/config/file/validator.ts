@@ -143,7 +143,9 @@ let schemaValidator: Ajv | undefined;
  */
 export function requireValidSchema(schema: JsonSchema): void {
   schemaValidator ??= new Ajv({ strict: false });
-  if (schemaValidator.validateSchema(schema) === true) return;
+  // A plugin may name a newer dialect, as zod does. Ajv compiles its schemas, but does not know the name.
+  const { $schema: _dialect, ...keywords }: JsonSchema & { readonly $schema?: string } = schema;
+  if (schemaValidator.validateSchema(keywords) === true) return;
   const [{ instancePath = '', message = 'is wrong' } = {}] = schemaValidator.errors ?? [];
   throw new Error(instancePath === '' ? message : `${instancePath.slice(1)} ${message}`);
 }

@@ -147,6 +147,14 @@ describe('a third-party plugin', () => {
     ]);
   });
 
+  it.each(['https://json-schema.org/draft/2020-12/schema', 'https://json-schema.org/draft-07/schema#'])(
+    'may have a schema that names the dialect %s, as libraries write it',
+    async (dialect) => {
+      await write('ours.ts', pluginSource.replace('schema: {', `schema: { $schema: '${dialect}',`));
+      expect(await allMistakesOf(textOf('ours.ts'))).toEqual([]);
+    },
+  );
+
   it('has its stages suggested when one is misspelled', async () => {
     await write('ours.ts', stageSource('moderation'));
     const text = 'plugins: [./ours.ts]\npipeline: [moderaton]\nupstreams: {}\nmodels: {}';

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
 const core = new URL('.', import.meta.url).href;
@@ -45,10 +45,14 @@ export function findOwnModule(specifier, importer) {
   return found.endsWith(extension) && isPresent(found) ? found : undefined;
 }
 
-/** @param {string} url */
+/**
+ * Returns true for the URL of a file. Folders and links are left to Node.js: it looks into folders, and loads a file once by whatever name.
+ *
+ * @param {string} url
+ */
 function isPresent(url) {
   if (present.has(url)) return true;
-  if (!existsSync(new URL(url))) return false;
+  if (lstatSync(new URL(url), { throwIfNoEntry: false })?.isFile() !== true) return false;
   present.add(url);
   return true;
 }

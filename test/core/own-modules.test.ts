@@ -1,7 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { findOwnModule, findPackageModule } from '../../core/own-modules.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -32,6 +34,19 @@ describe('an import of a file of the same package', () => {
     const url = import.meta.resolve('@mikro-orm/core');
     expect(findPackageModule('./index.js', importer)).toBe(url);
     expect(findPackageModule('../index.js', urlOf('node_modules/@mikro-orm/core/utils/index.js'))).toBe(url);
+  });
+
+  it('is left to Node.js where a folder or a link has the name', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'daypass-modules-'));
+    onTestFinished(() => rm(home, { recursive: true }));
+    const folder = join(home, 'node_modules', 'lib');
+    await mkdir(join(folder, 'folder.js'), { recursive: true });
+    await writeFile(join(folder, 'file.js'), '');
+    await symlink('file.js', join(folder, 'link.js'));
+    const from = pathToFileURL(join(folder, 'index.js')).href;
+    expect(findPackageModule('./file.js', from)).toBe(pathToFileURL(join(folder, 'file.js')).href);
+    expect(findPackageModule('./folder.js', from)).toBeUndefined();
+    expect(findPackageModule('./link.js', from)).toBeUndefined();
   });
 
   it.each([

@@ -150,13 +150,18 @@ async function readSection(query: object, context: SectionContext) {
   if (cursor === undefined)
     return divide((await resource.list(host, query, { limit: maxEntries, timeZone })).entries, context);
   const parameter = nameParameter('after', context);
-  const after = request.query[parameter] ?? '';
-  const isRead = after !== '' && new RegExp(cursor.pattern ?? '').test(after);
-  const list = await resource.list(host, { ...query, ...(isRead && { after }) }, { limit: pageSize, timeZone });
+  const readFrom = (after: string) =>
+    resource.list(host, { ...query, ...(after !== '' && { after }) }, { limit: pageSize, timeZone });
+  const requested = request.query[parameter] ?? '';
+  const after = new RegExp(cursor.pattern ?? '').test(requested) ? requested : '';
+  const found = await readFrom(after);
+  // The entries behind a cursor may be gone, such as mails that have been sent again. The first page is shown instead.
+  const isFirst = after === '' || found.entries.length === 0;
+  const list = isFirst && after !== '' ? await readFrom('') : found;
   const next = typeof list.next === 'string' ? buildPath(context, parameter, list.next) : '';
-  const previous = isRead ? buildPath(context, parameter, '') : '';
+  const previous = isFirst ? '' : buildPath(context, parameter, '');
   const pages = { shown: '', previous, previousLabel: t('operator.page_first'), next };
-  return { shown: list.entries, pages: isRead || next !== '' ? pages : undefined };
+  return { shown: list.entries, pages: isFirst && next === '' ? undefined : pages };
 }
 
 /** Takes the requested page of entries that have all been read. */

@@ -170,6 +170,19 @@ it('a resource with a cursor is read page by page, each table from its own place
   ]);
 });
 
+it('a page of a resource whose entries are gone shows the first one', async () => {
+  const resource = defineResource({
+    name: 'parcel',
+    summary: 'list parcels',
+    query: object({ after: createAfterSchema('parcel', '^\\d+$') }),
+    view,
+    list: (_host, { after }) => Promise.resolve({ entries: after === undefined ? [{ name: 'a' }] : [], next: null }),
+  });
+  const [table] = (await showTables({ resource }, { after: '7' })).sections;
+  expect(table?.rows).toHaveLength(1);
+  expect(table?.pages).toBeUndefined();
+});
+
 it('the page shows the links below the table', async () => {
   const page = tablesPage({
     path: '/operator/parcels',

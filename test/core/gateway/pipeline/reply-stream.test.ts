@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { type Readable } from 'node:stream';
+import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { ReplyStream, createReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
+import { bounds } from '#core/platform/bounds.ts';
 
 const broken = new Error('broken');
 const create = () => new ReplyStream({ read: () => undefined, close: () => undefined });
@@ -21,6 +23,25 @@ async function* generate(): AsyncGenerator<Buffer> {
   for (const text of ['a', 'b', 'c']) yield Buffer.from(text);
   throw broken;
 }
+
+it('a reply that continues while its reader resumes keeps its order', async () => {
+  const waiting: string[] = [];
+  const stream: ReplyStream = new ReplyStream({
+    // Node.js reads on before it emits the chunk that it has taken out of the buffer.
+    read() {
+      for (const text of waiting.splice(0)) stream.push(text);
+    },
+    close: () => undefined,
+  });
+  const seen: string[] = [];
+  stream.on('data', (chunk: Buffer) => seen.push(chunk.toString()));
+  stream.pause();
+  stream.push('a'.repeat(bounds.slowReader));
+  waiting.push('b', 'c');
+  stream.resume();
+  await nextImmediate();
+  expect(seen.map((text) => text[0])).toEqual(['a', 'b', 'c']);
+});
 
 describe('a reply that breaks off', () => {
   it('brings everything first to who reads later', async () => {

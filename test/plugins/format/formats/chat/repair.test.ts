@@ -1,63 +1,28 @@
 import { describe, expect, it, vi } from 'vitest';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
-import type { QuirkSettings } from '#core/config/catalog/quirks.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { ChatReplyRepair } from '../../../../../plugins/format/formats/chat/repair/reply-repair.ts';
 import { streamEvent } from '../../codec-fixture.ts';
-
-const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 7, model: 'there' };
-const choice = (delta: JsonObject | null, more: JsonObject = {}): JsonObject => ({
-  index: 0,
-  delta,
-  finish_reason: null,
-  ...more,
-});
-const chunk = (delta: JsonObject | null, more: JsonObject = {}): JsonObject => ({
-  ...head,
-  choices: [choice(delta, more)],
-});
-const finish = (reason: string, delta: JsonObject = {}): JsonObject => chunk(delta, { finish_reason: reason });
-const begin = chunk({ role: 'assistant', content: '' });
-const calls = (...entries: JsonObject[]): JsonObject => chunk({ tool_calls: entries });
-const entry = (index: number, id: string, name: string, input = ''): JsonObject => ({
-  index,
-  id,
-  type: 'function',
-  function: { name, arguments: input },
-});
-const next = (index: number, input: string): JsonObject => ({ index, function: { arguments: input } });
-
-function newRepair(request: JsonObject = {}, quirks: QuirkSettings = {}): ChatReplyRepair {
-  return new ChatReplyRepair({ id: 'x', model: 'asked', created: 9, request }, mergeProfiles({ quirks }));
-}
-
-/** The chunks that a client gets for those of an upstream. */
-function repaired(chunks: readonly (JsonObject | '[DONE]')[], repair = newRepair()): JsonObject[] {
-  const texts = chunks.map((each) => `data: ${each === '[DONE]' ? each : JSON.stringify(each)}\n\n`);
-  const events = texts.flatMap((text) => repair.repairEvent(streamEvent(text)));
-  const data = events.map((event) => event.data ?? '').filter((each) => each !== '[DONE]');
-  return data.map((each) => JSON.parse(each) as JsonObject);
-}
-
-const wholeOf = (body: JsonObject, repair = newRepair()) => repair.repairReply(body, JSON.stringify(body));
-const choicesOf = (body: JsonObject | undefined) => (body?.['choices'] ?? []) as JsonObject[];
-const deltasOf = (chunks: readonly JsonObject[], index = 0) =>
-  chunks
-    .flatMap((each) => choicesOf(each).filter((one) => one['index'] === index))
-    .map(({ delta }) => delta as JsonObject);
-const textOf = (chunks: readonly JsonObject[], name = 'content', index = 0) =>
-  deltasOf(chunks, index)
-    .map((delta) => (delta[name] ?? '') as string)
-    .join('');
-const entriesOf = (chunks: readonly JsonObject[]) =>
-  deltasOf(chunks).flatMap(({ tool_calls }) => (tool_calls ?? []) as JsonObject[]);
-const finishesOf = (chunks: readonly JsonObject[], index = 0) =>
-  chunks
-    .flatMap((each) => choicesOf(each).filter((one) => one['index'] === index))
-    .map(({ finish_reason }) => finish_reason ?? null)
-    .filter((reason) => reason !== null);
-
-const piece = (text: string) => chunk({ content: text });
+import {
+  head,
+  choice,
+  chunk,
+  finish,
+  begin,
+  calls,
+  entry,
+  next,
+  newRepair,
+  repaired,
+  wholeOf,
+  choicesOf,
+  deltasOf,
+  textOf,
+  entriesOf,
+  finishesOf,
+  piece,
+  line,
+} from './repair-fixture.ts';
 
 describe('required members that later chunks lack', () => {
   const { model: _model, ...withoutModel } = head;
@@ -270,7 +235,6 @@ function isLastPlain(...texts: string[]): boolean {
   return events.at(-1)?.isPlain === true;
 }
 
-const line = (body: JsonObject) => `data: ${JSON.stringify(body)}\n\n`;
 const word = (content: string, more: JsonObject = {}) => line({ ...chunk({ content }), ...more });
 
 describe('a chunk of a stream', () => {
@@ -628,113 +592,4 @@ describe('a chunk', () => {
     const chunks = repaired([begin, finish('stop'), { ...rest, choices: [], usage: { prompt_tokens: 1 } }]);
     expect(chunks.at(-1)).toMatchObject({ id: head.id });
   });
-});
-
-const whole = (message: JsonObject, more: JsonObject = {}): JsonObject => ({
-  ...head,
-  object: 'chat.completion',
-  choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: 'stop', ...more }],
-  citations: ['https://a.test'],
-});
-const { index: _index, ...call } = entry(0, 'c1', 'a', '{}');
-const choiceIn = (body: JsonObject, quirks: QuirkSettings = {}) =>
-  choicesOf(wholeOf(body, newRepair({}, quirks)))[0] ?? {};
-
-describe('a whole answer', () => {
-  const contents: JsonObject[] = [{ content: 'a' }, { content: '' }, { content: null }, { content: [] }];
-  const others: JsonObject[] = [
-    {},
-    { role: '' },
-    { refusal: null },
-    { refusal: 'no' },
-    { tool_calls: null },
-    { tool_calls: [call] },
-    { function_call: {} },
-    { reasoning: 'r' },
-    { reasoning_details: [{ text: 'r' }] },
-    { annotations: [] },
-    { audio: { id: 'x' } },
-  ];
-  const messages = contents.flatMap((content) => others.map((other) => ({ ...content, ...other })));
-  const ends = ['stop', 'length', 'content_filter', 'eos', 'tool_calls', 'STOP', '', null];
-  const heads: JsonObject[] = [{}, { id: '' }, { object: 'x' }, { created: null }, { model: null }];
-
-  it.each(heads)('a whole answer that is recognized as clean needs no repair: %j', (changed) => {
-    for (const message of messages) {
-      for (const finish_reason of ends) {
-        const body = { ...whole(message, { finish_reason }), ...changed };
-        // With this quirk every answer is read in full.
-        expect(wholeOf(body)).toEqual(wholeOf(body, newRepair({}, { inline_thinking: true })));
-      }
-    }
-  });
-
-  it('a clean whole answer is returned as the same object', () => {
-    for (const clean of [whole({ content: 'a' }), whole({ tool_calls: [call] }, { finish_reason: 'tool_calls' })]) {
-      expect(wholeOf(clean)).toBe(clean);
-    }
-  });
-
-  it('the calls of a whole answer are repaired, and other members kept', () => {
-    const given = { function: { name: 'a', arguments: '' }, vendor: 1 };
-    const body = wholeOf(whole({ tool_calls: [given, { ...given, id: '' }, call] }));
-    expect(body).toMatchObject({ citations: ['https://a.test'], choices: [{ finish_reason: 'tool_calls' }] });
-    const { message } = choicesOf(body)[0] ?? {};
-    expect((message as JsonObject)['tool_calls']).toEqual([
-      { ...call, id: 'call_x_0', vendor: 1 },
-      { ...call, id: 'call_x_1', vendor: 1 },
-      call,
-    ]);
-  });
-
-  it('a whole answer gets text, reasoning and a finish reason of the format', () => {
-    const parts = [
-      { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] },
-      { type: 'text', text: 'a' },
-    ];
-    const message = { role: 'assistant', content: 'a', reasoning_content: 'Hm' };
-    expect(choiceIn(whole({ content: parts }, { finish_reason: 'model_length' }))).toMatchObject({
-      message,
-      finish_reason: 'length',
-    });
-    const inline = whole({ content: '<think>Hm</think>a' }, { finish_reason: null });
-    expect(choiceIn(inline, { inline_thinking: true })).toMatchObject({ message, finish_reason: 'stop' });
-  });
-
-  it('each of several whole answers is repaired', () => {
-    const body = { choices: [{ message: { content: 'a' } }, { message: { content: 'b' } }] };
-    expect(wholeOf(body, newRepair({ n: 2 }))).toEqual({
-      id: 'chatcmpl-x',
-      object: 'chat.completion',
-      created: 9,
-      model: 'asked',
-      choices: ['a', 'b'].map((content, index) => ({
-        index,
-        message: { role: 'assistant', content },
-        finish_reason: 'stop',
-      })),
-    });
-  });
-
-  it('arguments that are an object keep the digits of long numbers', () => {
-    const given = whole({ tool_calls: [{ ...call, function: { name: 'a', arguments: {} } }] });
-    const text = JSON.stringify(given).replace('"arguments":{}', '"arguments":{"id":12345678901234567890}');
-    const repairedText = JSON.stringify(newRepair().repairReply(JSON.parse(text) as JsonObject, text));
-    expect(repairedText).toContain(String.raw`{\"id\":12345678901234567890}`);
-  });
-
-  it('an error, or a body without an answer, stays as it is', () => {
-    const body = { error: { message: 'no' }, choices: [] };
-    expect(wholeOf(body)).toBe(body);
-    const silent = whole({}, { finish_reason: null });
-    expect(wholeOf(silent)).toBe(silent);
-  });
-});
-
-it('a text that the vendor quotes beside the answer is not read as the answer', () => {
-  const results = { results: [{ title: 'Rain', content: 'It rains.' }] };
-  const event = streamEvent(line(chunk({ executed_tools: [{ type: 'search', search_results: results }] })));
-  const repair = newRepair();
-  for (const each of [streamEvent(line(begin)), event]) repair.repairEvent(each);
-  expect(event.contentDelta).toBeUndefined();
 });

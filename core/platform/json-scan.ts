@@ -150,7 +150,10 @@ export class JsonCursor {
   }
 }
 
-/** Returns the last index of a number or literal; the text's length if there is none, or if more of it may follow. */
+/**
+ * Returns the index of the last character of a number or literal. Returns the text's length if no word starts here, or if the word may
+ * continue behind the text.
+ */
 function findWordEnd(text: string, start: number): number {
   let end = start;
   while (isWordCharacter(text.charCodeAt(end))) end++;

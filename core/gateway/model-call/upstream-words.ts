@@ -79,7 +79,7 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
         vendor: 'DeepSeek, resellers',
         source: 'reports',
       },
-      // Gateways lose the code. Google begins like this for limits of the moment, and goes on about its rate limits.
+      // Gateways lose the code. Google uses the same first sentence for temporary limits, and then mentions rate limits.
       {
         pattern: /^you exceeded your current quota, please check your plan and billing details(?!.*\brate-limits\b)/is,
         vendor: 'OpenAI',

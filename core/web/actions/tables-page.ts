@@ -177,7 +177,7 @@ function divide<Entry>(entries: readonly Entry[], context: SectionContext) {
   };
 }
 
-/** Each table of a page has a parameter of its own, so that one stays in place while another is read on. */
+/** Names the parameter of one table, so that paging through a table leaves the others where they are. */
 function nameParameter(name: string, { index }: SectionContext): string {
   return index === 0 ? name : `${name}${index + 1}`;
 }

@@ -80,7 +80,7 @@ export const booksPage: Page = {
       sums: describeSums(sums, request),
       differences: describeDifferences(differences, request),
       more: total > differences.length ? t('operator.books_more', { count: total - differences.length }) : '',
-      sections: omitEmptySections([describeActionTable(actions, request)]),
+      sections: omitEmptySections([describeActionTable(actions, request, limits.actions)]),
     };
   },
   forms: [form],

@@ -41,10 +41,11 @@ export function formatEntries<Entry>(
 
 /** Formats tables below their headings. */
 export function formatTables(tables: readonly EntryTable[], text: TextContext): string[] {
-  return tables.flatMap(({ name, entries, earlierCount = 0, view }) =>
+  return tables.flatMap(({ name, entries, earlierCount = 0, maxEntries = Infinity, view }) =>
     formatSection(name, [
       ...formatEntries(entries, view.text, text, { maxLength: 500 }),
       ...(earlierCount > 0 ? [`${earlierCount} earlier not listed`] : []),
+      ...(entries.length >= maxEntries ? [`only the newest ${maxEntries} are listed`] : []),
     ]),
   );
 }

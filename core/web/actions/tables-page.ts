@@ -109,7 +109,7 @@ export function tablesPage(settings: TablesPage): Page {
         below: isEmpty ? '' : below,
         none: isEmpty ? { title: t(none[0]), text: t(none[1]) } : undefined,
         sections: omitEmptySections(shown.map(({ table }) => table)),
-        record: omitEmptySections([describeActionTable(actions, reader)]),
+        record: omitEmptySections([describeActionTable(actions, reader, maxActions)]),
         act: form && (await describeForm(form, request)),
       };
     },

@@ -94,7 +94,7 @@ export const accountFacts = defineView<AccountDetails>()({
 /** Tables of an account, on its page and in the output of commands. */
 export const accountTables = ({ ledger, actions }: AccountDetails): EntryTable[] => [
   { name: 'ledger', entries: ledger, view: ledgerView },
-  { name: 'actions', entries: actions, view: subjectActionsView },
+  { name: 'actions', entries: actions, maxEntries: maxActions, view: subjectActionsView },
 ];
 
 /** Summarizes an account for the JSON of commands and the API. */

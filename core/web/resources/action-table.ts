@@ -55,18 +55,20 @@ export const subjectActionsView = {
 /**
  * Describes the table of actions on a page.
  *
+ * @param maxEntries number of entries to which the list was limited
  * @param subjects subject cells by id; undefined if the page is about the subject
  */
 export function describeActionTable(
   entries: readonly RecordedAction[],
   reader: FieldReader,
+  maxEntries: number,
   subjects?: ReadonlyMap<string, TableCell>,
 ): TableSection {
   if (subjects === undefined)
-    return fieldTable(reader, 'actions', 'operator.actions', entries, subjectActionsView.page);
+    return fieldTable(reader, 'actions', 'operator.actions', entries, subjectActionsView.page, maxEntries);
   const fields = actionsView.page.map((field) => {
     if (field.name === 'about') return { ...field, cell: ({ subject }: RecordedAction) => subjects.get(subject) };
     return field.name === 'by' ? { ...field, at: 'hide' as const, isSpare: true } : field;
   });
-  return fieldTable(reader, 'actions', 'operator.actions', entries, fields);
+  return fieldTable(reader, 'actions', 'operator.actions', entries, fields, maxEntries);
 }

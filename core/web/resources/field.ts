@@ -106,6 +106,8 @@ export interface EntryTable {
   readonly entries: readonly unknown[];
   /** Number of earlier entries that are not listed; default: 0. */
   readonly earlierCount?: number;
+  /** Number of entries to which the list was limited; default: it is complete. */
+  readonly maxEntries?: number;
   readonly view: Pick<EntryView<unknown>, 'page' | 'text'>;
 }
 
@@ -145,6 +147,7 @@ const labelKey = <Entry>({ label, name }: ShownField<Entry>) => label ?? `operat
  * Describes a page's table with a row for each entry.
  *
  * @param title text key
+ * @param maxEntries number of entries to which the list was limited; a list of that length gets a note, because older ones may exist
  */
 export function fieldTable<Entry>(
   reader: FieldReader,
@@ -152,19 +155,22 @@ export function fieldTable<Entry>(
   title: string,
   entries: readonly Entry[],
   fields: readonly ShownField<Entry>[],
+  maxEntries = Infinity,
 ): TableSection {
   const columns = fields.map((field): ColumnOf<Entry> => {
     const { at = 'hide', type } = field;
     const isNumber = type === 'count' || type === 'money' || type === 'duration';
     return { ...field, at, isNumber, label: labelKey(field), cell: (entry) => createCell(field, entry, reader) };
   });
-  return describeTable(reader, id, title, entries, columns);
+  const table = describeTable(reader, id, title, entries, columns);
+  if (entries.length < maxEntries) return table;
+  return { ...table, note: reader.t('operator.newest_listed', { count: maxEntries }) };
 }
 
 /** Describes the tables below the facts of an entry. */
 export function describeEntryTables(reader: FieldReader, tables: readonly EntryTable[]): TableSection[] {
-  return tables.map(({ name, entries, earlierCount = 0, view }) => ({
-    ...fieldTable(reader, name, `operator.${name}`, entries, view.page),
+  return tables.map(({ name, entries, earlierCount = 0, maxEntries, view }) => ({
+    ...fieldTable(reader, name, `operator.${name}`, entries, view.page, maxEntries),
     ...(earlierCount > 0 && { note: reader.t('operator.earlier', { count: earlierCount }) }),
   }));
 }

@@ -212,5 +212,5 @@ export const describeOrderTables = (details: OrderDetails): EntryTable[] => [
     view: notificationsView,
   },
   { name: 'ledger', entries: details.ledger, view: ledgerView },
-  { name: 'actions', entries: details.actions, view: subjectActionsView },
+  { name: 'actions', entries: details.actions, maxEntries: maxActions, view: subjectActionsView },
 ];

@@ -93,9 +93,9 @@ export const createAccountPage = (gateway: Pick<Registry, 'costsReader' | 'story
       actions: listAccountLinks(record, identities.length > 0, request),
       sections: omitEmptySections([
         describeUsageTable(sortedUsage, recentUsage, costs && ((model) => costs.ofModel(id, model)), request),
-        fieldTable(request, 'orders', 'operator.orders', orders, accountOrderFields),
+        fieldTable(request, 'orders', 'operator.orders', orders, accountOrderFields, maxEntries.orders),
         ...describeEntryTables(reader, accountTables(details)),
-        fieldTable(request, 'mails', 'operator.mails', mails, subjectMailFields),
+        fieldTable(request, 'mails', 'operator.mails', mails, subjectMailFields, maxEntries.mails),
       ]),
     };
   },

@@ -56,6 +56,7 @@ export function describeTimeline(sources: TimelineSources, reader: FieldReader &
     entries: entries
       .slice(0, maxShown.entries)
       .map(({ at, ...entry }) => ({ ...entry, time: format.dayTime(at, now) })),
+    note: entries.length > maxShown.entries ? t('operator.newest_listed', { count: maxShown.entries }) : '',
   };
 }
 

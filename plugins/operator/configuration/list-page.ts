@@ -41,7 +41,7 @@ export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'
       isFirst: before === undefined,
       newest: configurationsPath,
       text: t('operator.configurations_text'),
-      sections: omitEmptySections([describeActionTable(actions, request)]),
+      sections: omitEmptySections([describeActionTable(actions, request, maxActions)]),
     };
   },
 });

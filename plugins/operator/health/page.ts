@@ -53,7 +53,7 @@ export const createHealthPage = (gateway: Pick<Registry, 'statusReports' | 'heal
         fieldTable(request, 'workers', 'operator.workers', readWorkers(gateway, host), workers.page),
         fieldTable(request, 'jobs', 'operator.failed_jobs', (queue?.failed ?? []).slice(0, maxRows), failedJobs.page),
         fieldTable(request, 'strangers', 'operator.unauthenticated', blocks, unauthenticated.page),
-        describeActionTable(actions, reader, await readSubjectCells(request, actions, reader.names)),
+        describeActionTable(actions, reader, maxRows, await readSubjectCells(request, actions, reader.names)),
       ]),
       links: listLinksWithin(gateway, path, t, host),
       refusal: getConfigLoadState(host).refusal?.reason ?? '',

@@ -64,7 +64,7 @@ export const orderPage: Page = {
       actions: describeActions(order, request),
       sections: omitEmptySections([
         ...describeEntryTables(reader, describeOrderTables(details)),
-        fieldTable(reader, 'mails', 'operator.mails', mails, subjectMailFields),
+        fieldTable(reader, 'mails', 'operator.mails', mails, subjectMailFields, maxMails),
       ]),
     };
   },

@@ -77,6 +77,12 @@ describe('the story of an account', () => {
     expect(lines({ orders: [order] }, 'id')[0]).toMatch(/^bad \| Membayar Rp 144\.500 dari Rp 289\.000 \|/);
   });
 
+  it('says that only the newest entries are listed when there are more', () => {
+    const orders = Array.from({ length: 40 }, (_, index) => ({ ...order, code: `ORD-${index}` }));
+    expect(tell({ orders }).note).toBe('Only the newest 30 are listed.');
+    expect(tell({ orders: orders.slice(0, 3) }).note).toBe('');
+  });
+
   it('tells of a second flag about the same payment too, with the way to resolve it', () => {
     const second = { ...order.flags[0], id: 'second', kind: 'disputed' };
     expect(lines({ orders: [{ ...order, flags: [...order.flags, second] }] }).slice(0, 2)).toEqual([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
+import { formatEntries, formatEntry, formatTables } from '#core/extension/commands/field-text.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { defineView, describeEntryFacts, fieldTable } from '#core/web/resources/field.ts';
 import { getFormatter } from '#core/web/texts/formatter.ts';
@@ -129,4 +129,18 @@ it('a single resource is printed as names and values, followed by its own lines 
     'state   sent',
     'times   UTC',
   ]);
+});
+
+it('a table that is full to the limit of its list says that only the newest are in it', () => {
+  const notes = [2, 3].map(
+    (limit) => fieldTable(reader, 'parcels', 'parcels', [parcel, nothing], parcels.page, limit).note,
+  );
+  expect(notes).toEqual(['<operator.newest_listed>', undefined]);
+});
+
+it('a command prints the same below a table that is full to its limit', () => {
+  const table = { name: 'parcels', entries: [parcel, nothing], view: parcels, maxEntries: 2 };
+  const text = { now, timeZone: 'Asia/Jakarta' } as unknown as Parameters<typeof formatTables>[1];
+  expect(formatTables([table], text).at(-1)).toMatch('only the newest 2 are listed');
+  expect(formatTables([{ ...table, maxEntries: 3 }], text).join('\n')).not.toMatch('only the newest');
 });

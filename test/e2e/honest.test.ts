@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
@@ -84,14 +84,21 @@ async function send(client: TextFormat, route: TextFormat, { isStream = false, p
 }
 
 async function recordOf(id: string): Promise<RequestRecord> {
-  const read = () => findRequest(gateway.database, id, gateway.accountId);
-  await expect.poll(async () => (await read())?.outcome ?? null).not.toBeNull();
-  return (await read()) as RequestRecord;
+  // Not `expect.poll`, which belongs to one test at a time.
+  return vi.waitFor(
+    async () => {
+      const record = await findRequest(gateway.database, id, gateway.accountId);
+      if (record?.outcome == null) throw new Error(`no record of ${id} yet`);
+      return record;
+    },
+    { timeout: 20_000 },
+  );
 }
 
 const pairs = textFormats.flatMap((client) => textFormats.map((route) => [client, route] as const));
 
-describe.each(pairs)('the record of an answer to a %s client from a %s route', (client, route) => {
+// Each waits a second for its record.
+describe.concurrent.each(pairs)('the record of an answer to a %s client from a %s route', (client, route) => {
   it.each([true, false])('has the digest that the client computes, streamed: %s', async (isStream) => {
     const { text, id } = await send(client, route, { isStream });
     const { digest_received, digest_sent, digest_changes } = await recordOf(id);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { findRequest } from '#core/gateway/records/read-requests.ts';
 import { countUsage } from '#core/gateway/records/usage.ts';
 import { answers } from '../plugins/upstream/streams-fixture.ts';
@@ -69,12 +69,19 @@ async function isRefused(client: TextFormat, route: TextFormat, prompt: string, 
   const answer = await fetch(gateway.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
   await answer.text();
   const id = answer.headers.get('x-request-id') ?? '';
-  const read = async () => (await findRequest(gateway.database, id, gateway.accountId))?.outcome ?? null;
-  await expect.poll(read).not.toBeNull();
-  return (await findRequest(gateway.database, id, gateway.accountId))?.is_policy_refusal === true;
+  // Not `expect.poll`, which belongs to one test at a time.
+  return vi.waitFor(
+    async () => {
+      const record = await findRequest(gateway.database, id, gateway.accountId);
+      if (record?.outcome == null) throw new Error(`no record of ${id} yet`);
+      return record.is_policy_refusal === true;
+    },
+    { timeout: 20_000 },
+  );
 }
 
-describe.each(textFormats)('the record of a request to a %s route', (format) => {
+// Each waits a second for its record.
+describe.concurrent.each(textFormats)('the record of a request to a %s route', (format) => {
   it.each([true, false])('says that a policy withheld the answer, streamed: %s', async (isStream) => {
     const prompts = ['withhold it', 'answer it'];
     const seen = await Promise.all(prompts.map((prompt) => isRefused(format, format, prompt, isStream)));

@@ -1,10 +1,13 @@
 /**
- * Exit codes of all commands. A command may document more in its help. `configuration` is EX_CONFIG of sysexits.h. It means that starting
- * again fails until gateway.yaml, the environment or the machine changes, so the systemd unit does not restart the gateway.
+ * Exit codes of all commands. A command may document more in its help. `configuration` is EX_CONFIG from sysexits.h: restarting cannot help
+ * until gateway.yaml, the environment or the machine changes, so the systemd unit does not restart the gateway.
  */
 export const exitCodes = { failure: 1, usage: 2, configuration: 78 } as const;
 
-/** Returns the exit code of an error: its own (ConfigError, StartRefused, CommandFailed), or `failure`. */
+/** Returns the error's own `exitCode` if it is one that reports a failure, otherwise `failure`. */
 export function exitCodeOf(error: unknown): number {
-  return error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : exitCodes.failure;
+  if (!(error instanceof Error) || !('exitCode' in error)) return exitCodes.failure;
+  const { exitCode } = error;
+  const reportsFailure = typeof exitCode === 'number' && Number.isInteger(exitCode) && exitCode > 0 && exitCode < 256;
+  return reportsFailure ? exitCode : exitCodes.failure;
 }

@@ -88,8 +88,8 @@ export async function listenOnSockets(
 export type BoundSocket = net.BoundSocket;
 
 /**
- * Binds the sockets of a port for processes that will listen on them. The sockets stay open as long as any process has them open, so
- * the other processes accept the connections that are queued when a process ends.
+ * Binds a port's sockets, on which other processes will listen. A socket stays open as long as any process has it open, so when one process
+ * ends, the others accept the connections queued for it.
  *
  * @throws Error if the port is in use or not permitted
  */
@@ -112,7 +112,10 @@ export async function bindSockets(listenAddress: ListenAddress): Promise<BoundSo
   }
 }
 
-/** Checks that no other process uses the port, with an exclusive socket. Sockets that share a port would share it with that process. */
+/**
+ * Checks that no other process uses the port, by opening an exclusive socket. Sockets that share a port would silently share it with that
+ * process.
+ */
 async function checkPort(port: number, host: string): Promise<void> {
   const probe = createServer();
   await listenOn(probe, { port, host }, () => undefined);

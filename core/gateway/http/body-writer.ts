@@ -23,12 +23,12 @@ export class BodyWriter {
     response.chunkedEncoding = false;
   }
 
-  /** True while the client does not keep up. */
+  /** True while the client is not keeping up. */
   get isFull(): boolean {
     return this.#isFull || this.#response.writableNeedDrain;
   }
 
-  /** Writes a chunk; returns false if the client does not keep up, until the response emits `drain`. */
+  /** Writes a chunk. Returns false if the client is not keeping up; the response then emits `drain` when it is. */
   write(chunk: Buffer | string): boolean {
     // An empty chunk would end the body, whereas an empty write makes Node send the head.
     if (!this.#isChunked || chunk.length === 0) return this.#response.write(chunk);

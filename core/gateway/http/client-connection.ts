@@ -16,7 +16,7 @@ interface ClientConnection {
 export type ReadClientConnection = (peer: string, headers: IncomingHttpHeaders) => ClientConnection;
 
 /**
- * Creates the reader of clients' connections.
+ * Creates the function that determines clients' connections.
  *
  * @param proxies addresses or CIDR ranges whose headers are trusted, see `listen.trusted_proxies`
  */

@@ -10,7 +10,7 @@ import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 export interface BodyLimits {
   /** Bytes after decompression. */
   readonly maxBytes: number;
-  /** Seconds without a byte after which reading fails. Also added to the time that the body's size allows. */
+  /** How long the client may send nothing, in seconds. Also added to the time that the body's size allows. */
   readonly timeout: number;
   /** Minimum average rate of the body, bytes per second. */
   readonly minRate: number;
@@ -34,7 +34,7 @@ export function readBuffered(
 ): readonly Buffer[] {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Each call returns one chunk. A body that arrived during the lookup of its account has several.
+  // Each call returns one chunk. A body that arrived while its account was looked up has several.
   for (let chunk = request.read() as Buffer | null; chunk !== null; chunk = request.read() as Buffer | null) {
     chunks.push(chunk);
     size += chunk.length;

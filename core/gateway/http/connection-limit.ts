@@ -105,8 +105,8 @@ export class ConnectionLimit {
 }
 
 /**
- * Returns the maximum number of client connections for a number of open files. Each client connection may need another one to an upstream,
- * and some files are reserved for the database, the journal and the operator.
+ * Returns how many client connections a limit on open files allows. Each client connection may need another one to an upstream, and some
+ * files are reserved for the database, the journal and the operator.
  */
 export function maxConnectionsFor(openFiles: number): number {
   return Math.max(bounds.minConnections, Math.floor((openFiles - bounds.reservedFiles - maxSurplusFor(openFiles)) / 2));

@@ -10,7 +10,7 @@ import type { Outcome } from '../pipeline/stage.ts';
 import type { Serving } from './open-exchange.ts';
 import { type SendProgress, sendReply } from './send.ts';
 
-/** Maximum time to read and discard the rest of a refused body, so that the client reads the response. */
+/** How long the rest of a refused body is read and discarded, so that the client gets to read the response. */
 const discardTimeMs = 5_000;
 
 /** Delivers a reply to the client. */

@@ -7,8 +7,8 @@ import { findVendorSegment } from './paths.ts';
 const detectionOrder = dialectNames.toReversed();
 
 /**
- * Returns the dialect of the caller's error bodies. The endpoint usually determines the dialect. On shared or unknown paths, the vendor's
- * name in the path determines it, or else headers that only one vendor's clients send.
+ * Returns the dialect in which the caller expects errors. The endpoint usually determines it. On shared or unknown paths, the vendor's name
+ * in the path does, or else headers that only one vendor's clients send.
  *
  * @param path path of the request, needed if the endpoint has no dialect
  */

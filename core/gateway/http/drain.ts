@@ -5,13 +5,13 @@ import { truncationGraceMs } from './pipelining.ts';
 
 const pollIntervalMs = 20;
 const abortGraceMs = 2_000;
-/** Minimum time for idle connections, because a newly accepted connection may have a request in flight. */
+/** Idle connections stay open at least this long, because a request may be on its way on a newly accepted one. */
 const minGraceSeconds = 5;
 
 interface DrainTimes {
   /** Notice period in seconds. New exchanges are still served, because load balancers react late. */
   readonly notice: number;
-  /** Seconds from the start for exchanges to finish; at least the notice period. */
+  /** How long exchanges may run, in seconds from the start of the drain; at least the notice period. */
   readonly limit: number;
   readonly skipNotice: AbortSignal; // ends the notice period
 }

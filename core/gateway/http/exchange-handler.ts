@@ -50,7 +50,7 @@ export class ExchangeHandler implements MessageRunner {
     this.#variant = variant;
   }
 
-  /** Returns true if the next response must close its connection, and counts that response, see `closeSome`. */
+  /** Returns true if the next response must close its connection, and counts that response, see `closeNext`. */
   claimClose(): boolean {
     if (this.#closesLeft === 0) return this.#isClosing;
     this.#closesLeft--;
@@ -78,7 +78,7 @@ export class ExchangeHandler implements MessageRunner {
     this.closeIdleConnections();
   }
 
-  /** Registers a listener that closes connections which outlive their exchanges, as soon as no exchange runs on them. */
+  /** Registers a listener that closes connections that outlive their exchanges, once no exchange runs on them. */
   onDrain(listener: () => void): void {
     this.#drainListeners.push(listener);
   }
@@ -260,7 +260,7 @@ export class ExchangeHandler implements MessageRunner {
     }
   }
 
-  /** Returns the error for a new request if the gateway refuses it now, and counts a refusal for lack of memory. */
+  /** Returns the error for a new request if the gateway refuses it now, and counts refusals for lack of memory. */
   checkAdmission(): GatewayError | undefined {
     if (this.#isRefusing)
       return new GatewayError('shutting_down', 'The gateway is stopping. Try again.', { retryAfter: 1 });

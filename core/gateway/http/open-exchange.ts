@@ -92,7 +92,7 @@ export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoi
     method: 'GET',
     path: '/v1/',
     isMetered: false,
-    // Clients that try a WebSocket first may send no key yet, and treat any other status than 426 as a fault.
+    // Clients that try a WebSocket first may send no key yet, and treat any status other than 426 as a fault.
     isPublic: error.code === 'upgrade_required',
     answer: () => {
       throw error;

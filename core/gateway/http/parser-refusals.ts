@@ -202,7 +202,7 @@ export function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Renders the refusal as an error of OpenAI, because the client's format is unknown. */
+/** Renders the refusal as an OpenAI error, because the client's format is unknown. */
 function renderRefusal({ code, message, retryAfter }: Refusal): {
   headers: Record<string, string | number>;
   text: string;

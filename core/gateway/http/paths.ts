@@ -78,7 +78,7 @@ export function stripQuery(url = ''): string {
 /** First path segments of base URLs at vendors and gateways that serve several formats. */
 export const vendorSegments = ['anthropic', 'openai'] as const;
 
-/** First path segments of the versions of APIs. Google's SDKs use `v1alpha` for previews and `v1beta1` for Vertex AI. */
+/** API versions that may start a path. Google's SDKs use `v1alpha` for previews and `v1beta1` for Vertex AI. */
 export const versionSegments = ['v1', 'v1beta', 'v1alpha', 'v1beta1'] as const;
 
 const version = `/(?:${versionSegments.join('|')})`;
@@ -112,8 +112,8 @@ export function toCanonicalPath(path: string): string {
 }
 
 /**
- * True if the path names a resource of the endpoint. `…/models/x:verb` on `…/models/{id}` is an unknown verb instead, and not a model with
- * the wrong HTTP method.
+ * Returns true if the path names a resource of the endpoint. `…/models/x:verb` on `…/models/{id}` is an unknown verb instead, not a model
+ * with the wrong HTTP method.
  */
 function namesResource(path: string, endpoint: Endpoint): boolean {
   return endpoint.path.includes(':') || !/:[^/]*$/.test(path);

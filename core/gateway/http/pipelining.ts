@@ -9,11 +9,11 @@ import { bounds } from '#core/platform/bounds.ts';
  * is not read does not report a disconnect.
  */
 
-/** Time for which a connection ended by the gateway stays open, so that the client reads the response before a reset. */
+/** How long a connection that the gateway has ended stays open, so that the client reads the response before a reset. */
 const lingerMs = 1_000;
 /**
- * Time between the last bytes of a response that broke off and the close of its connection. When a connection breaks, many HTTP libraries
- * (such as aiohttp and Node's fetch) drop the bytes that their caller has not read yet, and these bytes name the failure.
+ * How long a connection stays open after the last bytes of a truncated response. When a connection breaks, many HTTP libraries (such as
+ * aiohttp and Node's fetch) drop the bytes that their caller has not read yet, and these bytes name the failure.
  */
 export const truncationGraceMs = 250;
 
@@ -82,7 +82,7 @@ export function closeAfterRunning(socket: ClientSocket): void {
 }
 
 /**
- * Closes the connection of a response whose body ends early, after a time in which the client reads the last bytes. Queued requests are
+ * Closes the connection of a response whose body ends early, after giving the client time to read the last bytes. Queued requests are
  * recorded but not answered, because the client could not find the start of their responses.
  */
 export function closeTruncated(response: ServerResponse): void {

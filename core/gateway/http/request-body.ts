@@ -22,10 +22,10 @@ import {
   truncatedError,
 } from './collect-body.ts';
 
-/** A smaller body is not outlined, because parsing it completely costs no more. */
+/** A body shorter than this is not outlined, because parsing it completely costs no more. */
 const shortBodyBytes = 16_384;
 
-/** Result of decoding invalid bytes. Valid text may also contain it. */
+/** Stands for invalid bytes after decoding. Valid text may also contain it. */
 const replacement = '\uFFFD';
 
 interface ReadyBody {
@@ -36,8 +36,8 @@ interface ReadyBody {
 }
 
 /**
- * Reads a request's body from the socket when a stage first requests it, within limits of size and time. The body of a request refused
- * before that is never buffered.
+ * Reads a request's body from the socket when a stage first requests it, within limits of size and time. If the request is refused before
+ * that, its body is never buffered.
  */
 export class RequestBody implements BodySource {
   readonly #request: IncomingMessage | ReadyBody;
@@ -49,7 +49,7 @@ export class RequestBody implements BodySource {
   #waitedMs = 0;
   /** The body as received, or joined into one buffer by `received`. */
   #pieces: readonly Buffer[] | undefined;
-  /** True if a caller got the bytes, which it may use after the exchange. */
+  /** True if a caller got the bytes, which it may keep after the exchange. */
   #isShared = false;
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
@@ -190,7 +190,7 @@ export class RequestBody implements BodySource {
     }
   }
 
-  /** Decompresses into long pieces if memory allows. The reservation for a long piece becomes part of the body's reservation. */
+  /** Decompresses into long pieces if memory allows. What was reserved for a long piece becomes part of the body's reservation. */
   async #decompress(request: IncomingMessage, open: OpenDecoder, memoryPerByte: number): Promise<readonly Buffer[]> {
     const reserved = this.#memory.grow(longChunkBytes) ? longChunkBytes : 0;
     const source = request.pipe(open(reserved === 0 ? {} : { chunkSize: longChunkBytes }));
@@ -224,7 +224,7 @@ function requireJsonType(contentType: string | undefined): void {
 }
 
 /**
- * Rejects invalid UTF-8 (RFC 8259 §8.1), which decoding has replaced, so that the model would get a different text than the client sent.
+ * Rejects invalid UTF-8 (RFC 8259 §8.1). Decoding has replaced it, so the model would get a different text than the client sent.
  *
  * @throws GatewayError `invalid_request`
  */

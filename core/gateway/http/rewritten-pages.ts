@@ -7,8 +7,8 @@ import type { Request, Server } from '@hapi/hapi';
 const rewriters = new WeakMap<Server, (request: Request) => void>();
 
 /**
- * Sets a function that may change the route of page requests with `request.setUrl`. It is not an extension of hapi, because API calls
- * bypass hapi only while there is no second extension.
+ * Sets a function that may change the route of page requests with `request.setUrl`. It is not a hapi extension, because API calls bypass
+ * hapi only while there is no second extension.
  */
 export function setPageRewriter(server: Server, rewrite: (request: Request) => void): void {
   rewriters.set(server, rewrite);

@@ -9,7 +9,7 @@ import { refusingEndpoint, type Serving } from './open-exchange.ts';
 import { RequestBody } from './request-body.ts';
 import type { SendProgress } from './send.ts';
 
-/** A request received as a message, on a connection other than HTTP/1.1. */
+/** A request received as a message, on a connection that is not HTTP/1.1. */
 export interface InboundMessage extends Pick<
   ExchangeInit,
   'endpoint' | 'path' | 'query' | 'headers' | 'remoteAddress'
@@ -22,9 +22,9 @@ export interface InboundMessage extends Pick<
   readonly outlines?: ReadonlyMap<Buffer, OutlinedItems>;
 }
 
-/** Describes the part of a response that the client received. */
+/** What the client received of a response. */
 export interface MessageDelivery extends SendProgress {
-  /** Status received by the client; undefined if the client disconnected before. */
+  /** Status received by the client; undefined if the client disconnected before that. */
   readonly status: number | undefined;
 }
 

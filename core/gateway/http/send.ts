@@ -12,13 +12,13 @@ import { StallWatch } from './stall-watch.ts';
 import { isFullyAccepted, watchClient } from './stalled-client.ts';
 
 /**
- * Ms without data after which a stream gets a keep-alive, and each further one. Proxies cut streams that are idle for a minute, and Caddy
- * 2.11 loses their end. Apache and Varnish detect a disconnected client only on the second write: at 15 s, that is half a minute of a paid
- * response. At 5 s, 1,000 silent streams take 1.4 % of a core; at 15 s, 0.6 %.
+ * How long a stream may send no data before it gets a keep-alive, and then another. Proxies cut streams that are idle for a minute, and
+ * Caddy 2.11 loses their end. Apache and Varnish detect a disconnected client only on the second write: at 15 s, that is half a minute of a
+ * paid response. At 5 s, 1,000 silent streams take 1.4 % of a core; at 15 s, 0.6 %.
  */
 const keepAliveAfterMs = 5_000;
 
-/** Time for stages to end the body themselves when the gateway ends their exchange. */
+/** How long stages have to end the body themselves when the gateway ends their exchange. */
 export const abortGraceMs = 500;
 
 /** Progress of sending a reply; read when the exchange ends. */
@@ -39,7 +39,7 @@ export interface SendOptions {
 
 /**
  * Writes a reply to the socket as fast as the client reads. A failed stream ends with an error if the client's format has one. Its body is
- * never completed, so that a client which ignores the error sees a broken connection. A client that stops reading is disconnected, because
+ * never completed, so that a client that ignores the error sees a broken connection. A client that stops reading is disconnected, because
  * it would hold an upstream connection and a slot forever.
  */
 export function sendReply(
@@ -64,7 +64,7 @@ export function sendReply(
   } else {
     sendStream(response, exchange, reply, headers, body, progress, options);
   }
-  // The system has already accepted most whole replies.
+  // The system has already accepted most replies that are sent whole.
   if (!isFullyAccepted(response))
     watchClient(response, writeTimeout, () => disconnect(response, exchange, writeTimeout));
   return progress;

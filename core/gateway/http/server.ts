@@ -57,7 +57,7 @@ type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const shortcuts = new WeakMap<HttpServer, Shortcut>();
 
-/** Lets requests bypass hapi, whose work before the handler takes a tenth of the time of a small call. */
+/** Lets requests bypass hapi, whose work before the handler takes a tenth of the time of a short call. */
 function addShortcut(listener: HttpServer): void {
   const hapiListeners = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request');
@@ -78,9 +78,9 @@ interface Extensions {
 }
 
 /**
- * Stops the server. Does nothing if the listener never listened, because hapi would fail.
+ * Stops the server. Does nothing if the server never listened, because hapi would fail.
  *
- * @param timeoutMs time for connections in use
+ * @param timeoutMs how long connections in use may stay open
  * @throws the error or timeout of a plugin's `onPreStop`
  */
 export async function stopServer(server: Server, timeoutMs: number): Promise<void> {
@@ -98,7 +98,7 @@ export async function stopServer(server: Server, timeoutMs: number): Promise<voi
 /** Adds the routes that run the pipeline, and their aliases. */
 export function routeExchanges(server: Server, handler: ExchangeHandler, endpoints: EndpointTable): void {
   const roots = versionSegments.map((name) => `/${name}`);
-  const uploads = roots.map((root) => `/upload${root}`); // Where Google's SDKs send files.
+  const uploads = roots.map((root) => `/upload${root}`); // where Google's SDKs send files
   const paths = [
     ...roots,
     ...[...roots, ...uploads, '/v2', ...vendorSegments.map((name) => `/${name}`)].map((root) => `${root}/{path*}`),
@@ -146,7 +146,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
   server.ext('onRequest', (request, h) => {
     // A base URL with a trailing slash causes a double slash. hapi would interpret the first segment as a host.
     if (request.path.startsWith('//')) request.setUrl((request.raw.req.url ?? '').replace(/^\/+/, '/'));
-    // Plugins' extensions have already run. hapi's router and body parser would double the cost of hapi.
+    // Plugins' extensions have already run. hapi's router and body parser would double its cost.
     if (endpoints.has(request.path)) return handler.handle(request, h);
     if (isExchangePath(request.path, endpoints)) return h.continue;
     // hapi's ids contain the host name and the process id.
@@ -163,7 +163,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
 
 function ignoreError(): void {}
 
-/** Renders hapi's own errors on paths of the API, such as a malformed URL, in the client's dialect. */
+/** Renders hapi's own errors on API paths, such as for a malformed URL, in the client's dialect. */
 function renderHapiError(
   request: Request,
   h: ResponseToolkit,

@@ -8,8 +8,8 @@ import { detectDialect } from './dialect.ts';
 import { stripQuery } from './paths.ts';
 
 /**
- * Delay before a starting gateway listens. Most starts complete earlier. Proxies without health checks, such as nginx, treat an open port as
- * a serving gateway, and so they rarely see a starting one.
+ * How long a starting gateway waits before it listens. Most starts complete earlier. Proxies without health checks, such as nginx, treat an
+ * open port as a serving gateway, so they rarely see a starting one.
  */
 const defaultDelayMs = 1_000;
 
@@ -17,7 +17,7 @@ interface StartingListenerOptions {
   readonly listener: Server;
   readonly address: ListenAddress | InheritedSockets;
   readonly onError: (error: Error) => void;
-  /** Delay in ms; Infinity if other processes already accept from the same sockets. */
+  /** Infinity if other processes already accept from the same sockets. */
   readonly delayMs?: number;
 }
 

@@ -50,7 +50,7 @@ export class Upgrades {
     this.#log = log;
   }
 
-  /** Decides which requests become WebSockets, as the listener's `shouldUpgradeCallback`. Must not throw. */
+  /** Decides which requests become WebSockets. This is the listener's `shouldUpgradeCallback`, so it must not throw. */
   readonly accepts = (request: IncomingMessage): boolean => this.#find(request) !== undefined;
 
   attach(server: Server): void {
@@ -104,8 +104,8 @@ export class Upgrades {
 function ignoreError(): void {}
 
 /**
- * True for a valid WebSocket request. Requests that the listener refuses, and requests queued behind another one on their connection, stay
- * HTTP requests.
+ * Returns true for a valid WebSocket request. Requests that the listener refuses, and requests queued behind another one on their
+ * connection, stay HTTP requests.
  */
 function isWebSocketRequest({ method, headers, socket, rawHeaders }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;

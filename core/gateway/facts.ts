@@ -12,11 +12,11 @@ export interface Principal {
   readonly keyHint: string;
   /** Limits of this key, which replace the configured limits. */
   readonly limits: RateLimits | undefined;
-  /** Number of recorded requests of the account. It lags behind until records reach the database. */
+  /** How many requests of the account are recorded. Lags behind until records reach the database. */
   readonly requestCount: number;
 }
 
-/** Limits of model calls. Omitted members have the configured values. */
+/** Limits on model calls. An omitted member keeps its configured value. */
 export interface RateLimits {
   /** Requests per period. */
   readonly limit?: number | undefined;
@@ -44,7 +44,7 @@ export interface Entitlement {
   readonly inactiveReason?: string | undefined;
 }
 
-/** An allowance of requests, and its remainder after this request. */
+/** An allowance of requests, and what is left of it after this request. */
 export interface AllowanceState {
   readonly limit: number; // requests per period
   readonly period: number; // seconds
@@ -53,15 +53,15 @@ export interface AllowanceState {
   readonly resetAfter: number; // seconds until the full burst is available
 }
 
-/** The caller's limits of model calls. Written by `rate-limit`. */
+/** The caller's limits on model calls. Written by `rate-limit`. */
 export interface RateLimitState extends AllowanceState {
   readonly concurrent: number; // requests in flight
-  /** The separate allowance of requests that are not model calls; set for such a request. */
+  /** The separate allowance for other requests; set only if this request is not a model call. */
   readonly other?: AllowanceState | undefined;
 }
 
 /**
- * Reason for an attempt's failure, which determines the next attempt.
+ * Why an attempt failed, which determines the next attempt.
  *
  * - `client`: the request was refused, and other routes would refuse it as well.
  * - `overflow`: the request is too long for this route; a route with a larger context may serve it.
@@ -69,8 +69,8 @@ export interface RateLimitState extends AllowanceState {
  * - `throttled`: too many requests to this upstream.
  * - `route`: the route is faulty.
  * - `no_model`: the route does not have this model.
- * - `unsupported`: the server of the route does not support a feature of the request; another server may.
- * - `setup`: the operator has not set up the server of the route for the request.
+ * - `unsupported`: the route's server does not support a feature of the request; another server may.
+ * - `setup`: the operator has not set up the route's server for such a request.
  * - `memory`: the response did not fit into the gateway's memory.
  * - `local`: the gateway could not open a connection, because the system had no descriptor or port left for it.
  * - `gone`: the exchange is over, because the client disconnected, the gateway is stopping, or another route was faster.
@@ -111,9 +111,9 @@ export interface Delivery {
   usage: Usage | undefined;
   /** Features of the request that the serving route could not express. */
   notes?: readonly string[] | undefined;
-  /** Ms from the start of the exchange to the first content of the reply. */
+  /** Time from the start of the exchange to the first content of the reply, in ms. */
   firstContentAfter: number | undefined;
-  /** Total wait for free slots of upstreams, in ms; undefined if the request did not wait. */
+  /** How long the request waited for upstream slots in total, in ms; undefined if it did not wait. */
   queuedFor?: number;
   /** Model named in the upstream's reply. */
   answeredModel?: string | undefined;
@@ -141,24 +141,24 @@ export const rateLimitState = defineFact<RateLimitState>('rate_limit_state');
 /** Maximum of `slotWait`, in ms. */
 export const longestSlotWait = 600_000;
 /**
- * Maximum wait of a model call, in ms, while its key has the maximum number of requests in flight. Without it, the call is refused at once.
- * Written for clients that wait on their own connection. Waiting calls of a key are served in order.
+ * How long a model call may wait, in ms, while its key has the maximum number of requests in flight. Without it, the call is refused at
+ * once. Written for clients that wait on their own connection. A key's waiting calls are served in order.
  */
 export const slotWait = defineFact<number>('slot_wait');
-/** Time that the call waited for its key's limit, in ms; written by `rate-limit`. */
+/** How long the call waited for its key's limit, in ms; written by `rate-limit`. */
 export const slotWaited = defineFact<number>('slot_waited');
 /** Whether the reply came from the cache; written by `cache` if the client requested caching. */
 export const cacheStatus = defineFact<'hit' | 'miss'>('cache_status');
 /** Translates between the client's format and the routes of its model; written by `format`. */
 export const adapter = defineFact<Adapter>('adapter');
-/** The call of a cache hit, which `format` has not read; written by `cache`. */
+/** The call of a cache hit, in place of `adapter`, because a hit never reaches `format`; written by `cache`. */
 export const cachedCall = defineFact<CachedCall>('cached_call');
 /** Source of the reply; written by `upstream`. */
 export const delivery = defineFact<Delivery>('delivery');
-/** Digests of the reply; written by `upstream` at its end, and by `cache` for a hit. */
+/** Digests of the reply; written by `upstream` when the reply ends, and by `cache` for a hit. */
 export const answerDigests = defineFact<AnswerDigests>('answer_digests');
 /**
- * The model, with the route to probe, of a request made by the gateway itself. Such a request has no account, and changes neither
+ * Set for a request that the gateway makes to probe a route: the model with that route. Such a request has no account, and changes neither
  * breakers nor keys nor the retry budget. Written by the code that makes the request.
  */
 export const trialModel = defineFact<Model>('trial_model');

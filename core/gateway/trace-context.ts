@@ -50,7 +50,7 @@ export function createAttemptSpanId({ id }: Pick<Exchange, 'id'>, route: string,
   return createSpanId(`${id} ${route} ${startedAt}`);
 }
 
-/** Derives a span id from a text, so that every instance derives the same id. */
+/** Derives a span id from a text, so that every instance gets the same id. */
 export function createSpanId(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
 }

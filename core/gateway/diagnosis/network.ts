@@ -89,7 +89,7 @@ function describeCertificate(socket: TLSSocket): Finding {
 }
 
 async function waitUntilOpen<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
-  // Ignores errors after the event, such as a reset while the socket closes.
+  // A later error, such as a reset while the socket closes, must not end the process.
   socket.on('error', () => undefined);
   try {
     await once(socket, event, { signal });

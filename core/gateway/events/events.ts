@@ -1,10 +1,8 @@
 /**
- * Events of accounts, orders and keys. Every instance receives them. Each is recorded once in `account_event`, in the
- * transaction that makes the change (`account-events.ts`). Plugins add their own types:
+ * Events about accounts, orders and keys. Every instance receives them. Each is recorded once in `account_event`, in the transaction that
+ * makes the change (`account-events.ts`). Plugins add their own types:
  *
- *     declare module 'daypass' {
- *       interface EventTypes { 'note.written': { readonly accountId: string } }
- *     }
+ * declare module 'daypass' { interface EventTypes { 'note.written': { readonly accountId: string } } }
  *
  * Payloads are JSON: ids, amounts and times as text, no secrets. Handlers read other data from the database.
  */
@@ -13,7 +11,7 @@ export interface EventTypes {
   'order.paid': OrderEvent;
   /** The payment that activated an order was refunded in full. The order's days have ended, unless the operator kept them. */
   'order.refunded': OrderEvent;
-  /** An order was not paid in time. A payment that still arrives activates it. */
+  /** An order was not paid in time. A late payment still activates it. */
   'order.expired': OrderEvent;
   /** An order needs the operator's attention because of a wrong amount or currency, a double payment, or a failed refund. */
   'order.flagged': OrderEvent & { readonly reason: string; readonly flagId: string };
@@ -23,17 +21,17 @@ export interface EventTypes {
   'payment.refunded': OrderEvent & PaymentEvent & { readonly refund: string };
   /** A provider's records contain a payment or refund that belongs to no order of this gateway. */
   'payment.unknown': PaymentEvent & { readonly provider: string; readonly kind: 'payment' | 'refund' };
-  /** Access has started after a time without a period. */
+  /** Access has started after a gap between periods. */
   'plan.started': PlanEvent;
   /** The last period ends within 24 hours. */
   'plan.ending': PlanEvent;
-  /** The last period is over. */
+  /** The last period has ended. */
   'plan.ended': PlanEvent;
   /** The account has a new key. The old key is refused from now on. */
   'key.rotated': { readonly accountId: string; readonly keyId: string };
   /** The operator has blocked the account. Its requests are refused, and its sessions have ended. */
   'account.blocked': { readonly accountId: string };
-  /** A reported payment could not be confirmed for minutes. Sent at most once a day. */
+  /** A reported payment has been unconfirmed for minutes. Sent at most once a day. */
   'payments.delayed': { readonly day: string; readonly since: string };
   /** A day has started in the service's time zone. The operator gets a report of the previous day. */
   'day.reported': { readonly day: string };
@@ -56,7 +54,7 @@ export interface OrderEvent {
 }
 
 interface PaymentEvent {
-  readonly amount: number; // in the smallest payable unit of the currency
+  readonly amount: number; // in the currency's smallest payable unit
   readonly currency: string;
 }
 

@@ -6,7 +6,7 @@ import { gauge } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 
-/** Share of the minimum that must be free in addition before a full disk passes again, so that the check does not flap. */
+/** Extra free space that a full disk needs to pass again, as a share of the minimum, so that the check does not flap. */
 const recoveryHeadroom = 0.1;
 
 const minInodes = 1_000; // the journal and the database create files continuously
@@ -26,7 +26,7 @@ export async function readDiskRoom(folder: string): Promise<DiskRoom> {
   return { free: bavail * bsize, inodes: files > 0 ? ffree : Infinity };
 }
 
-/** True if the disk has no room for new files, regardless of its free bytes. */
+/** Returns true if the disk cannot hold new files, regardless of its free bytes. */
 export function lacksInodes({ inodes }: DiskRoom): boolean {
   return inodes < minInodes;
 }
@@ -80,7 +80,7 @@ export const diskCheck: HealthCheck = {
  * Explains why a disk counts as full, with the remedy; undefined if it has room.
  *
  * @param minBytes configured minimum of free bytes
- * @param requiredBytes free bytes that the disk needs to pass, which is more than the minimum after it was full
+ * @param requiredBytes free bytes that the disk needs to pass; more than the minimum if it was full
  */
 export function explainFullDisk(
   room: DiskRoom,

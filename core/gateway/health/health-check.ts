@@ -6,11 +6,11 @@ export type HealthVerdict =
   | {
       readonly ok: false;
       /**
-       * The problem, then the remedy, in one sentence for an operator on call, without secrets and addresses. It is in English; pages
-       * translate sentences of `defineSentences`.
+       * The problem, then the remedy, in one sentence for an operator on call, without secrets and addresses. Pages translate the English
+       * sentence if `defineSentences` has defined it.
        */
       readonly reason: string;
-      /** Start of the failure, epoch ms. */
+      /** When the failure started, in epoch ms. */
       readonly since: number;
     };
 
@@ -31,7 +31,7 @@ export interface HealthCheck {
   readonly appliesTo?: (host: Host) => boolean;
   /** Rereads the check's data. Must be fast, and must not reject. */
   refresh?(host: Host): Promise<unknown>;
-  /** Evaluates data in memory, because it runs every few seconds and on each operator request. An error fails the check. */
+  /** Must use only data in memory, because it runs every few seconds and on each operator request. If it throws, the check fails. */
   check(host: Host): HealthVerdict;
 }
 

@@ -19,7 +19,7 @@ interface MetricSource {
   read: (() => Promise<readonly MetricFamily[]>) | undefined;
 }
 
-/** Returns the source of the process's metrics for consumers other than Prometheus. Its `read` is set by the plugin with the metrics. */
+/** Returns the source of the process's metrics for consumers other than Prometheus. The metrics plugin sets its `read`. */
 export function getMetricSource(host: Pick<Host, 'keep'>): MetricSource {
   return host.keep('metrics/source', () => ({ read: undefined }));
 }

@@ -32,7 +32,7 @@ export const lostOutputGauge = gauge(
 
 const queueToleranceMs = 300_000;
 
-/** Fails if the queue is down for minutes, and while repeated jobs do not run although they were rescheduled. */
+/** Fails if the queue has been down for minutes, or if repeated jobs do not run although they were rescheduled. */
 export const jobsCheck: HealthCheck = {
   name: 'jobs',
   runbook: 'jobs-late',

@@ -6,7 +6,7 @@ import { gauge, gaugeBy } from './gauge.ts';
 
 const resolutionMs = 20;
 
-/** Minimum period of a reading, so that no lag is missed between two scrapes. */
+/** The shortest period that a reading covers, so that no lag is missed between two scrapes. */
 const windowMs = 60_000;
 
 /**
@@ -49,7 +49,7 @@ const getLagMonitor = (host: Pick<Host, 'keep' | 'monotonic'>) =>
 
 /** Metrics of the process: age, CPU, memory and event loop. */
 export const processGauges = [
-  // The versions are labels, which is the convention of Prometheus.
+  // Versions are labels by Prometheus convention.
   gaugeBy(
     ['version', 'node'],
     'build_info',

@@ -25,7 +25,7 @@ export async function readHealth({ healthChecks }: HealthChecks, host: Host): Pr
   return [...dependencies.map((state) => checkDependency(state, host)), ...verdicts];
 }
 
-/** Records whether a check fails, and returns the time of its first failure since it last passed, epoch ms. */
+/** Records whether a check fails, and returns when it first failed since it last passed, in epoch ms. */
 function trackFailure(host: Pick<Host, 'keep' | 'now'>, name: string, isFailing: boolean): number {
   const failingSince = host.keep('health/failing-since', () => new Map<string, number>());
   if (!isFailing) failingSince.delete(name);

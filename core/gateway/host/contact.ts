@@ -14,9 +14,9 @@ export function findContactAddress({ contact }: WithContact): string | undefined
 }
 
 /**
- * Returns the link to the operator's contact; '' if gateway.yaml has none. For WhatsApp and email, the link contains a subject.
+ * Returns the link for contacting the operator; '' if gateway.yaml has no contact. For WhatsApp and email, the link contains a subject.
  *
- * @param about subject of the question, such as the code of an order
+ * @param about subject of the question, such as an order code
  */
 export function buildContactLink({ contact = '' }: WithContact, about: string): string {
   const parameter =

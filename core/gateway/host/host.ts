@@ -46,9 +46,9 @@ export interface Services {
   readonly events: EventPublisher;
   /** Memory budget of bodies and caches. */
   readonly memory: ProcessMemory;
-  /** Returns wall-clock time as epoch ms, for records, ids, people and the database. The clock may be set, even backwards. */
+  /** Returns wall-clock time as epoch ms, for records, ids, people and the database. This clock may jump, even backwards. */
   now(): number;
-  /** Returns monotonic ms, for everything that this process waits for. Meaningless to other processes. */
+  /** Returns monotonic ms, for everything that this process times. Meaningless to other processes. */
   monotonic(): number;
   /**
    * Returns the object for a key, for state that survives reloads, such as breakers, journals and connection pools. The first call in any
@@ -61,7 +61,7 @@ export interface Services {
 export interface Host extends Services {
   readonly service: Service;
   readonly catalog: Catalog;
-  /** Number of the variant with this configuration; undefined for the main configuration. */
+  /** Number of the variant that uses this configuration; undefined for the main configuration. */
   readonly variant?: number | undefined;
   /** Returns a section of gateway.yaml, validated and with defaults. */
   section<S extends Section>(section: S): SectionValue<S>;

@@ -5,7 +5,7 @@ import type { Host } from '../host/host.ts';
 
 /**
  * Turns an event into an email to the account in the payload's `accountId`. The plugin that records the event registers it. Every command
- * loads it; a writer that needs modules which others do not is loaded with `load`, when an email is due.
+ * loads the kind; a writer that needs modules of its own is loaded with `load` when an email is due.
  */
 export type MailKind<Name extends EventName = EventName> = MailDelivery<Name> &
   (MailWriter<Name> | { load(): Promise<MailWriter<Name>> });
@@ -13,13 +13,13 @@ export type MailKind<Name extends EventName = EventName> = MailDelivery<Name> &
 interface MailDelivery<Name extends EventName> {
   readonly event: Name;
   /**
-   * `urgent`: sent before other emails, of which there may be thousands. `optional`: not about an order, a sign-in or a key, so that readers
+   * `urgent`: sent before other emails, of which there may be thousands. `optional`: not about an order, a sign-in or a key, so recipients
    * can unsubscribe. `reminder`: optional, and not sent if reminders are disabled in gateway.yaml.
    */
   readonly delivery: 'urgent' | 'usual' | 'optional' | 'reminder';
   /**
-   * Texts of the emails, and reasons for not sending one (`mail.reason.…`), which pages translate; default: the texts of all plugins, so
-   * that the plugin's `texts` have them.
+   * Texts of the emails, and reasons for not sending one (`mail.reason.…`), which pages translate. Default: the texts of all plugins, so
+   * the plugin's `texts` must contain them.
    */
   readonly texts?: MailTexts;
 }
@@ -30,13 +30,13 @@ export interface MailTexts {
   readonly id: Readonly<Record<string, Text>>;
 }
 
-/** Writes the emails of a kind. */
+/** Writes emails of one kind. */
 export interface MailWriter<Name extends EventName = EventName> {
-  /** Finds the address of the account's mail; default: the address of the account. */
+  /** Finds the email address to send to; default: the account's address. */
   recipient?(host: Host, accountId: string): Promise<string | undefined>;
   /**
-   * Writes the email, or returns the English reason for not sending it because the event is no longer relevant. Any error fails the
-   * email.
+   * Writes the email, or returns the English reason for not sending it because the event is no longer relevant. If it throws, the email
+   * fails.
    */
   write(context: MailContext<Name>): Promise<MailDraft | string>;
 }
@@ -45,15 +45,15 @@ export interface MailWriter<Name extends EventName = EventName> {
 export interface MailContext<Name extends EventName = EventName> {
   readonly host: Host;
   readonly payload: EventTypes[Name];
-  /** Time when the event was recorded. */
+  /** When the event was recorded. */
   readonly createdAt: Date;
   readonly account: MailedAccount;
   readonly language: keyof MailTexts;
-  /** Returns a text of the email's kind in the language. */
+  /** Returns a text of this kind of email in the recipient's language. */
   readonly t: (key: string, values?: TextValues) => string;
   /** Returns the English text of a reason for not sending the email. */
   readonly reason: (key: string, values?: TextValues) => string;
-  /** Formats values in the language, and times in the service's time zone. */
+  /** Formats values in the recipient's language, and times in the service's time zone. */
   readonly format: {
     money(amount: number, currency: string): string;
     time(value: Date): { readonly text: string };
@@ -69,11 +69,11 @@ export interface MailedAccount {
   readonly createdAt: Date;
   /** Paid periods that have not ended, earliest first; the last period if all have ended. */
   readonly periods: readonly { readonly startsAt: Date; readonly endsAt: Date }[];
-  /** Time by the database's clock when the account was read, epoch ms. */
+  /** When the account was read, by the database's clock, in epoch ms. */
   readonly readAt: number;
 }
 
-/** Content of an email as plain text. Greeting, closing and layout are added to all emails. */
+/** Content of an email as plain text. Every email gets a greeting, a closing and the layout. */
 export interface MailDraft {
   readonly subject: string;
   readonly paragraphs: readonly string[];

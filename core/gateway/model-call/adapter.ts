@@ -3,8 +3,8 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 
 /**
- * Adapts a client's request to the routes that may serve it. The stage `format` creates an adapter for each model call. The stage `upstream`
- * gets the request for a route from the adapter, and passes the response back to it. This decouples the two stages.
+ * Adapts a client's request to the routes that may serve it. The `format` stage creates an adapter for each model call. The `upstream`
+ * stage gets the request for a route from it, and passes the response back to it, so neither stage depends on the other.
  */
 export interface Adapter extends RouteCalls {
   readonly model: Model;
@@ -21,8 +21,8 @@ export interface Adapter extends RouteCalls {
   /** True if only the route and key of the session can serve the request. */
   readonly isBound?: boolean;
   /**
-   * Creates the calls that let another route continue a reply that was truncated after its first content. Returns undefined if that is not
-   * wanted, or not possible at this point. Missing if it is never possible.
+   * Creates the calls that let another route continue a reply that was truncated after its first content. Returns undefined if continuing
+   * is not wanted, or not possible at this point. Missing if it is never possible.
    */
   resume?(broken: ReplyReader): RouteCalls | undefined;
 }
@@ -31,7 +31,7 @@ export interface Adapter extends RouteCalls {
 export interface RouteCalls {
   /** False if the request cannot be expressed in any format of the route. */
   canServe(route: Route): boolean;
-  /** False for a route that supports less of the request than others; missing if all routes are equal. */
+  /** False for a route that supports less of the request than others do; missing if all routes are equal. */
   prefers?(route: Route): boolean;
   /** Encodes the request to send. Each call starts from the client's unmodified request. */
   encode(route: Route): UpstreamRequest;
@@ -41,7 +41,7 @@ export interface RouteCalls {
 
 /** Request of an attempt. */
 export interface UpstreamRequest {
-  /** Name of the body's wire format, which is one of the route's formats. */
+  /** Wire format of the body, one of the route's formats. */
   readonly format: string;
   /** Appended to the upstream's base URL; starts with a slash. */
   readonly path: string;
@@ -62,14 +62,14 @@ export interface ReplyReader {
    */
   whole(body: Buffer, contentType: string): WholeReply;
   /**
-   * Converts a body to the kind that the client requested, which is events for a non-streaming body, or a non-streaming reply for events.
-   * Missing if that is not possible.
+   * Converts a body to the kind that the client requested: a non-streaming body to events, or events to a non-streaming reply. Missing if
+   * that is not possible.
    *
    * @throws GatewayError see `whole`
    */
   convert?(body: Buffer, isEventStream: boolean): WholeReply;
   /**
-   * Runs `whole` or `convert` in steps, so that processing a long body does not block other requests.
+   * Runs `whole` or `convert` in steps, so that a long body does not block other requests.
    *
    * @param kind kinds of the body and of the request; the body is converted if they differ
    * @throws GatewayError see `whole`
@@ -86,15 +86,15 @@ export interface ReplyReader {
   end(): Buffer;
   /** True after content has been passed on to the client, so that no other route can take over. */
   readonly hasContent: boolean;
-  /** Count that grows with every event that carries data, but not with pings, comments or partial events. */
+  /** Grows with every event that carries data, but not with pings, comments or partial events. */
   readonly progress: number;
-  /** Number of characters that the reader buffers until the end of the reply; missing if it buffers none. */
+  /** How many characters the reader buffers until the reply ends; missing if it buffers none. */
   readonly held?: number;
   /** True if the reply is complete. A stream that ends earlier was truncated. */
   readonly isComplete: boolean;
   /**
-   * True if only usage and an end marker can follow, for which the upstream gets a short timeout. Becomes false if more content follows
-   * nevertheless; the usual timeouts then apply again.
+   * True if only usage and an end marker can follow, for which the upstream gets a short timeout. If more content follows after all, it
+   * becomes false and the usual timeouts apply again.
    */
   readonly isFinished: boolean;
   /** Error reported by the upstream inside the stream. */
@@ -106,7 +106,9 @@ export interface ReplyReader {
   readonly digests?: AnswerDigests | undefined;
   /** Model named in the upstream's reply. */
   readonly answeredModel?: string | undefined;
-  /** Features of the reply that could not be passed on. They are recorded, and reported to the client if the headers were not sent yet. */
+  /**
+   * Features of the reply that could not be passed on. They are recorded, and reported to the client if the headers have not been sent yet.
+   */
   readonly notes?: readonly string[] | undefined;
   /**
    * Returns the reply as one object in the client's format, exactly as the client receives it. Returns undefined until the reply is complete,

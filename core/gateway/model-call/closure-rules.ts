@@ -12,7 +12,7 @@ export interface ClosureRule {
   readonly codes?: ReadonlySet<string>;
   /** Reasons in Google's `ErrorInfo`. */
   readonly reasons?: ReadonlySet<string>;
-  /** Pattern that matches the complete message, because messages may contain names chosen by the client, even at the start. */
+  /** Must match the complete message, because messages may contain names chosen by the client, even at the start. */
   readonly messagePattern?: RegExp;
   /** URL of the vendor's documentation. */
   readonly source: string;
@@ -21,7 +21,7 @@ export interface ClosureRule {
 }
 
 /**
- * Messages and codes of vendors for a closed key that only the vendor can reopen. Invalid keys, unpaid bills and used-up credit are not
+ * Vendors' messages and codes for a closed key, which only the vendor can reopen. Invalid keys, unpaid bills and used-up credit are not
  * included, because those keys only cool down.
  */
 export const closureRules: readonly ClosureRule[] = [

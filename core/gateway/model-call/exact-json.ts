@@ -30,7 +30,7 @@ const inputNames = new Set(['input', 'args', 'arguments', 'response', 'numberVal
 const inputNamePattern = new RegExp(`"(?:${[...inputNames].join('|')})"`);
 
 const maxNumberLength = 1_024; // longer numbers are not preserved
-/** Length of a text above which its strings are skipped, because they may contain many digits. */
+/** In a longer text, strings are skipped, because they may contain many digits. */
 const longTextLength = 1_048_576;
 
 /** True if parsing the text may change a number, that is, if it contains 16 consecutive digits and dots. */

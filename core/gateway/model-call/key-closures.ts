@@ -6,13 +6,13 @@ import { digestKey } from './key-digest.ts';
 /** Whether a vendor has closed a key, as known to this instance. Times are ms of `Host.monotonic`. */
 export interface KeyClosure {
   readonly id: string;
-  /** Time until which requests do not use the key; 0 while it is open. */
+  /** Requests do not use the key before this time; 0 while it is open. */
   until: number;
-  /** Time of the last closure on this instance. */
+  /** When this instance last closed the key. */
   since?: number;
 }
 
-/** Maximum time in which responses to requests sent before a closure may arrive. */
+/** How long after a closure responses to earlier requests may still arrive. */
 const inFlightMs = 60_000;
 
 /** A vendor's error that closes a key. */
@@ -27,7 +27,7 @@ export interface ReportedClosure {
 
 /** Stores closed keys for all instances. Must not throw. */
 interface ClosureStore {
-  /** Stores a closure; returns the ms until requests may try the key again. */
+  /** Stores a closure. Returns how many ms requests must wait before they try the key again. */
   storeClosed(closure: KeyClosure, report: ReportedClosure): number;
   /** Called when the vendor has served a request with the key. */
   storeOpened(closure: KeyClosure): void;
@@ -72,7 +72,7 @@ export class KeyClosures {
     return true;
   }
 
-  /** Opens a key that the vendor has accepted. Ignored soon after a closure, because the request may have been sent before it. */
+  /** Reopens a key that the vendor has accepted. Ignored soon after a closure, because the request may have been sent before it. */
   recordAccepted(closure: KeyClosure): void {
     if (this.#monotonic() - (closure.since ?? -Infinity) < inFlightMs) return;
     closure.until = 0;

@@ -3,7 +3,7 @@ import type { Service } from '../host/host.ts';
 /** Maximum number of notes in a header. At 120 characters each, they stay below the limits of proxies. */
 export const maxNotes = 24;
 
-/** Ends a truncated list of notes. It is not an ellipsis, because a header cannot contain one. */
+/** Ends a truncated list of notes. Headers cannot contain the ellipsis character. */
 export const truncationMark = '...';
 
 /** Note on a reply that continues on another route after its headers were sent. */

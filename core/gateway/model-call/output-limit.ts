@@ -1,4 +1,4 @@
-/** Wording of an upstream that rejects the number of output tokens. */
+/** How an upstream words its rejection of the requested number of output tokens. */
 interface LimitMessage {
   readonly pattern: RegExp;
   /** Returns the maximum output tokens, from the numbers that the pattern captures. */

@@ -15,8 +15,8 @@ import {
 import { upstreamReason } from './upstream-reason.ts';
 
 /**
- * Types and codes of errors inside a 200 that a retry would get again. They come from Anthropic, OpenAI and Google, or are HTTP statuses.
- * Source of the codes about images: openai 7.59, `ResponseError`.
+ * Types and codes of errors inside a 200 that a retry would only repeat: those of Anthropic, OpenAI and Google, and HTTP statuses. Source
+ * of the codes about images: openai 7.59, `ResponseError`.
  */
 const permanentCodes = new Set([
   'invalid_request_error',
@@ -45,8 +45,8 @@ const missingCodes = new Set(['not_found_error', 'NOT_FOUND', '404']);
 const accountCodes = new Set(['permission_error', 'PERMISSION_DENIED', 'UNAUTHENTICATED', '401', '402', '403']);
 
 /**
- * Finds the meaning of an error inside a 200, which is the same as with the proper status. Returns undefined for a failure of the upstream.
- * SDKs treat the error's type like the corresponding status, and do not retry the request.
+ * Finds the meaning of an error inside a 200, as if it had the proper status; undefined if the upstream failed. SDKs treat the error's type
+ * like that status, and do not retry the request.
  */
 function findMeaning(reported: ReportedError): ErrorMeaning | undefined {
   const meaning = findErrorMeaning(reported);
@@ -67,7 +67,7 @@ function chooseStatus({ type, code }: ReportedError): number {
   return codes.some((word) => word === 'request_too_large' || word === '413') ? 413 : 400;
 }
 
-/** Converts an error inside a 200. The client gets a failure of the upstream, unless the request or the setup caused the error. */
+/** Converts an error inside a 200. To the client, the upstream has failed, unless the request or the setup caused the error. */
 export function createReportedFailure(reported: ReportedError | undefined): GatewayError {
   const message = removeSecrets(reported?.message ?? upstreamReason('upstream.reason.no_message'), 500);
   const meaning = reported && findMeaning(reported);

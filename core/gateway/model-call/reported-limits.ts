@@ -17,7 +17,7 @@ export interface ReportedLimits {
   readonly tokens: Allowance | undefined;
 }
 
-/** Minimum interval between readings of an upstream's headers. */
+/** An upstream's headers are read at most this often. */
 const sampleIntervalMs = 10_000;
 
 /** Names used by OpenAI and most other vendors, by Anthropic, and by vendors that only limit requests (the last one is from an IETF draft). */

@@ -7,12 +7,12 @@ export interface RouteStatus {
   /** State of the breaker; `no_model` while the route is tried last because it does not have the model. */
   readonly state: 'closed' | 'open' | 'half_open' | 'no_model';
   readonly open_until: string | null;
-  /** Time when the breaker first opened, regardless of failed probes since; omitted while it is closed. */
+  /** When the breaker first opened, regardless of failed probes since; omitted while it is closed. */
   readonly open_since?: string;
   readonly reason: string | null;
-  /** Number of the upstream's API keys in a cooldown, because they are throttled, rejected or out of credit. */
+  /** How many of the upstream's API keys are in a cooldown, because they are throttled, rejected or out of credit. */
   readonly keys_cooling_down?: number;
-  /** Number of the upstream's API keys closed by the vendor; omitted if none. */
+  /** How many of the upstream's API keys the vendor has closed; omitted if none. */
   readonly keys_closed?: number;
 }
 
@@ -27,7 +27,7 @@ export function readRouteStatus({ statusReports }: StatusReports, host: Host): M
   return new Map(statuses.map((status) => [status.route, status]));
 }
 
-/** True if resetting the route has an effect, because its breaker is not closed or keys are in cooldown. */
+/** Returns true if resetting the route has an effect, because its breaker is not closed or keys are in cooldown. */
 export function canReset(status: RouteStatus | undefined): boolean {
   return (status?.keys_cooling_down ?? 0) > 0 || (status?.state ?? 'closed') !== 'closed';
 }

@@ -21,7 +21,7 @@ export interface ReportedError {
   readonly isRejection?: boolean;
   /** Context size in tokens, which llama.cpp reports in addition to its message. */
   readonly contextSize?: number | undefined;
-  /** The status of the upstream of another gateway, if that gateway reports it in its message. */
+  /** Status that another gateway got from its own upstream, if its message contains it. */
   readonly wrappedStatus?: number | undefined;
 }
 
@@ -62,7 +62,7 @@ function readWrapped(body: JsonObject, error: JsonObject): ReportedError {
   };
 }
 
-/** Types of MiniMax's error codes, which have status 200. Source: MiniMax API docs, "Error Codes". */
+/** Error types for MiniMax's codes, which come with status 200. Source: MiniMax API docs, "Error Codes". */
 const minimaxTypes: ReadonlyMap<string, string> = new Map([
   ['1001', 'DEADLINE_EXCEEDED'],
   ['1002', 'rate_limit_error'],
@@ -89,7 +89,7 @@ export function isContextOverflow({ type, code, message }: Pick<ReportedError, '
   );
 }
 
-/** Servers' wordings for the context size when a prompt is too long. The first number is the context size. */
+/** How servers state the context size if a prompt is too long. The first number is the context size. */
 const contextSizePattern =
   /(?:context size \(|maximum context length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= )(\d+)/i;
 
@@ -102,7 +102,10 @@ export function parseContextWindow({ contextSize, message }: ReportedError): num
 /** Text in quotation marks, which may come from the client. An apostrophe inside a word is not a quotation mark. */
 const quotedTextPattern = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
-/** True if the upstream does not have the model, or the key has no access to it. The catalog has the model that the client requested. */
+/**
+ * Returns true if the upstream does not have the model, or the key has no access to it. The client is not at fault, because its model is in
+ * the catalog.
+ */
 export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return codesMean('model', [code]) || messageMeans('missing', message);
 }
@@ -110,17 +113,17 @@ export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | '
 const clientObjectPattern =
   /\b(file|thread|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
 
-/** True for a 404 about an object of the client. Any other 404 is about the model or the path, which the gateway chose. */
+/** Returns true for a 404 about one of the client's objects. Any other 404 is about the model or the path, which the gateway chose. */
 export function isClientObjectMissing({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return clientObjectPattern.test(`${code ?? ''} ${message ?? ''}`);
 }
 
-/** True if the content of the request was refused. Another key would refuse it as well, and usually another route. */
+/** Returns true if the content of the request was refused. Another key would get the same refusal, and usually so would another route. */
 export function isModeration({ type, code, message }: ReportedError): boolean {
   return codesMean('policy', [type, code]) || messageMeans('policy', message);
 }
 
-/** Messages that repeat names chosen by the client, so that their wording does not count. */
+/** Messages that repeat names chosen by the client, so their wording proves nothing. */
 const echoPattern = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
 
 /** Finds the meaning of an error from its codes and message; undefined if the status decides. */
@@ -141,7 +144,7 @@ export function findErrorMeaning(reported: ReportedError): ErrorMeaning | undefi
 /** Secrets that a vendor's message may contain, such as credentials, accounts and addresses of the operator. */
 const secretPattern =
   /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|(?<!\w)(?=[\da-f:]*::|([\da-f]{1,4}:){7})[\da-f:]{3,45}|[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,8}|\b([\w-]{1,63}\.){1,8}[a-z]{2,63}:\d{2,5}\b/gi;
-/** Maximum length of a vendor's message that is searched for secrets. The remainder is dropped, which bounds the time. */
+/** How many characters of a vendor's message are searched for secrets. The rest is dropped, which bounds the time. */
 const maxSearchedLength = 16_384;
 
 /**

@@ -1,9 +1,8 @@
 import type { ErrorMeaning } from '#core/platform/errors/table.ts';
 
 /**
- * Meanings of an upstream's error. `policy` means that the content was refused; another key would refuse it as well, and usually another
- * route. `missing` means that the upstream may not have the model; with statuses other than 403 and 404, the message may also be about a
- * parameter.
+ * What an upstream's error can mean. `policy`: the content was refused, as it would be with another key and usually on another route.
+ * `missing`: the upstream may not have the model; with statuses other than 403 and 404, the message may also be about a parameter.
  */
 type WordMeaning = Exclude<ErrorMeaning, 'rejected'> | 'policy' | 'missing';
 
@@ -14,7 +13,7 @@ interface Wording {
   readonly source: string;
   /** Part of an error that the pattern applies to; default: the message. */
   readonly appliesTo?: 'code' | 'code or message';
-  /** Preset of the only upstreams that the wording applies to, because it is too unspecific for others. */
+  /** Limits the wording to upstreams with this preset, because it is too vague for others. */
   readonly preset?: string;
 }
 
@@ -24,7 +23,7 @@ interface Wordings {
 }
 
 /**
- * Codes and wordings of vendors, resellers and servers for errors whose status is too unspecific, because servers often send 500 or 501. See
+ * Codes and wordings of vendors, resellers and servers for errors whose status is too vague, because servers often send 500 or 501. See
  * docs/upstreams.md. Types and codes have the same meaning everywhere.
  */
 const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
@@ -258,8 +257,8 @@ export function messageMeans(meaning: WordMeaning, message = '', preset?: string
 }
 
 /**
- * Finds a meaning that is specific to the server, so that another server may accept the request. `unsupported` means that the server lacks a
- * feature, `setup` that it was started without a flag. Returns undefined for other messages.
+ * Finds a meaning that is specific to the server, so another server may accept the request. `unsupported`: the server lacks a feature.
+ * `setup`: it was started without a flag. Returns undefined for other messages.
  */
 export function findServerMeaning(message?: string, preset?: string): 'unsupported' | 'setup' | undefined {
   return (['setup', 'unsupported'] as const).find((meaning) => messageMeans(meaning, message, preset));

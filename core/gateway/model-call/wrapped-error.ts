@@ -15,8 +15,8 @@ const litellmPrefix = /^litellm\.(\w+): (?:(?:litellm\.)?\w+Error: )*(?:\w+Excep
 const litellmSuffix =
   /(?:\n|\. )(?:LiteLLM: model group |model=\S+ context_window_fallbacks=|Set 'context_window_fallback'|Received Model Group=)/;
 /**
- * Prefixes with the status of a gateway's upstream: of vLLM's agentic-api, of claude-code-router, and of OpenAI's SDK for Python, whose
- * exceptions many gateways repeat (lm-proxy with the exception's name, if it was started with `--debug`).
+ * Prefixes that contain the status of a gateway's upstream, as written by vLLM's agentic-api, claude-code-router, and OpenAI's SDK for
+ * Python, whose exceptions many gateways repeat (lm-proxy adds the exception's name if started with `--debug`).
  */
 const statusPrefix =
   /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |(?:Error processing upstream provider response \[\w{1,60}\]: )?Error code: (\d{3}) - )/;

@@ -21,7 +21,7 @@ interface AccessRefusal {
 }
 
 /**
- * Returns the refusal of a request; undefined if it is allowed.
+ * Returns why a request is refused; undefined if it is allowed.
  *
  * - The Host header must contain a known name, which excludes pages that use DNS rebinding.
  * - Pages of other sites must not send requests, even if they could not read the responses.

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { SectionValue } from '#core/config/section.ts';
 import type { operatorSection } from '#core/config/sections/operator-section.ts';
 
-/** Address of the operator listener, which is a Unix socket, or a host and port. */
+/** Address of the operator listener: a Unix socket, or a host and port. */
 export type OperatorAddress = { readonly path: string } | { readonly host: string; readonly port: number };
 
 /** Added to the port of `listen`, so that two gateways on one machine get different operator ports. */

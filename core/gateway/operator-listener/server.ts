@@ -66,7 +66,7 @@ export class OperatorServer implements AsyncDisposable {
     this.#listener.on('error', (error) => noteFailure(this.#log, 'accepting a connection of the operator', error));
   }
 
-  /** Responds to a request of another process, with the same access rules. */
+  /** Responds to a request that another process received, with the same access rules. */
   async respond({ url, headers, localAddress }: ForwardedRequest): Promise<ForwardedResponse> {
     const request = { url, headers: headers as Record<string, string>, app: { localAddress } };
     const { statusCode: status, headers: responseHeaders, payload: body } = await this.#server.inject(request);

@@ -104,7 +104,7 @@ export interface ReplySender {
 /** Receives the reply of an exchange that continues without its client. It must read or discard the body. */
 type ReplyTaker = (reply: Reply) => Promise<void>;
 
-/** Request and reply together, as they pass through the pipeline. */
+/** A request and its reply, as they pass through the pipeline. */
 export class Exchange {
   readonly id: string;
   readonly endpoint: Endpoint;
@@ -125,7 +125,10 @@ export class Exchange {
   readonly memory: MemoryShare;
   /** Owners of the layers of a streamed reply. */
   readonly bodyLayers = new BodyLayers();
-  /** True while a stage keeps the exchange in a queue with its own deadline, which stops the stage's timeout. Reset after each moment. */
+  /**
+   * True while a stage holds the exchange in a queue that has its own deadline. The stage's timeout is paused meanwhile. Reset after each
+   * moment.
+   */
   isQueued = false;
   readonly #startedAt = performance.now();
   readonly #facts = new Map<AnyFact, unknown>();
@@ -189,7 +192,7 @@ export class Exchange {
     return this.#abortReason !== undefined;
   }
 
-  /** Reason of the abort; undefined unless aborted. */
+  /** Why the exchange was aborted; undefined unless it was. */
   get abortReason(): ClientGone | GatewayError | undefined {
     return this.#abortReason;
   }

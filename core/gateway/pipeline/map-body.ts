@@ -10,9 +10,9 @@ import type { Reply } from './reply.ts';
 export type BodyTransform = (chunks: AsyncIterable<Buffer>) => AsyncIterable<Buffer | string>;
 
 /**
- * Changes the body of a reply; for `leave`. A stream stays a stream, and a non-streaming body reaches the transform as one
- * chunk. Backpressure, errors and the end are propagated in both directions: a client that disconnects closes the original
- * body, and an error of the original body ends the new one, after the chunks yielded before.
+ * Changes the body of a reply; for use in `leave`. A stream stays a stream, and a non-streaming body reaches the transform as one chunk.
+ * Backpressure, errors and the end are propagated in both directions: a client that disconnects closes the original body, and an error of
+ * the original body ends the new one, after the chunks yielded before.
  *
  * Each chunk of an event stream contains whole events, and so must each chunk that the transform yields.
  *

@@ -10,8 +10,8 @@ import type { Reply } from './reply.ts';
 import { MappedBlocks, type TextMap } from './text-mapper.ts';
 
 /**
- * Changes the text of a reply in the client's format, streaming or not; for `leave`. A function gets whole words; for a stream, it is
- * called whenever more words are complete. To match across words, pass `{ create }`, which returns a `TextMapper` for each text. A
+ * Changes the text of a reply in the client's format, streaming or not; for use in `leave`. A function gets whole words; for a stream, it
+ * is called whenever more words are complete. To match across words, pass `{ create }`, which returns a `TextMapper` for each text. A
  * mapper may buffer as much text as it needs.
  *
  * Reasoning, tool calls, errors, and replies of endpoints that call no model are not changed.

@@ -18,7 +18,7 @@ export interface Outcome {
    * reading.
    */
   readonly kind: 'answered' | 'refused' | 'failed' | 'aborted';
-  /** Status sent; undefined if the client disconnected before. */
+  /** Status sent; undefined if the client disconnected before that. */
   readonly status: number | undefined;
   readonly error: GatewayError | undefined;
   readonly bytesSent: number; // of the body
@@ -52,8 +52,8 @@ export interface Stage {
    */
   readonly timeout?: number;
   /**
-   * True if the stage's replies have the content reported by the serving route, or by the stage itself. Otherwise the content is read as
-   * it is sent, for the digest in the record.
+   * True if the stage's replies have the content that the serving route, or the stage itself, has reported. Otherwise the content is read
+   * as it is sent, for the digest in the record.
    */
   readonly keepsContent?: boolean;
   activate?(): void;
@@ -102,7 +102,7 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
    * Default for a stage with `activate`: all options.
    */
   readonly shared?: readonly string[];
-  /** Purpose of the stage, for a message. If set, a pipeline must list the stage or turn it off, as in `log: false`. */
+  /** What the stage is for, in a message. If set, a pipeline must list the stage or turn it off, as in `log: false`. */
   readonly expectedFor?: string;
   /**
    * Checks rules across options, in addition to the schema. Reports about values that are not in the file are dropped, because a default

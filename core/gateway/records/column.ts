@@ -21,7 +21,7 @@ interface ColumnShape<Source> {
   readonly maximum?: number; // larger numbers are dropped
   /** Maximum number of entries in a list. The first entries are stored, or the last ones if the number is negative. */
   readonly entries?: number;
-  /** True: shown to operators only, so it is missing from the owner's export. */
+  /** Set for values that only operators see; they are missing from the owner's export. */
   readonly isConfidential?: true;
   /** Members of each object in a `jsonb` column, as separate columns. */
   readonly members?: Columns<never>;

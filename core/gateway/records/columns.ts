@@ -152,7 +152,7 @@ export const columns = {
 /** A request as recorded in the database. */
 export type RequestRecord = RecordRow<typeof columns>;
 
-/** Moment when the values of a source are known: on arrival, before the request goes upstream, or at its end. */
+/** When the values of a source are known: on arrival, before the request goes upstream, or at its end. */
 export type Moment = 'request' | 'caller' | 'result';
 
 /** A group of columns with the object that they are read from. If the object is missing, the columns are null. */
@@ -178,7 +178,7 @@ export const sources: readonly RecordSource[] = [
   { moment: 'result', find: findDigests, columns: digestColumns },
 ];
 
-/** Finds the digests of a reply. If a stage changed the content, its digest is known after sending. */
+/** Finds the digests of a reply. If a stage changed the content, the digest of what was sent is known only after sending. */
 function findDigests(exchange: Exchange): AnswerDigests | undefined {
   const digests = exchange.find(answerDigests);
   const contentReader = exchange.find(changedContent);

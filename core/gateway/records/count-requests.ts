@@ -72,8 +72,8 @@ async function countUpTo(database: Queries, filter: RequestFilter, limit: number
 }
 
 /**
- * Finds the start of the oldest partition of records, epoch ms. Usage is stored for longer than records. `min(started_at)` would be planned
- * over all partitions.
+ * Finds the start of the oldest partition of records, in epoch ms; usage may go back further. `min(started_at)` would be planned over all
+ * partitions.
  */
 export async function findOldestRecord(database: Queries): Promise<number | undefined> {
   const [row] = await database.query<{ oldest: number | null }>(

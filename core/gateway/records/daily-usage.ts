@@ -1,7 +1,7 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import type { UsageCounts } from './usage.ts';
 
-/** Outcomes of a day's requests of all accounts, on any endpoint. */
+/** How a day's requests ended, over all accounts and endpoints. */
 export interface DailyUsage extends Pick<UsageCounts, 'requests' | 'answered' | 'failed' | 'failovers'> {
   /** Date in the requested time zone, such as `2026-11-22`. An hour belongs to the day on which it starts. */
   readonly day: string;

@@ -5,7 +5,10 @@ import { columns } from './columns.ts';
 import { notableCondition } from './filter.ts';
 import { defaultedCounts, speedCounts, storedCounts } from './usage.ts';
 
-/** Conditions of indexes for rare requests of one account. The indexes include status and model, so that two filters read no other rows. */
+/**
+ * Conditions of indexes for rare requests of one account. The indexes include status and model, so a second filter on these reads no other
+ * rows.
+ */
 const rareRequestConditions = {
   request_log_failovers: 'has_failover',
   request_log_hits: `cache = 'hit'`,
@@ -14,7 +17,7 @@ const rareRequestConditions = {
   request_log_stopped: `outcome = 'aborted'`,
 };
 
-/** Indexes of an expression, which MikroORM compares by name. */
+/** Indexes on expressions, which MikroORM compares by name. */
 const requestIndexes = [
   {
     name: 'request_log_rare',
@@ -129,10 +132,10 @@ export const UsageClient = defineEntity({
   uniques: [uniqueKey('usage_client', 'hour, client, model, route')],
 });
 
-/** Model calls that are not added to `UsageClient` yet. */
+/** Model calls that have not been added to `UsageClient` yet. */
 export const UsageClientDelta = defineEntity({ name: 'UsageClientDelta', properties: clientCounts });
 
-/** Counts that are not added to the hours yet. */
+/** Counts that have not been added to the hours yet. */
 export const UsageDelta = defineEntity({
   name: 'UsageDelta',
   properties: {
@@ -162,7 +165,7 @@ export const RouteUsageHour = defineEntity({
   uniques: [uniqueKey('route_usage_hour', 'hour, route, outcome, fault')],
 });
 
-/** Attempts that are not added to `RouteUsageHour` yet. */
+/** Attempts that have not been added to `RouteUsageHour` yet. */
 export const RouteUsageDelta = defineEntity({
   name: 'RouteUsageDelta',
   properties: attemptCounts,

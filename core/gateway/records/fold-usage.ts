@@ -3,7 +3,7 @@ import type { Queries, Transactions } from '#core/platform/database/database.ts'
 import { outcomes } from './filter.ts';
 import { maxClientNames, speedCounts, storedCounts } from './usage.ts';
 
-/** Size of a batch, which is folded in less than a second. A day without folding leaves many batches. */
+/** A batch of this size is folded in less than a second. A day without folding leaves many batches. */
 const maxDeltasPerTransaction = 20_000;
 
 const histogramColumns = 'first_content_buckets, first_content_counts';
@@ -77,7 +77,7 @@ const foldClientsSql = `
   )
   SELECT count(*)::integer AS deltas FROM moved`;
 
-/** Key of the lock that one process holds at a time, until its transaction ends. */
+/** Key of the lock, which one process at a time holds until its transaction ends. */
 const lockKey = `hashtext('usage fold')`;
 
 /**
@@ -106,8 +106,8 @@ async function foldBatch(transaction: EntityManager): Promise<boolean> {
 }
 
 /**
- * Removes the usage of an account, which remains in the counts over all accounts. The caller repeats this for some days, because records
- * arrive later than their requests.
+ * Removes the usage of an account, but not from the counts over all accounts. The caller repeats this for some days, because records can
+ * arrive well after their requests.
  */
 export async function removeUsage(database: Transactions, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {

@@ -2,7 +2,6 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { formatTimestamp } from './filter.ts';
 import { startOfHour, type UsageCounts } from './usage.ts';
 
-/** Criteria by which accounts are ranked. */
 export const loadMeasures = ['requests', 'tokens', 'failed', 'policy'] as const;
 /** A criterion by which accounts are ranked. */
 export type LoadMeasure = (typeof loadMeasures)[number];

@@ -1,7 +1,7 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import { formatTimestamp } from './filter.ts';
 
-/** Networks and clients of an account's requests, which indicate whether several people share its key. */
+/** Where an account's requests come from, which indicates whether several people share its key. */
 export interface KeyUse {
   /** Number of distinct client addresses. */
   readonly addresses: number;

@@ -4,8 +4,8 @@ import type { RequestFilter } from './filter.ts';
 import { listRequests, type RequestPage } from './read-requests.ts';
 
 /**
- * Reads a page of records and the number of matching records. A count that hourly usage does not contain is read after the page, because a
- * list that ends on its first page needs no count, and a filter that finds little would read everything again.
+ * Reads a page of records and the number of matching records. A count that hourly usage does not contain is read after the page: a list
+ * that ends on its first page needs no count, and a filter with few matches would read everything twice.
  */
 export async function listAndCount(
   database: Queries,

@@ -28,13 +28,13 @@ export async function findMatchingHours(
   return selectNewest(hours, isExact(filter, counters) ? size : Infinity, since, end);
 }
 
-/** True if the filter includes records that are older than all usage, because records may be stored for longer. */
+/** Returns true if the filter reaches back beyond all usage, because records may be kept for longer. */
 async function hasOlderThanUsage(database: Queries, since: number): Promise<boolean> {
   const usageStart = Date.now() - usageRetentionDays * 86_400_000;
   return since < usageStart && ((await findOldestRecord(database)) ?? usageStart) < usageStart;
 }
 
-/** True if usage does not narrow the filter, or if an index of the account covers the filter. */
+/** Returns true if usage does not narrow the filter, or if an index on the account covers the filter. */
 function hasOwnIndex({ accountId, model, route, outcome }: RequestFilter, counters: readonly string[]): boolean {
   const criteria = counters.length + (model === undefined ? 0 : 1) + (route === undefined ? 0 : 1);
   return criteria === 0 || (accountId !== undefined && criteria === 1 && outcome !== 'interrupted');

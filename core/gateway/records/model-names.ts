@@ -1,6 +1,6 @@
 import type { Host } from '../host/host.ts';
 
-/** Finds the recorded name of a model in the catalog, by any of the model's names, or of a removed model with usage. */
+/** Finds the name under which a model is recorded, by any of its names in the catalog, or as a removed model that has usage. */
 export async function findModelName(
   { catalog, database }: Pick<Host, 'catalog' | 'database'>,
   name: string,

@@ -3,7 +3,7 @@ import type { RequestRecord } from './columns.ts';
 import { buildConditions, type RequestFilter, formatTimestamp } from './filter.ts';
 import { recordColumns } from './read-requests.ts';
 
-/** Maximum time between a request's start and its record. Records that a journal delays for longer are not found. */
+/** How long after its request's start a record may arrive. Records that a journal delays for longer are not found. */
 const windowMs = 3_600_000;
 const pageSize = 500;
 

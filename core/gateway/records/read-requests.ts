@@ -16,7 +16,7 @@ export interface RequestPage {
 
 const maxPageSize = 1_000;
 const recentTimeMs = 86_400_000;
-/** Number of records per page of an export. It is smaller, because many exports may run concurrently. */
+/** Records per page of an export. Smaller than other pages, because many exports may run concurrently. */
 export const exportPageSize = 500;
 
 /** Selects times as epoch ms, and 64-bit integers as numbers, which the driver would return as text. */
@@ -91,7 +91,7 @@ function toPage(found: readonly RequestRecord[], size: number): RequestPage {
 }
 
 /**
- * Reads each hour separately, with the index of times.
+ * Reads each hour separately, using the index on times.
  *
  * @param hours starts of the hours, newest first
  */

@@ -9,7 +9,7 @@ export interface SpooledRecords {
   remove(): Promise<void>;
 }
 
-/** Records waiting for a collector. They survive a restart or crash, after which some may be sent twice, with the same ids. */
+/** Records waiting for a collector. They survive a restart or crash, after which some may be sent twice with the same id. */
 export interface RecordSpool {
   /** Returns the oldest waiting records; undefined if there are none. */
   oldest(): SpooledRecords | undefined;

@@ -9,11 +9,11 @@ export interface RouteUsage {
   readonly route: string; // upstream/model
   readonly attempts: number;
   readonly served: number;
-  /** Attempts that failed because of the route, and not because of the client's request or the end of the exchange. */
+  /** Attempts that failed because of the route, not because of the client's request or the end of the exchange. */
   readonly failed: number;
   /** Failed attempts by fault, including `client`. */
   readonly faults: Readonly<Record<string, number>>;
-  /** Time of the last served attempt, epoch ms. */
+  /** When the route last served an attempt, in epoch ms. */
   readonly lastServedAt: number | undefined;
   /** Last failure caused by the route. */
   readonly lastFault: RouteFault | undefined;

@@ -42,10 +42,7 @@ const insertCounts = `
   GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
   ON CONFLICT (minute, address_block, status) DO UPDATE SET requests = unauthenticated_minute.requests + EXCLUDED.requests`;
 
-/**
- * Adds counts to the counts of other instances. This is one transaction in the order of the keys, because two instances could otherwise
- * deadlock.
- */
+/** Adds counts to those of other instances, in one transaction ordered by key, because two instances could otherwise deadlock. */
 export async function addUnauthenticated(database: Queries, counts: readonly UnauthenticatedCount[]): Promise<void> {
   await database.query(insertCounts, [JSON.stringify(counts)]);
 }

@@ -13,7 +13,7 @@ import type { LatencyHistogram } from './latency-histogram.ts';
 /** An hour in ms. */
 export const hourMs = 3_600_000;
 
-/** Retention of usage in days. It is longer than the retention of records. */
+/** How long usage is kept, in days. Records are usually kept for less time (`keep_days` of `log`). */
 export const usageRetentionDays = 400;
 
 /** Selects the requests to count. Omitted members do not restrict the selection. */
@@ -43,7 +43,7 @@ export interface UsageCounts {
   readonly errors: number;
   /** Requests that tried more than one route. */
   readonly failovers: number;
-  /** Requests served from the cache. */
+  /** Requests answered from the cache. */
   readonly cached: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -158,7 +158,7 @@ export interface MatchingHour {
 }
 
 /**
- * Counts the requests of all accounts that may match by hour, newest first. In each group of model and route, this is the smallest of the
+ * Counts, by hour, the requests of all accounts that may match, newest first. Each group of model and route contributes the smallest of the
  * counters. Hours without such requests are missing.
  *
  * @param counters SQL sums of stored counts; all requests count if there are none
@@ -255,8 +255,7 @@ function selectDeltaTable(table: string): string {
 }
 
 /**
- * Sums each table separately. For a union of both, PostgreSQL has no statistics, so that it would expect as many groups as rows, and sort
- * them.
+ * Sums each table separately. PostgreSQL has no statistics for a union of both, so it would expect as many groups as rows, and sort them.
  */
 function selectCountsSql(table: string, conditions: string, by: readonly UsageBy[]): string {
   const columns = by.map((name) => keyColumns[name]);

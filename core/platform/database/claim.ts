@@ -16,8 +16,8 @@ const reminderIntervalMs = 60_000;
 type ClaimMode = 'exclusive' | 'shared';
 
 /**
- * Claims a database for this gateway. A gateway without Redis stores limits and cache in memory, so a second gateway would double every
- * limit, and the claim is exclusive. Gateways with Redis may share an embedded server, which their claims protect from being stopped.
+ * Claims a database for this gateway. A gateway without Redis keeps limits and cache in memory, so a second one would double every limit,
+ * and the claim is exclusive. Gateways with Redis may share an embedded server; their claims keep it from being stopped.
  *
  * The claim is a lock that ends with its connection, and is reacquired if the connection breaks. If another gateway has taken the lock
  * meanwhile, this gateway keeps serving, and logs the conflict until the other one is gone.
@@ -80,7 +80,7 @@ export class DatabaseClaim implements AsyncDisposable {
       const connection = await connect(this.#url, 2_000).catch(() => undefined);
       if (connection === undefined) continue;
       this.#client = connection.client;
-      // Undefined if the attempt failed.
+      // Undefined if trying failed.
       const isLocked = !signal.aborted && (await tryToLock(connection.client, this.#mode).catch(() => undefined));
       if (isLocked === true) {
         this.#log.info('reacquired the lock on this database');
@@ -100,7 +100,7 @@ interface LockConnection {
   readonly closed: Promise<void>;
 }
 
-/** @param timeoutMs a stopping gateway waits this long for an attempt in flight */
+/** @param timeoutMs how long a stopping gateway waits for a running attempt */
 async function connect(url: string, timeoutMs: number): Promise<LockConnection> {
   const client = new pg.Client({
     connectionString: url,

@@ -22,7 +22,7 @@ export async function isCluster(folder: string): Promise<boolean> {
   );
 }
 
-/** Renames a cluster whose password is lost, because the data folder was removed while the cluster was outside of it. */
+/** Renames a cluster whose password is lost because the data folder was removed while the cluster was elsewhere. */
 export async function moveClusterAside(folder: string, log: Logger): Promise<void> {
   if (!(await isCluster(folder))) return;
   const newPath = `${folder}.${Date.now()}`;
@@ -32,7 +32,9 @@ export async function moveClusterAside(folder: string, log: Logger): Promise<voi
 
 interface InitLimits {
   readonly checkIntervalMs: number;
-  /** Time without growth after which initialization counts as stalled. The total duration is unlimited, because disks may be slow. */
+  /**
+   * How long initialization may make no progress before it counts as stalled. The total duration is unlimited, because disks may be slow.
+   */
   readonly stallTimeoutMs: number;
 }
 
@@ -63,7 +65,7 @@ export async function initializeCluster(
   try {
     await execution;
   } catch (error) {
-    // The process was only signaled, and could still write to the folder of the next start, or remove it.
+    // The process has only been signaled, so it could still write to the folder of the next start, or remove it.
     const { pid } = execution.child;
     if (pid !== undefined && !(await waitForExit(pid, exitTimeoutMs))) execution.child.kill('SIGKILL');
     stopping?.throwIfAborted();
@@ -148,7 +150,7 @@ async function prepareSystemFolder(): Promise<void> {
   await chmod(systemFolder, 0o755);
 }
 
-/** Builds the spawn options of the server's programs, with the user, and the environment without the caller's PG… variables. */
+/** Builds the spawn options for the server's programs: the user, and an environment without the caller's PG… variables. */
 export function buildProcessOptions(identity: Identity | undefined) {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PG')));
   return { env: { ...environment, LC_ALL: 'C' }, cwd: '/', ...(identity && { uid: identity.uid, gid: identity.gid }) };

@@ -7,7 +7,9 @@ export const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export interface Database extends AsyncDisposable {
   /** `embedded`: runs in the data folder, and stops with the gateway. */
   readonly kind: 'embedded' | 'external';
-  /** Connection string with the password, which bypasses any pooler. For separate sessions, such as the job queue's. Never logged. */
+  /**
+   * Connection string with the password, which bypasses any pooler. For separate sessions, such as those of the job queue. Never logged.
+   */
   readonly url: string;
   /** Creates an entity manager. Each exchange, job or command uses its own. */
   fork(): EntityManager;
@@ -19,12 +21,12 @@ export interface Database extends AsyncDisposable {
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Like `query`, on reserved connections, for queries that API requests and payment providers wait for. Hundreds of pages opened at once,
-   * or payments being settled, can occupy all other connections.
+   * Like `query`, on reserved connections, for queries that API requests and payment providers wait for. All other connections can be busy,
+   * with hundreds of pages opened at once or payments being settled.
    */
   queryFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Like `queryFirst`, in a separate transaction, for changes that are acknowledged to others. When it resolves, the change is on disk, even
+   * Like `queryFirst`, in its own transaction, for changes that are acknowledged to others. When it resolves, the change is on disk, even
    * behind a pooler that leaves single statements in a transaction, and for a role with `synchronous_commit = off`.
    */
   storeFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
@@ -51,11 +53,11 @@ export interface RecordReads extends Queries {
 
 /** State of a replica. */
 export interface ReplicaState {
-  /** Ms behind the primary; undefined while unknown. */
+  /** How far it is behind the primary, in ms; undefined while unknown. */
   readonly lag: number | undefined;
-  /** Reason for reading from the primary instead; undefined while the replica is used. */
+  /** Why the primary is read instead; undefined while the replica is used. */
   readonly fault: string | undefined;
-  /** Epoch ms when the replica was last put into or out of use. */
+  /** When the replica was last put into or out of use, in epoch ms. */
   readonly since: number;
 }
 

@@ -6,7 +6,7 @@ interface TimeRange {
   readonly until: Date | undefined; // exclusive
 }
 
-/** Converts inclusive days (`YYYY-MM-DD`) in a time zone to a time range. Computed by PostgreSQL, which knows the time zone. */
+/** Converts inclusive days (`YYYY-MM-DD`) in a time zone to a time range. PostgreSQL computes it, because it knows the time zone. */
 export async function dayRangeToTimes(
   database: Queries,
   timeZone: string,

@@ -81,7 +81,7 @@ export class EmbeddedPostgres {
   /**
    * Restarts the server on its port if it died.
    *
-   * @throws Error if it does not start; the reason of the signal
+   * @throws Error if it does not start, or the signal's reason
    */
   async restart(stopping: AbortSignal): Promise<void> {
     await using _lock = await lockFolder(this.#dataFolder, this.#log, stopping);

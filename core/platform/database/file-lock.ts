@@ -8,7 +8,8 @@ const lockTimeoutMs = 120_000;
 const logAfterMs = 1_000;
 
 /**
- * Acquires a lock among the processes of this machine. The lock is a file with the pid of its holder, and is removed if the holder is dead.
+ * Acquires a lock among the processes of this machine. The lock is a file that contains its holder's pid, and is removed if the holder is
+ * dead.
  *
  * @param signal aborts the wait
  */
@@ -52,7 +53,7 @@ async function isHolderAlive(file: string): Promise<boolean> {
   return pid === process.pid ? wasWrittenByThisRun(file) : isPidInUse(pid);
 }
 
-/** Returns false for a lock of an earlier process with the same pid. Restarted containers reuse pids. */
+/** Returns false for a lock that an earlier process with the same pid wrote. Restarted containers reuse pids. */
 async function wasWrittenByThisRun(file: string): Promise<boolean> {
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.NEGATIVE_INFINITY }));
   return mtimeMs >= performance.timeOrigin;

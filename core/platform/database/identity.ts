@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { StartRefused } from '../errors/start-refused.ts';
 
-/** A user of this machine that is not the gateway's. */
+/** A user of this machine other than the gateway's. */
 export interface Identity {
   readonly name: string;
   readonly uid: number;

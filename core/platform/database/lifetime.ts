@@ -36,7 +36,7 @@ export class Lifetime {
     return this.#embedded !== undefined;
   }
 
-  /** @throws Error if an embedded server has exited or lost its files; without files, it responds for up to a minute */
+  /** @throws Error if an embedded server has exited or lost its files, without which it still responds for up to a minute */
   async requireAlive(): Promise<void> {
     if (this.#embedded !== undefined && !(await this.#embedded.isAlive()))
       throw new Error('the embedded PostgreSQL does not run, or its files were removed');
@@ -48,7 +48,7 @@ export class Lifetime {
     return this.#startPromise;
   }
 
-  /** @param stopTimeoutMs maximum time until `start` settles, and until the embedded server stops before it is forced to */
+  /** @param stopTimeoutMs how long to wait for `start` to settle, and for the embedded server to stop before it is forced to */
   async end(stopTimeoutMs = Infinity): Promise<void> {
     // A claim that is still being acquired would be mistaken for another gateway's.
     if (this.#startPromise !== undefined)

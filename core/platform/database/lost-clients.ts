@@ -26,7 +26,7 @@ export function releaseLostClients(pool: pg.Pool): void {
 
 function releaseClient(client: pg.PoolClient, activeClients: ReadonlySet<pg.PoolClient>): void {
   if (activeClients.has(client)) client.release(true);
-  // The client's user may still release it, and a second release would throw.
+  // The code that uses the client may still release it, and a second release would throw.
   client.release = () => undefined;
 }
 

@@ -135,7 +135,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     if (!this.#isTransactionPooled) await this.#testDelivery(client);
   }
 
-  /** Drops a connection that a middlebox has cut silently, which would receive no notifications and report no error. */
+  /** Drops a connection that a middlebox has cut silently, because it receives no notifications and reports no error. */
   async #watch(client: pg.Client, closed: AbortSignal, disconnect: () => void): Promise<void> {
     if (this.#isTransactionPooled) return;
     const signal = AbortSignal.any([closed, this.#closing.signal]);

@@ -37,7 +37,7 @@ interface OpenDatabaseOptions {
   /** Core's entities. Default: none, so that core's tables can only be used by SQL. */
   readonly entities?: Entities;
   readonly tables?: Iterable<PluginTables>;
-  /** Seconds to wait while the database of `url` is unreachable; default: 0. */
+  /** How many seconds to wait while the database of `url` is unreachable; default: 0. */
   readonly waitSeconds?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -81,7 +81,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     try {
       return await openOnce({ ...options, waitSeconds: remainingSeconds });
     } catch (error) {
-      // Continues if the database became unavailable while it was being opened, for example because it restarted. The process that uses the
+      // Retries if the database became unavailable while it was being opened, for example because it restarted. The process that uses the
       // embedded server may stop it after this one has found it running; the next attempt waits for that and starts it.
       const mayRetry = url === undefined ? attempt === 1 : remainingSeconds > 0;
       if (!mayRetry || signal?.aborted === true || !isUnreachable(error)) throw error;
@@ -108,7 +108,7 @@ async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const isPooled = isDirect || pooler === 'transaction';
   const lifetime = new Lifetime(sessionUrl, log, options, embedded);
   const sessionVariable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
-  /** Names the database if the work with it fails. An aborted start leaves only connections, which end with the process. */
+  /** Names the database if work with it fails. An aborted start leaves only connections, which end with the process. */
   const use = <T>(place: string, variable: string, work: Promise<T>): Promise<T> =>
     waitUnlessAborted(
       work.catch((error: unknown) => {
@@ -153,7 +153,7 @@ function checkUrls({ url, directUrl, readUrl }: OpenDatabaseOptions): void {
   throw new StartRefused(message, { isPermanent: true });
 }
 
-/** Waits until the databases of both URLs respond, for `waitSeconds` in total. */
+/** Waits until the databases at both URLs respond, for `waitSeconds` in total. */
 async function waitForDatabases(options: OpenDatabaseOptions): Promise<void> {
   const { url, directUrl, waitSeconds = 0, log, signal } = options;
   const deadline = performance.now() + waitSeconds * 1000;
@@ -197,7 +197,7 @@ async function openOrm({ url, isPooled, size }: PoolSettings, entities: Entities
       onPoolCreated: releaseLostClients,
     },
     discovery: { warnWhenNoEntities: false },
-    // Failures are thrown. The pool's messages about lost connections would repeat them.
+    // Failures are thrown. The pool would only log lost connections again.
     logger: () => undefined,
   });
 }
@@ -260,7 +260,7 @@ class PostgresDatabase implements OpenedDatabase {
   }
 
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    // Bypasses the ORM, which would insert parameters into the text of the statement.
+    // Bypasses the ORM, which would insert the parameters into the statement's text.
     const pool = await this.#orm.em.getConnection().getNativeClient();
     const { rows } = await pool.query(bindParameters(sql, parameters));
     return rows as Row[];

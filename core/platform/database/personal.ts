@@ -1,12 +1,14 @@
-/** Additional option of MikroORM's entity properties that marks personal data in a column. */
+/** An option on MikroORM's entity properties that marks personal data in a column. */
 export interface PersonalOption {
   /** True: removed with the account. Undefined for numbers, times, ids and states, which are never personal. */
   readonly isPersonal?: boolean;
-  /** Replaces a removed value other than null. By default the value becomes null, or the row is deleted if the column must not be null. */
+  /**
+   * Replaces a removed value unless it is null. By default the value becomes null, or the row is deleted if the column must not be null.
+   */
   readonly replacement?: string;
-  /** True: omitted from the owner's export, such as a digest or an operator's note. */
+  /** Set for values that are omitted from the owner's export, such as digests or an operator's notes. */
   readonly isHidden?: boolean;
-  /** True: retained when the account is deleted, as required by law. Included in the owner's export. */
+  /** Set for values that are kept when the account is deleted, as required by law. They are included in the owner's export. */
   readonly isRetained?: boolean;
   /**
    * SQL condition for the rows of an account, with its id as the only parameter. Required if neither a column account_id nor a relation
@@ -15,7 +17,7 @@ export interface PersonalOption {
   readonly ofAccount?: string;
 }
 
-/** Marks a column with data about a customer. Account deletion, the owner's export and the documentation follow from it. */
+/** Marks a column with data about a customer. This determines account deletion, the owner's export and the documentation. */
 export function personal<Column extends object>(
   column: Column,
   options: Omit<PersonalOption, 'isPersonal'> = {},
@@ -23,7 +25,7 @@ export function personal<Column extends object>(
   return setOption(column, { isPersonal: true, ...options });
 }
 
-/** Marks text, JSON or bytes that are not about a customer, or must be retained after the account's deletion. */
+/** Marks text, JSON or bytes that are not about a customer, or must be kept after the account is deleted. */
 export function impersonal<Column extends object>(column: Column): Column {
   return setOption(column, { isPersonal: false });
 }

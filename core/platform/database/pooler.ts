@@ -43,7 +43,7 @@ interface PooledUrls {
 }
 
 /**
- * Rejects configurations that cannot work through a pooler, and logs a configuration with drawbacks.
+ * Rejects configurations that cannot work through a pooler, and logs one that works with drawbacks.
  *
  * @throws StartRefused that names the mode
  */
@@ -90,7 +90,7 @@ export async function requireAutocommit(url: string, variable: string): Promise<
   );
 }
 
-/** Logs role settings that deviate from the required ones, because the gateway cannot change them through a pooler. */
+/** Logs role settings that differ from the required ones, because the gateway cannot change them through a pooler. */
 export async function warnAboutRoleSettings(url: string, log: Logger): Promise<void> {
   const names = [...Object.keys(expectedSettings), 'synchronous_commit'];
   try {

@@ -13,8 +13,8 @@ export async function findPostmasterPid(folder: string): Promise<number | undefi
 }
 
 /**
- * Removes the pid file of a dead server if its pid now belongs to a different process, as after a machine crash, because PostgreSQL would
- * wait for that process. Otherwise the new server removes the file itself, once the last old process has detached from the shared memory.
+ * Removes the pid file of a dead server if its pid now belongs to another process, as after a machine crash, because PostgreSQL would wait
+ * for that process. Otherwise the new server removes the file itself, once the last old process has detached from the shared memory.
  */
 export async function removeStalePid(folder: string): Promise<void> {
   const pid = await readPid(folder);
@@ -56,7 +56,10 @@ async function isAlive(pid: number): Promise<boolean> {
   return !status.slice(status.lastIndexOf(')')).startsWith(') Z');
 }
 
-/** Identifies a server by its working directory, or by its process name if the directory is unreadable. If both are, trusts the pid. */
+/**
+ * Identifies a server by its working directory, or by its process name if the directory is unreadable. If neither can be read, trusts the
+ * pid.
+ */
 async function isServerIn(pid: number, folder: string): Promise<boolean> {
   const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
   if (workingDirectory !== undefined) return workingDirectory === (await realpath(folder).catch(() => folder));

@@ -9,7 +9,7 @@ import { epoch } from './rows.ts';
 const intervalMs = 5_000;
 const measurementTimeoutMs = 3_000;
 const shortTimeoutMs = 1_000;
-/** Maximum lag. If it is exceeded, the primary is read. */
+/** With a higher lag, the primary is read. */
 export const maxLagMs = 30_000;
 const maxSamples = 720; // an hour
 const reminderIntervalMs = 60_000;
@@ -43,7 +43,7 @@ interface PrimaryRow extends Pick<ReplicaRow, 'system' | 'started' | 'lsn'> {
   readonly time: number;
 }
 
-/** Written WAL position of a primary, or replayed position of a replica. The subtraction converts it to a number. */
+/** The WAL position that a primary has written, or that a replica has replayed. The subtraction converts it to a number. */
 const positionColumn = `(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END - '0/0')::text AS lsn`;
 const identityColumns = `(SELECT system_identifier::text FROM pg_control_system()) AS system, pg_postmaster_start_time()::text AS started`;
 const selectPrimaryState = `SELECT ${identityColumns}, ${positionColumn}, ${epoch('clock_timestamp()')} AS time`;

@@ -42,8 +42,8 @@ type FieldValue<Name, Column> = Column extends null
     : Column;
 
 /**
- * Row from which `toRecord` makes a record: `orderId` comes from `order_id`. Columns of the entity have the entity's types, so that a record
- * which contradicts the table does not compile. Computed columns have the types of the record.
+ * Row from which `toRecord` makes a record: `orderId` comes from `order_id`. Columns of the entity have the entity's types, so a record
+ * that contradicts the table does not compile. Computed columns have the types of the record.
  */
 export type RowOf<Result, Entity extends EntitySchemaWithMeta> = {
   readonly [Name in keyof Result & string as SnakeCase<Name>]: SnakeCase<Name> extends keyof InferKyselyTable<Entity>
@@ -67,8 +67,8 @@ export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns
 }
 
 /**
- * SQL for the earlier of both clocks; its placeholder takes the instance's time. What expires is deleted by it, because deletion is final and
- * one clock may be ahead.
+ * SQL for the earlier of both clocks; its placeholder takes the instance's time. It decides what has expired and is deleted, because
+ * deletion is final and one clock may be ahead.
  */
 export const earlierClockSql = 'least(?::timestamptz, clock_timestamp())';
 

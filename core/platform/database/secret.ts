@@ -19,7 +19,7 @@ export async function readSecret(database: Queries, name: string): Promise<strin
   return row.value;
 }
 
-/** Computes the signature of a text in a link: its HMAC-SHA-256 with the secret of this name, in base64url. */
+/** Computes the signature of a text in a link: its HMAC-SHA-256 with the named secret, in base64url. */
 export async function sign(database: Queries, secretName: string, text: string): Promise<string> {
   return createHmac('sha256', await readSecret(database, secretName))
     .update(text)

@@ -13,8 +13,8 @@ const restartDelay = { min: 200, max: 30_000 };
 const recoveredAfterMs = 60_000;
 
 /**
- * Restarts the embedded server if it dies while the gateway runs, for example because of the OOM killer or a full disk. Backs off while the
- * server keeps dying.
+ * Restarts the embedded server if it dies while the gateway runs, for example because of the OOM killer or a full disk. Waits longer each
+ * time while the server keeps dying.
  */
 export class ServerRestarter implements AsyncDisposable {
   readonly #server: RestartableServer;
@@ -53,7 +53,7 @@ export class ServerRestarter implements AsyncDisposable {
     }
   }
 
-  /** Returns true if the check fails, for example for lack of file descriptors, so that the server is not started twice. */
+  /** Also returns true if the check fails, for example for lack of file descriptors, so that the server is not started twice. */
   async #isAlive(): Promise<boolean> {
     try {
       return await this.#server.isAlive();

@@ -9,11 +9,11 @@ export type SessionSettings = Readonly<Record<string, string | number>>;
  */
 export const expectedSettings = { datestyle: 'ISO', default_transaction_isolation: 'read committed' };
 
-/** Settings of sessions that wait for something, such as a notification. */
+/** Settings of sessions that wait for something, such as a notification, and must not time out. */
 export const waitingSettings = { ...expectedSettings, idle_session_timeout: 0 };
 
 /**
- * Returns the SQL that makes commits wait for the disk if the role's commits do not. A role's wait for replicas is unchanged.
+ * Returns the SQL that makes commits wait for the disk, even if the role's do not. If the role's commits wait for replicas, they still do.
  *
  * @param isLocal true for the current transaction only
  */
@@ -32,7 +32,7 @@ export async function applySettings(client: pg.ClientBase, settings: SessionSett
   await client.query(`SELECT ${[...settingCalls, enableDurableCommitsSql(false)].join(', ')}`);
 }
 
-/** Finds the session settings that deviate from `expectedSettings`, and returns them with the required values. */
+/** Finds the session settings that differ from `expectedSettings`, and returns them with the required values. */
 export function findUnexpectedSettings(settings: SessionSettings): { name: string; value: string; expected: string }[] {
   const deviating = Object.entries(expectedSettings).filter(
     ([name, value]) => !String(settings[name]).startsWith(value),

@@ -26,7 +26,7 @@ export async function queryInTransaction(pool: pg.Pool, beginSql: string, query:
     failure = error as Error;
     throw error;
   } finally {
-    // After a failure, the client is still in a transaction. Passing the error closes the connection.
+    // After a failure, the client is still in a transaction. Passing the error closes its connection.
     client.release(failure);
   }
 }

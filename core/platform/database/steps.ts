@@ -4,8 +4,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 export type RegisterSteps = (configuration: EntityManager['config']) => void;
 
 /**
- * Steps of a plugin inside core's transactions, for rows of both that must be consistent, such as money and the goods that it buys. The
- * interface of the steps states which locks are held, and which may be acquired.
+ * Steps that a plugin runs inside core's transactions, for rows of both that must be consistent, such as money and the goods that it buys.
+ * The interface of the steps states which locks are held, and which may be acquired.
  */
 export class Steps<S extends object> {
   readonly #loaders = new WeakMap<EntityManager['config'], () => Promise<S>>();

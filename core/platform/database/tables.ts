@@ -20,7 +20,7 @@ export interface PluginTables {
    * extends `Migration`. Released files never change. Omitted if migrations of the gateway create the tables.
    */
   readonly migrations?: URL;
-  /** Callbacks in core's transactions that keep these tables consistent with core's. */
+  /** Callbacks in core's transactions that keep these tables consistent with core's tables. */
   readonly steps?: RegisterSteps;
 }
 

@@ -29,8 +29,8 @@ export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
 }
 
 /**
- * Waits while the database is unreachable or starting. Returns after other failures and after the limit, because opening the database
- * reports them.
+ * Waits while the database is unreachable or starting. Returns on any other failure and after the limit, because opening the database
+ * reports those.
  *
  * @param variable name of the variable with the URL, for the log
  * @throws the signal's reason

@@ -7,7 +7,7 @@ import pg from 'pg';
  */
 export async function withClient<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(config);
-  // A connection that breaks fails the query that uses it.
+  // If the connection breaks, the query that uses it fails.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -2,7 +2,7 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /**
- * Upper limits of every buffer and collection, in bytes unless stated otherwise. Each entry states what happens above the limit. Options of
+ * Limits of all buffers and collections, in bytes unless stated otherwise. Each entry states what happens above the limit. Options of
  * gateway.yaml that set a bound take their defaults from here.
  */
 export const bounds = {
@@ -11,7 +11,7 @@ export const bounds = {
   requestHead: 16 * KiB,
   /** Body of a request after decompression, as `max_body_bytes`; 413 over the limit. */
   requestBody: 32 * MiB,
-  /** Body that is accepted even without memory for larger ones. Each byte takes several, see core/platform/memory/budget.ts. */
+  /** Body that is accepted even if there is no memory for larger ones. Each byte occupies several, see core/platform/memory/budget.ts. */
   smallBody: 64 * KiB,
   /** Parts of a form with files; 400 over the limit. */
   formParts: 200,
@@ -55,8 +55,9 @@ export const bounds = {
   /** Characters of the User-Agent stored with a session; truncated. */
   userAgent: 400,
 
-  /** Live streams of one account, and of all visitors at one address; the oldest ends over the limit. */
+  /** Live streams of one account; the oldest ends over the limit. */
   accountStreams: 20,
+  /** Live streams of all visitors at one address; the oldest ends over the limit. */
   addressStreams: 50,
   /** Live streams of the process; 503 over the limit. */
   liveStreams: 5_000,
@@ -78,7 +79,7 @@ export const bounds = {
   event: 16 * MiB,
   /** Values in one event; a final event that repeats the response has several per token. The route fails over the limit. */
   eventValues: 200_000,
-  /** Events held until the first content; Responses repeats the instructions in each of them. The route fails over the limit. */
+  /** Events held until the first content; the Responses API repeats the instructions in each of them. The route fails over the limit. */
   gatedEvents: 8 * MiB,
   /** Everything before the first content, including pings and incomplete events. The route fails over the limit. */
   gatedBytes: 40 * MiB,
@@ -103,11 +104,13 @@ export const bounds = {
    * largest thinking budget is 128 KB of text.
    */
   storedReasoning: 256 * KiB,
-  /** Reasoning of one account, in bytes and calls; the oldest is dropped. */
+  /** Stored reasoning of one account; the oldest is dropped. */
   accountReasoning: 16 * MiB,
+  /** Tool calls of one account with stored reasoning; the oldest is dropped. */
   storedReasonings: 4_096,
-  /** Replies in message threads of one account that can be continued, and their bytes; the oldest are dropped. */
+  /** Replies that one account can continue in message threads; the oldest are dropped. */
   storedThreads: 4_096,
+  /** Bytes of these replies; the oldest are dropped. */
   accountThreads: 1 * MiB,
   /** Tool calls in the history of one request whose reasoning is looked up; older calls are sent without reasoning. */
   restoredCalls: 1_024,
@@ -175,7 +178,7 @@ export const bounds = {
   accountDigests: 1_000,
   /** Accounts that opened a breaker, as remembered and reported to other instances; the oldest are evicted. */
   openingAccounts: 16,
-  /** Accounts not admitted by a breaker because the upstream asked them to wait; the oldest are evicted. */
+  /** Accounts that a breaker does not admit because the upstream asked them to wait; the oldest are evicted. */
   waitingAccounts: 1_000,
   /** Conversations and accounts for which a route failed, so that it may be tried last; the oldest are evicted. */
   setbacks: 2_000,

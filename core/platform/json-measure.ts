@@ -11,7 +11,7 @@ const maxNameLength = 64; // an object with a longer name always counts as a new
 class Shapes {
   /** Hash of the open object's members so far, by depth. Callers reject texts deeper than `maxJsonDepth`. */
   readonly #openShapes = new Int32Array(maxJsonDepth + 1);
-  /** The last text with a shape, by a slot of its hash, so that the table is never cleared. */
+  /** The id of the text that last had a shape, by a slot of the shape's hash. With ids, the table need not be cleared for each text. */
   readonly #textIdBySlot = new Int32Array(65_536);
   /** Random, so that clients cannot construct hash collisions. */
   readonly #seed = randomInt(2 ** 31);

@@ -3,7 +3,7 @@ import { crc32, deflate } from 'node:zlib';
 
 const compress = promisify(deflate);
 
-/** Pixels row by row, with one byte (grey) or three (RGB) each. */
+/** Pixels row by row, with one byte (gray) or three (RGB) each. */
 interface Image {
   readonly width: number;
   readonly height: number;
@@ -18,7 +18,7 @@ export async function encodePng({ width, height, pixels }: Image): Promise<Buffe
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  header.set([8, rowBytes === width ? 0 : 2], 8); // bits per channel, and colour type: grey or RGB
+  header.set([8, rowBytes === width ? 0 : 2], 8); // bits per channel, and color type: gray or RGB
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     encodeChunk('IHDR', header),

@@ -129,7 +129,7 @@ function withRules(schema: JsonSchema, parts: readonly Part[]): JsonSchema {
   return Object.assign({ ...schema }, ...rules);
 }
 
-// Builders of schemas, one for each type.
+// Schema builders, one for each type.
 export const string = createNotation('string');
 export const integer = createNotation('integer');
 export const number = createNotation('number');

@@ -29,7 +29,7 @@ export interface Frame {
   readonly content: Buffer;
 }
 
-/** Origin of a backup. */
+/** Where and when a backup was taken. */
 export interface BackupHead {
   readonly format: 1;
   /** Version of the gateway that wrote the backup. */
@@ -42,7 +42,7 @@ export interface BackupHead {
 export interface BackupSchema {
   /** Names of the applied migrations, in order. */
   readonly migrations: readonly string[];
-  /** Tables in filling order, which means that referenced tables come first. */
+  /** Tables in the order of a restore: referenced tables come first. */
   readonly tables: readonly BackupTable[];
 }
 

@@ -14,7 +14,7 @@ import { type Frame, createJsonFrame, magic, writeFrames } from './frames.ts';
 import { copySession, quoteTable, readSchema, readSequences } from './schema.ts';
 import { type BackupSummary, verifyBackup } from './verify.ts';
 
-/** Estimated bytes of backup per byte of the database, for the first backup. Measured: a quarter. */
+/** Estimated size of the first backup, as a share of the database's size. Measured: a quarter. */
 const defaultRatio = 0.4;
 const growthFactor = 1.5; // relative to the last backup
 const maxFrameBytes = 1_048_576;
@@ -77,7 +77,7 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   }
 }
 
-/** Removes files left behind by a killed process. A concurrent backup fails, and is retried. */
+/** Removes files left behind by a killed process. A backup that is running elsewhere fails, and is retried. */
 async function removeUnfinished(folder: string): Promise<void> {
   const names = await readdir(folder);
   const leftovers = names.filter((name) => name.startsWith('daypass-') && name.endsWith('.backup.unfinished'));

@@ -8,8 +8,8 @@ export const connectionReason = defineSentences(en);
 type ReasonKey = Parameters<typeof connectionReason>[0];
 
 /**
- * Reasons for error codes of the system, PostgreSQL and the drivers, safe to show to any caller. Named groups of the patterns fill the
- * placeholders, which are names of commands and a pooler's message.
+ * Reasons for error codes of the system, PostgreSQL and the drivers, safe to show to any caller. The patterns' named groups fill the
+ * placeholders: names of commands and a pooler's message.
  */
 const reasons: readonly (readonly [RegExp, ReasonKey])[] = [
   [/\bECONNREFUSED\b/, 'connection.reason.refused_connection'],
@@ -49,7 +49,7 @@ const commandRefusals: readonly (readonly [RegExp, ReasonKey])[] = [
   [/\bMISCONF\b/, 'connection.reason.not_saving'],
 ];
 
-/** Returns true for failures of the database or Redis, and false for bugs. */
+/** Returns true for failures of the database or Redis, false for bugs. */
 export function isConnectionError(thrown: unknown): boolean {
   return findSentence(thrown) !== undefined;
 }
@@ -66,7 +66,7 @@ const unreachableKeys = new Set<ReasonKey>([
 ]);
 const unreachableReasons = reasons.filter(([, key]) => unreachableKeys.has(key));
 
-/** Returns true if a dependency is unreachable, and false, for example, if it rejects the login. */
+/** Returns true if a dependency is unreachable; false if, for example, it rejects the login. */
 export function isUnreachable(thrown: unknown): boolean {
   return findReason(thrown, unreachableReasons) !== undefined;
 }
@@ -86,7 +86,7 @@ export function describeFailure(message: string): string {
   return findSentence(new Error(message)) ?? message;
 }
 
-/** Logs an error. If a dependency is down, the stack is omitted, because it adds nothing to the reason. */
+/** Logs an error. If a dependency is down, omits the stack, which adds nothing to the reason. */
 export function logFailure(log: Logger, message: string, thrown: unknown): void {
   const reason = findSentence(thrown);
   if (reason === undefined) log.error(message, thrown);

@@ -10,7 +10,7 @@ interface ErrorNames {
   readonly code: string | null;
 }
 
-/** Vendors' names of an error code. Google derives the name from the status. */
+/** How the vendors name an error code. Google derives the name from the status. */
 export interface VendorErrorNames {
   readonly openai: ErrorNames;
   readonly anthropic: string; // Anthropic's error type
@@ -38,9 +38,9 @@ interface RenderedError extends ErrorNames {
 interface DialectConventions {
   /** Vendor whose SDKs and tools use the dialect, as shown to people. */
   readonly vendor: string;
-  /** These SDKs and tools. */
+  /** The SDKs and tools of that vendor, as shown to people. */
   readonly clients: string;
-  /** End of their base URL. */
+  /** How their base URLs end. */
   readonly basePath: '' | '/v1';
   /** Header that may carry the key instead of `Authorization: Bearer`. */
   readonly keyHeader?: string;
@@ -54,11 +54,11 @@ interface DialectConventions {
   matchesClient(headers: IncomingHttpHeaders, path: string): boolean;
   /** @param status sent to the client */
   nameError(kind: VendorErrorNames, refusal: UpstreamRefusal | undefined, status: number): ErrorNames;
-  /** The phrase for a too long prompt that the vendor's tools match; undefined if they match the code. */
+  /** The phrase by which the vendor's tools recognize a prompt that is too long; undefined if they use the code. */
   readonly overflow?: { readonly pattern: RegExp; readonly phrase: string };
-  /** True if the body has a member for the invalid parameter. */
+  /** True if the body has a field for the invalid parameter. */
   readonly hasParam: boolean;
-  /** True if the vendor sends 422, for which its SDKs have a class. */
+  /** True if the vendor sends 422, for which its SDKs have an error class. */
   readonly sends422: boolean;
   renderErrorBody(error: RenderedError): object;
   /** Schema of `renderErrorBody`. */
@@ -101,7 +101,7 @@ const googleStatuses: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** Maps an upstream's error type to Anthropic's. OpenAI's type for all invalid requests is mapped by status. */
+/** Maps an upstream's error type to Anthropic's. OpenAI uses one type for all invalid requests, so that one is mapped by status. */
 function findAnthropicType(refusal: UpstreamRefusal | undefined): string | undefined {
   const type = refusal?.type;
   if (type !== undefined && type !== 'invalid_request_error' && anthropicTypeNames.has(type)) return type;

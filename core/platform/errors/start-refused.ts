@@ -1,7 +1,7 @@
 import { exitCodes } from '../exit-codes.ts';
 
 interface RefusalOptions extends ErrorOptions {
-  /** True if every further start fails until something is changed. Default: false, as for a port in use. */
+  /** True if no further start can succeed until something is changed. Default: false, as for a port in use. */
   readonly isPermanent?: boolean;
 }
 

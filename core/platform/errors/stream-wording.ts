@@ -2,8 +2,8 @@ import type { ErrorCode, GatewayError } from './table.ts';
 
 /**
  * Prefixes for transient errors inside a stream. No status can request a retry there, so clients match phrases: `connection error`,
- * `connection reset`, `server error`, `stream timed out`, `rate limit`. They then recover as if the connection had been cut. See
- * docs/clients.md for the phrases of each client.
+ * `connection reset`, `server error`, `stream timed out`, `rate limit`. They then recover as if the connection had been cut.
+ * docs/clients.md lists each client's phrases.
  */
 const prefixes: Partial<Readonly<Record<ErrorCode, string>>> = {
   upstream_failed: 'Connection error: connection reset by the upstream.',

@@ -64,7 +64,7 @@ export const errorKinds = {
   rate_limited: defineKind(429, 'rate_limit_error', 'rate_limit_exceeded', 'rate_limit_error'),
   internal_error: defineKind(500, 'server_error', null, 'api_error'),
   not_supported: defineKind(501, 'invalid_request_error', 'not_supported', 'invalid_request_error', { final: true }),
-  /** The model is called on other endpoints. */
+  /** The model must be called on another endpoint. */
   wrong_endpoint: defineKind(400, 'invalid_request_error', 'wrong_endpoint', 'invalid_request_error'),
   /** The model does not accept an image, file or audio in the request. */
   unsupported_content: defineKind(400, 'invalid_request_error', 'not_supported', 'invalid_request_error'),

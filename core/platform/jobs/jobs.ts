@@ -41,7 +41,7 @@ export interface QueueState {
   /** Jobs that are due and wait for a worker. */
   readonly waiting: number;
   readonly running: number;
-  /** Ms that the oldest waiting job has been due. */
+  /** How long the oldest waiting job has been due, in ms. */
   readonly oldestWaitMs: number;
   /** Jobs that failed permanently in the last 24 hours, newest first; at most 100. */
   readonly failed: readonly FailedJob[];

@@ -30,7 +30,7 @@ export interface OpenJobsOptions<Context = unknown> {
   readonly log: Logger;
   /** Prefix of the queue's keys in Redis. Gateways that share a Redis but not their jobs need different prefixes. */
   readonly prefix?: string;
-  /** Interval of checks for schedules that the store has lost, as after a flush of Redis. Default: a minute. */
+  /** How often to check for schedules that the store has lost, as after a flush of Redis. Default: every minute. */
   readonly restoreEveryMs?: number;
 }
 
@@ -43,7 +43,7 @@ export interface JobQueue extends Jobs {
   work(): void;
 }
 
-/** `jobs`: of jobs that run when the queue is closed. `close`: of the store, which then notes their outcomes. */
+/** `jobs`: how long running jobs may take when the queue is closed. `close`: how long the store may then take to note their outcomes. */
 const timeoutsMs = { add: 2_000, schedule: 10_000, worker: 10_000, jobs: 10_000, close: 2_000 };
 const defaultRestoreMs = 60_000;
 const retention: JobsOptions = {

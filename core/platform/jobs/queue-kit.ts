@@ -127,7 +127,7 @@ class JobsClient extends pg.Client {
 
 function ignoreError(): void {}
 
-/** Sets `pgModule`, from which BullMQ takes the class of the listening client, instead of the pool's configuration. */
+/** Sets `pgModule`, because BullMQ takes the class of the listening client from there, not from the pool's configuration. */
 const createBackend: typeof createPostgresBackend = (...parameters) => {
   const backend = createPostgresBackend(...parameters);
   const { connection } = backend as unknown as { connection: { pgModule: object } };

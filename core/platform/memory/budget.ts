@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Bytes reserved per byte of a body, which is the maximum that processing the body holds at once.
+ * Bytes reserved per byte of a body: the most that processing it holds at once.
  *
  * - `request`: bytes, text and parsed strings, then text and bytes for the upstream.
  * - `form`: a form with files, as received and joined; it is never decoded.
@@ -51,7 +51,7 @@ interface MemoryRefusals {
   request: number;
 }
 
-/** Time for which the health check reports a rejection. */
+/** How long the health check reports a rejection. */
 export const refusalReportMs = 60_000;
 
 /** Shares of up to this size may use the reserve for small bodies and are not counted for their owner. */
@@ -75,14 +75,14 @@ export class ProcessMemory {
    */
   room = Number.POSITIVE_INFINITY;
   /**
-   * Measures memory use again because a large share does not fit.
+   * Measures memory use again. Called if a large share does not fit.
    *
    * @returns true if garbage was collected
    */
   measureRoom: () => boolean = () => false;
-  /** Time of the last rejection (performance.now()). */
+  /** When a request was last rejected (performance.now()). */
   refusedAt = Number.NEGATIVE_INFINITY;
-  /** Start (epoch ms) of the current series of rejections, with less than `refusalReportMs` between them. */
+  /** When the current series of rejections began (epoch ms). Within a series, less than `refusalReportMs` pass between rejections. */
   refusedSince = 0;
   readonly #monotonic: () => number;
   #reserved = 0;

@@ -1,5 +1,5 @@
 const minJoinLength = 4_096; // characters
-/** So few pieces are still in the processor's cache when they are joined, and have not been copied by the garbage collector. */
+/** So few pieces are still in the processor's cache when they are joined, and the garbage collector has not copied them yet. */
 const maxPieces = 32;
 
 /**

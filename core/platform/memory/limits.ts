@@ -12,9 +12,9 @@ export interface MemoryLimits {
   readonly heap: number;
 }
 
-/** Memory of a gateway without bodies, in bytes. Measured after a thousand requests. */
+/** What a gateway uses without any bodies, in bytes. Measured after a thousand requests. */
 export const idleFootprint = { process: 240 * MiB, heap: 112 * MiB };
-/** Share of the remaining memory that may be reserved. The other part is for uncollected garbage. */
+/** Share of the remaining memory that may be reserved. The rest is for uncollected garbage. */
 const reservableShare = 0.65;
 /** Reserved bytes per byte on the heap; the others are in buffers outside the heap. */
 const reservedPerHeapByte = 1.25;

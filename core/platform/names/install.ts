@@ -33,7 +33,7 @@ export function expireName(hostname: string): void {
   namesByLookup.get(dns.lookup)?.expire(hostname);
 }
 
-/** Returns the start of the failures (`performance.now()`) of each name in use that cannot be resolved, see `Names.listFailures`. */
+/** Returns when the failures of each name in use that cannot be resolved began (`performance.now()`), see `Names.listFailures`. */
 export function listNameFailures(): readonly number[] {
   return namesByLookup.get(dns.lookup)?.listFailures() ?? [];
 }

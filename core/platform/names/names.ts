@@ -16,17 +16,17 @@ export interface LookupRequest {
 export type Resolve = (request: LookupRequest) => Promise<readonly LookupAddress[]>;
 
 const timesMs = {
-  /** Time for which a result is used without another lookup. getaddrinfo does not return the TTL. */
+  /** How long a result is used without another lookup. getaddrinfo does not return the TTL. */
   fresh: 30_000,
-  /** Additional time for which a result is used while lookups are slow or fail. */
+  /** How much longer a result is used while lookups are slow or fail. */
   stale: 3_600_000,
-  /** Duration after which callers get the cached result. */
+  /** How long callers wait for a lookup before they get the cached result. */
   slow: 200,
-  /** Duration after which callers without a cached result get an error. */
+  /** How long callers without a cached result wait before they get an error. */
   deadline: 5_000,
-  /** Pause after a failed lookup, while the cached result is used. */
+  /** How long no lookup starts after a failed one, while the cached result is used. */
   pause: 5_000,
-  /** Duration after which a lookup counts as lost, and another may start. */
+  /** How long a lookup may take before it counts as lost, so that another may start. */
   lost: 120_000,
   logInterval: 60_000,
   /** A name that has failed for this long is reported, if it was used within `inUse`. */
@@ -62,8 +62,8 @@ interface Entry {
 }
 
 /**
- * Resolves and caches host names. At most one lookup of a name is in flight at a time. Cached names are unaffected by a slow or unreachable
- * name server for an hour.
+ * Resolves and caches host names. At most one lookup of a name is in flight at a time. Cached names survive a slow or unreachable name
+ * server for an hour.
  */
 export class Names {
   readonly #resolve: Resolve;
@@ -98,7 +98,7 @@ export class Names {
     for (const [key, entry] of this.#entries) if (key.startsWith(`${hostname} `)) entry.refreshAt = 0;
   }
 
-  /** Returns the start of the failures (performance.now()) of each name in use whose lookups have failed for a minute. */
+  /** Returns when the failures of each name in use began (performance.now()), if its lookups have failed for a minute. */
   listFailures(): number[] {
     const now = performance.now();
     return this.#entries

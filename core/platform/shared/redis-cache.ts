@@ -5,7 +5,7 @@ import type { Cache, CacheEntry } from './shared.ts';
 const entryKey = (key: string) => `gw:cache:entry:${key}`;
 const claimKey = (key: string) => `gw:cache:claim:${key}`;
 
-/** Length of the prefix of a cached value, which contains its lifetime in seconds. */
+/** Length of the prefix of a cached value. It holds the value's lifetime in seconds. */
 const headBytes = 4;
 
 /** Reply cache in Redis. */

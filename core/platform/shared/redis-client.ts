@@ -45,9 +45,9 @@ export function redisRetryDelay(attempt: number): number {
 export const quietHandshake = { autoResubscribe: false, disableClientInfo: true } satisfies RedisOptions;
 
 /**
- * A client that never uses a wrong database, and always ends after QUIT. If Redis rejects the SELECT, it reconnects and leaves the handshake
- * unfinished; the driver would continue in database 0. If QUIT fails, it disconnects; the driver would reconnect forever, without a
- * listener for errors once BullMQ has closed.
+ * A client that never uses the wrong database, and always ends after QUIT. If Redis rejects the SELECT, it reconnects and leaves the
+ * handshake unfinished; the driver would continue in database 0. If QUIT fails, it disconnects; the driver would reconnect forever, without
+ * a listener for errors once BullMQ has closed.
  */
 export class StrictRedis extends Redis {
   override select(...parameters: Parameters<Redis['select']>): Promise<'OK'> {

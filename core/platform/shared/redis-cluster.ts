@@ -19,7 +19,7 @@ export class ClusterRedis implements RedisNodes {
   readonly #onClose: () => void;
   readonly #nodesByName = new Map<string, RedisNode>();
   readonly #heartbeatKeys = new Map<string, string>();
-  /** Circuit of keys whose node is unknown, as before the first response. Open while any slot has no node. */
+  /** Circuit for keys whose node is unknown, as before the first response. Open while any slot has no node. */
   readonly #fallbackCircuit: Circuit;
   readonly #refreshThrottle = new Throttle(refreshIntervalMs);
 

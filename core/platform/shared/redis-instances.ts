@@ -1,7 +1,7 @@
 import type { ScriptedRedis } from './redis-client.ts';
 
 const lifetimeSeconds = 15;
-/** Time after Redis lost its data until every instance has reconnected or sent a heartbeat. */
+/** How long it takes every instance to reconnect or send a heartbeat after Redis has lost its data. */
 const reappearanceMs = 7_500;
 
 /** Counts the instances that use one server by their heartbeats. */
@@ -11,7 +11,7 @@ export class RedisInstances {
   readonly #instance: string;
   #count = 1;
   #hasSentHeartbeat = false;
-  /** Time (performance.now()) until which other instances may be missing. */
+  /** Other instances may be missing until this time (performance.now()). */
   #isIncompleteUntil = 0;
 
   /** @param instance id of this instance; the same on all servers of a cluster, because a replica takes over its primary's data */

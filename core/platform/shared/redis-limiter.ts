@@ -8,8 +8,8 @@ import type { Limiter, Limits, Take } from './shared.ts';
 
 const leaseLifetimeUs = 25_000_000;
 /**
- * Heartbeats until a live process renews a lease: 10 to 15 seconds. Two heartbeats may fail, and the leases of most requests need no
- * renewal.
+ * A live process renews a lease after this many heartbeats, which is 10 to 15 seconds. Two heartbeats may fail, and most requests end
+ * before their lease needs renewal.
  */
 const heartbeatsPerRenewal = 3;
 
@@ -27,7 +27,7 @@ export class RedisLimiter implements Limiter {
   /** This process's leases by key, each with the number of the heartbeat before it was taken or renewed. */
   readonly #leasesByKey = new Map<string, Map<string, number>>();
   #heartbeat = 0;
-  /** Keys by lease, of leases to release: those that have ended, or may have been granted by a late command. */
+  /** Leases to release, with their keys: leases that have ended, or that a late command may have granted. */
   readonly #pendingReleases = new Map<string, string>();
 
   constructor(client: ScriptedRedis, nodes: RedisNodes) {

@@ -1,4 +1,4 @@
-/** Duration of a turn without the delay of the event loop. */
+/** Length of a turn, to which the delay of the event loop is added. */
 const turnMs = 12;
 /** Turns without a reply after which a caller may use its fallback: 24 to 36 ms on an idle machine. */
 const lateTurns = 3;

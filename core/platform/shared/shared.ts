@@ -23,13 +23,13 @@ export interface Shared extends AsyncDisposable {
   ping(): Promise<void>;
 }
 
-/** GCRA (generic cell rate algorithm) and a limit of concurrent holders, decided in one step. */
+/** GCRA (generic cell rate algorithm) and a limit on concurrent holders, decided in one step. */
 export interface Limiter {
   /** Last known number of instances that use this store for limits. */
   readonly instances: number;
   /**
-   * Takes one request from the allowance of `key` and one of its concurrent slots, or neither. Takes no slot without a limit of concurrent
-   * requests. The slot of a dead instance becomes free after 25 s.
+   * Takes one request from the allowance of `key` and one of its concurrent slots, or neither. Without a limit on concurrent requests,
+   * takes no slot. The slot of a dead instance becomes free after 25 s.
    *
    * @param fallback supplies a result if the store is late, or undefined to keep waiting
    */

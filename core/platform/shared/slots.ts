@@ -58,7 +58,7 @@ export interface SlotResult {
   readonly isServed: boolean;
   /** Share of the capacity that the upstream refused; 0 if it refused none. */
   readonly refusedShare: number;
-  /** Requests that the upstream accepts within the next `leftFor` ms, according to its headers. */
+  /** How many requests the upstream accepts within the next `validForMs`, according to its headers. */
   readonly remaining?: { readonly requests: number; readonly validForMs: number } | undefined;
 }
 
@@ -73,7 +73,7 @@ export interface SlotReply {
   readonly position: number;
   /** Estimated time in ms until these requests have started. */
   readonly expectedMs: number;
-  /** Ms until the rate allows the next request; undefined while no request waits for it. */
+  /** Ms until the rate allows the next request; undefined while none waits for it. */
   readonly nextInMs: number | undefined;
   /** Ids of this instance that got a slot by this call. */
   readonly grantedIds: readonly string[];
@@ -81,9 +81,9 @@ export interface SlotReply {
   readonly hasSlotById?: ReadonlyMap<string, boolean>;
 }
 
-/** Maximum time between two calls of an instance with slots or places. */
+/** An instance with slots or places calls at least this often. */
 export const heartbeatIntervalMs = 1_500;
-/** Time without a call after which an instance counts as dead. */
+/** How long an instance may go without a call before it counts as dead. */
 export const instanceLifetimeMs = 7_000;
 
 /** Constants of both implementations of the algorithm. */
@@ -97,15 +97,15 @@ export const fairness = {
   /** Weight of the latest request in the mean of its account, and in the mean of all. */
   accountGain: 0.2,
   gain: 0.1,
-  /** Share of the slots in use by which a rejection lowers the learned limit. */
+  /** A rejection lowers the learned limit by this share of the slots in use. */
   cut: 0.3,
-  /** Fraction of a slot that a full round of served requests restores. */
+  /** A full round of served requests restores this fraction of a slot. */
   raise: 0.25,
-  /** Time after the last refusal during which the learned limit applies. */
+  /** How long the learned limit applies after the last refusal. */
   cutMemoryMs: 600_000,
-  /** Maximum time for which an upstream's headers are trusted. */
+  /** The longest an upstream's headers are trusted. */
   maxRemainingMs: 60_000,
   sweepIntervalMs: 60_000,
-  /** Use in slot-ms below which a sweep removes an idle account. */
+  /** A sweep removes an idle account whose use is below this, in slot-ms. */
   minUse: 100,
 } as const;

@@ -45,7 +45,7 @@ export class Backoff {
   }
 }
 
-/** Delays (ms) of background work that must succeed at some time. */
+/** Delays (ms) of background work that must eventually succeed. */
 export const backgroundRangeMs = { min: 500, max: 30_000 };
 
 interface RetryOptions {

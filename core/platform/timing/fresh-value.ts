@@ -4,19 +4,19 @@ import { withDeadline } from './deadline.ts';
 export interface FreshValueOptions<T> {
   read(): Promise<T>;
   readonly maxAgeMs: number;
-  /** Time after `maxAgeMs` during which callers get the old value while it is read again; default 0. */
+  /** How long after `maxAgeMs` callers still get the old value while it is read again; default 0. */
   readonly staleWhileReadMs?: number;
   readonly timeoutMs: number; // of each read
-  /** Maximum time that a caller waits for a read; default: until the read ends. */
+  /** The longest a caller waits for a read; default: until the read ends. */
   readonly maxWaitMs?: number;
-  /** Time after a read during which callers get its value if a later read is slow or fails; default 0. */
+  /** How long after a read callers get its value if a later read is slow or fails; default 0. */
   readonly staleIfErrorMs?: number;
   now(): number; // ms, monotonic
 }
 
 /**
- * Time during which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. After a
- * failure, the next read starts no later than this, even if `maxAgeMs` is longer.
+ * How long a failure is returned while the value is read again, so that callers do not wait for an unavailable database. After a failure,
+ * the next read starts no later than this, even if `maxAgeMs` is longer.
  */
 const failureCacheMs = 15_000;
 

@@ -26,8 +26,8 @@ class LagMeter {
 const meter = new LagMeter();
 
 /**
- * Returns the total ms for which this process was stalled, that is, its event loop was blocked or the machine was suspended. The difference
- * between two calls shows whether a duration measured between them is reliable.
+ * Returns how many ms this process has been stalled in total, by a blocked event loop or a suspended machine. The difference between two
+ * calls shows whether a duration measured between them is reliable.
  */
 export function readStalledMs(): number {
   return meter.stalledMs;

@@ -112,10 +112,7 @@ export async function bindSockets(listenAddress: ListenAddress): Promise<BoundSo
   }
 }
 
-/**
- * Checks that no other process uses the port, by opening an exclusive socket. Sockets that share a port would silently share it with that
- * process.
- */
+/** Checks with an exclusive socket that no other process uses the port. Sockets that share a port would share it with that process too. */
 async function checkPort(port: number, host: string): Promise<void> {
   const probe = createServer();
   await listenOn(probe, { port, host }, () => undefined);

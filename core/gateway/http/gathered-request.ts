@@ -7,9 +7,7 @@ const { IncomingMessage } = process.getBuiltinModule('node:http'); // as in list
 const smallChunkBytes = 1_024;
 const flushBytes = 65_536;
 const maxUngathered = 16; // most bodies have one small chunk
-/**
- * How many small chunks a client may send before it waits for a turn. A packet of 64 KB may contain 10,000 chunks, which take about 10 ms.
- */
+/** Small chunks that a client may send before it waits for a turn. A packet of 64 KB may contain 10,000, which take about 10 ms. */
 const maxChunksPerTurn = 4_096;
 /** How long gathered bytes may be held back from an active reader, which would otherwise consider the body stalled. */
 const maxDelayMs = 100;

@@ -106,9 +106,7 @@ export interface ReplyReader {
   readonly digests?: AnswerDigests | undefined;
   /** Model named in the upstream's reply. */
   readonly answeredModel?: string | undefined;
-  /**
-   * Features of the reply that could not be passed on. They are recorded, and reported to the client if the headers have not been sent yet.
-   */
+  /** Features of the reply that could not be passed on. Recorded, and reported to the client if the headers have not been sent yet. */
   readonly notes?: readonly string[] | undefined;
   /**
    * Returns the reply as one object in the client's format, exactly as the client receives it. Returns undefined until the reply is complete,

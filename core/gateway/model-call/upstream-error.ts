@@ -102,10 +102,7 @@ export function parseContextWindow({ contextSize, message }: ReportedError): num
 /** Text in quotation marks, which may come from the client. An apostrophe inside a word is not a quotation mark. */
 const quotedTextPattern = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
-/**
- * Returns true if the upstream does not have the model, or the key has no access to it. The client is not at fault, because its model is in
- * the catalog.
- */
+/** Returns true if the upstream lacks the model, or the key has no access. The client is not at fault: its model is in the catalog. */
 export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
   return codesMean('model', [code]) || messageMeans('missing', message);
 }

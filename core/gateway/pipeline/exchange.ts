@@ -125,10 +125,7 @@ export class Exchange {
   readonly memory: MemoryShare;
   /** Owners of the layers of a streamed reply. */
   readonly bodyLayers = new BodyLayers();
-  /**
-   * True while a stage holds the exchange in a queue that has its own deadline. The stage's timeout is paused meanwhile. Reset after each
-   * moment.
-   */
+  /** True while a stage holds the exchange in a queue with its own deadline, which pauses the stage's timeout. Reset after each moment. */
   isQueued = false;
   readonly #startedAt = performance.now();
   readonly #facts = new Map<AnyFact, unknown>();

@@ -5,10 +5,7 @@ import { columns } from './columns.ts';
 import { notableCondition } from './filter.ts';
 import { defaultedCounts, speedCounts, storedCounts } from './usage.ts';
 
-/**
- * Conditions of indexes for rare requests of one account. The indexes include status and model, so a second filter on these reads no other
- * rows.
- */
+/** Conditions of indexes for rare requests of one account. The indexes include status and model, so filters on them read no other rows. */
 const rareRequestConditions = {
   request_log_failovers: 'has_failover',
   request_log_hits: `cache = 'hit'`,

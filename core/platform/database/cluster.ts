@@ -32,9 +32,7 @@ export async function moveClusterAside(folder: string, log: Logger): Promise<voi
 
 interface InitLimits {
   readonly checkIntervalMs: number;
-  /**
-   * How long initialization may make no progress before it counts as stalled. The total duration is unlimited, because disks may be slow.
-   */
+  /** How long initialization may make no progress. The total duration is unlimited, because disks may be slow. */
   readonly stallTimeoutMs: number;
 }
 

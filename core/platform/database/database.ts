@@ -7,9 +7,7 @@ export const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export interface Database extends AsyncDisposable {
   /** `embedded`: runs in the data folder, and stops with the gateway. */
   readonly kind: 'embedded' | 'external';
-  /**
-   * Connection string with the password, which bypasses any pooler. For separate sessions, such as those of the job queue. Never logged.
-   */
+  /** Connection string with the password, which bypasses any pooler. For separate sessions, such as the job queue's. Never logged. */
   readonly url: string;
   /** Creates an entity manager. Each exchange, job or command uses its own. */
   fork(): EntityManager;

@@ -8,8 +8,7 @@ const lockTimeoutMs = 120_000;
 const logAfterMs = 1_000;
 
 /**
- * Acquires a lock among the processes of this machine. The lock is a file that contains its holder's pid, and is removed if the holder is
- * dead.
+ * Acquires a lock among the processes of this machine. The lock is a file with its holder's pid, and is removed if the holder is dead.
  *
  * @param signal aborts the wait
  */

@@ -2,9 +2,7 @@
 export interface PersonalOption {
   /** True: removed with the account. Undefined for numbers, times, ids and states, which are never personal. */
   readonly isPersonal?: boolean;
-  /**
-   * Replaces a removed value unless it is null. By default the value becomes null, or the row is deleted if the column must not be null.
-   */
+  /** Replaces a removed value other than null. By default the value becomes null, or the row is deleted if the column must not be null. */
   readonly replacement?: string;
   /** Set for values that are omitted from the owner's export, such as digests or an operator's notes. */
   readonly isHidden?: boolean;

@@ -56,10 +56,7 @@ async function isAlive(pid: number): Promise<boolean> {
   return !status.slice(status.lastIndexOf(')')).startsWith(') Z');
 }
 
-/**
- * Identifies a server by its working directory, or by its process name if the directory is unreadable. If neither can be read, trusts the
- * pid.
- */
+/** Identifies a server by its working directory, or else by its process name. If neither can be read, trusts the pid. */
 async function isServerIn(pid: number, folder: string): Promise<boolean> {
   const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
   if (workingDirectory !== undefined) return workingDirectory === (await realpath(folder).catch(() => folder));

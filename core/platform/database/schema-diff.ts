@@ -12,8 +12,7 @@ export class GatewayNaming extends UnderscoreNamingStrategy {
 
 /**
  * Parts of the schema that a diff between entities and database must ignore, because entities cannot express them: daily partitions,
- * triggers, functions, the migration table, and the schema of BullMQ, which migrates itself. .ci/entity-rules.ts lists two more
- * constraints.
+ * triggers, functions, the migration table, and the schema of BullMQ, which migrates itself. .ci/entity-rules.ts has two more.
  */
 export const schemaGenerator = {
   ignoreSchema: ['bullmq'],

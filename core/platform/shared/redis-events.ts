@@ -9,7 +9,7 @@ import type { RedisNodes } from './redis-nodes.ts';
 import { LateReply } from './reply-watch.ts';
 import type { Events } from './shared.ts';
 
-/** If the process was busy meanwhile, a confirmation that has arrived is still read before the timeout. */
+/** How long Redis may take to confirm. A confirmation that arrives while the process is busy is still read in time. */
 const subscribeTimeoutMs = 250;
 const retryRange = { min: 500, max: 10_000 };
 /** Creates the name of a channel in Redis. */

@@ -1,7 +1,7 @@
 /// <reference types="node" preserve="true" />
-/** The public API that plugins import as `daypass`. Everything else in core is private. */
+/** The public API, which plugins import as `daypass`. Everything else in core is private. */
 
-// Plugins and their registrations.
+// Plugins and what they register.
 export type { GatewayPlugin } from '#core/extension/plugin.ts';
 export type {
   CatalogProblem,
@@ -141,7 +141,7 @@ export { listPage } from '#core/web/resources/list-page.ts';
 export { createAfterSchema, defineResource, type OperatorResource, readPage } from '#core/web/resources/resource.ts';
 export type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notices.ts';
 
-// Records of requests.
+// Request records.
 export type { RequestRecord } from '#core/gateway/records/columns.ts';
 export { countRequests, type RequestCount } from '#core/gateway/records/count-requests.ts';
 export type { RequestFilter } from '#core/gateway/records/filter.ts';
@@ -176,7 +176,7 @@ export type { EventName, EventPublisher } from '#core/gateway/events/event-handl
 // Emails to customers.
 export * from '#core/gateway/mails/mail-kind.ts';
 
-// The plugin's host and its members.
+// The host that plugins get, and its members.
 export type { Host, Service, Services } from '#core/gateway/host/host.ts';
 export type { Logger } from '#core/platform/logger.ts';
 export {

@@ -44,7 +44,7 @@ import { configProblems } from './validation/config-problems.ts';
 import { configurationReading } from './validation/config-reading.ts';
 import { configGauges } from './validation/load-state.ts';
 
-/** A hapi server with every plugin registered, and the filled registry. No services are open, and the server does not listen. */
+/** A hapi server with every plugin registered, and the filled registry. No services are open, and the server does not listen yet. */
 export interface Assembly {
   readonly server: Server;
   readonly listener: HttpServer;
@@ -54,8 +54,8 @@ export interface Assembly {
 }
 
 /**
- * Registers core's sections, the built-in plugins and the plugins in gateway.yaml. A plugin that cannot be loaded is recorded in the
- * registry as a mistake, so that the rest of the file is still validated.
+ * Registers core's sections, the built-in plugins and the plugins listed in gateway.yaml. A plugin that cannot be loaded is recorded in the
+ * registry as a mistake, so that the rest of the file can still be validated.
  */
 export async function assemble(
   document: GatewayDocument | undefined,
@@ -80,8 +80,8 @@ export async function assemble(
 }
 
 /**
- * Fills a registry for commands, which serve no requests. Creates a server only if gateway.yaml lists plugins, because these may use
- * any part of it. Loading hapi would add a fifth to the processor time of `daypass check`.
+ * Fills a registry for commands, which serve no requests. Creates a server only if gateway.yaml lists plugins, since they may use any part
+ * of it. Loading hapi makes `daypass check` use a fifth more CPU time.
  */
 export async function assembleForCommand(
   document: GatewayDocument | undefined,
@@ -135,7 +135,7 @@ function createRegistry(): Registry {
   return registry;
 }
 
-/** Registers the plugins in gateway.yaml. This precedes validation, because the schema depends on the plugins. */
+/** Registers the plugins listed in gateway.yaml. Must run before validation, because the schema depends on the plugins. */
 async function registerForeignPlugins(document: GatewayDocument, server: Server, registry: Registry): Promise<void> {
   registry.loadMistakes.push(...document.mistakes.filter(({ path: [section] }) => section === 'plugins'));
   const specifiers = document.values()['plugins'];
@@ -146,7 +146,7 @@ async function registerForeignPlugins(document: GatewayDocument, server: Server,
       await registerForeignPlugin(server, specifier, document.file);
     } catch (error) {
       const mistake = document.createMistake(path, ...explainLoadError(error));
-      // An existing plugin may fail because something it needs is not available yet, so the next start may succeed.
+      // A plugin that exists may have failed only because something it needs is not available yet, so the next start may succeed.
       registry.loadMistakes.push({ ...mistake, isTransient: !(error instanceof PluginMissing) });
     }
   }

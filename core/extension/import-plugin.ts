@@ -12,10 +12,10 @@ const importTimeoutMs = 10_000;
 
 interface ImportedPlugin {
   readonly exports: Readonly<Record<string, unknown>>;
-  readonly file: string; // symbolic links resolved
+  readonly file: string; // symbolic links are resolved
 }
 
-/** Thrown if no such file or package exists. A plugin that exists but fails to load throws a plain Error. */
+/** Thrown if there is no such file or package. A plugin that exists but fails to load throws a plain Error. */
 export class PluginMissing extends Error {
   override readonly name = 'PluginMissing';
 }
@@ -36,7 +36,7 @@ export async function importPlugin(
     const importResult = isFile
       ? importFile(resolve(dirname(configFile), specifier))
       : importPackage(specifier, pathToFileURL(resolve(configFile)).href);
-    // The timer also keeps the process alive, which would exit if only an `await` of the plugin were pending.
+    // The timer also keeps the process alive: Node would exit if only the plugin's top-level `await` were pending.
     const timeoutMessage = `it has not finished loading after ${timeoutMs / 1000} s; a top-level await may wait forever`;
     return await withDeadline(importResult, timeoutMs, timeoutMessage);
   } catch (error) {
@@ -46,7 +46,7 @@ export async function importPlugin(
   }
 }
 
-/** Returns the error's message, followed by the plugin's file and line that raised it, if the stack shows them. */
+/** Returns the error's message, followed by the line of plugin code that raised it, if the stack shows one. */
 export function explainFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return appendLocation(
@@ -107,7 +107,7 @@ async function explainImport(error: unknown, configFile: string, specifier: stri
   return appendLocation(error.message, await findSyntaxError(configFile, specifier));
 }
 
-/** Imports the plugin in a child process, because Node reports the position of a syntax error only on exit. */
+/** Imports the plugin in a child process, because Node reports where a syntax error is only when it exits. */
 async function findSyntaxError(configFile: string, specifier: string): Promise<SourceLocation | undefined> {
   const selfReference = JSON.stringify(import.meta.resolve('#core/extension/self-reference.ts'));
   const preload = `data:text/javascript,import { resolveSelfReference } from ${selfReference}; resolveSelfReference();`;

@@ -4,16 +4,16 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 const releaseTimeoutMs = 10_000;
 
 /**
- * Holds objects that outlive a configuration: connection pools, breakers, journals. The first caller creates an object, later callers
- * get the same one, and all are released when the process stops, newest first.
+ * Holds objects that outlive a configuration: connection pools, circuit breakers, journals. The first caller creates an object and later
+ * callers get the same one. All are released when the process stops, newest first.
  */
 export class Keeper implements AsyncDisposable {
   readonly #objects = new Map<string, object>();
-  #buildKeys = new Set<string>(); // requested only by the configuration being built
+  #buildKeys = new Set<string>(); // requested only by the configuration being built now
 
   /**
-   * Returns a `keep` for the configuration being built. If the build fails, disposing `cleanup` releases the objects that no other
-   * configuration has requested.
+   * Returns the `keep` function for the configuration being built. If the build fails, disposing `cleanup` releases the objects that no
+   * other configuration has requested.
    */
   forBuild(cleanup: AsyncDisposableStack): Services['keep'] {
     const buildKeys = new Set<string>();
@@ -22,7 +22,7 @@ export class Keeper implements AsyncDisposable {
     return (key, create) => this.keep(key, create, buildKeys);
   }
 
-  /** Returns the object with this key, which the first call creates. */
+  /** Returns the object with this key; the first call creates it. */
   keep<T extends object>(key: string, create: () => T, buildKeys?: Set<string>): T {
     const existing = this.#objects.get(key);
     if (existing !== undefined) {
@@ -39,7 +39,7 @@ export class Keeper implements AsyncDisposable {
     await this.#release([...this.#objects.keys()]);
   }
 
-  /** @throws AggregateError with all failures, after every object was released */
+  /** @throws AggregateError with all failures, once every object has been released */
   async #release(keys: readonly string[]): Promise<void> {
     const errors: unknown[] = [];
     for (const key of keys.toReversed()) {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const moduleSyntax = /^\s*(?:import\s*["'{*\w]|export\s*[{*\w])/m;
 
-/** ES module format by CommonJS format, as Node.js names them. */
+/** Node's name of the ES module format for each CommonJS format. */
 const moduleFormats: Readonly<Record<string, string>> = {
   commonjs: 'module',
   'commonjs-typescript': 'module-typescript',
@@ -13,8 +13,8 @@ const moduleFormats: Readonly<Record<string, string>> = {
 let isInstalled = false;
 
 /**
- * Loads plugin files as ES modules even in folders whose package.json has `"type": "commonjs"`, as `npm init` writes it. Node.js would
- * treat every `.ts` and `.js` file there as CommonJS, regardless of its syntax. Installed packages keep their declared format.
+ * Loads plugin files as ES modules even in folders whose package.json says `"type": "commonjs"`, as `npm init` writes it. Node would treat
+ * every `.ts` and `.js` file there as CommonJS, whatever its syntax. Installed packages keep the format that they declare.
  */
 export function acceptModuleSyntax(): void {
   if (isInstalled) return;
@@ -34,6 +34,6 @@ function hasModuleSyntax(url: string): boolean {
   try {
     return moduleSyntax.test(readFileSync(fileURLToPath(url), 'utf8'));
   } catch {
-    return false; // the import reports the error
+    return false; // the import itself will report the error
   }
 }

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Module files of the third-party plugins, by plugin name. */
+/** Main module files of the third-party plugins, by plugin name. */
 export type ForeignPlugins = ReadonlyMap<string, string>;
 
-/** Finds the third-party plugin that caused an error, from the error's stack. */
+/** Returns the third-party plugin that caused an error, judging by the error's stack. */
 export function findFailedPlugin(error: unknown, plugins: ForeignPlugins): string | undefined {
   for (const { file } of parseStackLocations(error)) {
     const names = [...plugins.keys()];
@@ -17,18 +17,20 @@ export function findFailedPlugin(error: unknown, plugins: ForeignPlugins): strin
   return undefined;
 }
 
-/** Returns true if third-party plugins are loaded and the innermost source in the stack, if any, is not the gateway's own. */
+/**
+ * Returns true if a third-party plugin may have caused a rejection: at least one is loaded, and the innermost frame of the stack is not in
+ * the gateway's own code. An empty stack counts.
+ */
 export function isForeignRejection(error: unknown, plugins: ForeignPlugins): boolean {
   const [innermost] = parseStackLocations(error);
   return plugins.size > 0 && (innermost === undefined || !isOwnSource(innermost));
 }
 
-/** Returns the folder of the file's package, or the file's own folder if it belongs to no package. */
+/** Returns the folder of the package that contains the file, or the file's own folder if it is in no package. */
 function findPackageFolder(file: string): string {
   return /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(file)?.[0] ?? dirname(file) + sep;
 }
 
-/** A line of a source file. */
 export interface SourceLocation {
   readonly file: string;
   readonly line: number;
@@ -37,12 +39,12 @@ export interface SourceLocation {
 const gatewayFolder = fileURLToPath(new URL('../../', import.meta.url));
 const locationPattern = /(?<=[\s(]|file:\/\/|^)(\/[^\s():]+|[A-Za-z]:[\\/][^\s():]+):(\d+)/gm;
 
-/** Returns the source locations in an error's stack, innermost first, excluding the gateway's dependencies. */
+/** Returns the source locations in an error's stack, innermost first. Frames in the gateway's dependencies are skipped. */
 export function parseStackLocations(error: unknown): SourceLocation[] {
   return error instanceof Error ? parseLocations(error.stack ?? '') : [];
 }
 
-/** Parses the source locations in a text in V8's notation, excluding the gateway's dependencies. */
+/** Parses the source locations in a V8 stack trace. Frames in the gateway's dependencies are skipped. */
 export function parseLocations(text: string): SourceLocation[] {
   return [...text.matchAll(locationPattern)]
     .map(([, file = '', line]) => ({ file: decodeURI(file), line: Number(line) }))
@@ -50,7 +52,7 @@ export function parseLocations(text: string): SourceLocation[] {
 }
 
 const packageFolder = gatewayFolder.replace(/(?<=[\\/])dist[\\/]$/, '');
-/** npm installs a package's dependencies inside its folder, or next to it among other packages. */
+/** npm installs a package's dependencies inside its folder, or hoists them next to it, among other packages. */
 const ownPackages = join(packageFolder, 'node_modules') + sep;
 const siblingPackages = dirname(packageFolder) + sep;
 
@@ -61,14 +63,14 @@ function isInDependency(file: string): boolean {
   return readDependencies().has(name);
 }
 
-/** Reads the names of the gateway's dependencies, or their scopes, from its package.json. */
+/** Returns the names of the gateway's dependencies, or their scopes, as listed in its package.json. */
 function readDependencies(): ReadonlySet<string> {
   const text = readFileSync(join(packageFolder, 'package.json'), 'utf8');
   const { dependencies = {} } = JSON.parse(text) as { readonly dependencies?: Record<string, string> };
   return new Set(Object.keys(dependencies).map((name) => name.split('/')[0] ?? name));
 }
 
-/** Returns true for core and for the plugins that come with the gateway. */
+/** Returns true for core and the built-in plugins. */
 export function isOwnSource({ file }: SourceLocation): boolean {
   return file.startsWith(`${gatewayFolder}core/`) || file.startsWith(`${gatewayFolder}plugins/`);
 }

@@ -7,16 +7,16 @@ declare module '@hapi/hapi' {
     /** Registers stages, sections, endpoints, pages, tables, jobs and more. */
     readonly gateway: Registry;
     /**
-     * Returns the host of the current configuration, for handlers.
+     * Returns the host of the current configuration, for use in handlers.
      *
-     * @throws Error before the gateway has started
+     * @throws Error if the gateway has not started yet
      */
     host(): Host;
   }
 }
 
 /**
- * A hapi plugin, exported by its module as `plugin`. Its `register` only adds to `server.gateway`, or to `server.route` for hapi
- * routes. It opens connections, timers and files in `create`, jobs and handlers instead.
+ * A hapi plugin, exported by its module as `plugin`. Its `register` must only add to `server.gateway`, or add hapi routes with
+ * `server.route`. Open connections, timers and files in `create`, jobs and handlers instead.
  */
 export type GatewayPlugin = Plugin<void>;

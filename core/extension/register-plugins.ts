@@ -12,8 +12,8 @@ const builtInFolder = join(import.meta.dirname, '..', '..', 'plugins');
 const registerTimeoutMs = 10_000;
 
 /**
- * Registers the plugins that come with the gateway: every folder in `plugins/`, with the texts of its pages in `texts/`. `npm run check:pages`
- * compares their languages.
+ * Registers the built-in plugins: every folder in `plugins/`, with the page texts in its `texts/`. `npm run check:pages` checks that all
+ * languages have the same texts.
  */
 export async function registerOwnPlugins(server: Server): Promise<void> {
   const indexFile = `index${extname(import.meta.filename)}`;
@@ -25,7 +25,7 @@ export async function registerOwnPlugins(server: Server): Promise<void> {
   }
 }
 
-/** Registers the texts in the folder `texts` of a plugin, if it has one. */
+/** Registers the texts in a plugin's `texts` folder, if it has one. */
 function addTexts({ gateway }: Server, pluginFolder: string): void {
   const folder = join(pluginFolder, 'texts');
   if (!existsSync(join(folder, 'en.json'))) return;
@@ -52,7 +52,7 @@ function nameOf(plugin: GatewayPlugin): string {
 }
 
 /**
- * Registers a third-party plugin, and the stages that its module exports.
+ * Registers a third-party plugin and the stages that its module exports.
  *
  * @throws PluginMissing
  * @throws Error naming the plugin's mistake, the file and the line
@@ -67,10 +67,10 @@ export async function registerForeignPlugin(server: Server, specifier: string, c
   gateway.foreignPlugins.set(nameOf(plugin), file);
   try {
     await register(server, plugin);
-    // Other files share their folder, and its texts, with further plugins.
+    // Only an index file owns its folder's texts: a file of any other name may share the folder with further plugins.
     if (gateway.pageTexts.length === earlierTexts && /^index\.[cm]?[jt]s$/.test(basename(file)))
       addTexts(server, dirname(file));
-    // Registers the exported stages that the plugin's `register` left out.
+    // Registers any exported stage that the plugin's own `register` left out.
     for (const stage of stages) if (gateway.stages.get(stage.name) !== stage) gateway.stage(stage);
     for (const name of gateway.stages.keys()) if (!earlierStages.has(name)) gateway.foreignStages.add(name);
   } catch (error) {

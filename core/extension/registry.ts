@@ -39,7 +39,7 @@ import { listActions, resourceCommand, type ResourceWords } from './commands/res
 import type { UsageFiguresReader } from './commands/usage-figures.ts';
 import type { VariantSource } from './variants.ts';
 
-/** A route of a model that cannot work. */
+/** A route that cannot work for its model. */
 export interface CatalogProblem {
   readonly model: string;
   readonly route: string; // upstream/model
@@ -47,22 +47,22 @@ export interface CatalogProblem {
   readonly right: string;
 }
 
-/** The parts of a host that reviews may use. No services are open. */
+/** The parts of the host that a review may use. No services are open yet. */
 export type ReviewedHost = Pick<Host, 'section' | 'files' | 'stages' | 'isProduction' | 'catalog'>;
 
 /** A plugin section's summary in `daypass check`. */
 export interface ConfigReview {
-  /** Name of the line in `daypass check`. */
+  /** Label of the line. */
   readonly name: string;
-  /** The configured value in a few words, with optional warnings about it; undefined to omit the line. */
+  /** Summarizes the section in a few words, with optional warnings about it; undefined to omit the line. */
   describe(host: ReviewedHost): { readonly value: string; readonly notice?: string | readonly string[] } | undefined;
 }
 
 /** Files that `daypass init` writes next to or below gateway.yaml. */
 interface StarterFiles {
-  /** Folder of the files, for messages: `pages`. */
+  /** Name of the folder, for messages: `pages`. */
   readonly name: string;
-  /** Returns paths, relative to gateway.yaml, with their texts. Existing files are not overwritten. */
+  /** Returns paths relative to gateway.yaml, and the text of each file. Existing files are not overwritten. */
   write(host: ReviewedHost): Promise<readonly (readonly [path: string, text: string])[]>;
 }
 
@@ -74,19 +74,18 @@ export interface CatalogReview {
   describe(catalog: Catalog): string[];
 }
 
-/** Maximum duration of a `ConfiguredHook`; the start waits for it. */
+/** The longest that a `ConfiguredHook` may take; the gateway's start waits for it. */
 export const hookTimeoutMs = 30_000;
 
 /**
- * Runs once, when the configuration is valid and the services are open, before any socket listens. It is for registrations that hapi
- * needs before it starts, such as auth strategies and routes that depend on a section. It does not run again when gateway.yaml is
- * reloaded, so a section that it reads must be `fixed`. An exception stops the start.
+ * Runs once, after the configuration has been validated and the services are open, but before any socket listens. Use it for registrations
+ * that hapi needs before it starts, such as auth strategies and routes that depend on a section. It does not run again when gateway.yaml is
+ * reloaded, so any section that it reads must be `fixed`. If it throws, the gateway does not start.
  */
 export type ConfiguredHook = (server: Server, host: Host) => void | Promise<void>;
 
 /**
- * The registrations of all plugins. It is filled while plugins register, and only read afterwards. A second registration under the
- * same name throws.
+ * What all plugins have registered. It is filled while plugins register, and only read afterwards. Registering the same name twice throws.
  */
 export class Registry {
   readonly stages = new Map<string, AnyStageDefinition>();
@@ -117,42 +116,42 @@ export class Registry {
   readonly diagnoses = new Map<string, Diagnosis>();
   readonly observers = new Map<string, Observer>();
   readonly operatorRoutes: ServerRoute[] = [];
-  /** Keyed by path. */
+  /** By path. */
   readonly operatorReadings = new Map<string, OperatorReading>();
   readonly pages: Page[] = [];
   readonly noticeSources = new Map<string, NoticeSource>();
   readonly storySources: ReadTimeline[] = [];
-  /** Sources of notes about routes, for operators. */
+  /** Notes about routes, for operators. */
   readonly routeNoteSources: NoteSource[] = [];
-  /** Sources of notes about models, for customers. */
+  /** Notes about models, for customers. */
   readonly modelNoteSources: NoteSource[] = [];
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
   readonly configuredHooks: { readonly plugin: string; readonly hook: ConfiguredHook }[] = [];
-  /** Mistakes about plugins in gateway.yaml that could not be loaded. An unknown name elsewhere may belong to one of these plugins. */
+  /** Plugins in gateway.yaml that could not be loaded. A name that is unknown elsewhere in the file may belong to one of them. */
   readonly loadMistakes: Mistake[] = [];
-  /** Module files of the loaded third-party plugins, by plugin name. */
+  /** Main module files of the loaded third-party plugins, by plugin name. */
   readonly foreignPlugins = new Map<string, string>();
   /** Names of the stages of third-party plugins. */
   readonly foreignStages = new Set<string>();
-  /** Describes model capabilities; undefined if no plugin implements formats. */
+  /** Describes what models can do; undefined if no plugin implements formats. */
   abilityReader: AbilityReader | undefined;
   /** Reads an account's remaining allowance; undefined if no plugin limits it. */
   allowanceReader: ReadAllowance | undefined;
-  /** Reads the cost of usage, for the operator pages and `daypass usage`; undefined if no plugin has prices. */
+  /** Reads what usage costs, for the operator pages and `daypass usage`; undefined if no plugin knows prices. */
   costsReader: { readonly pageCosts: ReadUsageCosts; readonly usage: UsageFiguresReader } | undefined;
-  /** Runs variants of the configuration; undefined without such a plugin. */
+  /** Runs variants of the configuration; undefined if no plugin does. */
   variantSource: VariantSource | undefined;
-  /** Links texts of the shop; undefined if no plugin provides them. */
+  /** Links to the shop's own texts, such as its terms; undefined if no plugin provides them. */
   siteLinksReader: ReadSiteLinks | undefined;
   readonly starterFiles: StarterFiles[] = [];
-  /** Reads the time credited to customers; undefined if no plugin grants credits. */
+  /** Reads the time credited to customers after incidents; undefined if no plugin grants credits. */
   creditReader: ReadCredits | undefined;
-  /** Reads the last checks of each model's routes; undefined if no plugin checks routes. */
+  /** Reads the latest checks of each model's routes; undefined if no plugin checks routes. */
   checkupReader: ReadCheckups | undefined;
   #plugin = 'core';
 
-  /** Runs `register` and attributes its registrations to the named plugin. Plugins register one after another. */
+  /** Runs `register` and attributes everything it registers to the named plugin. The caller must register plugins one at a time. */
   async registerAs(plugin: string, register: () => Promise<void>): Promise<void> {
     this.#plugin = plugin;
     const checkedTables = new Set(this.databaseTables.values());
@@ -182,7 +181,7 @@ export class Registry {
     this.endpoints.push(endpoint);
   }
 
-  /** Serves an endpoint over WebSockets as well. */
+  /** Also serves an endpoint over WebSockets. */
   socket(socket: SocketEndpoint): void {
     this.sockets.push(socket);
   }
@@ -203,8 +202,8 @@ export class Registry {
   }
 
   /**
-   * Calls `handle` for each event of this type, on every instance. Events may be missed, so enqueue work that must happen exactly once
-   * as a job with an id. Errors thrown by `handle` are logged.
+   * Calls `handle` for each event of this type, on every instance. Delivery is not guaranteed: for work that must happen exactly once,
+   * enqueue a job with an id. Errors thrown by `handle` are logged.
    */
   on<Name extends EventName>(
     event: Name,
@@ -213,7 +212,7 @@ export class Registry {
     this.eventHandlers.push({ event, plugin: this.#plugin, handle });
   }
 
-  /** Registers an email to customers about an event, and the email's texts if it has its own. */
+  /** Registers an email that tells customers about an event, and its texts if it brings its own. */
   mail(kind: MailKind): void {
     if (this.mailKinds.has(kind.event)) throw new Error(`mails about ${kind.event} are registered twice`);
     this.mailKinds.set(kind.event, kind);
@@ -233,7 +232,7 @@ export class Registry {
     addUnique(this.paymentProviders, 'payment provider', provider);
   }
 
-  /** Registers a question or notice at the checkout, which is stored with the order. */
+  /** Registers a question or notice at the checkout. It is stored with the order. */
   checkoutStep(step: CheckoutStep): void {
     for (const { name: owner, fields } of this.checkoutSteps.values()) {
       const duplicate = Object.keys(step.fields).find((name) => name in fields);
@@ -243,7 +242,7 @@ export class Registry {
     addUnique(this.checkoutSteps, 'checkout step', step);
   }
 
-  /** Registers an operator action for pages, commands and the API. Each run is recorded. */
+  /** Registers an operator action for the pages, the command line and the API. Every run is recorded. */
   action(action: ActionKind): void {
     addUnique(this.actions, 'action', action);
   }
@@ -252,18 +251,18 @@ export class Registry {
     addUnique(this.statusReports, 'status report', report);
   }
 
-  /** Registers a check that runs while requests are served. Its verdict is shown to the operator, and logged when it changes. */
+  /** Registers a check that runs while the gateway serves. Operators see its verdict, which is also logged whenever it changes. */
   healthCheck(check: HealthCheck): void {
     addUnique(this.healthChecks, 'health check', check);
   }
 
-  /** Registers a kind of problem that an operator must decide or fix. */
+  /** Registers a kind of problem that needs an operator's decision or repair. */
   problem(kind: ProblemKind): void {
     addUnique(this.problems, 'problem', kind);
     if (kind.alert !== undefined) this.on(kind.alert.event, (_payload: unknown, host) => wakeAlertSenders(host));
   }
 
-  /** Registers checks of `daypass doctor` that call other services. */
+  /** Registers checks for `daypass doctor` that call other services. */
   diagnosis(diagnosis: Diagnosis): void {
     addUnique(this.diagnoses, 'diagnosis', diagnosis);
   }
@@ -272,21 +271,24 @@ export class Registry {
     addUnique(this.gauges, 'gauge', gauge);
   }
 
-  /** Adds a hapi route to the operator listener, for data that only operators may read. Access is checked before the handler runs. */
+  /**
+   * Adds a hapi route to the operator listener, for data that only operators may read. The caller's access is checked before the handler
+   * runs.
+   */
   operatorRoute(route: ServerRoute): void {
     this.operatorRoutes.push(route);
   }
 
-  /** Registers a `GET` endpoint of the operator's API. */
+  /** Registers a `GET` endpoint of the operator API. */
   operatorReading(reading: OperatorReading): void {
     if (this.operatorReadings.has(reading.path)) throw new Error(`two plugins read "${reading.path}" for operators`);
     this.operatorReadings.set(reading.path, reading);
   }
 
   /**
-   * Registers a resource that operators can list. The operator's API serves it under the plural of its name.
+   * Registers a resource that operators can list. The operator API serves it under the plural of its name.
    *
-   * @param words the resource's command, with the actions on it, which are registered too; default: neither
+   * @param words also registers a command for the resource, and the actions in it; default: no command and no actions
    */
   resource(resource: OperatorResource, words?: ResourceWords): void {
     this.operatorReading(createReading(resource));
@@ -295,12 +297,12 @@ export class Registry {
     this.command(resourceCommand(resource, words));
   }
 
-  /** Registers a source of notes about routes, for the operators' page of routes. */
+  /** Registers a source of notes about routes, for the operators' routes page. */
   routeNotes(source: NoteSource): void {
     this.routeNoteSources.push(source);
   }
 
-  /** Registers a source of notes about models, for the customers' pages of models. */
+  /** Registers a source of notes about models, for the customers' model pages. */
   modelNotes(source: NoteSource): void {
     this.modelNoteSources.push(source);
   }
@@ -309,12 +311,12 @@ export class Registry {
     addUnique(this.observers, 'observer', observer);
   }
 
-  /** Registers a source of temporary notices to customers, for the status page and their home page. */
+  /** Registers a source of temporary notices for customers, shown on the status page and on their home page. */
   notices(source: NoticeSource): void {
     addUnique(this.noticeSources, 'source of notices', source);
   }
 
-  /** Registers a reader of an account's events, for the operators' page of the account. */
+  /** Registers a source of events in an account's history, for the operators' account page. */
   story(read: ReadTimeline): void {
     this.storySources.push(read);
   }
@@ -324,47 +326,50 @@ export class Registry {
     this.pages.push(resolveTemplatePaths(page));
   }
 
-  /** Registers files that browsers may load. */
+  /** Registers files that browsers may request. */
   assets(source: AssetSource): void {
     addUnique(this.assetSources, 'asset', resolveAssetPath(source));
   }
 
-  /** Registers texts of pages. */
+  /** Registers page texts. */
   texts(texts: Texts): void {
     this.pageTexts.push(texts);
   }
 
-  /** Registers the reader of an account's allowance, for pages. */
+  /** Registers the reader of accounts' remaining allowance, for pages. Only one plugin can provide it. */
   allowance(reader: ReadAllowance): void {
     if (this.allowanceReader !== undefined) throw new Error('two plugins read the allowance of accounts');
     this.allowanceReader = reader;
   }
 
-  /** Registers the readers of the cost of usage, for the operator pages and for `daypass usage`. */
+  /** Registers readers of what usage costs, for the operator pages and `daypass usage`. Only one plugin can provide them. */
   costs(pageCosts: ReadUsageCosts, usage: UsageFiguresReader): void {
     if (this.costsReader !== undefined) throw new Error('two plugins read the cost of usage');
     this.costsReader = { pageCosts, usage };
   }
 
-  /** Registers the source that runs a variant of the configuration for some of the accounts. */
+  /** Registers the source that runs a variant of the configuration for some accounts. Only one plugin can provide it. */
   variants(source: VariantSource): void {
     if (this.variantSource !== undefined) throw new Error('two plugins run variants of the configuration');
     this.variantSource = source;
   }
 
-  /** Registers the reader of the time credited to customers for each incident, for the status page. */
+  /** Registers the reader of the time credited to customers for each incident, for the status page. Only one plugin can provide it. */
   credits(reader: ReadCredits): void {
     if (this.creditReader !== undefined) throw new Error('two plugins credit time for incidents');
     this.creditReader = reader;
   }
 
-  /** Registers the reader of the last checks of each model's routes, for the status page. */
+  /** Registers the reader of the latest checks of each model's routes, for the status page. Only one plugin can provide it. */
   checkups(reader: ReadCheckups): void {
     if (this.checkupReader !== undefined) throw new Error('two plugins check the routes of models');
     this.checkupReader = reader;
   }
 
-  /** Registers the reader of links to the shop's texts, for the footer, the sign-in and the checkout. */
+  /**
+   * Registers the reader of links to the shop's own texts, for the footer, the sign-in page and the checkout. Only one plugin can provide
+   * it.
+   */
   siteLinks(reader: ReadSiteLinks): void {
     if (this.siteLinksReader !== undefined) throw new Error('two plugins link the texts of the shop');
     this.siteLinksReader = reader;
@@ -383,7 +388,7 @@ export class Registry {
     this.configReviews.push(review);
   }
 
-  /** Registers the reader of model capabilities, for pages. At most one plugin can provide it. */
+  /** Registers the reader of model capabilities, for pages. Only one plugin can provide it. */
   abilities(reader: AbilityReader): void {
     if (this.abilityReader !== undefined) throw new Error('two plugins read the capabilities of models');
     this.abilityReader = reader;
@@ -398,7 +403,7 @@ export class Registry {
     addUnique(this.commands, 'command', { name, define });
   }
 
-  /** Adds subcommands to another plugin's command. Has no effect if that command is missing. */
+  /** Adds subcommands to another plugin's command. Has no effect if that command is not registered. */
   subcommands(command: string, define: Command['define']): void {
     this.#subcommands.set(command, [...(this.#subcommands.get(command) ?? []), define]);
   }

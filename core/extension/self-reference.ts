@@ -6,7 +6,7 @@ const ownModules: Readonly<Record<string, string>> = {
 };
 
 /**
- * Resolves the package self-reference `daypass` for all later imports, including those of files and packages outside the gateway's
+ * Resolves the package self-reference `daypass` for all later imports, including those from files and packages outside the gateway's
  * folder. It always resolves to this gateway and never to an installed copy, because facts are compared by identity.
  */
 export function resolveSelfReference(): void {

@@ -15,26 +15,26 @@ import { type CommandSubject, type Output, printSubject } from './show-command.t
 interface ActionRequest {
   readonly handle: string;
   readonly input: ActionDetails;
-  /** Prompt before the action; default: the subject's facts and a question. */
+  /** Prompt shown before the action; default: the subject's details and a question. */
   readonly question?: readonly string[];
   /** Printed before the prompt, unless `--json` is set. */
   readonly facts?: readonly string[];
 }
 
-/** Command-line form of an action, where it differs from the action's description. */
+/** How an action looks on the command line, where that differs from the action's own description. */
 export interface ActionCommandWords {
   /** Default: the verb in the action's name. */
   readonly verb?: string;
   readonly summary?: string;
-  /** Subject that is shown after the action. */
+  /** Subject to print after the action. */
   readonly about?: CommandSubject;
-  /** Description of the subject's handle; default: the description in `about`, otherwise `its id`. */
+  /** Description of the handle argument; default: the description in `about`, otherwise `its id`. */
   readonly handle?: string;
   readonly isHandleOptional?: boolean;
   /** Schema of the command's options; default: the action's input. */
   readonly options?: InputSchema;
   readonly names?: OptionNames;
-  /** Whether the command asks for confirmation; default: if the action is dangerous. */
+  /** Whether the command asks for confirmation; default: only if the action is dangerous. */
   readonly needsConfirmation?: boolean;
   readonly help?: string;
   readonly examples?: readonly string[];
@@ -45,17 +45,17 @@ export interface ActionCommandWords {
    * @throws CommandFailed
    */
   readRequest?(host: Host, handle: string, options: ActionDetails): ActionRequest | Promise<ActionRequest>;
-  /** Composes the success message if no subject is shown and `--json` is not set; default: the whole result. */
+  /** Composes the success message, which is printed if there is no `about` subject and no `--json`; default: all result fields. */
   done?(id: string, result: ActionDetails, input: ActionDetails): string;
-  /** Composes a message about the failed part of a result. The command prints the result, then fails with the message. */
+  /** Describes the part of a result that failed, if any. The command prints the result, then fails with this message. */
   failure?(result: ActionDetails): string | undefined;
 }
 
 const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 not found.';
 
 /**
- * Declares the subcommand of an action, such as `block <account>` for `account.block`. The command asks for confirmation if the
- * action is dangerous, and prints the result, as JSON with `--json`.
+ * Declares the subcommand for an action, such as `block <account>` for `account.block`. The command asks for confirmation if the action is
+ * dangerous, and prints the result (as JSON with `--json`).
  */
 export function addActionCommand(
   parser: Parser,
@@ -82,7 +82,7 @@ export function addActionCommand(
     .action((...args: unknown[]) => context.withHost((host) => perform(host, args)));
 
   async function perform(host: Host, args: readonly unknown[]): Promise<void> {
-    // The parser stores an option that the parent command also declares with the parent.
+    // If the parent command declares the same option, the parser stores its value there.
     const output = command.optsWithGlobals<Output & { readonly yes?: true }>();
     const typedInput = readActionInput<ActionDetails>({ input }, { ...output }, names);
     const values = hasTimes ? await resolveTimes(host, input, typedInput, zoneOf(host, output)) : typedInput;
@@ -94,7 +94,7 @@ export function addActionCommand(
     const printAbout = (id: string) => about !== undefined && printSubject(context, host, about, id, output);
     const done = await runAction(host, getCommandOperator(), action, request.handle, request.input).catch(
       async (error: unknown) => {
-        // The refund is recorded despite the error.
+        // The refund was recorded even though paying it out failed.
         if (error instanceof CheckoutError && error.kind === 'not_refunded') await printAbout(request.handle);
         throw error;
       },

@@ -5,10 +5,10 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import { createLineParser, parseInteger, parseNumber } from './arguments.ts';
 import { parseDay, parseTime, resolveTime, type TypedTime } from './days.ts';
 
-/** Flags of options that are not named after their input member: `{ note: '--reason, --note' }`. */
+/** Flags for options that are not named after their input member: `{ note: '--reason, --note' }`. */
 export type OptionNames = Readonly<Record<string, string>>;
 
-/** Declares a command's options from the input of its action, such as `--sign-in <value>` for `sign_in`. */
+/** Declares a command's options from its action's input, such as `--sign-in <value>` for `sign_in`. */
 export function addActionOptions(
   parser: Parser,
   { input }: Pick<ActionKind, 'input'>,
@@ -51,7 +51,7 @@ function createTextParser({ maxLength = 200, pattern = '', description = '' }: J
   };
 }
 
-/** Reads the input of an action from the options of its command. */
+/** Reads an action's input from the parsed options of its command. */
 export function readActionInput<Input extends object>(
   { input }: { readonly input: InputSchema } & Partial<ActionKind<Input>>,
   options: Readonly<Record<string, unknown>>,
@@ -66,9 +66,9 @@ export function readActionInput<Input extends object>(
 }
 
 /**
- * Converts the times of an input to RFC 3339.
+ * Converts the times in an input to RFC 3339.
  *
- * @param timeZone zone of times that are typed without one
+ * @param timeZone zone for times that were typed without one
  */
 export async function resolveTimes<Input extends object>(
   host: Pick<Host, 'database' | 'now'>,

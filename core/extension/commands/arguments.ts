@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 
 const controlCharacter = /\p{Cc}/u;
 
-/** Creates a parser of one-line arguments with at most `maxLength` characters. */
+/** Returns a parser for single-line arguments of at most `maxLength` characters. */
 export function createLineParser(maxLength: number): (text: string) => string {
   return (text) => {
     const line = text.trim();
@@ -22,7 +22,7 @@ export function parseEmail(text: string): string {
   return address;
 }
 
-/** Creates a function that creates parsers of numbers within bounds, which are inclusive. */
+/** Defines a family of number parsers; both bounds are inclusive. */
 const defineNumberParser = (kind: string, pattern: RegExp) => (minimum: number, maximum: number) => (text: string) => {
   const value = pattern.test(text) ? Number(text) : Number.NaN;
   if (value >= minimum && value <= maximum) return value;

@@ -1,25 +1,25 @@
 import type { Command as Parser } from 'commander';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** A command of `daypass`, registered by core or a plugin. */
+/** A `daypass` command, registered by core or a plugin. */
 export interface Command {
   readonly name: string;
-  /** Declares arguments, options and the action. The parser already has the name. */
+  /** Declares arguments, options and the action. The parser already has its name. */
   define(parser: Parser, context: CommandContext): void;
 }
 
 /** Functions that a command may use. */
 export interface CommandContext {
   /**
-   * Opens the configuration, the database and the shared state, runs `work`, and closes them. Errors about accounts, orders, payments and
-   * actions end the command with their message and an exit code (`explainErrors`).
+   * Opens the configuration, the database and the shared state, runs `work`, and closes them again. Errors about accounts, orders, payments
+   * and actions end the command with their message and an exit code (`explainErrors`).
    */
   withHost<T>(work: (host: Host) => Promise<T>): Promise<T>;
   /** Prints a line to stdout. */
   print(line: string): void;
 }
 
-/** Returns the end of a help text, with example command lines and the meaning of exit codes. */
+/** Returns the closing part of a help text: example command lines and what the exit codes mean. */
 export function exampleText(commandLines: readonly string[], exitCodes: string): string {
   if (commandLines.length === 0) return exitCodes;
   return `\n\nExamples:\n${commandLines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;

@@ -17,13 +17,12 @@ export function parseMonth(text: string): string {
   throw new InvalidArgumentError('It must be a month, for example 2026-11.');
 }
 
-/** Parses the name of a time zone. */
 export function parseTimeZone(text: string): string {
   if (isTimeZone(text)) return text;
   throw new InvalidArgumentError('It must be the name of a time zone, for example Asia/Jakarta.');
 }
 
-/** A time as typed on the command line: ms before now, local in the zone of the output, or epoch ms. */
+/** A time as typed on the command line: ms before now, local time in the output's zone, or epoch ms. */
 export type TypedTime = { readonly agoMs: number } | { readonly local: string } | { readonly epochMs: number };
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
@@ -42,7 +41,7 @@ export function parseTime(text: string): TypedTime {
   );
 }
 
-/** Converts a time to epoch ms. A date without a time of day means the start of the day. */
+/** Converts a typed time to epoch ms. A date without a time means the start of that day. */
 export async function resolveTime(
   { database, now }: { readonly database: Queries; now(): number },
   time: TypedTime,
@@ -68,7 +67,7 @@ export function zoneOption(): Option {
   );
 }
 
-/** Returns the time zone of a command's output: the option, otherwise the service's zone. */
+/** Returns the time zone for a command's output: the `--time-zone` option, otherwise the service's zone. */
 export function zoneOf(host: Pick<Host, 'section'>, { timeZone }: ZoneOptions): string {
   return timeZone ?? host.section(service).time_zone;
 }

@@ -7,11 +7,11 @@ import { CommandFailed } from './command.ts';
 
 const exitCodes: Readonly<Record<string, number>> = { not_found: 3, invalid: 2, span: 2 };
 
-/** Returns the end of a help text with the meaning of exit codes, for objects such as `order or account`. */
+/** Returns the exit code section of a help text, for objects such as `order or account`. */
 export const exitCodesFor = (objects: string) =>
   `\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 ${objects} not found.`;
 
-/** Converts errors about accounts, orders, payments and actions to a `CommandFailed` with an exit code. */
+/** Converts errors about accounts, orders, payments and actions to a `CommandFailed` with a matching exit code. */
 export async function explainErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -22,7 +22,7 @@ export interface TextContext {
 /**
  * Formats entries as a table; returns no lines if there are no entries.
  *
- * @param options.isZoneNamed whether the heading of the first time column names the zone
+ * @param options.isZoneNamed whether the heading of the first time column includes the zone
  */
 export function formatEntries<Entry>(
   entries: readonly Entry[],
@@ -39,7 +39,7 @@ export function formatEntries<Entry>(
   );
 }
 
-/** Formats tables below their headings. */
+/** Formats tables, each below its heading. */
 export function formatTables(tables: readonly EntryTable[], text: TextContext): string[] {
   return tables.flatMap(({ name, entries, earlierCount = 0, maxEntries = Infinity, view }) =>
     formatSection(name, [
@@ -50,7 +50,7 @@ export function formatTables(tables: readonly EntryTable[], text: TextContext): 
   );
 }
 
-/** Formats one entry as lines of names and values, followed by `extraFields`. Empty fields are omitted. */
+/** Formats one entry as `name value` lines, followed by `extraFields`. Empty fields are omitted. */
 export function formatEntry<Entry>(
   entry: Entry,
   fields: readonly ShownField<Entry>[],
@@ -65,7 +65,7 @@ function headingOf<Entry>({ heading, name }: ShownField<Entry>): string {
   return heading ?? name.replaceAll('_', ' ');
 }
 
-/** Terminal colours by the kind of a state. */
+/** Terminal colors by kind of state. */
 const stateStyles: Readonly<Partial<Record<string, TextStyle>>> = {
   ok: 'green',
   bad: 'red',
@@ -95,8 +95,8 @@ function formatField<Entry>(field: ShownField<Entry>, entry: Entry, { timeZone, 
 }
 
 /**
- * Reads handles of the accounts in person fields, by account id. A handle is an email address, or the name with the id, because names
- * are not unique: all deleted accounts have the same name.
+ * Reads the handles of all accounts in person fields, by account id. A handle is the email address, or the name plus the id, because names
+ * are not unique: all deleted accounts share one.
  */
 export async function readAccountHandles<Entry>(
   host: Pick<Host, 'database'>,

@@ -11,7 +11,6 @@ import type { TableOptions } from './table-text.ts';
 
 const maxLimit = 1_000;
 
-/** Options of a listing command. */
 export interface ListOptions extends Output {
   readonly limit: number;
 }
@@ -20,11 +19,11 @@ interface ListCommandWords {
   readonly verb?: string; // default: `list`
   readonly examples?: readonly string[];
   readonly exitCodes?: string;
-  /** Number of entries without `--limit`; default: 50. */
+  /** Number of entries to print without `--limit`; default: 50. */
   readonly limit?: number;
 }
 
-/** Declares `list`, which prints a resource's entries. For the verb `find`, `words` of the query become the command's argument. */
+/** Declares `list`, which prints a resource's entries. With the verb `find`, the query's `words` become the command's argument. */
 export function addListCommand<Entry>(
   parser: Parser,
   context: CommandContext,
@@ -47,7 +46,7 @@ export function addListCommand<Entry>(
     );
 }
 
-/** Declares the options of a listing, which are the filters, `--limit`, `--json` and `--time-zone`. */
+/** Declares the options of a listing: the filters, `--limit`, `--json` and `--time-zone`. */
 export function addListOptions<Entry>(parser: Parser, resource: OperatorResource<Entry>, limit = 50): Parser {
   return addActionOptions(parser, filtersOf(resource))
     .option('--limit <count>', `${getPlural(resource)} to list, 1 to ${maxLimit}`, parseInteger(1, maxLimit), limit)
@@ -55,7 +54,7 @@ export function addListOptions<Entry>(parser: Parser, resource: OperatorResource
     .addOption(zoneOption());
 }
 
-/** Builds the resource's query from the command's options. */
+/** Builds the query for the resource from the command's options. */
 export function readListQuery<Entry, Query extends object>(
   host: Host,
   resource: OperatorResource<Entry, Query>,
@@ -71,7 +70,7 @@ function filtersOf({ query }: Pick<OperatorResource, 'query'>) {
   return { input: { ...query, properties } };
 }
 
-/** Lists the entries of a resource and prints them, as JSON with `--json`. */
+/** Lists a resource's entries and prints them (as JSON with `--json`). */
 export async function printList<Entry, Query extends object>(
   context: Pick<CommandContext, 'print'>,
   host: Host,
@@ -84,7 +83,7 @@ export async function printList<Entry, Query extends object>(
   await printEntries(context, host, resource, listing, output, options);
 }
 
-/** Prints listed entries, as JSON with `--json`. */
+/** Prints entries that are already listed (as JSON with `--json`). */
 export async function printEntries<Entry>(
   { print }: Pick<CommandContext, 'print'>,
   host: Host,

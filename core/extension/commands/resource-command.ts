@@ -4,18 +4,18 @@ import { type ActionCommandWords, addActionCommand } from './action-command.ts';
 import { type Command, exampleText } from './command.ts';
 import { addListCommand } from './list-command.ts';
 
-/** Words of a resource's command, where they do not follow from the resource. */
+/** Texts for a resource's command that cannot be derived from the resource. */
 export interface ResourceWords {
   /** Default: the resource's summary. */
   readonly description?: string;
-  /** Actions, each with its command-line form if this differs from the action's description. */
+  /** Actions, each optionally with how it looks on the command line, if that differs from the action's own description. */
   readonly actions?: readonly (ActionKind | readonly [action: ActionKind, wording: ActionCommandWords])[];
   /** Default: `daypass NAME list`. */
   readonly examples?: readonly string[];
   readonly exitCodes?: string;
 }
 
-/** Creates `daypass NAME …` with the subcommand `list`, `find` if the resource's query has `words`, and the given actions. */
+/** Creates `daypass NAME …` with the subcommands `list`, `find` (if the resource's query has `words`), and one per action. */
 export function resourceCommand<Entry>(resource: OperatorResource<Entry>, words: ResourceWords): Command {
   const name = resource.name.replaceAll('_', '-');
   const { description = resource.summary, examples = [`daypass ${name} list`], exitCodes = '' } = words;
@@ -30,7 +30,7 @@ export function resourceCommand<Entry>(resource: OperatorResource<Entry>, words:
   };
 }
 
-/** Lists the actions of a command, each with its command-line form if it has one. */
+/** Lists a command's actions, each with its command-line form if it has one. */
 export function listActions({ actions = [] }: ResourceWords): (readonly [ActionKind, ActionCommandWords?])[] {
   return actions.map((entry) => ('name' in entry ? [entry] : entry));
 }

@@ -9,11 +9,11 @@ export interface Output extends ZoneOptions {
   readonly json?: true;
 }
 
-/** Kind of object that a command shows, such as an account or an order. It loads its modules on demand. */
+/** A kind of object that a command shows, such as an account or an order. Its modules are loaded on demand. */
 export interface CommandSubject<Details = unknown> {
-  /** Name and description of the argument, with an optional parser. */
+  /** Name and description of the argument, and optionally its parser. */
   readonly argument: readonly [name: string, description: string, parse?: (text: string) => string];
-  /** Printed in the help text of every command about the object. */
+  /** Added to the help text of every command about the object. */
   readonly help?: string;
   readonly exitCodes: string;
   /**
@@ -22,7 +22,7 @@ export interface CommandSubject<Details = unknown> {
    * @throws AccountError, CheckoutError, CommandFailed
    */
   read(host: Host, handle: string): Promise<Details | undefined>;
-  /** Converts the details to the value that `--json` prints. */
+  /** Returns the value that `--json` prints. */
   toJson(details: Details): object;
   /** Formats the details as lines of text. */
   describe(details: Details, timeZone: string): string[];
@@ -45,7 +45,7 @@ export function addShowCommand(
     .addOption(zoneOption())
     .addHelpText('after', `\n${help}${exampleText(examples, exitCodes)}`)
     .action(async (handle: string, _options: object, command: Parser) => {
-      // The parser stores an option that the parent command also declares with the parent.
+      // If the parent command declares the same option, the parser stores its value there.
       const output = command.optsWithGlobals<Output>();
       await context.withHost((host) => printSubject(context, host, subject, handle, output));
     });

@@ -4,23 +4,22 @@ import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 
 const defaultCellLength = 60;
 
-/** A colour or weight of terminal text, by its name in `util.styleText`. */
+/** A terminal color or weight, by its name in `util.styleText`. */
 export type TextStyle = Parameters<typeof styleText>[0];
 
-/** Text of a cell, optionally with its style on a terminal. */
+/** A cell's text, optionally with a style for terminals. */
 export type TextCell = string | { readonly text: string; readonly style: TextStyle };
 
-/** Layout of a table. */
 export interface TableOptions {
-  /** Indexes of numeric columns, which are right-aligned. */
+  /** Indexes of the numeric columns, which are right-aligned. */
   readonly numericColumns?: readonly number[];
-  /** Minimum widths of the columns, for tables that get more rows later. */
+  /** Minimum column widths, for tables that get more rows later. */
   readonly minWidths?: readonly number[];
-  /** Maximum length of a cell in the last column, in characters; other columns keep the default. */
+  /** Maximum length of a cell in the last column, in characters; the other columns keep the default. */
   readonly maxLength?: number;
 }
 
-/** Formats rows as columns under a heading. Control characters are escaped, so that text from users cannot control the terminal. */
+/** Formats rows as columns under a heading. Control characters are escaped, so that user-supplied text cannot control the terminal. */
 export function formatTable(
   heading: readonly string[],
   rows: readonly (readonly TextCell[])[],
@@ -62,12 +61,12 @@ function toCell(cell: TextCell, maxLength: number): { readonly text: string; rea
   return { text: shorten(cell.text, maxLength), style: cell.style };
 }
 
-/** Formats a heading with indented lines below it; returns no heading if there are no lines. */
+/** Formats a heading and, below it, indented lines; returns nothing if there are no lines. */
 export function formatSection(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Formats names and values, one pair per line. Fields without a value are omitted. */
+/** Formats `name value` pairs, one per line. Fields without a value are omitted. */
 export function formatFields(fields: readonly (readonly [name: string, value: string | null | undefined])[]): string[] {
   const filledFields = fields.filter((field): field is readonly [string, string] => typeof field[1] === 'string');
   const width = Math.max(0, ...filledFields.map(([name]) => name.length));
@@ -81,7 +80,7 @@ export function formatTime(time: Date | undefined, timeZone: string, isExact = f
   return `${day} ${isExact ? clock : clock.slice(0, 5)}`;
 }
 
-/** Replaces the no-break spaces of page texts with spaces, so that the text can be found by typing it. */
+/** Replaces the no-break spaces in page texts by plain spaces, so that the output can be searched by typing. */
 export function toPlainSpaces(text: string): string {
   return text.replaceAll('\u00A0', ' ');
 }

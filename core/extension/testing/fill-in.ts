@@ -5,10 +5,10 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, strict: false });
 
 /**
- * Validates a value in gateway.yaml and fills in defaults, as the loader does.
+ * Validates a value from gateway.yaml and fills in defaults, as the loader does.
  *
- * @param name name of the value, for messages
- * @throws Error with every mistake
+ * @param name what to call the value in messages
+ * @throws Error listing every mistake
  */
 export function fillIn(value: unknown, schema: JsonSchema, name: string): unknown {
   const root = { value: structuredClone(value) };

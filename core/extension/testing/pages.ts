@@ -11,16 +11,16 @@ import type { Language, Texts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { createTestHost, type TestHost } from './test-host.ts';
 
-/** The reader of a page; by default, a signed-in account that reads English. */
+/** Who requests a page; by default, a signed-in account that reads English. */
 export interface TestReader extends Partial<Pick<PageRequest, 'params' | 'query' | 'form' | 'account' | 'isOperator'>> {
   readonly host?: TestHost;
   /** Default: `en`. */
   readonly language?: Language;
-  /** Texts of the plugin. Texts of other plugins are shown as their keys. */
+  /** The plugin's own texts. Texts of other plugins are shown as their keys. */
   readonly texts?: Texts;
 }
 
-/** Creates a page request of a signed-in account. Times are in UTC. */
+/** Creates a page request from a signed-in account. Times are in UTC. */
 function createRequest(reader: TestReader, path: string): PageRequest {
   const { host = createTestHost(), language = 'en', texts, ...overrides } = reader;
   return {
@@ -47,16 +47,15 @@ function createRequest(reader: TestReader, path: string): PageRequest {
   };
 }
 
-/** Result of showing a page. */
 export interface ShownPage {
   /** Return value of `show`. */
   readonly shown: object;
-  /** The page's own part of the HTML, without the layout; '' for a redirect or a file. */
+  /** The HTML of the page itself, without the layout; '' if `show` returned a redirect or a file. */
   readonly html: string;
 }
 
 /**
- * Shows one page. Assets of plugins are missing, so a template that uses one throws.
+ * Shows one page. Plugin assets are not available, so a template that uses one throws.
  *
  * @throws the page's own error, such as PageError
  */
@@ -71,24 +70,24 @@ export async function showPage(page: Page, reader: TestReader = {}): Promise<Sho
   return { shown, html: renderer.render(visit, { title, layout: 'none', template, values: shown }) };
 }
 
-/** Result of a checkout step: the part that it showed to the buyer, and the lines that it stored with the order. */
+/** Result of running a checkout step: what it showed to the buyer, and the lines it stored with the order. */
 export interface CheckoutRun {
   readonly part: CheckoutPart | undefined;
   /** Error texts by field; empty if the order was placed. */
   readonly errors: Readonly<Record<string, string>>;
   readonly lines: readonly OrderLine[];
-  /** Statements that the step sent within the transaction. */
+  /** Statements that the step executed in the transaction. */
   readonly statements: readonly { readonly sql: string; readonly parameters: readonly unknown[] }[];
 }
 
 interface CheckoutOptions extends TestReader {
-  /** Rows that a statement returns; default: none. */
+  /** Returns the rows for a statement; default: none. */
   readonly answer?: (sql: string, parameters: readonly unknown[]) => readonly object[];
-  /** False for an open order that is placed again. */
+  /** False if an order that is still open is placed again. */
   readonly isNew?: boolean;
 }
 
-/** Shows a checkout step to a buyer, who then submits the form with the step's hidden fields and the values in `sent`. */
+/** Shows a checkout step to a buyer, then submits the form with the step's hidden fields and the values in `sent`. */
 export async function runCheckoutStep(
   step: CheckoutStep,
   sent: Readonly<Record<string, string>> = {},

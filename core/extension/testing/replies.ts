@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
-/** Returns a non-streaming reply in the format of Chat Completions. */
+/** Returns a non-streaming Chat Completions reply. */
 export function chatReply(content: string): Reply {
   const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' };
   return {
@@ -17,7 +17,7 @@ export function chatReply(content: string): Reply {
   };
 }
 
-/** Returns a streaming reply in the format of Chat Completions, with one event for each delta. */
+/** Returns a streaming Chat Completions reply, with one event per delta. */
 export function chatStream(...deltas: readonly string[]): Reply {
   const events = [
     ...deltas.map((content) => chatEvent({ role: 'assistant', content }, null)),

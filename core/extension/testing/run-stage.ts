@@ -13,32 +13,31 @@ import { fillIn } from './fill-in.ts';
 import { chatReply } from './replies.ts';
 import { createTestHost, type TestHost } from './test-host.ts';
 
-/** A fact that an earlier stage would set. */
+/** A fact that an earlier stage would have set. */
 export interface GivenFact {
   applyTo(exchange: Exchange): void;
 }
 
-/** The request to a stage, and its surroundings. */
+/** The request that a stage gets, and its surroundings. */
 export interface StageRunOptions {
-  /** The stage's options, as in gateway.yaml. */
+  /** The stage's options, as written in gateway.yaml. */
   readonly options?: object;
-  /** Method and path of any endpoint of the gateway's own plugins; default: POST `/v1/chat/completions`. */
+  /** Method and path of any endpoint of the built-in plugins; default: POST `/v1/chat/completions`. */
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Objects are sent as JSON. */
   readonly body?: object | string;
   readonly facts?: readonly GivenFact[];
-  /** Reply of the stages after this one; default: a short non-streaming reply. */
+  /** What the stages after this one reply; default: a short non-streaming reply. */
   readonly answer?: Reply | ((exchange: Exchange) => Reply | Promise<Reply>);
   readonly host?: TestHost;
 }
 
-/** The result of the exchange. */
 export interface StageRun {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as received by the client, up to an error. */
+  /** The body as the client receives it, up to an error if there is one. */
   readonly text: string;
   /** Error that ended a streamed body. */
   readonly error: unknown;
@@ -52,11 +51,11 @@ export function given<T>(fact: Fact<T>, value: T): GivenFact {
   return { applyTo: (exchange) => exchange.set(fact, value) };
 }
 
-// Loaded with this module, because loading every plugin may exceed a runner's timeout for a single test.
+// Loaded together with this module: loading every plugin within a test could exceed the runner's timeout for it.
 const endpoints = await listEndpoints();
 
 /**
- * Runs one stage on one exchange, from `create` to its release, with a given reply of the later stages. Errors become replies in the
+ * Runs one stage on one exchange, from `create` to its release; `answer` stands in for the later stages. Errors become replies in the
  * client's format, and faults are logged to `host.lines`, as in the gateway.
  */
 export async function runStage(stage: AnyStageDefinition, options: StageRunOptions = {}): Promise<StageRun> {

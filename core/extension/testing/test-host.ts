@@ -10,23 +10,22 @@ import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { Keeper } from '../keeper.ts';
 import { fillIn } from './fill-in.ts';
 
-/** Parts of a test host that differ from the defaults. */
 export interface TestHostOptions {
-  /** Time of the clock, epoch ms. Only the test advances it. */
+  /** What the clock shows, in epoch ms. Only the test advances it. */
   readonly now?: number;
-  /** Sections as written in gateway.yaml. Other sections have their defaults. */
+  /** Sections as written in gateway.yaml. All others have their defaults. */
   readonly sections?: Readonly<Record<string, unknown>>;
-  /** Text files of a section's `folder`, by section name and file name. */
+  /** Text files in a section's `folder`, by section name and file name. */
   readonly files?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly catalog?: Catalog;
   readonly database?: Database;
 }
 
-/** An in-memory host with a stopped clock. It records log lines, jobs and events of the plugin. */
+/** An in-memory host with a stopped clock. It records the plugin's log lines, jobs and events. */
 export interface TestHost extends Host, AsyncDisposable {
-  /** `advance` moves both clocks. Setting `now` changes only the wall clock, as NTP or an operator may. */
+  /** `advance` moves both clocks. Setting `now` changes only the wall clock, as NTP or an operator might. */
   readonly clock: { now: number; readonly monotonic: number; advance(ms: number): void };
-  /** Lines of the log, without timestamps. */
+  /** Log lines, without timestamps. */
   readonly lines: readonly string[];
   readonly addedJobs: readonly { readonly name: string; readonly data: JsonObject }[];
   readonly publishedEvents: readonly { readonly name: string; readonly payload: EventTypes[keyof EventTypes] }[];
@@ -42,7 +41,7 @@ const emptyCatalog: Catalog = {
   isUnavailable: () => false,
 };
 
-/** Creates a host for a plugin under test. Its database throws on use, unless the options contain one. */
+/** Creates a host for testing a plugin. Its database throws when used, unless the options contain one. */
 export function createTestHost(options: TestHostOptions = {}): TestHost {
   const clock = {
     now: options.now ?? Date.UTC(2026, 0, 1),

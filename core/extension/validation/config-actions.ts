@@ -41,7 +41,7 @@ export const releaseAction = defineAction({
 /**
  * Changes the configuration in effect.
  *
- * @throws ActionRefused with the reason why the configuration cannot serve
+ * @throws ActionRefused with the reason why the configuration cannot be served
  */
 export async function changeConfig<T>(host: Host, work: (changes: ConfigChanges) => Promise<T>): Promise<T> {
   const { changes } = getConfigLoadState(host);

@@ -2,7 +2,7 @@ import type { OperatorReading } from '#core/business/operator-actions/operator-r
 import type { Registry } from '../registry.ts';
 import { getConfigLoadState } from './load-state.ts';
 
-/** Creates `GET /operator/api/configuration`, which returns the configuration in effect and the variant on trial. */
+/** Creates `GET /operator/api/configuration`, which returns the configuration in effect and the variant on trial, if any. */
 export const configurationReading = (registry: Pick<Registry, 'variantSource'>): OperatorReading => ({
   path: '/configuration',
   summary:

@@ -4,12 +4,12 @@ import type { Section } from '#core/config/section.ts';
 import type { Config } from './validate-config.ts';
 
 interface ReloadedConfig {
-  readonly config: Config; // fixed members keep their running values
-  /** Paths of changed fixed members, such as `data` and `listen.port`. They take effect at the next start. */
+  readonly config: Config; // fixed members keep the values they have in the running gateway
+  /** Paths of the fixed members that changed, such as `data` and `listen.port`. Changes to them take effect at the next start. */
   readonly postponed: readonly string[];
 }
 
-/** Replaces the values of all members that sections declare as `fixed` with their running values. */
+/** Resets every member that a section declares as `fixed` to its value in the running gateway. */
 export function keepFixed(next: Config, running: Config, sections: Iterable<Section>): ReloadedConfig {
   const overrides = new Map<string, unknown>();
   const postponed: string[] = [];
@@ -35,7 +35,7 @@ export function keepFixed(next: Config, running: Config, sections: Iterable<Sect
   return { config: Object.freeze({ ...next, get }), postponed };
 }
 
-/** Returns a mistake for each plugin in the file that the running gateway has not loaded. */
+/** Returns a mistake for each plugin that the file lists and the running gateway has not loaded. */
 export function findAddedPlugins(document: GatewayDocument, loadedSpecifiers: readonly string[]): Mistake[] {
   const specifiers = document.values()['plugins'];
   if (!Array.isArray(specifiers)) return [];

@@ -4,47 +4,49 @@ import type { Rollback, StoredConfiguration } from '#core/config/history/history
 import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
-/** Load state of gateway.yaml, for operators. Times are epoch ms. */
+/** What operators see about the loading of gateway.yaml. Times are epoch ms. */
 interface ConfigLoadState {
   loadedAt: number;
-  /** Rejection of a later version of the file; undefined if the file is in effect. */
+  /** Why a newer version of the file was refused; undefined if the file is in effect. */
   refusal: { readonly refusedAt: number; readonly reason: string } | undefined;
-  postponed: readonly string[]; // changed paths that take effect at the next start
-  /** Set while an earlier configuration serves after an operator's rollback. */
+  postponed: readonly string[]; // paths of changes that take effect at the next start
+  /** Set while an operator's rollback keeps an earlier configuration in effect. */
   rollback: Rollback | undefined;
-  /** Undefined before the first configuration serves, and in commands. */
+  /** Undefined until the first configuration is in effect, and in commands. */
   changes: ConfigChanges | undefined;
 }
 
-/** Changes the configuration in effect. A promise resolves when this instance has applied the change; others follow within a second. */
+/**
+ * Changes which configuration is in effect. Each promise resolves once this instance has applied the change; the others follow within a
+ * second.
+ */
 export interface ConfigChanges {
   readonly documents: EffectiveDocuments;
   /**
-   * Reads a file in the folder of gateway.yaml; default: gateway.yaml itself.
+   * Reads a file in the same folder as gateway.yaml; default: gateway.yaml itself.
    *
    * @throws ConfigError
    */
   read(name?: string): Promise<GatewayDocument>;
-  /** Applies the current state in the database to this instance. */
+  /** Applies the state that the database has now to this instance. */
   follow(): Promise<void>;
-  /** Returns the configuration in effect on this instance; undefined while the database does not respond. */
+  /** Returns the configuration in effect on this instance; undefined if the database does not respond. */
   serving(): Pick<StoredConfiguration, 'text' | 'digest'> | undefined;
   /**
-   * Serves an earlier configuration instead of the file, on all instances that have this file.
+   * Puts an earlier configuration in effect instead of the file, on all instances that have this file.
    *
    * @throws RollbackRefused
    * @throws ConfigError if the file or the earlier configuration has mistakes
    */
   rollBack(id: number, operator: string, note: string | undefined): Promise<void>;
   /**
-   * Serves the file again.
+   * Puts the file in effect again.
    *
-   * @throws RollbackRefused if the file already serves
+   * @throws RollbackRefused if the file already is in effect
    */
   release(): Promise<void>;
 }
 
-/** Returns the load state of this process. */
 export function getConfigLoadState(services: Pick<Services, 'keep' | 'now'>): ConfigLoadState {
   return services.keep('config-load-state', () => ({
     loadedAt: services.now(),

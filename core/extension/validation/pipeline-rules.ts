@@ -12,7 +12,7 @@ interface Entry extends ListedStage {
   readonly isOff: boolean; // written as `log: false`
 }
 
-/** A stage in the list, with validated options. Defaults are filled in. */
+/** A stage in the list, with its options validated and defaults filled in. */
 export interface ListedStage {
   readonly definition: AnyStageDefinition;
   readonly options: unknown;
@@ -42,7 +42,7 @@ export function readPipeline(
   const validEntries = entries.filter((entry) => entry !== undefined);
   reportRepeatedStages(validEntries, validator);
   const stages = validEntries.filter((stage) => !stage.isOff);
-  // The order can only be checked if all entries are valid, because stages may depend on an invalid one.
+  // The order can be checked only if every entry is valid, because other stages may depend on an invalid one.
   if (validEntries.length === value.length) {
     checkOrder(stages, registry, validator);
     reportMissingStages(validEntries, registry, validator);
@@ -51,7 +51,7 @@ export function readPipeline(
 }
 
 /**
- * Sorts the registered stages into a valid order. Authentication and plan checks come first, so that later stages do no work for
+ * Puts the registered stages into an order that works. Authentication and plan checks come first, so that later stages do no work for
  * refused callers.
  */
 function computeWorkingOrder(registry: Registry): string[] {
@@ -75,7 +75,10 @@ function rankOf({ reads = [], writes = [], after = [] }: AnyStageDefinition): nu
   return 4;
 }
 
-/** Applies each stage's rules across its options. Drops mistakes about values that the file does not contain, such as defaults. */
+/**
+ * Applies each stage's own rules, which compare several options. Mistakes about values that are not in the file, such as defaults, are
+ * dropped.
+ */
 export function checkStages(stages: readonly ListedStage[], validator: Validator, context: CheckContext): void {
   const report: Report = (path, wrong, right) => {
     if (validator.document.contains(path)) validator.report(path, wrong, right);
@@ -84,7 +87,7 @@ export function checkStages(stages: readonly ListedStage[], validator: Validator
     if (options !== undefined) definition.check?.(options, [...path, definition.name], report, context);
 }
 
-/** Returns warnings about a valid pipeline, and valid options of its stages, that are probably unintended. */
+/** Returns warnings about pipelines and stage options that are valid but probably unintended. */
 export function findPipelineNotices(
   stages: readonly ListedStage[],
   registry: Registry,
@@ -111,7 +114,7 @@ export function findPipelineNotices(
   ];
 }
 
-/** Returns the stages that write a fact as an example: `, such as auth`. */
+/** Suggests stages that set a fact: `, such as auth`. */
 function suggestWriters(fact: AnyFact, registry: Registry): string {
   const names = listWriters(fact, registry);
   return names.length === 0 ? '' : `, such as ${names.join(' or ')}`;
@@ -121,7 +124,7 @@ function listWriters(fact: AnyFact, registry: Registry): string[] {
   return [...registry.stages.values()].filter(({ writes }) => writes?.includes(fact)).map(({ name }) => name);
 }
 
-/** Returns the name of the entry's stage; undefined if the entry names none or several. */
+/** Returns the name of the stage in an entry; undefined if the entry names none or several. */
 function readStageName(entry: unknown): string | undefined {
   if (typeof entry === 'string') return entry;
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return undefined;
@@ -201,7 +204,7 @@ function checkOrder(stages: readonly ListedStage[], registry: Registry, validato
   }
 }
 
-/** Creates the section `pipeline`. Its schema contains the options of every registered stage. */
+/** Creates the section `pipeline`. Its schema contains every registered stage's options. */
 export function pipelineSection(registry: Registry): Section {
   const stages = [...registry.stages.values()];
   return {

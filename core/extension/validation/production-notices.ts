@@ -3,7 +3,7 @@ import { listen, service } from '#core/config/sections/core-sections.ts';
 import { isPublicDemo, findProductionReason } from '#core/config/sections/production.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 
-/** Returns warnings about a valid configuration that serves demos to strangers, probably unintended. */
+/** Returns warnings about configurations that are valid but serve demos to strangers, which is probably unintended. */
 export function findProductionNotices(values: SectionValues, isProductionEnvironment: boolean): string[] {
   const { base_url: url = '' } = values.get(service);
   const { host } = values.get(listen);

@@ -16,11 +16,11 @@ import type { Registry } from '../registry.ts';
 import { checkStages, type ListedStage, readPipeline, pipelineSection } from './pipeline-rules.ts';
 import pluginsOfSections from './plugins-of-sections.json' with { type: 'json' };
 
-/** A valid gateway.yaml, deeply frozen, because plugins share it. */
+/** A valid gateway.yaml. Deeply frozen, because plugins share it. */
 export interface Config extends SectionValues {
-  /** Digest of the configuration; equal for equal configurations. */
+  /** Digest of the configuration; equal configurations have equal fingerprints. */
   readonly fingerprint: string;
-  /** Absolute paths of the files that were read in addition to gateway.yaml, and of their folders. */
+  /** Absolute paths of the files that were read besides gateway.yaml, and of their folders. */
   readonly watched: readonly string[];
   readonly stages: readonly ListedStage[];
 }
@@ -28,14 +28,14 @@ export interface Config extends SectionValues {
 /**
  * Validates gateway.yaml.
  *
- * @param pluginMistakes mistakes of plugins that could not be loaded; names that may belong to these plugins are not refused
+ * @param pluginMistakes mistakes about plugins that could not be loaded; names that may belong to one of these are accepted
  * @throws ConfigError with every mistake in the file
  */
 export function validate(document: GatewayDocument, registry: Registry, pluginMistakes?: readonly Mistake[]): Config {
   return runToEnd(validateInSteps(document, registry, pluginMistakes));
 }
 
-/** Does the same as `validate` in short steps, so that the gateway keeps serving. */
+/** Like `validate`, but yields between short steps, so that a running gateway keeps serving. */
 export function* validateInSteps(
   document: GatewayDocument,
   registry: Registry,
@@ -45,7 +45,7 @@ export function* validateInSteps(
   const values = document.values();
   yield;
   const validator = new Validator(document);
-  // The document already contains the mistake of a plugin with an unset variable.
+  // If a plugin's entry uses an unset variable, the document already contains that mistake.
   validator.mistakes.push(...pluginMistakes.filter((mistake) => !document.mistakes.includes(mistake)));
   reportUnknownSections(values, registry, validator, hasAllPlugins);
   const { sections, validParts } = yield* evaluateSections(values, registry, validator);
@@ -81,11 +81,12 @@ export function* validateInSteps(
   return Object.freeze({ fingerprint, watched, stages: Object.freeze(stages), ...sectionValues });
 }
 
-/** Validates each section by its schema, and fills in defaults. Values and valid parts are by section name. */
+/** Validates each section against its schema and fills in defaults. Both results are keyed by section name. */
 function* evaluateSections(values: Record<string, unknown>, registry: Registry, validator: Validator) {
   const sections = new Map<string, unknown>();
   const validParts = new Map<string, ValidPart>();
-  // Most sections are left out, and compiling their schemas takes a tenth of `daypass check`. Own ones have tests.
+  // Skips sections that the file leaves out: compiling their schemas takes a tenth of `daypass check`. Tests cover the defaults of the
+  // gateway's own sections, but not those of foreign plugins.
   const trustsDefaults = registry.foreignPlugins.size === 0;
   for (const { name, schema } of registry.sections.values()) {
     const writtenValue = values[name] ?? structuredClone(schema.default);
@@ -110,7 +111,7 @@ function* evaluateSections(values: Record<string, unknown>, registry: Registry, 
   return { sections, validParts };
 }
 
-/** Lists the paths of all pages, and the first segments of endpoints that are also served without `/v1`, such as `/models`. */
+/** Lists the paths of all pages, and the first path segments of endpoints that also work without `/v1`, such as `/models`. */
 function listPagePaths(registry: Registry): string[] {
   const aliasedEndpoints = registry.endpoints.filter(({ isAliased }) => isAliased === true);
   return [
@@ -168,7 +169,7 @@ function reportUnknownSections(
       continue;
     }
     if (!hasAllPlugins && canBelongToPlugin(name, sectionNames, Object.keys(values))) continue;
-    // "plan" is more likely a misspelled "plans" than the stage.
+    // "plan" is more likely a misspelling of the section "plans" than the stage of that name.
     const isStage = registry.stages.has(name) && findClosestName(name, sectionNames) === undefined;
     if (isStage) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
     else validator.report([name], 'is not a known key', composeAdvice(name, sectionNames, registry), true);
@@ -179,14 +180,14 @@ function listSectionNames(registry: Registry): string[] {
   return [...registry.sections.keys(), 'pipeline'];
 }
 
-/** Finds the missing plugin of the gateway that owns a section. `npm run docs:configuration` generates the list. */
+/** Returns the built-in plugin that owns a section and is missing here. `npm run docs:configuration` generates the list. */
 function findMissingOwner(section: string): string | undefined {
   return Object.hasOwn(pluginsOfSections, section)
     ? pluginsOfSections[section as keyof typeof pluginsOfSections]
     : undefined;
 }
 
-/** Returns true if the file contains the section under a similar name, which is reported separately. */
+/** Returns true if the file seems to contain the section under a misspelled name, which is reported separately. */
 function isMisspelled(section: string, values: Record<string, unknown>, registry: Registry): boolean {
   const sectionNames = listSectionNames(registry);
   return Object.keys(values).some(
@@ -194,7 +195,7 @@ function isMisspelled(section: string, values: Record<string, unknown>, registry
   );
 }
 
-/** Environment variables for settings that other programs have in their configuration file. */
+/** Environment variables for settings that other programs keep in their configuration file. */
 const environmentKeys: readonly (readonly [RegExp, string])[] = [
   [/^(?:database|db|postgres|postgresql|pg)(?:_?ur[il])?$/i, 'DATABASE_URL'],
   [/^(?:redis|valkey)(?:_?ur[il])?$/i, 'REDIS_URL'],
@@ -220,7 +221,7 @@ function* checkSections(
     if (value === undefined || check === undefined) continue;
     const incompletePaths = new Set(strippedMaps.map((path) => toPathKey([name, ...path])));
     const report: Report = (path, wrong, right, atKey) => {
-      // A member that seems missing may exist under an unknown name.
+      // A member that seems to be missing may be there under a name that was rejected as unknown.
       if (!incompletePaths.has(toPathKey(path))) validator.report(path, wrong, right, atKey);
     };
     yield;
@@ -255,13 +256,13 @@ function createReader(sections: ReadonlyMap<string, unknown>, folders: ReadonlyM
 
 const frozenDefaults = new WeakMap<JsonSchema, unknown>();
 
-/** Returns the value of a section that is invalid or not registered. */
+/** Returns the default of a section that is invalid or not registered. */
 function getDefaults(schema: JsonSchema): unknown {
   if (!frozenDefaults.has(schema)) frozenDefaults.set(schema, deepFreeze(readDefaults(schema).value));
   return frozenDefaults.get(schema);
 }
 
-/** Freezes plain objects and lists recursively, and returns the value, which must not contain cycles. */
+/** Freezes plain objects and lists recursively and returns the value, which must not contain cycles. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   for (const inner of Object.values(value)) deepFreeze(inner);

@@ -5,13 +5,13 @@ import type { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { ListedStage } from './pipeline-rules.ts';
 import type { Config } from './validate-config.ts';
 
-/** Thrown if a variant cannot serve. The message gives the operator the reason, and nothing has changed. */
+/** Thrown if a variant cannot be served. The message tells the operator why; nothing has changed. */
 export class VariantRefused extends Error {
   override readonly name = 'VariantRefused';
 }
 
 /**
- * Rejects a variant whose process-wide settings differ, because only requests can be divided between two configurations.
+ * Rejects a variant that changes process-wide settings: only requests can be divided between two configurations.
  *
  * @throws VariantRefused naming the keys
  */
@@ -36,7 +36,7 @@ interface Stages {
 /**
  * Rejects a variant whose stages would change state that both configurations share.
  *
- * @throws VariantRefused naming the options, or the reason why accounts cannot be distinguished
+ * @throws VariantRefused naming the options, or why the accounts cannot be told apart
  */
 export function requireDivisibleStages(variant: Stages, base: Stages): void {
   if (base.pipeline.accountOf === undefined)
@@ -49,7 +49,7 @@ export function requireDivisibleStages(variant: Stages, base: Stages): void {
   );
 }
 
-/** Returns the paths of a stage's differing options that affect state shared by both configurations. */
+/** Returns the paths of those options that differ between the stages and affect state shared by both configurations. */
 function findSharedDifferences(name: string, variant: readonly ListedStage[], base: readonly ListedStage[]): string[] {
   const findStage = (stages: readonly ListedStage[]) => stages.find(({ definition }) => definition.name === name);
   const [stage, baseStage] = [findStage(variant), findStage(base)];
@@ -65,7 +65,7 @@ function readOption({ options }: ListedStage, name: string): unknown {
   return (options as Readonly<Record<string, unknown>>)[name];
 }
 
-/** @throws VariantRefused if there are any paths */
+/** @throws VariantRefused unless `paths` is empty */
 function refuseDifferences(paths: readonly string[]): void {
   if (paths.length === 0) return;
   const names = new Intl.ListFormat('en-GB').format(paths.map((path) => `\`${path}\``));
@@ -83,7 +83,7 @@ function listStages({ stages }: Config): object[] {
   return stages.map(({ definition: { name }, options }) => ({ name, options }));
 }
 
-/** Compares values as JSON, because `fixed` members may be undefined in one of them. The order of members is irrelevant. */
+/** Compares values as JSON, because `fixed` members may be undefined in one of them. The order of members does not matter. */
 function isSame(first: unknown, second: unknown): boolean {
   return isDeepStrictEqual(toJsonValue(first), toJsonValue(second));
 }

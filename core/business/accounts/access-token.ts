@@ -4,9 +4,9 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 
 /**
- * Content of an access token. Pages that call the API use such a token, because the account's key is not stored. A token is valid for
+ * What an access token says. Pages that call the API use such tokens, because the account's key is not stored. A token is valid for
  * `accessTokenLifetimeMs`, or until its session ends. It consists of `<prefix>-at-`, the hexadecimal ids of account and session, the
- * expiry, and an HMAC-SHA-256 of these. Tokens are not stored, so any instance that uses the same database accepts them.
+ * expiry, and an HMAC-SHA-256 of these. Tokens are not stored: any instance with the same database accepts them.
  *
  * `redactKeys` truncates tokens, because only hexadecimal digits follow the prefix.
  */
@@ -15,13 +15,13 @@ interface AccessClaims {
   readonly sessionId: string;
 }
 
-/** Validity of a new token. */
+/** How long a new token is valid. */
 export const accessTokenLifetimeMs = 10 * 60 * 1_000;
 
-/** Tolerated difference between the clocks of two instances. */
+/** How far the clocks of two instances may differ. */
 const clockToleranceMs = 60_000;
 
-/** Maximum age of the cached secret, after which every instance rejects tokens signed with a deleted secret. */
+/** How long the secret is cached. After that, no instance accepts tokens signed with a deleted secret. */
 const secretMaxAgeMs = 60_000;
 
 const idBytes = 16;
@@ -44,8 +44,8 @@ export function signAccessToken(secret: string, prefix: string, claims: AccessCl
 }
 
 /**
- * Reads the claims of a token. Returns undefined if it was not signed with this secret, has expired, or would stay valid for longer than a
- * new token, for example because the clock was set back. The caller checks whether the session is still active.
+ * Reads the claims of a token. Returns undefined if it was not signed with this secret, has expired, or would be valid for longer than a
+ * new token (the clock may have been set back). The caller must check that the session is still active.
  *
  * @param now epoch ms
  */
@@ -59,14 +59,14 @@ export function readAccessToken(secret: string, prefix: string, token: string, n
   return { accountId: toId(body.subarray(0, idBytes)), sessionId: toId(body.subarray(idBytes, 2 * idBytes)) };
 }
 
-/** Returns true if the text has the form of a token. Needs no secret. */
+/** Returns true if the text looks like a token. Needs no secret. */
 export function isAccessToken(text: string, prefix: string): boolean {
   const start = buildTokenStart(prefix);
   const length = start.length + 2 * (claimBytes + signatureBytes);
   return text.length === length && text.startsWith(start) && /^[\da-f]+$/.test(text.slice(start.length));
 }
 
-/** Signs and reads the tokens of this service with the secret in its database. */
+/** Signs and reads this service's tokens, with the secret in its database. */
 export class AccessTokens {
   readonly #database: Queries;
   readonly #now: () => number;

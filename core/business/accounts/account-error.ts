@@ -1,4 +1,4 @@
-/** Failure of an operation on an account. The message is for people. */
+/** Thrown if an operation on an account fails. The message is meant for people. */
 export class AccountError extends Error {
   override readonly name = 'AccountError';
   readonly kind:

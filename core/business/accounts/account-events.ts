@@ -6,7 +6,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { AccountEventRow } from './entities.ts';
 
-/** Channel on which PostgreSQL notifies running gateways of a committed event. */
+/** PostgreSQL notifies running gateways of committed events on this channel. */
 export const eventChannel = 'account_event';
 const maxPayloadLength = 8_000; // characters of JSON; the event bus accepts 16 KB
 const batchSize = 100;
@@ -26,8 +26,8 @@ interface StoredEvent<Name extends EventName> {
 type EventRow = Row<typeof AccountEventRow, 'id'> & { readonly name: EventName; readonly payload: string };
 
 /**
- * Records an event in the transaction of the change that it reports. A running gateway publishes it right after the commit,
- * from any process; no other call is needed.
+ * Records an event in the transaction that makes the reported change. A running gateway publishes it right after the commit, whichever
+ * process recorded it; no other call is needed.
  *
  * @param dedupeKey identifies the occurrence, such as `order.paid:ORDER`; a second event with the same key is not recorded
  */
@@ -51,10 +51,10 @@ export async function recordEvent<Name extends EventName>(
 }
 
 /**
- * Publishes recorded events that are not yet published, oldest first, each by one instance. If the publisher dies before the
- * commit, an event is published again (at-least-once delivery).
+ * Publishes the recorded events that are still unpublished, oldest first. Only one instance publishes each event, unless it dies before the
+ * commit: then the event is published again (at-least-once delivery).
  *
- * Call it only in a serving process: with in-memory shared state, it would not reach the handlers of another process.
+ * Call it only in a serving process: with in-memory shared state, the event would not reach the handlers of another process.
  *
  * @throws SharedUnavailable; events published before the failure are marked as published
  */
@@ -99,8 +99,8 @@ async function publishBatch(transaction: EntityManager, { events }: Pick<Service
 }
 
 /**
- * Reads recorded events in the order of their ids. An id can become visible after a larger one if its transaction took
- * longer, so a consumer that must not miss events reads recent ones again and skips the ids that it has seen.
+ * Reads recorded events in order of id. An id can become visible after a larger one if its transaction took longer, so a consumer that must
+ * not miss events has to reread recent ones and skip the ids that it has seen.
  *
  * @param after id of the last event already read; `0` to start
  * @param limit at most 1,000
@@ -117,7 +117,7 @@ export async function readEvents(database: Queries, after: string, limit: number
   );
 }
 
-/** Removes published events whose retention has ended. */
+/** Removes published events past their retention period. */
 export async function removeOldEvents(database: Queries): Promise<void> {
   await database.query(
     `delete from account_event where published_at < clock_timestamp() - make_interval(days => ${retentionDays})`,

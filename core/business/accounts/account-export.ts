@@ -2,13 +2,13 @@ import type { Queries } from '#core/platform/database/database.ts';
 
 const pageSize = 200;
 
-/** Conditions of an account's rows by a column that links them. */
+/** Conditions that select an account's rows, by the column that links them to the account. */
 const linkConditions: Readonly<Record<string, string>> = {
   account_id: 'account_id = ?',
   order_id: 'order_id in (select id from plan_order where account_id = ?)',
 };
 
-/** Tables without such a column, with the condition of an account's rows. */
+/** Tables without such a column, and the condition that selects an account's rows. */
 const otherTables: Readonly<Record<string, string>> = {
   payment_notification:
     'reference in (select reference from payment_attempt a join plan_order o on o.id = a.order_id where o.account_id = ?)',
@@ -18,8 +18,8 @@ const otherTables: Readonly<Record<string, string>> = {
 };
 
 /**
- * Exports everything in the database about an account, as the lines of one JSON object with a member for each table. Includes plugins'
- * tables, found by their columns `account_id` and `order_id`. Leaves out columns of type `bytea`, which contain digests of keys and sessions.
+ * Exports everything that the database holds about an account, as the lines of one JSON object with a member per table. Plugins' tables are
+ * found by their columns `account_id` and `order_id`. Columns of type `bytea` are left out: they contain digests of keys and sessions.
  */
 export async function* exportAccount(database: Queries, accountId: string): AsyncGenerator<string> {
   yield '{';
@@ -59,14 +59,14 @@ async function* exportTable(
   const expressions = key.map(({ expression }) => expression);
   const values = key.map(({ type }) => `?::${type}`);
   const keyList = expressions.join(', ');
-  // The first comparison lets PostgreSQL prune partitions.
+  // The first comparison is redundant, but lets PostgreSQL prune partitions.
   const afterLastKey = `and ${expressions[0]} >= ${values[0]} and (${keyList}) > (${values.join(', ')})`;
   const accountIds = Array.from(condition.matchAll(/\?/g), () => accountId);
   yield `"${table}": [`;
   let separator = '';
   let lastKey: readonly string[] | undefined;
   for (;;) {
-    // Not jsonb, which rejects some texts that JSON allows.
+    // Not jsonb, which rejects some valid JSON strings, such as those with \u0000.
     const rows = await database.query<{ key: readonly string[]; row: string }>(
       `select array[${expressions.map((expression) => `${expression}::text`).join(', ')}] as key,
          (select row_to_json(r) from (select ${columns}) r)::text as row
@@ -86,8 +86,8 @@ async function* exportTable(
 interface TableShape {
   readonly columns: string; // SQL list
   /**
-   * Orders the rows by values that stay the same while a row changes: the primary key, or a unique key (nulls last). A table without either
-   * is ordered by `ctid`, because its rows never change.
+   * Orders the rows by values that do not change with the row: the primary key, or a unique key (nulls last). Tables with neither are
+   * ordered by `ctid`, because their rows never change.
    */
   readonly key: readonly KeyExpression[];
 }
@@ -103,7 +103,9 @@ interface KeyColumn {
   readonly isNullable: boolean;
 }
 
-/** Reads the columns and the key of a table. Of its complete unique indexes, the primary key is preferred, then the oldest one. */
+/**
+ * Reads the columns and the key of a table. Of its unique indexes without a condition, the primary key is preferred, then the oldest one.
+ */
 async function readShape(database: Queries, table: string): Promise<TableShape> {
   const [shape] = await database.query<{ columns: string | null; key: readonly KeyColumn[] | null }>(
     `select
@@ -123,7 +125,7 @@ async function readShape(database: Queries, table: string): Promise<TableShape> 
   return { columns: shape?.columns ?? '*', key: keyColumns.flatMap(toKeyExpressions) };
 }
 
-/** Converts a column to expressions that are never null, because a comparison with null would end the export. */
+/** Converts a column to expressions that are never null: comparing with null would end the export early. */
 function toKeyExpressions({ name, type, isNullable }: KeyColumn): KeyExpression[] {
   if (!isNullable) return [{ expression: name, type }];
   return [

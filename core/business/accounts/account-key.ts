@@ -17,7 +17,7 @@ export interface IssuedKey {
 }
 
 /**
- * Replaces the key of an account. Every instance rejects the old one within a second.
+ * Replaces an account's key. Every instance rejects the old one within a second.
  *
  * @throws AccountError `not_found`
  */
@@ -38,8 +38,8 @@ export async function rotateKey(database: Transactions, prefix: string, accountI
 }
 
 /**
- * Replaces a key that was never shown with a new one, and returns it to show to the owner. Only the first call returns a key, so no
- * key is stored in a form that could be shown later. An owner whose browser did not receive the response rotates the key.
+ * Issues the key to show to the owner, in place of one that was never shown. Only digests are stored, so this works only once. If the
+ * response is lost, the owner has to rotate the key.
  *
  * @returns undefined if the key was already shown
  * @throws AccountError `not_found`
@@ -63,10 +63,10 @@ export async function revealKey(
 }
 
 /**
- * Changes the limits that replace the configured ones for this key. Omitted limits do not change.
+ * Changes the limits that override the configured ones for this key. Limits that `change` omits stay as they are.
  *
- * @param change limits to change; null removes all limits of the key
- * @returns the limits of the key after the change
+ * @param change limits to change; null removes all of the key's limits
+ * @returns the key's limits after the change
  * @throws AccountError `not_found`
  */
 export async function changeLimits(

@@ -9,24 +9,23 @@ import { findAccountByEndUserId, isEndUserId } from './end-user-id.ts';
 import type { Account } from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
-/** A row of a list of accounts. */
 export interface AccountSummary extends Pick<AccountRecord, 'id' | 'name' | 'email' | 'requestCount' | 'createdAt'> {
   readonly hint: string | undefined;
   readonly state: AccountState;
-  /** End of the last period; undefined if there never was one. */
+  /** End of the last period; undefined if there never was a period. */
   readonly endsAt: Date | undefined;
 }
 
 /**
- * `active`: has paid time now or later. `inactive`: has no paid time. `paused`: by its owner. `blocked`: by an operator. `deleted`: its
- * personal data was removed.
+ * `active`: has paid time now or later. `inactive`: has none. `paused`: by its owner. `blocked`: by an operator. `deleted`: its personal
+ * data was removed.
  */
 export const accountStates = ['active', 'inactive', 'paused', 'blocked', 'deleted'] as const;
 
 export type AccountState = (typeof accountStates)[number];
 
 interface AccountQuery {
-  /** Part of the name or email address in any case, an id, a key hint, or the account's pseudonym at vendors. */
+  /** Part of the name or email address (case is ignored), an id, a key hint, or the account's pseudonym at vendors. */
   readonly words?: string | undefined;
   readonly state?: AccountState | undefined;
   readonly after?: string | undefined; // id of the last account on the previous page
@@ -64,7 +63,7 @@ export async function listAccounts(
 }
 
 /**
- * Finds an account by its id, email address, key, key hint, full name or pseudonym at vendors, in any case.
+ * Finds an account by its id, email address, key, key hint, full name or pseudonym at vendors. Case is ignored.
  *
  * @throws AccountError `not_found`, `ambiguous`
  */

@@ -9,8 +9,8 @@ import { periodsInForce } from './periods-in-force.ts';
 import { readRefundedEnd } from './plan-end.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-const firstSignInMs = 60_000; // after the account was created
-const recentPurchaseMs = 3_600_000; // the buyer remembers when the plan ends
+const firstSignInMs = 60_000; // after the account was created; such a sign-in is its first
+const recentPurchaseMs = 3_600_000; // recent enough that the buyer still knows when the plan ends
 
 const mailReason = defineSentences(en);
 
@@ -41,10 +41,10 @@ async function wasRecentlyBought({ host, account, createdAt }: MailContext): Pro
 }
 
 /**
- * Returns true if compensation for an outage moved the end of the account's last period by less than a day, after the email about the
- * previous end was due.
+ * Returns true if compensation for an outage moved the end of the account's last period by less than a day, after the email about the old
+ * end was due.
  *
- * @param noticeHours hours before an end at which the email about it is due
+ * @param noticeHours how many hours before the end that email is due
  */
 async function wasMovedAfterNotice({ host, account }: MailContext, noticeHours: number): Promise<boolean> {
   const rows = await host.database.query(
@@ -65,7 +65,7 @@ export const planEnded: MailWriter<'plan.ended'> = {
     if (findActivePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
     if (await wasMovedAfterNotice(context, 0)) return mailReason('mail.reason.given_back');
     const refundedPass = await readRefundedEnd(context.host.database, account.id);
-    // The email about the refund already reports the end.
+    // The email about the refund already says that the plan has ended.
     if (refundedPass === 'order') return mailReason('mail.reason.refunded');
     const isGift = refundedPass === 'gift';
     return {
@@ -109,7 +109,7 @@ export const keyRotated: MailWriter<'key.rotated'> = {
   },
 };
 
-/** Sent to the previous address, because its owner may not have requested the change. */
+/** Sent to the old address, in case the change was not requested by its owner. */
 export const emailChanged: MailWriter<'account.email_changed'> = {
   async recipient({ database }: Host, accountId) {
     const [row] = await database.query<Row<typeof Account, 'former_email'>>(

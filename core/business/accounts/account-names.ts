@@ -1,4 +1,4 @@
-/** Name of a deleted account. */
+/** Replaces the name of a deleted account. */
 export const deletedName = 'Deleted account';
 
 /** Returns `NAME <ADDRESS>`, for operators. */

@@ -4,28 +4,28 @@ import { epoch, epochs, type Row, type RowOf, toRecord } from '#core/platform/da
 import type { Account, ApiKey } from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
-/** A snapshot of an account with its key and paid time. */
+/** Snapshot of an account, its key and its paid time. */
 export interface AccountRecord {
   readonly id: string;
   readonly name: string;
   readonly email: string | undefined;
   readonly createdAt: Date;
-  /** Start of the block; undefined while the account is served. */
+  /** When the account was blocked; undefined if it is not blocked. */
   readonly blockedAt: Date | undefined;
-  /** Set if the account's owner requested the block. */
+  /** Set if the owner requested the block. */
   readonly pausedAt: Date | undefined;
-  /** Time at which personal data was removed. */
+  /** When the personal data was removed. */
   readonly deletedAt: Date | undefined;
-  /** Number of recorded requests; lags until records reach the database. */
+  /** Number of recorded requests. Lags behind, because records reach the database late. */
   readonly requestCount: number;
   readonly key: KeyRecord | undefined;
-  /** Periods in force that have not ended, earliest first; if all have ended, the last one. */
+  /** Periods in force that have not ended, earliest first; if all have ended, only the last one. */
   readonly periods: readonly PeriodRecord[];
-  /** Database time of this read. */
+  /** Database time at which the account was read. */
   readonly readAt: number; // epoch ms
 }
 
-/** The key of an account, without the key itself. */
+/** What is stored about an account's key; the key itself is not. */
 export interface KeyRecord {
   readonly id: string;
   readonly digest: string; // SHA-256, hexadecimal
@@ -33,7 +33,7 @@ export interface KeyRecord {
   readonly limits: RateLimits | undefined;
   readonly createdAt: Date;
   readonly rotatedAt: Date | undefined;
-  /** False if the key was never shown; `revealKey` creates one to show to the owner. */
+  /** False if the owner has never seen the key; `revealKey` issues the one to show. */
   readonly isShown: boolean;
 }
 
@@ -41,27 +41,30 @@ export interface KeyRecord {
 export interface PeriodRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** Number of days, as sold. */
+  /** Number of days that were sold. */
   readonly days?: number;
-  /** English label, or the days for a period without a label. */
+  /** English label; if the period has none, its days. */
   readonly label: string;
   /** Days of a period without a label, for texts in other languages. */
   readonly unnamedDays?: number;
-  /** Rate limits of the plan as sold; undefined if the configured ones apply. */
+  /** Rate limits that were sold with the plan; undefined if the configured ones apply. */
   readonly limits: RateLimits | undefined;
-  /** Time at which an operator added the period under a name that its owner sees. */
+  /** When an operator added the period, under a name that its owner sees. */
   readonly grantedAt?: Date;
 }
 
-/** Fields for looking up accounts. */
+/** Fields by which accounts can be looked up. */
 export type AccountField = 'id' | 'digest' | 'hint' | 'email';
 
-/** SQL conditions that take a JSON array of strings. All use an index, except for the hint, which only operators search. */
+/**
+ * SQL conditions, each with a JSON array of strings as its parameter. All use an index, except for the hint, which only operators search
+ * for.
+ */
 const fieldConditions: Record<AccountField, string> = {
   id: 'a.id in (select value::uuid from json_array_elements_text(?::json))',
   digest: "k.sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))",
   hint: 'k.hint in (select value from json_array_elements_text(?::json))',
-  // Uses two indexes, because the database's collation may not fold the case of ASCII letters as addresses do.
+  // Uses two indexes, because the database's collation may not fold the case of ASCII letters the way addresses require.
   email: `a.id in (
     with sought as (select value from json_array_elements_text(?::json))
     select o.id from sought join account o on lower(o.email) = lower(value)
@@ -94,13 +97,13 @@ type AccountRow = RowOf<Omit<AccountRecord, 'key' | 'periods'>, typeof Account> 
     readonly periods: StoredPeriod[] | null;
   };
 
-/** Reads all accounts whose field has one of these values, in one query. */
+/** Reads all accounts whose `field` has one of the given values, in one query. */
 export async function readAccounts(
   database: Queries,
   field: AccountField,
   values: readonly string[],
 ): Promise<AccountRecord[]> {
-  // PostgreSQL rejects a text that is not a UUID, and no account has such an id.
+  // PostgreSQL raises an error for a text that is not a UUID; no account can have such an id anyway.
   const validValues = field === 'id' ? values.filter((value) => uuid.test(value)) : values;
   if (validValues.length === 0) return [];
   const rows = await database.query<AccountRow>(selectAccounts + fieldConditions[field], [JSON.stringify(validValues)]);
@@ -133,7 +136,7 @@ function toPeriod([startsAt, endsAt, days, label, limits, grantedAt]: StoredPeri
 }
 
 /**
- * Returns the active period, with the start, label and limits of the period that contains `now`, and the end of the last adjacent one.
+ * Returns the active period: start, label and limits of the period that contains `now`, and the end of the last period adjacent to it.
  *
  * @param now epoch ms of the database's clock
  */

@@ -15,12 +15,12 @@ interface NewAccount {
   readonly limits?: RateLimits | undefined;
   readonly period?: NewPeriod | undefined;
   readonly key?: string | undefined; // default: a new key
-  /** False if the key is never shown; `revealKey` replaces it with one for the owner. */
+  /** False if the key will not be shown to anyone; `revealKey` later issues the one that the owner sees. */
   readonly isKeyShown?: boolean;
 }
 
 /**
- * Creates an account with its key, in its own transaction.
+ * Creates an account and its key, in a transaction of its own.
  *
  * @throws AccountError `too_many_days`, `email_taken`
  */
@@ -29,7 +29,7 @@ export async function createAccount(database: Transactions, prefix: string, acco
 }
 
 /**
- * Creates an account with its key, in the caller's transaction.
+ * Creates an account and its key, in the caller's transaction.
  *
  * @throws AccountError `too_many_days`, `email_taken`
  */
@@ -67,7 +67,7 @@ export async function insertAccount(
   return { accountId, key, hint };
 }
 
-/** Returns true if the database rejected an email address that another account has. The transaction cannot continue. */
+/** Returns true if the database rejected an email address because another account has it. The transaction cannot continue. */
 export function isEmailTaken(error: unknown): boolean {
   const indexes: unknown[] = ['account_email', 'account_email_ascii'];
   return error instanceof Error && 'constraint' in error && indexes.includes(error.constraint);

@@ -4,8 +4,8 @@ import { bounds } from '#core/platform/bounds.ts';
 const defaultBatchSize = 200;
 
 /**
- * Combines lookups into batches. One batch is in flight at a time, and lookups that arrive meanwhile wait for the next batch, each key
- * once. A cold start or a flood of unknown keys therefore takes at most one connection. A result is never older than its lookup.
+ * Combines lookups into batches. Only one batch is in flight at a time; keys requested meanwhile wait for the next batch, each key once. A
+ * cold start or a flood of unknown keys therefore takes at most one connection. A result is never older than its lookup.
  */
 export class BatchLoader<Value> {
   readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
@@ -16,7 +16,7 @@ export class BatchLoader<Value> {
 
   /**
    * @param read reads a batch; keys that are missing from the map have no value
-   * @param delayMs delay before each batch; such a batch takes all waiting keys, for fewer queries
+   * @param delayMs delays each batch, which then takes all waiting keys; saves queries
    */
   constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>, delayMs?: number) {
     this.#read = read;
@@ -63,7 +63,7 @@ export class BatchLoader<Value> {
     }
   }
 
-  /** Rejects all waiting lookups, which would fail in the same way. */
+  /** Rejects all waiting lookups, because they would fail the same way. */
   #rejectWaiting(error: unknown): void {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
@@ -71,7 +71,7 @@ export class BatchLoader<Value> {
   }
 }
 
-/** Thrown for a lookup while too many keys are waiting. */
+/** Thrown for a lookup if too many keys are waiting already. */
 export class TooManyLookups extends Error {
   override readonly name = 'TooManyLookups';
 

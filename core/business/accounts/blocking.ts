@@ -6,11 +6,11 @@ import { recordEvent } from './account-events.ts';
 import { lockAccount } from './ledger.ts';
 
 /**
- * Blocks an account: every instance rejects its key within a second, its sessions end, and it cannot sign in. Responses being streamed
- * finish. Paid time keeps running. An account that is blocked already keeps its first reason. A pause continues when the account is
- * unblocked.
+ * Blocks an account: every instance rejects its key within a second, its sessions end, and it cannot sign in. Responses that are already
+ * streaming finish. Paid time keeps running. If the account is already blocked, it keeps the first reason. If its owner had paused it, the
+ * pause resumes when it is unblocked.
  *
- * @param reason for the operator; not shown to the owner
+ * @param reason for operators; not shown to the owner
  * @throws AccountError `not_found`
  */
 export async function blockAccount(database: Transactions, accountId: string, reason: string): Promise<void> {
@@ -28,8 +28,8 @@ export async function blockAccount(database: Transactions, accountId: string, re
 }
 
 /**
- * Pauses an account at its owner's request: its key is rejected and no email is sent, but its sessions remain, its owner can sign in, and
- * nothing is deleted. Runs in the caller's transaction, which has locked the account.
+ * Pauses an account at its owner's request: its key is rejected and it gets no emails, but its sessions remain, its owner can sign in, and
+ * nothing is deleted. Runs in the caller's transaction, which must have locked the account.
  *
  * @returns false if it was already blocked or paused
  */
@@ -43,9 +43,9 @@ export async function pauseAccount(transaction: EntityManager, accountId: string
 }
 
 /**
- * Ends the pause of an account, but not an operator's block.
+ * Ends a pause, but not an operator's block.
  *
- * @returns false if it was not paused
+ * @returns false if the account was not paused
  */
 export async function resumeAccount(transaction: EntityManager, accountId: string): Promise<boolean> {
   const resumedRows = await transaction.execute<unknown[]>(
@@ -57,7 +57,7 @@ export async function resumeAccount(transaction: EntityManager, accountId: strin
 }
 
 /**
- * Ends the pause of an account for its owner.
+ * Ends the pause of an account at its owner's request.
  *
  * @throws AccountError `not_found`; `not_paused`
  */
@@ -72,9 +72,9 @@ export async function endPause(database: Transactions, accountId: string): Promi
 const restoredPauseReason = "paused at the owner's request, before it was blocked";
 
 /**
- * Ends an operator's block. The key stays the same, and a pause that the owner requested continues (docs/decisions/0065).
+ * Lifts an operator's block. The key stays the same, and a pause that the owner requested resumes (docs/decisions/0065).
  *
- * @throws AccountError `not_found`; `paused` if the account is paused by its owner, not blocked by an operator
+ * @throws AccountError `not_found`; `paused` if the owner paused the account and no operator blocked it
  */
 export async function unblockAccount(database: Transactions, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {

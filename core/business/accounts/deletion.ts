@@ -10,10 +10,10 @@ const batchSize = 500;
 type RunStatement = (sql: string, parameters: readonly unknown[]) => Promise<readonly unknown[]>;
 
 /**
- * Deletes the personal data of an account. Can be run again after a failure, or for records that have arrived since.
+ * Deletes an account's personal data. Can be run again after a failure, or if more records have arrived since.
  *
  * - Removes its name, email address, picture, sign-ins, sessions, key, stored responses and hourly usage, and the content, addresses and
- *   user agents of its requests: the personal columns of all tables, including tables of removed plugins.
+ * user agents of its requests: the personal columns of all tables, including those of removed plugins.
  * - Keeps its orders, payments, ledger and number of requests, under its id.
  * - Its key is rejected within a second, and its remaining time is lost.
  *
@@ -33,8 +33,8 @@ export async function deleteAccount(database: Queries & Transactions, accountId:
 }
 
 /**
- * Removes the personal columns of rows that may be written after their account was deleted, and the account's hourly usage. Repeated for
- * some days, because records arrive later than their requests.
+ * Removes an account's hourly usage, and the personal columns of rows that may be written after it was deleted. Must run again for several
+ * days after the deletion, because records can arrive well after their requests.
  */
 export async function removeLateRecords(database: Queries & Transactions, accountId: string): Promise<void> {
   const run: RunStatement = (sql, parameters) => database.query(sql, parameters);
@@ -43,7 +43,7 @@ export async function removeLateRecords(database: Queries & Transactions, accoun
   await removeUsage(database, accountId);
 }
 
-/** Lists child tables before their parents, because the condition of a child's rows reads the parent's rows. */
+/** Lists child tables before their parents, because a child's rows are found through the parent's rows. */
 async function listChildrenFirst(database: Queries & Transactions): Promise<PersonalTable[]> {
   return (await readPersonalTables(database)).toSorted((first, second) => countParents(second) - countParents(first));
 }
@@ -76,7 +76,7 @@ function toUncleanCondition({ name, replacement }: PersonalColumn): string {
   return replacement === undefined ? `${column} is not null` : `${column} <> '${replacement}'`;
 }
 
-/** Returns SQL of the value that replaces personal data. Null stays null. */
+/** Returns the SQL expression for the value that replaces personal data. Null stays null. */
 function toReplacement({ name, replacement }: PersonalColumn): string {
   return replacement === undefined ? 'null' : `case when ${quoteName(name)} is not null then '${replacement}' end`;
 }

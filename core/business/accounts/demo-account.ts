@@ -7,7 +7,7 @@ import { insertAccount } from './accounts.ts';
 import { digestApiKey, generateApiKey, isApiKey, maskApiKey } from './api-key.ts';
 import { grantDays, type NewPeriod } from './ledger.ts';
 
-/** Key for pg_advisory_xact_lock, which prevents two instances from both finding an empty database. */
+/** Key for pg_advisory_xact_lock: keeps two instances from both finding the database empty. */
 const demoLock = 4_071_001;
 
 const keyFile = 'demo-key';
@@ -25,10 +25,10 @@ type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service
  * Creates a demo account in an empty database, so that a first call works out of the box. Never in production.
  *
  * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The key is written
- * to a draft file, which is renamed after the commit. If the process crashes between commit and rename, the next start uses the draft. Of two
- * files, the one whose key has an account counts, and the other one is removed.
+ * to a draft file, which is renamed after the commit. If the process crashes in between, the next start uses the draft. If there are two
+ * files, the one whose key belongs to an account is kept and the other is removed.
  *
- * @returns undefined in production; while the account is blocked; if the database has accounts, but none with the stored key
+ * @returns undefined in production, if the account is blocked, or if the database has accounts but none with the stored key
  */
 export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | undefined> {
   if (host.isProduction) return undefined;
@@ -70,7 +70,9 @@ async function createDemoAccount(
   });
 }
 
-/** Finds the demo account by the key in the data folder. Returns undefined in production, without such an account, and while it is blocked. */
+/**
+ * Finds the demo account by the key in the data folder. Returns undefined in production, if there is no such account, and if it is blocked.
+ */
 export async function findDemoAccount(host: DemoHost): Promise<AccountRecord | undefined> {
   if (host.isProduction) return undefined;
   const key = await readKey(join(host.dataFolder, keyFile), host.service.prefix);
@@ -100,8 +102,8 @@ async function writeKey(folder: string, path: string, key: string): Promise<void
 }
 
 /**
- * Renames the draft, once its account is stored, so that the key file never holds an unusable key. Removes it if the file is valid. Does
- * nothing without a draft.
+ * Renames the draft once its account is stored, so that the key file never holds a key that does not work. If the key file is valid,
+ * removes the draft instead. Does nothing if there is no draft.
  */
 async function finalizeKeyFile(draftPath: string, path: string, isFileValid: boolean): Promise<void> {
   if (isFileValid) return rm(draftPath, { force: true });

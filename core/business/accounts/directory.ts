@@ -10,9 +10,9 @@ import type { Awaitable } from '#core/platform/timing/when-settled.ts';
 import { type AccountField, type AccountRecord, readAccounts } from './account-record.ts';
 import { TooManyLookups, BatchLoader } from './batch-loader.ts';
 
-/** A cached account. A change notification removes it; another lookup replaces it. */
+/** A cached account. A change notification evicts it; another lookup replaces it. */
 export interface CachedAccount extends AccountRecord {
-  readonly queriedAt: number; // ms, local clock, when the query was sent
+  readonly queriedAt: number; // when the query was sent: ms by the local clock
 }
 
 interface DirectoryOptions {
@@ -22,39 +22,40 @@ interface DirectoryOptions {
 }
 
 const defaultMaxAgeSeconds = 60;
-/** Maximum age of an entry while notifications cannot arrive. */
+/** Maximum age of an entry during a notification outage. */
 const unwatchedMaxAgeMs = 1_000;
-/** Time for which an unknown key or id is rejected without another lookup. */
+/** How long an unknown key or id is rejected without another lookup. */
 const unknownMaxAgeMs = 10_000;
-/** Maximum age of a served entry, even if the database is down or reports no change. */
+/** Maximum age at which an entry is still served, whether the database is down or reports no change. */
 const maxStaleAgeMs = 24 * 60 * 60 * 1_000;
-/** Delay that batches background lookups, and lookups of suspects: callers that have sent unknown keys. */
+/** Delays background lookups, so that they form batches, and lookups for callers that have sent unknown keys ("suspects"). */
 const batchDelayMs = 250;
 const deadlineMs = 2_000;
-/** Tolerated difference between the database times of two lookups beyond their duration, because the event loop may be busy. */
+/** How far the database times of two lookups may differ beyond the time they took, since the event loop may be busy. */
 const clockToleranceMs = deadlineMs;
 const probeIntervalMs = 1_000;
 
 /**
  * Cache of accounts, by key and by id, for `auth`, `plan` and `GET /v1/key`.
  *
- * An entry is fresh while it is younger than the caller's maximum age, and
- * 1. the database has not reported a change of the account (a report triggers a new read);
+ * An entry is fresh if it is younger than the caller's maximum age, and
+ * 1. the database has not reported a change to the account since (a report triggers a new read);
  * 2. the notification connection has not been interrupted since (notifications may have been missed);
- * 3. while that connection is down, the entry is younger than a second (a rotated key must not work longer).
+ * 3. while that connection is down, it is younger than a second (a rotated key must not work longer).
  *
- * Entries that are only too old are served and refreshed in the background (stale-while-revalidate), so that the first call after a pause
+ * Entries that are merely too old are served and refreshed in the background (stale-while-revalidate), so that the first call after a pause
  * is as fast as the next one. The maximum age only bounds how long a missed notification can go unnoticed.
  *
- * While the database does not respond, 2 and 3 do not apply. Cached accounts are then served for up to a day, regardless of the caller's
- * maximum age, so that paying callers do not notice a database restart. Unknown callers get `unavailable`. One lookup per second retries.
+ * While the database does not respond, 2 and 3 do not apply. Cached accounts are then served for up to a day, whatever the caller's maximum
+ * age, so that paying callers do not notice a database restart. Unknown callers get `unavailable`. One lookup per second tries the database
+ * again.
  */
 export class AccountDirectory implements AsyncDisposable {
   readonly #database: DirectoryOptions['database'];
   readonly #log: Logger;
   readonly #clock: () => number;
   readonly #accounts = createGrowingCache<CachedAccount>(bounds.cachedKeys);
-  /** Account id by digest. Valid only while the account still has that digest. */
+  /** Account id by key digest. An id counts only if its account still has that digest. */
   readonly #idOfDigest = createGrowingCache<string>(bounds.cachedKeys);
   readonly #unknownUntil = createGrowingCache<number>(bounds.unknownKeys);
   readonly #byId: BatchLoader<CachedAccount>;
@@ -63,12 +64,12 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #refreshById: BatchLoader<CachedAccount>;
   readonly #listening: Promise<() => void>;
   #isListening = false;
-  #notificationGapAt = -Infinity; // ms, local clock
-  /** If this changes during a query, the query may have read the state before the change. */
+  #notificationGapAt = -Infinity; // ms, by the local clock
+  /** If this changes during a query, the query may have read the state from before the change. */
   #notificationCount = 0;
-  /** Set while the database does not respond; `nextProbeAt` is in ms, local clock. */
+  /** Set while the database does not respond. `nextProbeAt` is in ms, by the local clock. */
   #outage: { readonly nextProbeAt: number } | undefined;
-  #clockOffset: number | undefined; // the database's minus the local one
+  #clockOffset: number | undefined; // database time minus local time
 
   constructor({ database, log, clock = () => performance.now() }: DirectoryOptions) {
     this.#database = database;
@@ -91,11 +92,11 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   /**
-   * Finds the account whose key has this digest. A digest that was unknown is not looked up again for ten seconds.
+   * Finds the account whose key has this digest. An unknown digest is not looked up again for ten seconds.
    *
-   * @param maxAgeSeconds time for which an entry is fresh. With 0, it is read before each use, except if the database does not respond, or
-   * if too many lookups are waiting and the database has reported no change
-   * @param isSuspect returns true if the caller has sent unknown keys and its lookups are delayed. Called only on a cache miss
+   * @param maxAgeSeconds how long an entry is fresh. With 0, the account is read before each use, unless the database does not respond, or
+   * too many lookups are waiting and the database has reported no change
+   * @param isSuspect returns true if the caller has sent unknown keys, so that its lookups are delayed. Called only on a cache miss
    * @throws GatewayError `unavailable` if the account is not cached and the database does not respond
    */
   findByDigest(
@@ -111,15 +112,15 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
   }
 
-  /** Returns true if the key with this digest is cached, possibly outdated. Does not query the database. */
+  /** Returns true if the key with this digest is cached, even if the entry is outdated. Does not query the database. */
   hasCachedKey(digest: string): boolean {
     const id = this.#idOfDigest.get(digest);
     return id !== undefined && this.#accounts.get(id)?.key?.digest === digest;
   }
 
   /**
-   * Finds an account like `findById`, but returns an entry up to a day old immediately, and refreshes it in the background. While
-   * notifications cannot arrive, it waits for the lookup.
+   * Like `findById`, but immediately returns an entry that is up to a day old and refreshes it in the background. During a notification
+   * outage, it waits for the lookup.
    */
   findCachedById(id: string): Awaitable<CachedAccount | undefined> {
     const cached = this.#accounts.get(id);
@@ -128,9 +129,9 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   /**
-   * Finds the account with this id. An id that was unknown is not looked up again for ten seconds.
+   * Finds the account with this id. An unknown id is not looked up again for ten seconds.
    *
-   * @param maxAgeSeconds maximum age of the entry. An older entry is returned only while the database does not respond
+   * @param maxAgeSeconds maximum age of the entry. An older one is returned only if the database does not respond
    * @throws GatewayError `unavailable` if the account is not cached and the database does not respond
    */
   findById(id: string, maxAgeSeconds: number = defaultMaxAgeSeconds): Awaitable<CachedAccount | undefined> {
@@ -168,7 +169,7 @@ export class AccountDirectory implements AsyncDisposable {
       (account) => {
         if (account === undefined) this.#accounts.delete(id);
       },
-      // `#readBatch` has logged the error, and the next call retries.
+      // `#readBatch` has already logged the error, and the next call tries again.
       () => undefined,
     );
   }
@@ -203,7 +204,7 @@ export class AccountDirectory implements AsyncDisposable {
     const lookup = loader.load(key).then(
       (account) => account ?? this.#handleMiss(key, cached, notificationsBefore),
       (error: unknown) => {
-        // The database responds, but slowly. An entry that may be outdated could belong to a key that was rotated or blocked.
+        // The database responds, but slowly. The cached entry may be outdated: its key may have been rotated or blocked.
         const mayBeOutdated = error instanceof TooManyLookups && cached !== undefined && !this.#isUnchanged(cached);
         return this.#getCachedOrThrow(mayBeOutdated ? undefined : cached, error);
       },
@@ -213,7 +214,10 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#getCachedOrThrow(cached);
   }
 
-  /** Forgets a cached account that no longer exists, or remembers an unknown key, unless its account may have been created meanwhile. */
+  /**
+   * Forgets a cached account that no longer exists, or remembers the key as unknown. If notifications arrived meanwhile, the account may
+   * just have been created, so the key is not remembered.
+   */
   #handleMiss(key: string, cached: CachedAccount | undefined, notificationsBefore: number): undefined {
     if (cached !== undefined) this.#accounts.delete(cached.id);
     else if (notificationsBefore === this.#notificationCount)
@@ -233,7 +237,7 @@ export class AccountDirectory implements AsyncDisposable {
     values: readonly string[],
     keyOf: (account: CachedAccount) => string,
   ): Promise<Map<string, CachedAccount>> {
-    // Nothing is read, so nothing is learned about the database.
+    // This query would read nothing, so it would show nothing about the database.
     if (field === 'id' && !values.some((value) => uuid.test(value))) return new Map();
     const queriedAt = this.#clock();
     const notificationsBefore = this.#notificationCount;
@@ -255,7 +259,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   /**
-   * Clears the cache when the database's clock has jumped, because `databaseTime` would be wrong.
+   * Clears the cache if the database's clock has jumped, because `databaseTime` would then be wrong.
    *
    * @param readAt database time in epoch ms, between sending the query and now
    */
@@ -277,7 +281,7 @@ export class AccountDirectory implements AsyncDisposable {
     if (account.key !== undefined) this.#idOfDigest.set(account.key.digest, account.id);
   }
 
-  /** Claims the probe that is due during an outage, and schedules the next one. Returns false if no probe is due. */
+  /** Claims the probe that is due during an outage, and schedules the next one. Returns false if none is due. */
   #claimProbe(): boolean {
     if (this.#outage === undefined || this.#clock() < this.#outage.nextProbeAt) return false;
     this.#scheduleProbe();
@@ -319,7 +323,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 }
 
-/** Returns the directory of this process, which starts to listen on first use. Stages await `ready` in `create`. */
+/** Returns the directory of this process, which starts listening on first use. Stages await `ready` in `create`. */
 export function getAccountDirectory({ database, log, keep }: Host): AccountDirectory {
   const { notifications } = database;
   const query: Database['query'] = (sql, parameters) => database.queryFirst(sql, parameters);

@@ -2,8 +2,8 @@ import type { Queries } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
 /**
- * An email address that several accounts share if the case of ASCII letters is ignored. The index on `lower(email)` allows this under a
- * Turkish collation.
+ * An email address that several accounts share, ignoring the case of ASCII letters. Under a Turkish collation, the index on `lower(email)`
+ * allows this.
  */
 export interface DuplicateAddress {
   /** Ids of the accounts, oldest first. */
@@ -12,10 +12,12 @@ export interface DuplicateAddress {
 
 const maxDuplicates = 10;
 
-/** SQL condition: the unique index is missing. Happens only if there were duplicates when it should have been created. */
+/**
+ * SQL condition that is true if the unique index is missing, which happens only if there were duplicates when it should have been created.
+ */
 export const indexMissingCondition = `to_regclass('account_email_ascii') IS NULL`;
 
-/** SQL query for the duplicates. Skips the table scan if the unique index exists. */
+/** SQL query for duplicates. Skips the table scan if the unique index exists. */
 export const duplicatesQuery = `
   SELECT json_agg(id ORDER BY created_at, id) AS ids FROM account
   WHERE ${indexMissingCondition} AND email IS NOT NULL
@@ -26,7 +28,7 @@ export function findDuplicateAddresses(database: Queries): Promise<DuplicateAddr
   return database.query<DuplicateAddress>(duplicatesQuery);
 }
 
-/** Creates the index that keeps addresses unique, or logs the accounts that share an address. */
+/** Creates the index that keeps addresses unique. If accounts share an address, logs those accounts instead. */
 export async function ensureUniqueAddresses(database: Queries, log: Logger): Promise<void> {
   const duplicates = await findDuplicateAddresses(database);
   for (const { ids } of duplicates)
@@ -34,12 +36,12 @@ export async function ensureUniqueAddresses(database: Queries, log: Logger): Pro
       `accounts ${ids.join(' and ')} have email addresses that differ only in case: change or delete all but one`,
     );
   if (duplicates.length > 0) return;
-  // CREATE INDEX IF NOT EXISTS would lock the table even if the index exists.
+  // Not CREATE INDEX IF NOT EXISTS alone: it would lock the table even if the index exists.
   if (!(await isIndexMissing(database))) return;
   try {
     await database.query('CREATE UNIQUE INDEX IF NOT EXISTS account_email_ascii ON account (lower(email COLLATE "C"))');
   } catch (error) {
-    // IF NOT EXISTS does not see an index that another instance is creating, so the slower instance fails with a unique violation.
+    // IF NOT EXISTS does not see an index that another instance is creating right now; the slower instance gets a unique violation.
     if (await isIndexMissing(database)) throw error;
   }
 }

@@ -12,8 +12,8 @@ const secretName = 'end-user-id';
 const blockBytes = 64; // of SHA-256; HMAC pads the secret to one block
 
 /**
- * Computes the pseudonymous account id that is sent upstream as the end user (`end_user: hash`): HMAC-SHA-256 of the account's id, as 64
- * hexadecimal digits. It appears in vendors' abuse reports, and is reversible only with the secret stored in the database.
+ * Computes the pseudonymous account id that is sent upstream as the end user (`end_user: hash`): an HMAC-SHA-256 of the account's id, as 64
+ * hexadecimal digits. Vendors quote it in abuse reports. It can be traced back only with the secret in the database.
  */
 class EndUserIds {
   readonly #database: Queries;
@@ -25,7 +25,7 @@ class EndUserIds {
   }
 
   /**
-   * Computes the id of the account that calls a model; undefined if no upstream of the model receives it or isolates its cache by it.
+   * Computes the id of the account that calls a model. Undefined if none of the model's upstreams receives it or isolates its cache by it.
    *
    * @throws on the first call, if the secret cannot be read
    */
@@ -59,12 +59,12 @@ function hashAccountId(secret: string, accountId: string): string {
   return createHmac('sha256', secret).update(accountId).digest('hex');
 }
 
-/** Returns true if the text has the form of an end-user id. */
+/** Returns true if the text looks like an end-user id. */
 export function isEndUserId(text: string): boolean {
   return /^[\da-f]{64}$/i.test(text);
 }
 
-/** Finds the account that a vendor knows by this id. Scans all accounts and computes their HMAC (RFC 2104) in SQL. */
+/** Finds the account behind an end-user id that a vendor quotes. Scans all accounts and computes each HMAC (RFC 2104) in SQL. */
 export async function findAccountByEndUserId(database: Queries, id: string): Promise<string | undefined> {
   const secret = Buffer.alloc(blockBytes);
   secret.write(await readSecret(database, secretName), 'utf8');

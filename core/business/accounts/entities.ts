@@ -9,22 +9,22 @@ export const Account = defineEntity({
   properties: {
     id: p.uuid().primary(),
     email: personal(p.text().nullable()),
-    /** Previous address, which is notified of the change. */
+    /** Previous address, to notify it of the change. */
     formerEmail: personal(p.text().nullable()),
     name: personal(p.text(), { replacement: deletedName }),
     avatarUrl: personal(p.text().nullable()),
-    /** Number of metered requests. Updated when records are stored, so it lags like the records. */
+    /** Number of metered requests. Updated when records are stored, so it lags as they do. */
     requestCount: p.bigint('number').defaultRaw('0'),
     createdAt: p.datetime().defaultRaw('now()'),
     /** Language of emails. */
     language: personal(p.text().nullable()),
-    /** Null if the account gets all emails. Otherwise, it gets only emails about orders, sign-ins and keys. */
+    /** Null if the account gets all emails; otherwise it gets only those about orders, sign-ins and keys. */
     unsubscribedAt: p.datetime().nullable(),
     blockedAt: p.datetime().nullable(),
     blockedReason: personal(p.text().nullable(), { isHidden: true }),
-    /** Blocked at the request of its owner, who can still sign in and end the block. */
+    /** Set if the owner requested the block. The owner can still sign in and end it. */
     pausedAt: p.datetime().nullable(),
-    /** Start of the owner's pause when an operator blocked the account. Unblocking restores the pause. */
+    /** When the owner's pause began, if an operator has blocked the account since. Unblocking restores the pause. */
     pauseBeforeBlock: p.datetime().nullable(),
     deletedAt: p.datetime().nullable(),
   },
@@ -37,7 +37,7 @@ export const Account = defineEntity({
   ],
 });
 
-/** The one live key of an account. Only its SHA-256 is stored; the key itself is shown once. */
+/** An account's only live key. Only its SHA-256 is stored; the key itself is shown once. */
 export const ApiKey = defineEntity({
   name: 'ApiKey',
   properties: {
@@ -48,7 +48,7 @@ export const ApiKey = defineEntity({
     limits: impersonal(p.json<RateLimits>().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
     rotatedAt: p.datetime().nullable(),
-    /** SHA-256 of the replaced key, kept for 90 days to report the rotation to callers that still use it. */
+    /** SHA-256 of the replaced key, kept for 90 days so that callers that still use it can be told about the rotation. */
     formerSha256: personal(p.blob().nullable().unique(), { isHidden: true }),
     /** Null if the key was never shown. */
     shownAt: p.datetime().nullable().defaultRaw('now()'),
@@ -56,18 +56,18 @@ export const ApiKey = defineEntity({
 });
 
 /**
- * Reason of a ledger entry.
+ * Why a ledger entry was written.
  *
- * - `grant`, `order`, `voucher`, `gift`: days that an operator granted, that the account bought, or that came from a voucher or from a gift
- *   of another account.
+ * - `grant`, `order`, `voucher`, `gift`: days granted by an operator, bought by the account, redeemed with a voucher, or given by another
+ * account.
  * - `refund`, `revoke`: replaces a period because of a refund, or because an operator took days back.
  * - `shift`: replaces a period that moved because an earlier one changed.
- * - `outage`: extends a period to compensate an outage, or adds one after a period that has ended.
+ * - `outage`: extends a period to compensate for an outage, or adds one after a period that has ended.
  */
 const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage', 'gift'] as const;
 
 /**
- * An entry of the ledger of paid time, which is never changed or removed. Entries that no other entry replaces are in force. An account is
+ * An entry in the ledger of paid time. Entries are never changed or removed; those that no other entry replaces are in force. An account is
  * active during its entries in force.
  */
 export const PlanPeriodSchema = defineEntity({
@@ -82,13 +82,16 @@ export const PlanPeriodSchema = defineEntity({
     reason: p.enum(planPeriodReasons),
     note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
-    /** The order that bought it; for a gift, the giver's order. Kept by replacements, and by time that is credited after its end. */
+    /**
+     * The order that bought it; for a gift, the giver's order. Replacements keep it, and so does time that is credited after the entry's
+     * end.
+     */
     orderId: p.uuid().nullable(),
-    /** The voucher that added it. Not kept by replacements. */
+    /** The voucher that added it. Replacements do not keep it. */
     voucherId: p.uuid().nullable(),
     /** The entry that this one replaces. */
     replaces: () => p.oneToOne(PlanPeriod).owner().mapToPk().fieldName('replaces').nullable().deleteRule('no action'),
-    /** Rate limits while it runs, as sold. */
+    /** Rate limits that were sold with it and apply while it runs. */
     limits: impersonal(p.json<RateLimits>().nullable()),
   },
   indexes: [
@@ -120,7 +123,7 @@ export const LinkedIdentity = defineEntity({
   tableName: 'identity',
   properties: {
     provider: impersonal(p.text().primary()),
-    /** The provider's id of the person. Never the email address, which may get a different owner. */
+    /** The provider's id for the person. Never the email address, which may pass to someone else. */
     subject: personal(p.text().primary()),
     account: () => p.manyToOne(Account).deleteRule('cascade').index('identity_account'),
     email: personal(p.text().nullable()),
@@ -144,14 +147,14 @@ export const Session = defineEntity({
   },
 });
 
-/** An event of an account, kept until some time after it is published. */
+/** An event about an account. Kept for some time after it is published. */
 export const AccountEventRow = defineEntity({
   name: 'AccountEventRow',
   tableName: 'account_event',
   properties: {
     id: p.bigint('string').primary().generated('identity'),
     name: impersonal(p.text()),
-    /** Ids and times. */
+    /** Only ids and times. */
     payload: impersonal(p.json<object>()),
     dedupeKey: impersonal(p.text().unique()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
@@ -160,7 +163,7 @@ export const AccountEventRow = defineEntity({
   indexes: [{ name: 'account_event_unpublished', properties: 'id', where: 'published_at is null' }],
 });
 
-/** A table with personal columns, as its entity described it at the last start that had the entity. */
+/** Description of a table with personal columns, from the last start at which an entity declared it. */
 export const PersonalTableRow = defineEntity({
   name: 'PersonalTableRow',
   tableName: 'personal_table',
@@ -170,6 +173,6 @@ export const PersonalTableRow = defineEntity({
   },
 });
 
-// A class, because it refers to itself.
+// Declared as a class because it refers to itself.
 export class PlanPeriod extends PlanPeriodSchema.class {}
 PlanPeriodSchema.setClass(PlanPeriod);

@@ -6,7 +6,10 @@ const warnIntervalMs = 60_000;
 
 type RelayServices = Pick<Services, 'database' | 'events' | 'log'>;
 
-/** Publishes recorded events as soon as PostgreSQL notifies this process. The sweep of `plugins/accounts` publishes missed events. */
+/**
+ * Publishes recorded events as soon as PostgreSQL notifies this process. Events missed here are picked up by the periodic sweep in
+ * `plugins/accounts`.
+ */
 export class EventRelay implements AsyncDisposable {
   readonly #services: RelayServices;
   readonly #listening: Promise<() => void>;

@@ -9,25 +9,23 @@ import { recordEvent } from './account-events.ts';
 import { insertAccount, isEmailTaken } from './accounts.ts';
 import type { Account, LinkedIdentity } from './entities.ts';
 
-/** A person's profile from a sign-in provider. */
 export interface SignInProfile {
   /** Name of the provider: `google`, `github`, `local`. */
   readonly provider: string;
-  /** The provider's id of the person. */
+  /** The provider's id for the person. */
   readonly subject: string;
   /**
-   * Undefined unless the provider has verified it, because anyone could take over an account with an unverified address. Only `local`
-   * passes unverified addresses: users of this machine are trusted not to claim a different person's address.
+   * Undefined unless the provider has verified it: with an unverified address, anyone could take over an account. Only `local` passes
+   * unverified addresses, because users of this machine are trusted not to claim someone else's address.
    */
   readonly email: string | undefined;
   readonly name: string;
   readonly avatarUrl: string | undefined;
 }
 
-/** Key of an identity. */
 export type IdentityKey = Pick<SignInProfile, 'provider' | 'subject'>;
 
-/** Reason for rejecting a sign-in. */
+/** Why a sign-in was refused. */
 export type SignInRefusal = 'email_taken' | 'blocked';
 
 type SignInOutcome =
@@ -36,14 +34,14 @@ type SignInOutcome =
 
 type AccountHost = Pick<Host, 'database' | 'section' | 'service'>;
 
-/** Local sign-in verifies no addresses, so it never takes over an existing account or changes an address. */
+/** Local sign-in does not verify addresses, so it never takes over an existing account or changes an address. */
 const unverifiedProvider = 'local';
 
 /**
- * Signs in with an identity and returns its account. For an unknown identity, creates an account with a key that was never shown (see
- * `revealKey`). Accounts are found by provider and subject, never by email address. A new identity with the address of an existing account
- * is refused; only that account's owner can link it, while signed in. The exception is an account without identities, which the operator
- * created. It belongs to the first verified owner of its address.
+ * Signs in with an identity and returns its account. For an unknown identity, creates an account whose key was never shown (see
+ * `revealKey`). Accounts are found by provider and subject, never by email address. If a new identity has the address of an existing
+ * account, it is refused: only that account's signed-in owner can link it. The exception is an account without identities, which an
+ * operator created. It belongs to the first verified owner of its address.
  */
 export async function signInWithProfile(host: AccountHost, profile: SignInProfile): Promise<SignInOutcome> {
   try {
@@ -65,8 +63,8 @@ export async function signInWithProfile(host: AccountHost, profile: SignInProfil
 }
 
 /**
- * Changes an identity in a transaction that locks it. If another account takes the identity's address at the same time, the change runs
- * again, and then leaves the address alone.
+ * Runs a change in a transaction that locks the identity. If another account takes the identity's address at the same moment, the change
+ * runs again without touching the address.
  */
 export async function changeIdentity<Outcome>(
   { database }: Pick<Host, 'database'>,
@@ -89,7 +87,7 @@ interface IdentityOwner {
   readonly isBlocked: boolean;
 }
 
-/** Locks an identity, because two concurrent first sign-ins would otherwise create two accounts. Identities are locked before accounts. */
+/** Locks an identity: otherwise, two concurrent first sign-ins would create two accounts. Identities must be locked before accounts. */
 export async function lockIdentity(transaction: EntityManager, { provider, subject }: IdentityKey): Promise<void> {
   await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
     JSON.stringify(['identity', provider, subject]),
@@ -100,7 +98,7 @@ interface BlockedColumn {
   readonly is_blocked: boolean;
 }
 
-/** Reads the account of an identity. A paused account does not count as blocked. */
+/** Reads the account that an identity belongs to. A paused account does not count as blocked. */
 export async function readIdentityOwner(
   transaction: EntityManager,
   { provider, subject }: IdentityKey,
@@ -124,12 +122,12 @@ export async function insertIdentity(
   );
 }
 
-/** Selects accounts that conflict with an address under either unique index. Two parameters, both the address. */
+/** Selects the accounts that conflict with an address under either unique index. Takes two parameters, both the address. */
 const selectAddressConflicts = `select from account where lower(email) = lower(?)
   union all select from account where lower(email collate "C") = lower(?::text collate "C")`;
 
 /**
- * Links an account without identities to the first identity with its verified address. Ignores only the case of ASCII letters: Unicode
+ * Gives an account without identities to the first identity that has its address, verified. Ignores case only for ASCII letters: Unicode
  * case folding would also map the Kelvin sign to `k`, for example, which is a different mailbox.
  */
 async function claimAccount(transaction: EntityManager, person: SignInProfile): Promise<SignInOutcome | undefined> {
@@ -141,7 +139,7 @@ async function claimAccount(transaction: EntityManager, person: SignInProfile): 
     [person.email, person.email],
   );
   if (account === undefined) return undefined;
-  // Queried after locking, so that an identity linked by a concurrent sign-in is visible.
+  // Queried after the account is locked, so that an identity linked by a concurrent sign-in is visible.
   const identities = await transaction.execute<unknown[]>('select from identity where account_id = ? limit 1', [
     account.id,
   ]);
@@ -152,8 +150,8 @@ async function claimAccount(transaction: EntityManager, person: SignInProfile): 
 }
 
 /**
- * Sets a missing email address from the identity, unless another account has the address. Never sets an operator's address, because
- * operator rights follow addresses. May set an unverified address, which takes nothing from another account.
+ * Fills in a missing email address from the identity, unless another account has that address. Never sets an operator's address, because
+ * operator rights follow addresses. May set an unverified address, since that takes nothing from another account.
  */
 export async function adoptEmail(
   host: Pick<Host, 'section'>,
@@ -169,7 +167,10 @@ export async function adoptEmail(
   );
 }
 
-/** Updates the account's address if the identity that it came from has a new verified address that is free. Notifies the previous one. */
+/**
+ * If the account's address came from this identity, and the identity now has a different verified address that is free, updates the
+ * account's address and notifies the old one.
+ */
 async function followEmail(
   host: Pick<Host, 'section'>,
   transaction: EntityManager,
@@ -187,12 +188,12 @@ async function followEmail(
   if (changedRows.length > 0) await recordEmailChange(transaction, accountId);
 }
 
-/** Records a change of address in its transaction. The event has no addresses, because the account has both. */
+/** Records a change of address in its transaction. The event contains no addresses, because the account has both. */
 export async function recordEmailChange(transaction: EntityManager, accountId: string): Promise<void> {
   await recordEvent(transaction, 'account.email_changed', { accountId }, `account.email_changed:${randomUUIDv7()}`);
 }
 
-/** Signs in with a known identity, and updates its data and the account's address. */
+/** Signs in with a known identity, and updates its data and its account's address. */
 async function signInWithIdentity(
   host: Pick<Host, 'section'>,
   transaction: EntityManager,
@@ -214,7 +215,7 @@ const maxNameLength = 100; // characters
 const maxEmailLength = 320;
 const maxUrlLength = 2_000;
 
-/** Removes control characters and line breaks and limits lengths, because providers send user input. */
+/** Removes control characters and line breaks and limits lengths, because providers pass on user input. */
 export function cleanProfile(profile: SignInProfile): SignInProfile {
   const email = toOneLine(profile.email ?? '');
   const avatarUrl = profile.avatarUrl ?? '';

@@ -30,10 +30,11 @@ export async function listIdentities(database: Queries, accountId: string): Prom
 }
 
 /**
- * Adds an identity to an account. The caller has verified that the signed-in owner of the account requested it.
+ * Adds an identity to an account. The caller must have verified that the account's signed-in owner asked for this.
  *
- * @returns `of_other_account` if another account has the identity, which keeps it; `linked` even if this account already had it
- * @throws AccountError `not_found`
+ * @returns `of_other_account` if the identity belongs to another account, so that nothing changes; `linked` also if it was already linked
+ * to this one
+ * @throws AccountError `not_found` if the account does not exist
  */
 export async function linkIdentity(
   host: Pick<Host, 'database' | 'section'>,
@@ -50,10 +51,10 @@ export async function linkIdentity(
 }
 
 /**
- * Removes an identity from an account, but never the last one, without which its owner could not sign in.
+ * Removes an identity from an account, but never the last one: the owner could not sign in any more.
  *
- * @returns `not_found` if this account does not have the identity
- * @throws AccountError `not_found`
+ * @returns `not_found` if the account does not have this identity
+ * @throws AccountError `not_found` if the account does not exist
  */
 export async function unlinkIdentity(
   database: Transactions,

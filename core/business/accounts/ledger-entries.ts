@@ -2,7 +2,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { PlanPeriodSchema } from './entities.ts';
 
-/** An entry of the ledger of paid time, as written. */
+/** An entry in the ledger of paid time, as written. */
 export interface LedgerEntry {
   readonly id: string;
   readonly startsAt: Date;
@@ -11,29 +11,29 @@ export interface LedgerEntry {
   readonly label: string | undefined;
   readonly reason: Row<typeof PlanPeriodSchema, 'reason'>['reason'];
   readonly note: string | undefined;
-  /** The outage that it compensates: public name of the model, and times at which the model was down. */
+  /** The outage that the entry compensates: the model's public name, and when it was down. */
   readonly outageModel: string | undefined;
   readonly outageFromAt: Date | undefined;
   readonly outageUntilAt: Date | undefined;
   readonly orderId: string | undefined;
-  /** Id of the entry that this one corrects. */
+  /** Id of the entry that this one replaces. */
   readonly replaces: string | undefined;
   /** False if another entry has replaced it. */
   readonly isInForce: boolean;
   readonly createdAt: Date;
 }
 
-/** Returns the downtime that an entry compensates; undefined for other entries. */
+/** Returns the downtime that an entry compensates; undefined if it compensates none. */
 export function downtimeOf({ outageModel: model, outageFromAt: from, outageUntilAt: until }: LedgerEntry) {
   return model === undefined || from === undefined || until === undefined ? undefined : { model, from, until };
 }
 
-/** Returns true if an entry extends a period. Its days are the days of the extended period. */
+/** Returns true if an entry extends a period. Its `days` are then those of the whole extended period. */
 export function isExtension({ reason }: Pick<LedgerEntry, 'reason'>): boolean {
   return reason === 'outage';
 }
 
-/** Lists all entries of an account, or of one of its orders, in the order written. */
+/** Lists all ledger entries of an account, or of one of its orders, in the order in which they were written. */
 export async function listLedger(database: Queries, accountId: string, orderId?: string): Promise<LedgerEntry[]> {
   const rows = await database.query<RowOf<LedgerEntry, typeof PlanPeriodSchema>>(
     `select p.id, p.days, p.label, p.reason, p.note, p.order_id, p.replaces, ${epochs('p.starts_at', 'p.ends_at', 'p.created_at')},

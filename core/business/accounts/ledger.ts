@@ -9,31 +9,31 @@ import type * as entities from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import { maxDaysAhead } from './plans.ts';
 
-/** A new entry of the ledger of paid time. */
+/** A new entry in the ledger of paid time. */
 export interface NewPeriod {
   readonly days: number; // of 24 hours
   readonly reason: 'grant' | 'order' | 'voucher' | 'gift';
-  /** Name of the purchase, for people. */
+  /** What was bought, for people. */
   readonly label?: string | undefined;
-  /** Reason for the operator. */
+  /** Reason, for operators. */
   readonly note?: string | undefined;
-  /** The order that bought it; required for the reasons `order` and `gift`, and used once. */
+  /** The order that bought it. Required for the reasons `order` and `gift`; an order can be used only once. */
   readonly orderId?: string | undefined;
-  /** The voucher that adds it; required for the reasons `voucher` and `gift`, and used once. */
+  /** The voucher that adds it. Required for the reasons `voucher` and `gift`; a voucher can be used only once. */
   readonly voucherId?: string | undefined;
-  /** Rate limits while it runs. */
+  /** Rate limits that apply while it runs. */
   readonly limits?: RateLimits | undefined;
 }
 
 type AddedPeriod = RecordOf<Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at'>>;
 
 /**
- * Adds paid days to an account, from the end of its last period in force, or from now if that period has ended, by the database's clock.
- * Runs in the caller's transaction and locks the account's row until it ends; otherwise, two concurrent additions would start at the same
- * time, and days would be lost.
+ * Adds paid days to an account, from the end of its last period in force, or from now if that has ended, by the database's clock. Runs in
+ * the caller's transaction and keeps the account's row locked until it ends; otherwise, two concurrent additions would start at the same
+ * time and days would be lost.
  *
- * Days from grants, vouchers and gifts may reach at most a year ahead. Days that an account bought for itself are always added, because the
- * limit was checked when the order was placed, and received money always buys its days.
+ * Grants, vouchers and gifts cannot reach more than a year ahead. Days that an account bought for itself are always added: the limit was
+ * checked when the order was placed, and money that was received always buys its days.
  *
  * @throws AccountError `not_found`, `too_many_days`
  */
@@ -41,7 +41,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   await lockAccount(transaction, accountId);
   const { days, reason, label = null, note = null, orderId = null, voucherId = null, limits } = period;
   const id = randomUUIDv7();
-  // Not now(), which is the start of the transaction, before it waited for the lock.
+  // Not now(), which is when the transaction started, before it waited for the lock.
   const [inserted] = await transaction.execute<
     Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at'>[]
   >(
@@ -75,7 +75,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   return addedPeriod;
 }
 
-/** Records `plan.started`, unless an earlier period continues until this one. */
+/** Records `plan.started`, unless an earlier period runs until this one starts. */
 async function recordStart(transaction: EntityManager, accountId: string, { id, endsAt }: AddedPeriod): Promise<void> {
   const [adjacentPeriod] = await transaction.execute<unknown[]>(
     `select 1 from ${periodsInForce} p join plan_period new on new.id = ?
@@ -103,7 +103,7 @@ export async function grantDays(
 type LockedColumns = Row<typeof entities.Account, 'id' | 'email' | 'blocked_at' | 'deleted_at'>;
 
 /**
- * Locks the row of an account until the transaction ends.
+ * Locks the account's row until the transaction ends.
  *
  * @throws AccountError `not_found`
  */
@@ -117,16 +117,16 @@ export async function lockAccount(transaction: EntityManager, accountId: string)
 }
 
 /*
- * The ledger is append-only. A correction appends an entry that replaces a previous one. Entries that no other entry replaces are in force.
- * A replacement keeps the order, days, label and limits of the replaced entry.
+ * The ledger is append-only. A correction appends an entry that replaces an earlier one; entries that no other entry replaces are in force.
+ * A replacement keeps the order, days, label and limits of the entry that it replaces.
  */
 
 const copiedColumns = 'account_id, days, label, order_id, limits';
 const qualifiedColumns = copiedColumns.replaceAll(/\w+/g, 'p.$&');
 
 /**
- * Ends an order's period now, by the database's clock, and moves all later periods earlier by the removed time, at full length. Used time
- * is kept. Does nothing for an order without a period.
+ * Ends an order's period now, by the database's clock, and moves all later periods earlier by the removed time, at full length. Time that
+ * was already used is kept. Does nothing for an order without a period.
  *
  * @throws AccountError `not_found`
  */
@@ -151,10 +151,10 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
 }
 
 /**
- * Extends the active period of an account, or its last period if none is active, and moves all later periods by the same time. If the
- * extended period has ended, adds a period of the same order that starts now, because the time in between was not paid.
+ * Extends an account's active period (or its last one if none is active) and moves all later periods by the same time. If that period has
+ * already ended, adds a new period for the same order that starts now, because the time in between was not paid for.
  *
- * @param note reason for the operator
+ * @param note reason, for operators
  * @returns the id of the entry; null for an account that never had a period
  * @throws AccountError `not_found`
  */
@@ -189,11 +189,11 @@ export async function extendPeriod(
 }
 
 /**
- * Revokes all time that an order bought: the remainder of its period, and its used part from the end of the account's other paid time, as
- * far as there is any. Time that was credited to the order for an outage ends with it, but is not taken from other paid time. Call it once
- * per order.
+ * Revokes all time that an order bought. The unused part of its period ends; the used part is taken from the end of the account's other
+ * paid time, as far as there is any. Time credited to the order for an outage ends with it, but is not taken from other paid time. Call
+ * this only once per order.
  *
- * @param note reason for the operator
+ * @param note reason, for operators
  * @throws AccountError `not_found`
  */
 export async function revokeOrderDays(
@@ -216,8 +216,8 @@ export async function revokeOrderDays(
 /**
  * Takes back days of 24 hours from the end of the account's paid time, as far as there is any. Never takes back time that has passed.
  *
- * @param note reason for the operator
- * @returns seconds taken back
+ * @param note reason, for operators
+ * @returns how many seconds were taken back
  * @throws AccountError `not_found`
  */
 export async function revokeDays(
@@ -231,9 +231,9 @@ export async function revokeDays(
 }
 
 /**
- * Takes back time from the end of an account's paid time.
+ * Takes time from the end of an account's paid time.
  *
- * @param length SQL of an interval with one parameter
+ * @param length SQL expression for an interval, with one parameter
  */
 async function revokeTime(
   transaction: EntityManager,
@@ -263,7 +263,7 @@ async function revokeTime(
   return revoked?.seconds ?? 0;
 }
 
-/** Returns SQL of an interval without days, because a day of an interval is a calendar day, which can have 23 hours. */
+/** Returns an SQL interval without days: a day of an interval is a calendar day, which can have 23 hours. */
 function toElapsedInterval(difference: string): string {
   return `make_interval(secs => extract(epoch from ${difference})::float8)`;
 }

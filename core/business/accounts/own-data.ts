@@ -24,9 +24,9 @@ const additionalColumns: Readonly<Record<string, readonly string[]>> = {
 };
 
 const orderCondition = 'order_id in (select id from plan_order where account_id = ?)';
-const orderCodeSql = '(select code from plan_order o where o.id = t.order_id) as code'; // `t`: the table, as named by `readRows`
+const orderCodeSql = '(select code from plan_order o where o.id = t.order_id) as code'; // `readRows` names the table `t`
 
-/** Tables about purchases, with the columns that their buyers get. They have no personal columns. */
+/** Purchase tables, with the columns exported to the buyer. None of these columns is personal. */
 const salesTables: readonly OwnTable[] = [
   defineSalesTable('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
   defineSalesTable('plan_order', [
@@ -61,10 +61,10 @@ function defineSalesTable(
   return { name, ownerCondition, columns, keySql };
 }
 
-/** `request_log` is exported by `readOwnRequests`. `request_content` is for the operator only. */
+/** `request_log` is exported by `readOwnRequests`. `request_content` is only for operators. */
 const excludedTables: ReadonlySet<string> = new Set(['request_log', 'request_content']);
 
-/** Lists the tables with personal columns that are not hidden, including tables of removed plugins. */
+/** Lists the tables with personal columns that owners may see, including tables of removed plugins. */
 async function listOwnTables(database: Queries & Transactions): Promise<OwnTable[]> {
   return (await readPersonalTables(database))
     .filter(({ name, columns }) => !excludedTables.has(name) && columns.some(({ isHidden }) => !isHidden))
@@ -80,8 +80,8 @@ async function listOwnTables(database: Queries & Transactions): Promise<OwnTable
 }
 
 /**
- * Exports an account's data for its owner, as the lines of one JSON object with a member for each table and one for the recorded requests.
- * The operator's export is `exportAccount`.
+ * Exports an account's data for its owner, as the lines of one JSON object with a member per table and one for the recorded requests. The
+ * export for operators is `exportAccount`.
  */
 export async function* exportOwnData(database: Queries & Transactions, accountId: string): AsyncGenerator<string> {
   yield `{"exported_at": ${JSON.stringify(new Date().toISOString())}\n`;
@@ -110,7 +110,7 @@ async function* readRows(
 ): AsyncGenerator<string> {
   let lastKey = '';
   for (;;) {
-    // Not jsonb, which rejects some texts that JSON allows.
+    // Not jsonb, which rejects some valid JSON strings, such as those with \u0000.
     const rows = await database.query<{ key: string; row: string }>(
       `select ${keySql} as key, (select row_to_json(r) from (select ${columns.join(', ')}) r)::text as row
        from ${quoteName(name)} t where ${ownerCondition} and ${keySql} > ? order by 1 limit ?`,
@@ -131,7 +131,7 @@ const confidentialColumns = Object.entries<Column<never>>(recordColumns)
   .filter(([, { isConfidential }]) => isConfidential === true)
   .map(([name]) => name);
 
-/** Removes the members of a record that only operators see. */
+/** Removes the members that only operators may see. */
 function toOwnRequest(record: RequestRecord): object {
   const ownMembers: Record<string, unknown> = { ...record, started_at: new Date(record.started_at).toISOString() };
   for (const name of confidentialColumns) delete ownMembers[name];

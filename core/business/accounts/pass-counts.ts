@@ -1,20 +1,20 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
-/** Numbers of active passes, now and on previous days. */
+/** How many passes are active, now and on previous days. */
 export interface PassCounts {
-  /** Accounts with paid time now that are not blocked. */
+  /** Accounts that have paid time now and are not blocked. */
   readonly active: number;
   /** Active accounts whose last period ends within 24 hours. */
   readonly ending: number;
-  /** Active accounts on each of the last days, at the current time of day. Oldest first; the last entry is now. */
+  /** Active accounts on each of the last days, at the current time of day, oldest first; the last entry is now. */
   readonly history: readonly number[];
 }
 
 /**
  * Counts active passes.
  *
- * @param days length of the history, including today
+ * @param days number of days in the history, including today
  */
 export async function countPasses(database: Queries, days: number): Promise<PassCounts> {
   const [[current], history] = await Promise.all([

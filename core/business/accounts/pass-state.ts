@@ -1,12 +1,12 @@
 import { type AccountRecord, findActivePeriod, type PeriodRecord } from './account-record.ts';
 
-/** An account's current entitlement: the active period, extended to the end of adjacent ones; otherwise the next period, or the last one. */
+/** What an account is entitled to: the active period, up to the end of any adjacent ones, or else the next period, or else the last one. */
 export interface PassState extends Partial<PeriodRecord> {
   readonly kind: 'active' | 'starts_later' | 'ended' | 'none';
 }
 
 /**
- * Determines the account's current entitlement.
+ * Determines what an account is entitled to.
  *
  * @param now epoch ms of the database's clock
  */
@@ -19,7 +19,7 @@ export function determinePass(account: Pick<AccountRecord, 'periods'>, now: numb
   return last === undefined ? { kind: 'none' } : { kind: 'ended', ...last };
 }
 
-/** Prints a pass for commands, such as `3 days, active until 2026-12-08T00:00:00.000Z`. */
+/** Formats a pass for commands, such as `3 days, active until 2026-12-08T00:00:00.000Z`. */
 export function printPass({ kind, label, startsAt, endsAt }: PassState, printTime: (time: Date) => string): string {
   if (startsAt === undefined || endsAt === undefined) return 'none yet';
   if (kind === 'active') return `${label}, active until ${printTime(endsAt)}`;

@@ -3,30 +3,30 @@ import type { Queries, Transactions } from '#core/platform/database/database.ts'
 import type { PersonalOption } from '#core/platform/database/personal.ts';
 import { quoteName } from '#core/platform/database/rows.ts';
 
-/** A column with data about a customer. */
+/** A column that holds data about a customer. */
 export interface PersonalColumn extends Pick<PersonalOption, 'replacement' | 'isHidden' | 'isRetained'> {
   readonly name: string;
 }
 
-/** A table of core or of a plugin with columns about customers. */
+/** A table of core or a plugin that has such columns. */
 export interface PersonalTable {
   readonly name: string;
   readonly key: readonly string[];
-  /** SQL condition for the rows of an account; its only parameter is the account's id. */
+  /** SQL condition that selects an account's rows; its only parameter is the account's id. */
   readonly ofAccount: string;
-  /** True if rows are written only while their account exists. */
+  /** True if rows can be written only while their account exists. */
   readonly isBound: boolean;
   readonly columns: readonly PersonalColumn[];
-  /** `delete`: rows are deleted, because a column to remove cannot be null. `none`: all columns are retained. */
+  /** `delete`: whole rows are deleted, because a column to remove cannot be null. `none`: all columns are retained. */
   readonly removal: 'delete' | 'update' | 'none';
 }
 
 type Property = EntityProperty & PersonalOption;
 
 /**
- * Describes the tables with personal columns, as declared by their entities.
+ * Describes the tables with personal columns, as their entities declare them.
  *
- * @throws Error if a table does not declare the owner of its rows
+ * @throws Error if a table does not declare who owns its rows
  */
 export function describePersonalTables(database: Transactions): PersonalTable[] {
   const entities = database.fork().getMetadata().getAll();
@@ -36,7 +36,7 @@ export function describePersonalTables(database: Transactions): PersonalTable[] 
   });
 }
 
-/** Records the descriptions in the database at each start, so that the tables are cleaned even after their plugin is removed. */
+/** Records the descriptions in the database at each start, so that tables can still be cleaned after their plugin is removed. */
 export async function recordPersonalTables(database: Queries & Transactions): Promise<void> {
   await database.query(
     `insert into personal_table (name, description)
@@ -47,7 +47,9 @@ export async function recordPersonalTables(database: Queries & Transactions): Pr
   );
 }
 
-/** Reads all personal tables, including tables that no entity declares any more, if they still match their recorded description. */
+/**
+ * Reads all personal tables, including those that no entity declares any more, provided that they still match their recorded description.
+ */
 export async function readPersonalTables(database: Queries & Transactions): Promise<PersonalTable[]> {
   const declaredNames = [...database.fork().getMetadata().getAll().values()].map(({ tableName }) => tableName);
   const recordedTables = await database.query<{ description: PersonalTable; present: string[] }>(
@@ -67,9 +69,9 @@ export async function readPersonalTables(database: Queries & Transactions): Prom
 }
 
 const unknownAccountId = '00000000-0000-0000-0000-000000000000';
-const missingColumnOrTable: ReadonlySet<unknown> = new Set(['42703', '42P01']); // error codes of PostgreSQL
+const missingColumnOrTable: ReadonlySet<unknown> = new Set(['42703', '42P01']); // PostgreSQL error codes
 
-/** Returns false if a migration has renamed the columns that identify the owner of a row. */
+/** Returns false if a migration has renamed the columns that identify a row's owner. */
 async function isAsDescribed(database: Queries, { name, key, ofAccount }: PersonalTable): Promise<boolean> {
   const keys = key.map(quoteName).join(', ');
   try {
@@ -108,12 +110,12 @@ function chooseRemoval(removable: readonly Property[]): PersonalTable['removal']
   return removable.every(({ nullable, replacement }) => nullable || replacement !== undefined) ? 'update' : 'delete';
 }
 
-/** Finds the SQL condition for an account's rows, through relations to other tables if necessary. */
+/** Returns the SQL condition that selects an account's rows, through other tables if necessary. */
 function findOwnerCondition(meta: EntityMetadata): string | undefined {
   if (meta.tableName === 'account') return 'id = ?';
   if (meta.props.some(({ fieldNames }) => fieldNames?.includes('account_id'))) return 'account_id = ?';
   for (const { targetMeta, fieldNames, kind } of meta.relations) {
-    // Compared by name, because a relation to the table itself has a different metadata object.
+    // Compared by name, because a relation to the same table has a different metadata object.
     if (targetMeta === undefined || targetMeta.tableName === meta.tableName || kind !== 'm:1') continue;
     const targetCondition = findOwnerCondition(targetMeta);
     if (targetCondition === undefined) continue;

@@ -7,20 +7,20 @@ import { lockAccount } from './ledger.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
 const noticeSql = `interval '24 hours'`;
-/** Maximum delay of a report, for example after an outage. Shorter than the retention of events. */
+/** How late an event may be recorded, for example after an outage. Shorter than the retention period of events. */
 const maxDelaySql = `interval '7 days'`;
 const maxEndsPerSweep = 1_000;
 
 interface DuePlanEnd {
   readonly accountId: string;
-  readonly id: string; // of its job; BullMQ allows no colons, which `dedupe_key` has
+  readonly id: string; // of the job; `dedupe_key` cannot be used, because BullMQ does not allow its colons
   readonly dueIn: number; // seconds by the database's clock; negative if overdue
 }
 
-/** SQL expression for the end in microseconds. It identifies the event: an extended plan has a new end and gets a new event. */
+/** SQL expression for the end in microseconds, which identifies the event: an extended plan has a new end and gets a new event. */
 const endKeySql = (endsAt: string) => `(extract(epoch from ${endsAt}) * 1000000)::bigint::text`;
 
-/** Finds accounts for which `plan.ended` or `plan.ending` becomes due within `seconds` and is not yet recorded, earliest ends first. */
+/** Finds accounts for which `plan.ended` or `plan.ending` becomes due within `seconds` and is not recorded yet, earliest end first. */
 export async function findDuePlanEnds(database: Queries, seconds: number): Promise<DuePlanEnd[]> {
   const rows = await database.query<Row<typeof PlanPeriodSchema, 'account_id'> & { id: string; due_in: number }>(
     `with clock as materialized (select clock_timestamp() as now),
@@ -49,31 +49,31 @@ export async function findDuePlanEnds(database: Queries, seconds: number): Promi
 }
 
 /**
- * Records `plan.ended` if the last period of an account is over, or `plan.ending` if it ends within 24 hours, each once per end. Records
- * nothing if the plan has been extended meanwhile. Access depends only on the time, not on these events.
+ * Records `plan.ended` if an account's last period is over, or `plan.ending` if it ends within 24 hours, each once per end. Records nothing
+ * if the plan has been extended meanwhile. Access does not depend on these events, only on the time.
  *
  * @throws AccountError `not_found`
  */
 export async function recordPlanEnd(database: Transactions, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
-    // Waits for a renewal that is being committed.
+    // Waits for a renewal that is just being committed.
     await lockAccount(transaction, accountId);
     const end = await readLastEnd(transaction, accountId);
     if (end === undefined || (!end.is_over && !end.is_near)) return;
     const name = end.is_over ? 'plan.ended' : 'plan.ending';
     const payload = { accountId, endsAt: new Date(end.ends_at).toISOString() };
     await recordEvent(transaction, name, payload, `${name}:${accountId}:${end.key}`);
-    // Every instance drops the account from its cache.
+    // Makes every instance drop the account from its cache.
     if (end.is_over) await transaction.execute(`select pg_notify('account', ?)`, [accountId]);
   });
 }
 
-/** Origin of a pass that was ended by a refund: the account's own order, or a gift from another account. */
+/** Where a pass that a refund ended came from: the account's own order, or a gift from another account. */
 export type RefundedPass = 'order' | 'gift';
 
 /**
- * Reads the origin of the account's last period if a refund has ended it. Returns undefined if the period ended by itself. A refund with all
- * its days leaves a `revoke` entry with the note `refund KEY`, which ends when it is written.
+ * If a refund ended the account's last period, returns where that period came from; undefined if it ended by itself. A refund of all days
+ * leaves a `revoke` entry with the note `refund KEY`, which ends the moment it is written.
  */
 export async function readRefundedEnd(database: Queries, accountId: string): Promise<RefundedPass | undefined> {
   const [lastPeriod] = await database.query<{ is_refunded: boolean; is_gift: boolean }>(

@@ -3,7 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { formatMoneyForTerminal } from './money.ts';
 
-/** Maximum days of paid time that an account can hold. */
+/** The most days of paid time that an account can hold. */
 export const maxDaysAhead = 365;
 
 const limitsSchema = object(
@@ -100,12 +100,12 @@ export const currencySection = defineSection({
   },
 });
 
-/** Returns a plan's price per day in the unit of prices, rounded. */
+/** Returns a plan's price per day, rounded, in the unit of prices. */
 export function pricePerDay({ days, price }: { readonly days: number; readonly price: number }): number {
   return Math.round(price / days);
 }
 
-/** Lists a warning for each plan that costs as much or more per day than a shorter plan. */
+/** Lists a warning for each plan that costs at least as much per day as a shorter one. */
 export function listPriceWarnings(values: SectionValues): string[] {
   const currency = values.get(currencySection);
   const plans = values.get(plansSection).toSorted((a, b) => a.days - b.days);
@@ -124,15 +124,17 @@ export function listPriceWarnings(values: SectionValues): string[] {
   });
 }
 
-/** The label of a plan from gateway.yaml. */
+/** A plan's label in gateway.yaml. */
 export type PlanLabel = NonNullable<SectionValue<typeof plansSection>[number]['label']>;
 
-/** Selects the label for a language. Records, the provider's receipts and the API use the English label. */
+/** Selects the label for a language. Records, providers' receipts and the API use the English label. */
 export function selectLabel(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
   return typeof label === 'object' ? label[language] : label;
 }
 
-/** Translates a recorded label, which is English, by finding its plan in gateway.yaml. Returns it unchanged if no plan has it. */
+/**
+ * Translates a recorded label, which is in English, by finding its plan in gateway.yaml. Returns it unchanged if no plan has that label.
+ */
 export function translateRecordedLabel(
   language: 'en' | 'id',
   label: string,

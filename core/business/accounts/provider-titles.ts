@@ -1,4 +1,7 @@
-/** Display names of the providers that @hapi/bell supports. Listed here, so that checking gateway.yaml does not load bell. */
+/**
+ * Display names of sign-in providers, by their name in @hapi/bell. Copied here so that checking gateway.yaml does not have to load bell;
+ * test/plugins/sign-in/section.test.ts compares the names with bell's.
+ */
 export const providerTitles: Readonly<Record<string, string>> = {
   arcgisonline: 'ArcGIS Online',
   auth0: 'Auth0',

@@ -13,7 +13,7 @@ type RecoveryHost = Pick<Host, 'database' | 'section'>;
 const subjectListCondition = 'subject in (select jsonb_array_elements_text(?::jsonb))';
 
 /**
- * Changes an account's email address and notifies the previous one.
+ * Changes an account's email address and notifies the old one.
  *
  * @throws AccountError `operator_address`, because operator rights follow addresses; `email_taken`, `not_found`, `deleted`
  */
@@ -39,8 +39,8 @@ export async function changeEmail(host: RecoveryHost, accountId: string, email: 
 }
 
 /**
- * Removes the sign-ins of one provider from an account and ends all its sessions, including one that a concurrent sign-in is creating. The
- * last sign-in may be removed; the account then belongs to the first verified owner of its address who signs in.
+ * Removes an account's sign-ins with one provider and ends all its sessions, including one that a concurrent sign-in is creating. The last
+ * sign-in may be removed; the account then belongs to the first verified owner of its address who signs in.
  *
  * @throws AccountError `not_found`
  */
@@ -58,7 +58,7 @@ export async function removeSignIn(host: RecoveryHost, accountId: string, provid
 }
 
 /**
- * Moves the sign-ins of one provider to another account, and ends the sessions of both accounts.
+ * Moves an account's sign-ins with one provider to another account, and ends the sessions of both.
  *
  * @throws AccountError `same_account`; `operator_address` if the other account is an operator's; `not_found`, `deleted`
  */
@@ -83,7 +83,7 @@ export async function moveSignIn(host: RecoveryHost, fromId: string, provider: s
 }
 
 /**
- * Reads the identities of one provider and locks them (see `lockIdentity`). An identity that is linked concurrently is treated as linked
+ * Reads an account's identities at one provider and locks them (see `lockIdentity`). An identity that is linked meanwhile counts as linked
  * afterwards.
  */
 async function readAndLockSignIns(transaction: EntityManager, accountId: string, provider: string): Promise<string[]> {
@@ -95,7 +95,7 @@ async function readAndLockSignIns(transaction: EntityManager, accountId: string,
   return rows.map(({ subject }) => subject);
 }
 
-/** Locks two accounts in a fixed order, so that opposite moves cannot deadlock. Ids from operators may be in upper case. */
+/** Locks two accounts in a fixed order, so that opposite moves cannot deadlock. Operators may type ids in upper case. */
 async function lockBoth(transaction: EntityManager, fromId: string, toId: string) {
   if (fromId.toLowerCase() <= toId.toLowerCase()) {
     const from = await lockAccount(transaction, fromId);

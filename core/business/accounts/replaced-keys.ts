@@ -5,15 +5,15 @@ import { createGrowingCache } from '#core/platform/memory/growing-cache.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BatchLoader } from './batch-loader.ts';
 
-/** Time after its replacement for which a key's digest is kept. */
+/** How long a key's digest is kept after the key is replaced. */
 const retentionDays = 90;
-const deadlineMs = 1_000; // a caller with a rejected key waits at most this long for the reason
-const cacheTtlMs = 60_000; // tools repeat a rejected request
+const deadlineMs = 1_000; // the longest that a caller with a rejected key waits for the reason
+const cacheTtlMs = 60_000; // tools repeat rejected requests
 
-/** Finds the times at which keys were replaced. A lookup needs the digest of the old key, so only its holder can make one. */
+/** Finds out when keys were replaced. A lookup needs the old key's digest, so only someone who has the key can make one. */
 export class ReplacedKeys {
   readonly #loader: BatchLoader<Date>;
-  /** Replacement times by digest; false for a key that was not replaced. */
+  /** Replacement time by digest; false if that key was not replaced. */
   readonly #cache = createGrowingCache<Date | false>(bounds.unknownKeys, { ttl: cacheTtlMs });
 
   constructor(database: Queries) {
@@ -21,8 +21,8 @@ export class ReplacedKeys {
   }
 
   /**
-   * Finds the replacement time of the first of these keys that was replaced. Resolves to undefined if none was, or if the database does not
-   * respond.
+   * Returns the replacement time of the first of these keys that was replaced; undefined if none was, or if the lookup fails or takes too
+   * long.
    */
   async findReplacement(digests: readonly string[]): Promise<Date | undefined> {
     const lookups = Promise.all(digests.map((digest) => this.#findCached(digest)));
@@ -53,7 +53,7 @@ async function readReplacements(database: Queries, digests: readonly string[]): 
   return new Map(rows.map(({ digest, rotated_at: rotatedAt }) => [digest, new Date(rotatedAt)]));
 }
 
-/** Removes the digests of replaced keys whose retention has ended. */
+/** Clears the digests of replaced keys after their retention period. */
 export async function removeReplacedKeys(database: Queries): Promise<void> {
   await database.query(
     `update api_key set former_sha256 = null

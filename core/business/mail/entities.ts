@@ -2,32 +2,32 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** Kinds of recipients, with their transport. */
+/** Who gets a message, and by which transport: `customer` and `operator` by email, `webhook` for operators. */
 export const channels = ['customer', 'operator', 'webhook'] as const;
 
-/** States of a message. `sent`: accepted by the mail server. `uncertain`: perhaps accepted. `skipped`: its event is no longer relevant. */
+/** `sent`: the mail server accepted it. `uncertain`: it may have accepted it. `skipped`: the event no longer matters. */
 export const mailStates = ['waiting', 'sending', 'sent', 'skipped', 'failed', 'uncertain'] as const;
 
-/** One message for one event on one channel. The recipient's address is not stored, but read when the message is sent. */
+/** A message about one event on one channel. The recipient's address is not stored; it is read when the message is sent. */
 export const MailMessage = defineEntity({
   name: 'MailMessage',
   tableName: 'mail_message',
   properties: {
-    /** Id of the event in `account_event`. */
+    /** The event's id in `account_event`. */
     eventId: p.bigint('string').primary().autoincrement(false),
     channel: p.enum(channels).primary().default('customer'),
-    /** Null for a message to the operator. */
+    /** Null if the message is for operators. */
     account: () => p.manyToOne(Account).nullable().deleteRule('cascade'),
     state: p.enum(mailStates).default('waiting'),
     tries: p.integer().default(0),
-    /** Attempts after which it is unknown whether the server accepted the message. */
+    /** Number of tries that may have reached the server without it being known whether it accepted the message. */
     uncertainTries: p.integer().default(0),
-    /** Time of the next attempt; while it is being sent, the time after which its sender is presumed dead. */
+    /** When to try next. While the message is being sent: when its sender is presumed dead. */
     nextAt: p.datetime().defaultRaw('clock_timestamp()'),
     error: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     finishedAt: p.datetime().nullable(),
-    /** Time of an operator's resend, which restarts its attempts. */
+    /** When an operator last had it resent, which restarts the tries. */
     askedAt: p.datetime().nullable(),
   },
   indexes: [

@@ -3,32 +3,32 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { MailMessage, mailStates } from './entities.ts';
 
-/** Events whose emails are about money. A customer needs them, and no other message replaces them. */
+/** Events whose emails are about money. Customers need these emails, and no other message replaces them. */
 export const moneyEvents = ['order.paid', 'payment.refunded'] as const satisfies readonly EventName[];
 
 export function concernsMoney(event: EventName): boolean {
   return moneyEvents.some((moneyEvent) => moneyEvent === event);
 }
 
-/** Days for which an undelivered email is listed as needing an operator. */
+/** For how many days an undelivered email is listed as needing an operator. */
 export const undeliveredDays = 7;
 
-/** An email to a customer, with its state. */
+/** An email to a customer, and what became of it. */
 export interface CustomerMail {
-  /** Id of the event that caused it. */
+  /** Id of the event that the email is about. */
   readonly id: string;
   readonly event: EventName;
   readonly accountId: string;
   readonly orderId: string | undefined;
-  /** Code of the order. */
+  /** The order's code. */
   readonly order: string | undefined;
-  /** `sent`: accepted by the mail server. */
+  /** `sent`: the mail server accepted it. */
   readonly state: (typeof mailStates)[number];
   readonly tries: number;
-  /** The mail server's response, or the reason why the email was not sent. */
+  /** What the mail server replied, or why the email was not sent. */
   readonly error: string | undefined;
   readonly createdAt: Date;
-  /** Time of the next try, for a waiting email. */
+  /** When a waiting email is tried next. */
   readonly nextAt: Date;
   readonly finishedAt: Date | undefined;
 }
@@ -48,7 +48,7 @@ const afterCursorCondition = `(m.created_at, m.event_id) < (
 
 const undeliveredCondition = `m.state in ('failed', 'uncertain') and m.finished_at > now() - make_interval(days => ${undeliveredDays})`;
 
-/** Lists emails to customers, newest first. */
+/** Lists customer emails, newest first. */
 export async function listMails(
   database: Queries,
   { accountId, orderId, isUndelivered, isAboutMoney, id, after }: MailFilter,
@@ -73,10 +73,10 @@ export async function listMails(
   return rows.map((row) => toRecord(row) as CustomerMail);
 }
 
-/** SQL condition: there are undelivered emails to customers from the last `undeliveredDays`. */
+/** SQL condition that is true if any customer email of the last `undeliveredDays` is undelivered. */
 export const hasUndeliveredCondition = `EXISTS (SELECT FROM mail_message m WHERE m.channel = 'customer' AND ${undeliveredCondition})`;
 
-/** Counts undelivered emails to customers from the last `undeliveredDays`, about money and about anything else. */
+/** Counts the undelivered customer emails of the last `undeliveredDays`, separately for those about money. */
 export async function countUndelivered(
   database: Queries,
 ): Promise<{ readonly money: number; readonly others: number }> {
@@ -89,9 +89,9 @@ export async function countUndelivered(
 }
 
 /**
- * Schedules an email to be sent again at the next run. It has the same Message-ID, so a mail program shows only one of two copies.
+ * Schedules an email to be sent again in the next run. It keeps its Message-ID, so mail programs show only one of two copies.
  *
- * @returns false if it is being sent at the moment
+ * @returns false if the email is being sent right now
  */
 export async function repeatMail(database: Queries, id: string): Promise<boolean> {
   const rows = await database.query(

@@ -6,35 +6,38 @@ import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { MailMessage } from './entities.ts';
 import { concernsMoney, moneyEvents } from './mails.ts';
 
-/** Parts of the registry that determine which events become messages. */
+/** The parts of the registry that decide which events become messages. */
 export interface MessageSources {
-  /** Emails to customers, by event. */
+  /** Customer emails, by event. */
   readonly mailKinds?: ReadonlyMap<EventName, MailKind>;
-  /** Kinds of problems. Kinds with an `alert` are reported to operators at once. */
+  /** Kinds of problems. Those with an `alert` are reported to operators at once. */
   readonly problems?: ReadonlyMap<string, { readonly alert?: { readonly event: EventName } }>;
 }
 
 export type Channel = 'customer' | 'operator' | 'webhook';
 
-/** SQL interval: age after which a message is no longer retried. An alert outlasts a weekend without a receiver. */
+/** SQL interval: how long a message is retried. An alert survives a weekend during which its receiver is down. */
 const maxAgeSql = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
-/** SQL time at which the message was requested, by its event or by an operator who resends it. */
+/** SQL expression: when the message was requested, either by its event or by an operator who had it resent. */
 const requestedAtSql = 'coalesce(m.asked_at, e.created_at)';
-/** Time after which a sender counts as dead. Longer than a run with an email that takes the maximum time (`smtpTimeouts`). */
+/**
+ * How long a claimed message may take before its sender is presumed dead. Longer than a run with an email that takes as long as possible
+ * (`smtpTimeouts`).
+ */
 export const leaseSeconds = 20 * 60;
 const leaseSql = `make_interval(secs => ${leaseSeconds})`;
-/** Maximum tries of an email about money while its delivery is uncertain; then an operator decides. */
+/** How often an email about money is tried while its delivery is uncertain. After that, an operator decides. */
 export const maxUncertainTries = 3;
 const retryDelaySql = `least(interval '30 seconds' * power(2, tries - 1), interval '1 hour')`;
-const retentionDays = 90; // longer than an event may wait to be sent
+const retentionDays = 90; // longer than any event can wait to be sent
 
 interface ClaimedMessageFields<Event extends EventName> {
   readonly eventId: string;
   readonly event: Event;
   readonly payload: Readonly<Record<string, string>>;
   readonly createdAt: Date;
-  /** Earlier tries after which it is unknown whether the message was accepted. */
+  /** Number of earlier tries that may have reached the server without it being known whether it accepted the message. */
   readonly uncertainTries: number;
 }
 
@@ -45,10 +48,10 @@ export type ClaimedMail = ClaimedMessageFields<EventName> & {
 export type ClaimedAlert = ClaimedMessageFields<EventName> & { readonly channel: 'operator' | 'webhook' };
 export type ClaimedMessage = ClaimedMail | ClaimedAlert;
 
-/** Outcome of a try. `waiting`: it is retried until it is too old. */
+/** Result of a try. `waiting`: it will be tried again until it is too old. */
 export type MailState = 'waiting' | 'sent' | 'skipped' | 'failed' | 'uncertain';
 
-/** Lists the events whose messages are sent first, even if thousands of other messages wait. */
+/** Lists the events whose messages are sent first, even if thousands of others are waiting. */
 function listUrgentEvents(sources: MessageSources): EventName[] {
   const urgentKinds = sources.mailKinds?.values().filter(({ delivery }) => delivery === 'urgent') ?? [];
   return [...Array.from(urgentKinds, ({ event }) => event), ...listAlertEvents(sources)];
@@ -60,18 +63,18 @@ function listAlertEvents({ problems }: MessageSources): EventName[] {
 }
 
 /**
- * SQL condition: this instance supports the event `e` of message `m` on its channel. Its parameter is `listSupportedEvents`. During an
- * update, other instances may support events that this one does not, and send their messages.
+ * SQL condition that is true if this instance supports event `e` of message `m` on its channel. Its parameter is `listSupportedEvents`.
+ * During an update, other instances may support events that this one does not; they send those messages.
  */
 export const supportedCondition = `(case m.channel when 'customer' then 'customer' else 'alert' end || ' ' || e.name in (?))`;
 
-/** Lists the events that this instance supports, each with its channel. Never empty. */
+/** Lists the events that this instance supports, each with its channel. The list is never empty. */
 export function listSupportedEvents(sources: MessageSources): string[] {
   const mails = Array.from(sources.mailKinds?.keys() ?? [], (event) => `customer ${event}`);
   return [...mails, ...listAlertEvents(sources).map((event) => `alert ${event}`)];
 }
 
-/** Adds the missing messages for recent events on these channels. */
+/** Adds the missing messages about recent events on these channels. */
 export async function collectMessages(
   database: Queries,
   channels: readonly Channel[],
@@ -99,10 +102,10 @@ type ClaimRow = Row<typeof MailMessage, 'event_id' | 'channel' | 'account_id' | 
   Row<typeof AccountEventRow, 'created_at'> & { readonly event: EventName; readonly payload: ClaimedMail['payload'] };
 
 /**
- * Claims the first due message, urgent messages before all others, so that only one of several workers sends it. Messages that this
- * instance does not support are left to other instances until they are too old to be sent; then an operator must close them.
+ * Claims the first message that is due, urgent ones before all others, so that only one of several workers sends it. Messages that this
+ * instance does not support are left to other instances until they are too old to be sent; then an operator has to close them.
  *
- * @param isUrgentOnly true to leave other messages to a different worker
+ * @param isUrgentOnly true to leave messages that are not urgent to a different worker
  */
 export async function claimMessage(
   database: Queries,
@@ -125,15 +128,15 @@ export async function claimMessage(
        ${epochs('e.created_at')}`,
     [channels, urgentEvents, isUrgentOnly, listSupportedEvents(sources), urgentEvents],
   );
-  // `collectMessages` adds a message only on the channel of its event.
+  // `collectMessages` adds a message only on the channel that its event belongs to.
   return row && (toRecord(row) as ClaimedMessage);
 }
 
 /**
- * Records the outcome of a try. An email about money is retried while its delivery is uncertain, because a second copy is better than none,
- * and mail programs show emails with the same id once. Alerts to the operator are retried for the same reason.
+ * Records the result of a try. An email about money is tried again while its delivery is uncertain, because a second copy is better than
+ * none, and mail programs show emails with the same id only once. The same goes for alerts to operators.
  *
- * @returns the new state of the message; a message that is too old is not retried
+ * @returns the message's new state; a message that is too old is not tried again
  */
 export async function finishMessage(
   database: Queries,
@@ -171,10 +174,10 @@ interface AbandonedMail {
 }
 
 /**
- * Ends tries whose sender died, so that it is uncertain whether their messages were sent.
+ * Ends tries whose sender died. Whether their messages were sent is uncertain.
  *
  * @param reason error text for the record
- * @returns the emails to customers among these messages
+ * @returns the customer emails among these messages
  */
 export async function closeAbandonedTries(database: Queries, reason: string): Promise<AbandonedMail[]> {
   const rows = await database.query<Row<typeof MailMessage, 'event_id' | 'channel' | 'state'>>(
@@ -199,11 +202,11 @@ interface MessageCounts {
   readonly channel: string;
   readonly waiting: number;
   readonly failed: number;
-  /** Seconds since the creation of the oldest waiting message that this instance can send; 0 without one. */
+  /** Age in seconds of the oldest waiting message that this instance can send; 0 if there is none. */
   readonly oldest: number;
 }
 
-/** Counts messages by channel. Lists only channels with a message that waits or was finished within the last 24 hours. */
+/** Counts messages by channel. Leaves out channels where no message is waiting and none was finished within the last 24 hours. */
 export function countMessages(database: Queries, sources: MessageSources): Promise<MessageCounts[]> {
   return database.query(
     `select m.channel, count(*) filter (where m.finished_at is null)::float8 as waiting,

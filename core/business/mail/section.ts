@@ -4,7 +4,7 @@ import { parseSmtpUrl, type SmtpServer } from './smtp-url.ts';
 
 const addressPattern = '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$';
 
-/** The section `mail`: the mail server and its sender. Without `smtp`, nothing is sent. */
+/** The section `mail`: the mail server and the sender's address. Without `smtp`, nothing is sent. */
 export const mailSection = defineSection({
   name: 'mail',
   schema: object(
@@ -61,7 +61,7 @@ function describeSmtpMistake(server: SmtpServer | undefined): SmtpMistake | unde
   return undefined;
 }
 
-/** Returns the server that sends emails; undefined if none are sent. */
+/** Returns the server that sends emails; undefined if this gateway sends none. */
 export function findMailServer(section: SectionValues['get']): SmtpServer | undefined {
   const { smtp = '', allow_without_tls: plaintextHosts } = section(mailSection);
   const server = parseSmtpUrl(smtp);
@@ -70,7 +70,7 @@ export function findMailServer(section: SectionValues['get']): SmtpServer | unde
   return { ...server, allowsPlaintext: plaintextHosts.some((name) => name.toLowerCase() === host) };
 }
 
-/** Returns true if emails are sent. Otherwise, no page may promise one. */
+/** Returns true if this gateway sends emails. If not, no page may promise one. */
 export function sendsMail(section: SectionValues['get']): boolean {
   return (section(mailSection).smtp ?? '') !== '';
 }

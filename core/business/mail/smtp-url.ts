@@ -10,7 +10,7 @@ export interface SmtpServer {
   readonly usesImplicitTls: boolean;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** True if mail may be sent to it unencrypted; its certificate is then not verified. */
+  /** True if mail may be sent unencrypted. The server's certificate is then not verified. */
   readonly allowsPlaintext?: boolean;
 }
 
@@ -21,7 +21,7 @@ const urlPattern =
  * Parses `smtps://user:password@host:465` and decodes percent-encoding. Does not use `URL`, because the password comes from the environment
  * and may contain any character.
  *
- * @returns undefined if the text is not such a URL, or its port does not exist
+ * @returns undefined if the text is not such a URL, or if the port does not exist
  */
 export function parseSmtpUrl(text: string): SmtpServer | undefined {
   const { scheme = '', credentials, host = '', port: portText } = urlPattern.exec(text)?.groups ?? {};

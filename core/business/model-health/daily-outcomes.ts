@@ -1,19 +1,19 @@
 import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
-/** Outcomes of one day's requests to one model, excluding rejected and aborted requests. */
+/** What became of one day's requests to one model. Rejected and aborted requests do not count. */
 export interface DailyOutcomes {
   readonly day: string; // `2026-11-22`, in the requested time zone
   readonly answered: number;
-  /** Failed, or interrupted by the end of the gateway's process. */
+  /** Failed, or interrupted because the gateway's process ended. */
   readonly failed: number;
 }
 
 const dayMs = 86_400_000;
 
 /**
- * Reads the outcomes of the last `days` times 24 hours, by public name of the model, so the oldest calendar day is partial. Days without
- * traffic are omitted. Reads only totals over all accounts, because 90 days of ten models are about 40,000 rows.
+ * Reads the outcomes of the last `days` × 24 hours, by public name of the model; the oldest calendar day is therefore partial. Days without
+ * traffic are omitted. Reads only totals over all accounts, because 90 days of ten models would be about 40,000 rows.
  *
  * @param now epoch ms
  */

@@ -3,22 +3,22 @@ import type { DailyOutcomes } from './daily-outcomes.ts';
 import { type Incident, lastTroubleAt } from './incident.ts';
 
 /**
- * State of a model on a day. `ok`: nearly all requests were answered. `warn`, `bad`: some or many failed, or there was an incident. `none`:
+ * How a model did on a day. `ok`: nearly all requests were answered. `warn`, `bad`: some or many failed, or there was an incident. `none`:
  * there were no requests.
  */
 export type DayState = 'ok' | 'warn' | 'bad' | 'none';
 
-/** State of a model on one day, with its evidence. */
+/** How a model did on one day, and what shows it. */
 export interface DayStatus {
   readonly day: string; // `2026-11-22`
   readonly state: DayState;
-  /** Share of answered requests, 0 to 1; undefined without requests. */
+  /** Share of requests that were answered, 0 to 1; undefined if there were none. */
   readonly answered: number | undefined;
-  /** Incidents that lasted during any part of the day. */
+  /** Incidents during any part of the day. */
   readonly incidents: readonly Incident[];
 }
 
-/** A day is marked if its share of answered requests is below `share`, and at least `failed` requests failed. */
+/** A day gets a mark if its share of answered requests is below `share` and at least `failed` requests failed. */
 const limits = { warn: { share: 0.995, failed: 1 }, bad: { share: 0.95, failed: 3 } };
 
 /**
@@ -33,7 +33,7 @@ export function listLastDays(today: string, count: number): string[] {
   );
 }
 
-/** Describes the state of a model on each of these days, and the share of requests answered on all of them. */
+/** Describes how a model did on each of these days, and the share of requests that were answered on all of them together. */
 export function describeDays(
   days: readonly string[],
   outcomes: readonly DailyOutcomes[],
@@ -66,7 +66,7 @@ function determineState(counts: DailyOutcomes | undefined, incidents: readonly I
   return incidents.length > 0 ? 'warn' : 'ok';
 }
 
-/** Returns the share of answered requests on these days, 0 to 1; undefined without requests. */
+/** Returns the share of requests that were answered on these days, 0 to 1; undefined if there were none. */
 export function computeAnsweredShareOfDays(
   days: readonly string[],
   outcomes: readonly DailyOutcomes[],

@@ -10,31 +10,31 @@ export const IncidentRow = defineEntity({
     id: p.uuid().primary(),
     /** Public name. */
     model: impersonal(p.text()),
-    /** The worst kind so far, with its cause. */
+    /** The worst trouble so far. */
     kind: p.enum(['degraded', 'down'] as const),
     cause: p.enum(troubleCauses),
     /** The latest trouble; null if an earlier version wrote the row. */
     latestKind: p.enum(['degraded', 'down'] as const).nullable(),
     latestCause: p.enum(troubleCauses).nullable(),
     failedAt: p.datetime().nullable(),
-    /** Last response of a route since the incident began. */
+    /** When a route last responded since the incident began. */
     servedAt: p.datetime().nullable(),
     quietSince: p.datetime().nullable(),
     lowestAnswered: p.float().nullable(), // 0 to 1
     startedAt: p.datetime(),
-    /** Null while it is only suspected. A suspected incident is not shown. */
+    /** Null while the incident is only suspected. Suspected incidents are not shown. */
     openedAt: p.datetime().nullable(),
-    /** Null while in trouble, and once it is over. */
+    /** When the trouble stopped; null while it lasts, and once the incident is over. */
     calmSince: p.datetime().nullable(),
     checkedAt: p.datetime(),
     endedAt: p.datetime().nullable(),
     /** True if it ended because the model was removed from the catalog. */
     isRemoved: p.boolean().default(false),
-    /** Time by which a probe had failed on every route of the model; null otherwise. */
+    /** When a probe had failed on every route of the model; null if that never happened. */
     confirmedAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'incident_started', expression: 'create index incident_started on incident (started_at desc)' }],
-  // At most one per model at a time, over all instances.
+  // At most one per model at any time, across all instances.
   uniques: [{ name: 'incident_current', properties: 'model', where: 'ended_at is null' }],
   checks: [{ name: 'incident_check', expression: 'ended_at >= started_at' }],
 });

@@ -37,7 +37,7 @@ export async function readCurrentIncidents(transaction: Pick<EntityManager, 'exe
   return rows.map(toIncident);
 }
 
-/** Lists at most 500 incidents that had not ended before `since` (epoch ms), newest first. */
+/** Lists at most 500 incidents that were still going on at `since` (epoch ms) or later, newest first. */
 export async function listIncidents(
   database: Queries,
   { since, limit }: { readonly since: number; readonly limit: number },
@@ -50,7 +50,7 @@ export async function listIncidents(
   return rows.map(toIncident);
 }
 
-/** Stores an observed incident. Does not update `confirmedAt`, because a probe may have confirmed the incident since it was read. */
+/** Stores an observed incident. Leaves `confirmedAt` alone, because a probe may have confirmed the incident since it was read. */
 export async function storeIncident(transaction: EntityManager, incident: Incident): Promise<void> {
   const { latest, lowestAnswered, isRemoved = false } = incident;
   const row: Columns = {
@@ -83,7 +83,7 @@ export async function storeIncident(transaction: EntityManager, incident: Incide
 }
 
 /**
- * Records when a probe first failed on every route of the incident's model.
+ * Records that a probe has failed on every route of the incident's model. Keeps the first such time.
  *
  * @param at epoch ms
  */
@@ -99,7 +99,7 @@ export async function removeIncident(transaction: EntityManager, { id }: Pick<In
 }
 
 /**
- * Removes incidents beyond the retained age and number.
+ * Removes incidents that are too old, and the oldest ones beyond the maximum number.
  *
  * @param now epoch ms
  */

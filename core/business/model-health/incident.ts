@@ -4,28 +4,28 @@ import { type Assessment, findLatest, type RememberedFailure, type Trouble } fro
 export interface Incident {
   readonly id: string;
   readonly model: string; // public name
-  /** The worst kind so far, with its cause. */
+  /** The worst trouble so far. */
   readonly kind: Trouble['kind'];
   readonly cause: Trouble['cause'];
   readonly latest: Trouble;
-  /** Last known failed request; undefined if there was none, as for slow models. */
+  /** Last known failed request; undefined if there was none, as with slow models. */
   readonly failedAt: number | undefined;
-  /** Last response of a route since the incident began; undefined if there was none. */
+  /** When a route last responded since the incident began; undefined if none did. */
   readonly servedAt?: number | undefined;
-  /** Start of a time without requests, when the model's state is unknown; undefined while it has requests. */
+  /** When requests stopped, which makes the model's state unknown; undefined while it gets requests. */
   readonly quietSince: number | undefined;
-  /** Lowest share of answered requests, 0 to 1; undefined if there were too few. */
+  /** Lowest share of answered requests, 0 to 1; undefined if there were too few to tell. */
   readonly lowestAnswered: number | undefined;
   readonly startedAt: number;
-  /** Time of confirmation as an incident; undefined while it is suspected. */
+  /** When it was confirmed as an incident; undefined while it is only suspected. */
   readonly openedAt: number | undefined;
-  /** Start of the time without trouble; undefined while in trouble. */
+  /** When the trouble stopped; undefined while it lasts. */
   readonly calmSince: number | undefined;
   readonly checkedAt: number;
   readonly endedAt: number | undefined;
-  /** Time by which a probe had failed on every route of the model; undefined otherwise. */
+  /** When a probe had failed on every route of the model; undefined if that never happened. */
   readonly confirmedAt?: number | undefined;
-  /** True if it ended because the model was removed from the catalog while still in trouble. */
+  /** True if it ended because the model was removed from the catalog while it was still in trouble. */
   readonly isRemoved?: boolean;
 }
 
@@ -35,18 +35,18 @@ export interface Observation extends Assessment {
   readonly answered: number | undefined; // share, 0 to 1
 }
 
-/** Duration of trouble, including pauses, that opens an incident. */
+/** How long trouble must last, including pauses, to open an incident. */
 const openAfterMs = { down: 30_000, degraded: 120_000 } as const;
-/** Time without trouble that ends an incident. Long enough that a flapping breaker causes only one incident. */
+/** How long a model must be without trouble for its incident to end. Long enough that a flapping breaker causes only one incident. */
 const closeAfterMs = 5 * 60_000;
-/** A longer gap between observations means that no gateway was running, so the incident ended at the last observation. */
+/** After a longer gap between observations, no gateway can have been running, so the incident ended at the last observation. */
 const maxGapMs = 10 * 60_000;
 
 /**
- * Updates a model's current incident with an observation.
+ * Updates a model's current incident with a new observation.
  *
  * @param current the model's incident that has not ended, if any
- * @returns the updated incident, with `endedAt` if it is over; undefined without an incident
+ * @returns the updated incident, with `endedAt` if it is over; undefined if there is no incident
  */
 export function updateIncident(
   model: string,
@@ -60,7 +60,7 @@ export function updateIncident(
   if (at - current.checkedAt > maxGapMs && !isRemembered && !isBreakerMemory(current, observation))
     return endIncident(current, lastTroubleAt(current));
   if (isQuiet) return { ...current, quietSince: current.quietSince ?? at, checkedAt: at };
-  // The model has requests again, so new failures are a new incident.
+  // The model gets requests again; if they fail, that is a new incident.
   if (current.quietSince !== undefined) return endIncident(current, lastTroubleAt(current));
   if (trouble !== undefined) return applyTrouble(current, observation, trouble);
   const calmSince = current.calmSince ?? at;
@@ -68,7 +68,9 @@ export function updateIncident(
   return { ...current, calmSince, checkedAt: at };
 }
 
-/** Returns true if only breakers still show the trouble, without a new failure. Like an incident, they remember it over a pause. */
+/**
+ * Returns true if only breakers still show the trouble and nothing has failed since. Like incidents, breakers remember it across a pause.
+ */
 function isBreakerMemory(current: Incident, { trouble, failedAt }: Observation): boolean {
   return trouble?.cause === 'routes_out' && failedAt !== undefined && failedAt === current.failedAt;
 }
@@ -80,17 +82,17 @@ export function getRememberedFailure(incident: Incident | undefined): Remembered
   return { ...trouble, failedAt, servedAt, confirmedAt };
 }
 
-/** Returns the end of an incident; undefined while it lasts. Without later traffic, an incident ends with its last failure. */
+/** Returns when an incident ended; undefined while it lasts. If no traffic followed, it ended with its last failure. */
 export function endOf(incident: Incident): number | undefined {
   return incident.endedAt ?? (incident.quietSince === undefined ? undefined : lastTroubleAt(incident));
 }
 
-/** Returns the last known time of trouble. */
+/** Returns when the model was last known to be in trouble. */
 export function lastTroubleAt({ calmSince, quietSince, failedAt, checkedAt, startedAt }: Incident): number {
   return quietSince === undefined ? (calmSince ?? checkedAt) : Math.max(startedAt, failedAt ?? startedAt);
 }
 
-/** Moves future timestamps back to `at` after the clock was set back, because they would delay the incident's end. */
+/** If the clock was set back, moves future timestamps back to `at`, because they would delay the incident's end. */
 function clampTimes(
   at: number,
   { startedAt, calmSince, failedAt, servedAt, quietSince, ...incident }: Incident,
@@ -106,7 +108,7 @@ function clampTimes(
   };
 }
 
-/** Ends the incident of a model that is no longer offered. A removal only counts as a recovery if the trouble was already over. */
+/** Ends the incident of a model that is no longer offered. Removing a model counts as a recovery only if the trouble was already over. */
 export function endRemovedIncident(current: Incident): Incident | undefined {
   const ended = endIncident(current, lastTroubleAt(current));
   return ended && { ...ended, isRemoved: current.calmSince === undefined };
@@ -136,7 +138,7 @@ function createSuspectedIncident(model: string, observation: Observation, troubl
   };
 }
 
-/** Returns the time of the last failed request; now if none is recorded, because then a breaker has seen the failure. */
+/** Returns when a request last failed. If no failure is recorded, a breaker has just seen one, so this is now. */
 function findFailureTime({ at, failedAt }: Observation, { cause }: Trouble): number | undefined {
   return cause === 'slow' ? undefined : (failedAt ?? at);
 }
@@ -145,7 +147,7 @@ function applyTrouble(current: Incident, observation: Observation, trouble: Trou
   const { at, answered } = observation;
   const isWorse = trouble.kind === 'down' && current.kind === 'degraded';
   const { kind, cause } = isWorse ? trouble : current;
-  // A few failed requests of one account are not an incident yet.
+  // A few failed requests from one account are not an incident yet.
   const isOpen = trouble.cause !== 'last_failed' && at - current.startedAt >= openAfterMs[trouble.kind];
   const failedAt = observation.failedAt ?? current.failedAt ?? findFailureTime(observation, trouble);
   const shares = [current.lowestAnswered, answered].filter((share) => share !== undefined);
@@ -163,7 +165,7 @@ function applyTrouble(current: Incident, observation: Observation, trouble: Trou
   };
 }
 
-/** Ends an incident. Returns undefined for an incident that was only suspected, which is not kept. */
+/** Ends an incident. Returns undefined if it was only suspected, because those are not kept. */
 function endIncident(current: Incident, endedAt: number): Incident | undefined {
   return current.openedAt === undefined ? undefined : { ...current, calmSince: undefined, endedAt };
 }

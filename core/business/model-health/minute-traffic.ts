@@ -2,13 +2,13 @@ import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { UsageCounts } from '#core/gateway/records/usage.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
-/** Model calls that began within one minute. */
+/** Model calls that began within the same minute. */
 export type MinuteTraffic = Pick<UsageCounts, 'requests' | 'answered' | 'failed' | 'failovers'>;
 
 const minuteMs = 60_000;
 
 /**
- * Reads the traffic of the last complete minutes, oldest first. Running requests have no record yet, so recent counts may grow.
+ * Reads the traffic of the last complete minutes, oldest first. Running requests have no record yet, so recent counts may still grow.
  *
  * @param now epoch ms
  */

@@ -8,40 +8,40 @@ import { getHealthReadings } from './readings.ts';
 import { assess, type Assessment, availabilityOf, noTraffic, type RecentTraffic, type Trouble } from './trouble.ts';
 
 /**
- * `working`: no impact on clients. `no_data`: no known problem, but no response in the last 90 days that shows that the model works.
- * `unknown`: the model failed and had no request since, or only its failures are known. See `Trouble` for the other states.
+ * `working`: no impact on clients. `no_data`: no known problem, but no response in the last 90 days that would show that the model works.
+ * `unknown`: the model failed and has had no request since, or only its failures are known. For the other states, see `Trouble`.
  */
 export type ModelState = 'working' | 'degraded' | 'down' | 'unknown' | 'no_data';
 
 const troubledStates: readonly ModelState[] = ['down', 'degraded', 'unknown'];
 
-/** Ranks a state for sorting: the worst state is the smallest number. */
+/** Ranks states for sorting: the worse the state, the smaller the number. */
 export function severityOf(state: ModelState): number {
   const index = troubledStates.indexOf(state);
   return index < 0 ? troubledStates.length : index;
 }
 
-/** Current state of a catalog model. */
+/** Current state of a model in the catalog. */
 export interface ModelHealth {
   readonly id: string; // public name
   readonly state: ModelState;
-  /** Undefined while it works. */
+  /** Undefined if it works. */
   readonly trouble: Trouble | undefined;
-  /** Epoch ms at which its current incident began; undefined if there is none. */
+  /** When its current incident began, in epoch ms; undefined if there is none. */
   readonly since: number | undefined;
-  /** Epoch ms of its last known failure while it is in trouble. */
+  /** Its last known failure while it is in trouble, in epoch ms. */
   readonly failedAt: number | undefined;
-  /** Median ms to the first token in the last hour; undefined without any. */
+  /** Median ms to the first token in the last hour; undefined if there were no responses. */
   readonly firstTokenMs: number | undefined;
-  /** The model's routes in the order of gateway.yaml. Vendors' names and faults are for operators only. */
+  /** The model's routes, in the order of gateway.yaml. Vendors' names and faults are only for operators. */
   readonly routes: readonly RouteStatus[];
-  /** Requests of the last five minutes; undefined while the database does not respond. */
+  /** Requests in the last five minutes; undefined if the database does not respond. */
   readonly traffic: RecentTraffic | undefined;
 }
 
 /**
- * Reads the state of every offered model, in the order of gateway.yaml; at most a few seconds old. Does not reject. While the database does
- * not respond, the state depends on breakers only.
+ * Reads the state of every offered model, in the order of gateway.yaml. It may be a few seconds old. Does not reject: if the database does
+ * not respond, the state depends on breakers alone.
  */
 export async function readModelHealth(gateway: StatusReports, host: Host): Promise<readonly ModelHealth[]> {
   const readings = getHealthReadings(host);
@@ -64,7 +64,7 @@ export async function readModelHealth(gateway: StatusReports, host: Host): Promi
   });
 }
 
-/** Reads only the states of all models, by public name. Does not reject. */
+/** Reads only the state of each model, by public name. Does not reject. */
 export async function readModelStates(gateway: StatusReports, host: Host): Promise<ReadonlyMap<string, ModelState>> {
   return new Map((await readModelHealth(gateway, host)).map(({ id, state }) => [id, state]));
 }
@@ -72,7 +72,7 @@ export async function readModelStates(gateway: StatusReports, host: Host): Promi
 interface Evidence {
   readonly recent: RecentTraffic | undefined;
   readonly speed: ModelSpeed | undefined;
-  readonly isUsed: boolean; // answered a request in the last 90 days
+  readonly isUsed: boolean; // it answered a request in the last 90 days
   readonly hasFailed: boolean; // in the last 90 days
   readonly current: Incident | undefined;
 }
@@ -98,7 +98,7 @@ function describeHealth(
 }
 
 /**
- * Assesses the current state of one model.
+ * Determines the current state of one model.
  *
  * @param current the incident that has not ended, if any
  */

@@ -2,23 +2,23 @@ import { quantile, sumRequests } from '#core/gateway/records/latency-histogram.t
 import { readStreamingSpeed, readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
-/** Speed of a model: median ms to the first token. */
+/** How fast a model is: median ms to the first token. */
 export interface ModelSpeed {
-  /** Median of this hour and the last one; undefined without responses. */
+  /** Median of this hour and the previous one; undefined if there were no responses. */
   readonly lastHourMs: number | undefined;
-  /** Median of the last seven days; undefined with too few responses. */
+  /** Median of the last seven days; undefined if there were too few responses. */
   readonly usualMs: number | undefined;
-  /** Median of the last seven days, however few the responses; undefined without any. */
+  /** Median of the last seven days, however few responses there were; undefined if there were none. */
   readonly weekMs: number | undefined;
-  /** Tokens per second of streams in the last seven days; undefined if none was long enough. */
+  /** Tokens per second in the streams of the last seven days; undefined if none was long enough. */
   readonly tokensPerSecond: number | undefined;
 }
 
-/** Period of the usual median, and minimum number of responses for it. */
+/** The usual median covers this period and needs this many responses. */
 const usualPeriod = { hours: 7 * 24, minResponses: 200 };
 
 /**
- * Reads the speed of every model with traffic, by public name.
+ * Reads the speed of every model that has traffic, by public name.
  *
  * @param now epoch ms
  */

@@ -7,33 +7,33 @@ import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
 const maxAgesMs = { now: 2_000, days: 30_000, speed: 60_000 };
-/** Time for which slow readings are served stale while they are refreshed, so that no visitor waits for 90 days of usage. */
+/** How long slow readings are served stale while they are refreshed, so that no visitor waits for 90 days of usage to be read. */
 const staleForMs = 600_000;
-/** Days whose responses are counted and whose incidents are listed. */
+/** For how many days responses are counted and incidents are listed. */
 export const historyDays = 90;
 const maxIncidents = 200;
 const deadlineMs = 2_000;
-/** Maximum wait of a page for a reading. */
+/** The longest that a page waits for a reading. */
 const maxWaitMs = 1_000;
-/** Maximum age of incidents and history while the database is down. */
+/** Maximum age at which incidents and history are still shown while the database is down. */
 const maxStaleAgeMs = 3_600_000;
 
-/** Reads the ms credited to customers, by incident of the last `historyDays`. */
+/** Reads how many ms were credited to customers for each incident of the last `historyDays`. */
 export type ReadCredits = (host: Host) => Promise<ReadonlyMap<string, number>>;
 
-/** Result of the last checks of a model's routes. */
+/** What the last checks of a model's routes found. */
 export interface ModelCheckup {
-  readonly at: number; // time of the last check, epoch ms
-  /** True if every route supports what it declares. */
+  readonly at: number; // when the last check ran, epoch ms
+  /** True if every route supports all that it declares. */
   readonly isPassed: boolean;
-  /** True if the routes' responses match the model of their baseline; undefined if no route was compared. */
+  /** True if the routes' responses look like the model of their baseline; undefined if no route was compared. */
   readonly isSameModel: boolean | undefined;
 }
 
-/** Reads checkups by public name of the model; empty if operators do not publish them. */
+/** Reads checkups by public name of the model; empty if the operator does not publish them. */
 export type ReadCheckups = (host: Host) => Promise<ReadonlyMap<string, ModelCheckup>>;
 
-/** Returns the readings of the host's catalog, which all pages share. */
+/** Returns the readings for the host's catalog, which all pages share. */
 export const getHealthReadings = memoizePerCatalog(createReadings);
 
 function createReadings(host: Host) {

@@ -6,8 +6,8 @@ import { toRecord } from '#core/platform/database/rows.ts';
 import { findLatest, type RecentTraffic, trafficWindowMs } from './trouble.ts';
 
 /**
- * Reads the traffic of each model in the records of the last minutes, by public name. Uses records instead of the hourly usage, which shows
- * neither the start nor the end of a fault. Responses from the cache count as answered, but do not show that the model responds.
+ * Reads each model's traffic from the records of the last minutes, by public name. Hourly usage would show neither the start nor the end of
+ * a fault. Responses from the cache count as answered, but do not show that the model responds.
  *
  * @param now epoch ms
  */
@@ -48,7 +48,7 @@ export async function readRecentTraffic(
   return byModel;
 }
 
-/** Adds the requests under a previous name to the requests under the current name. Keeps the median that is based on more responses. */
+/** Adds up requests under a model's previous and current name. Of the two medians, keeps the one that is based on more responses. */
 function addTraffic(sum: RecentTraffic | undefined, added: RecentTraffic): RecentTraffic {
   if (sum === undefined) return added;
   const lastFailedAt = findLatest(sum.lastFailedAt, added.lastFailedAt);

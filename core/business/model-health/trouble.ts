@@ -7,28 +7,28 @@ export interface Trouble {
 }
 
 /**
- * `routes_out`: no route accepts requests, or no route has responded since its breaker opened. `failing`: too many requests fail.
- * `last_failed`: too few requests to tell, but the last ones failed. `recovering`: most requests failed, but the last ones succeeded.
- * `slow`: the first token takes much longer than usual.
+ * `routes_out`: no route accepts requests, or none has responded since its breaker opened. `failing`: too many requests fail.
+ * `last_failed`: there are too few requests to tell, but the last ones failed. `recovering`: most requests failed, but the last ones
+ * succeeded. `slow`: the first token takes much longer than usual.
  */
 export const troubleCauses = ['routes_out', 'failing', 'recovering', 'slow', 'last_failed'] as const;
 
 type TroubleCause = (typeof troubleCauses)[number];
 
-/** Requests to a model within `trafficWindowMs`. Times are epoch ms, of the first content or the failure. */
+/** Requests to a model within `trafficWindowMs`. Times are epoch ms: of the first content, or of the failure. */
 export interface RecentTraffic {
   readonly answered: number;
-  /** Failed, or interrupted by the end of the gateway's process. */
+  /** Failed, or interrupted because the gateway's process ended. */
   readonly failed: number;
-  /** Median ms to the first content of a route's responses; undefined without any. */
+  /** Median ms to the first content in responses from routes; undefined if there were none. */
   readonly firstTokenMs: number | undefined;
-  /** Number of responses in the median. */
+  /** Number of responses behind the median. */
   readonly timed: number;
-  /** Accounts whose requests failed. */
+  /** Number of accounts whose requests failed. */
   readonly failedAccounts: number;
-  /** Failures since a route last responded. */
+  /** Number of failures since a route last responded. */
   readonly failedInRow: number;
-  /** Responses of a route since the last failure. Responses from the cache do not count. */
+  /** Number of responses from routes since the last failure. Responses from the cache do not count. */
   readonly servedInRow: number;
   readonly lastFailedAt: number | undefined;
   readonly lastServedAt: number | undefined;
@@ -46,62 +46,62 @@ export const noTraffic: RecentTraffic = {
   lastServedAt: undefined,
 };
 
-/** Length of the traffic that shows the current state of a model. */
+/** How far back traffic says something about a model's current state. */
 export const trafficWindowMs = 5 * 60_000;
 
-/** Time after its last failure from which the state of a model without requests is unknown. */
+/** If a model gets no requests for this long after its last failure, its state becomes unknown. */
 const quietAfterMs = 15 * 60_000;
 
-/** Numbers of requests and shares of failures from which clients notice trouble. */
+/** How many requests, and what share of them, must fail for clients to notice. */
 const limits = {
   down: { requests: 10, failed: 5, share: 0.5 },
-  /** Few requests suffice if consecutive failures come from several accounts. */
+  /** A few requests are enough if consecutive failures come from several accounts. */
   downOfFew: { inRow: 3, accounts: 2 },
   degraded: { failed: 3, share: 0.05 },
-  /** Fewer failures count while a route is out, because its breaker has already seen some. */
+  /** While a route is out, fewer failures are enough, because its breaker has already seen some. */
   routeOut: { failed: 2, share: 0.01 },
-  /** Among so few requests, consecutive failures at the end count at any share. */
+  /** With so few requests, failures in a row at the end count whatever their share. */
   few: { requests: 20, inRow: 2 },
-  /** Consecutive successes that show a recovery, as a share of the failures. */
+  /** Successes in a row that show a recovery, as a share of the failures. */
   recovering: 0.1,
   slow: { minResponses: 10, factor: 2, minExcessMs: 500 },
 } as const;
 
-/** Availability of a route according to its breaker. `unproven`: its cooldown is over, but it has not responded since. */
+/** Whether a route is available according to its breaker. `unproven`: its cooldown is over, but it has not responded since. */
 export type RouteAvailability = 'available' | 'unproven' | 'out';
 
-/** Returns the availability of a route; a route without a status is available. */
+/** Returns whether a route is available. A route without a status is. */
 export function availabilityOf(status: RouteStatus | undefined): RouteAvailability {
   if (status === undefined || status.state === 'closed') return 'available';
   return status.state === 'half_open' ? 'unproven' : 'out';
 }
 
-/** Memory of a model's failures once its traffic no longer shows them. */
+/** A model's failures as its incident remembers them, for when its traffic no longer shows them. */
 export interface RememberedFailure extends Trouble {
-  /** Time of the last failure, epoch ms. */
+  /** When a request last failed, in epoch ms. */
   readonly failedAt: number;
-  /** Time of the last known response of a route since the trouble began, epoch ms. */
+  /** When a route is last known to have responded since the trouble began, in epoch ms. */
   readonly servedAt?: number | undefined;
-  /** Time (epoch ms) by which a probe had failed on every route since the trouble began. */
+  /** When a probe had failed on every route since the trouble began, in epoch ms. */
   readonly confirmedAt?: number | undefined;
 }
 
 /** State of a model at one moment. */
 export interface Assessment {
   readonly trouble: Trouble | undefined;
-  /** True if only the past shows the trouble, because the model has not responded since. */
+  /** True if only the past shows the trouble: the model has not responded since. */
   readonly isRemembered: boolean;
-  /** True if the model had no request for a long time, so its trouble may be over. */
+  /** True if the model has had no request for so long that its trouble may be over. */
   readonly isQuiet: boolean;
-  /** Time of the last known failure, epoch ms. */
+  /** When a request is last known to have failed, in epoch ms. */
   readonly failedAt: number | undefined;
-  /** Time of the last known response of a route, epoch ms. */
+  /** When a route is last known to have responded, in epoch ms. */
   readonly servedAt: number | undefined;
 }
 
 /**
- * Assesses a model by its routes, its recent traffic and its remembered failures. Only a response ends trouble, never the passing of time.
- * Responses are remembered like failures, because both may have left the traffic before the next assessment.
+ * Assesses a model from its routes, its recent traffic and its remembered failures. Only a response ends trouble, never the passing of
+ * time. Responses are remembered just as failures are, because either may have left the traffic window before the next assessment.
  *
  * @param usualFirstTokenMs the model's median of the last week
  * @param now epoch ms
@@ -131,7 +131,7 @@ export function assess(
 
 const failingTrouble: Trouble = { kind: 'down', cause: 'failing' };
 
-/** Returns true if clients' failures were too few to tell, and a recent probe of every route confirmed them. */
+/** Returns true if clients' failures were too few to tell, but a recent probe of every route confirmed them. */
 function isConfirmed(
   { kind, cause }: Trouble,
   servedAt: number | undefined,
@@ -140,14 +140,15 @@ function isConfirmed(
 ): boolean {
   const confirmedAt = remembered?.confirmedAt ?? -Infinity;
   if (kind === 'down' || (cause !== 'failing' && cause !== 'last_failed')) return false;
-  // A probe from the future is an old one: the clock was set back since, and no response could follow it.
+  // A probe in the future means that the clock was set back since; it counts by how far off it is, like an old one. No response can have
+  // followed it.
   return Math.abs(now - confirmedAt) < trafficWindowMs && (servedAt ?? 0) < confirmedAt;
 }
 
 /**
- * Finds the trouble that routes and traffic alone show; undefined if clients notice nothing.
+ * Returns the trouble that routes and traffic alone show; undefined if clients notice nothing.
  *
- * @param usualFirstTokenMs median of the last week
+ * @param usualFirstTokenMs the model's median of the last week
  */
 export function findTrouble(
   routes: readonly RouteAvailability[],
@@ -161,7 +162,7 @@ export function findTrouble(
   return isSlow(traffic, usualFirstTokenMs) ? { kind: 'degraded', cause: 'slow' } : undefined;
 }
 
-/** Returns the share of answered requests, 0 to 1; undefined if there were too few to tell. */
+/** Returns the share of requests that were answered, 0 to 1; undefined if there were too few to tell. */
 export function computeAnsweredShare(traffic: RecentTraffic | undefined): number | undefined {
   const requests = countRequests(traffic);
   return traffic === undefined || requests < limits.down.requests ? undefined : traffic.answered / requests;

@@ -17,8 +17,8 @@ interface IncidentChanges {
 }
 
 /**
- * Observes every model once and updates the incidents in one transaction. If several instances do this at the same time, only one
- * continues. The state is only in the table, so a restart changes nothing.
+ * Observes every model once and updates the incidents in one transaction. If several instances try at the same time, only one goes ahead.
+ * All state is in the table, so a restart changes nothing.
  *
  * @returns undefined if another instance holds the lock
  */
@@ -36,8 +36,8 @@ export async function watchModels(gateway: StatusReports, host: Host): Promise<I
 type Observe = (model: Model, current: Incident | undefined) => Observation;
 
 /**
- * Reads the evidence and returns a function that observes a model by it. If the slow query of the usual speeds fails, only slowness goes
- * undetected.
+ * Reads the current traffic and route status, and returns a function that observes a model with them. If the slow query for usual speeds
+ * fails, only slowness goes unnoticed.
  */
 async function createObserver(gateway: StatusReports, host: Host): Promise<Observe> {
   const { database, catalog } = host;
@@ -90,7 +90,7 @@ const endingTexts = {
   removed: 'was removed from the catalog, without having recovered',
 } as const;
 
-/** Creates the job that opens and ends incidents from breakers and records. `onChange` runs after a change. */
+/** Creates the job that opens and ends incidents, based on breakers and records. `onChange` runs after a change. */
 export function watchJob(gateway: StatusReports, onChange: (host: Host) => void): JobDefinition {
   return {
     name: 'watch-models',

@@ -11,7 +11,7 @@ import { describeDayCount, describeQuoted, describeRecipient, describeSignIn } f
 import { accountSubject } from './subjects.ts';
 
 const signIn = text('Name of the provider, such as google.', 60);
-/** Excludes characters that separate or enclose addresses in an email. */
+/** Rejects characters that separate or enclose addresses in an email. */
 const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
 
 export const accountActions = [
@@ -62,7 +62,7 @@ export const accountActions = [
     subject: accountSubject,
     summary: 'add a note about an account, which only operators see',
     input: object(['note'], { note }),
-    // The recorded action is the note.
+    // Nothing to do: the record of the action is the note.
     perform: () => Promise.resolve(),
   }),
   defineAction({
@@ -97,7 +97,7 @@ export const accountActions = [
     tells: { sign_in: describeSignIn, to: describeRecipient },
     async resolve(host, input) {
       const other = await findAccountByHandle(host, input.to).catch((error: unknown) => {
-        // `perform` reports it, on record.
+        // Ignored here, so that the action is recorded; `perform` then fails with the same error.
         if (error instanceof AccountError) return undefined;
         throw error;
       });

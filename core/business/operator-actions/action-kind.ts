@@ -3,78 +3,84 @@ import { type Infer, integer, type JsonSchema } from '#core/platform/schema.ts';
 import type { MemberDescribers } from './member-describers.ts';
 import type { ActionDetails, Operator } from './operator-actions.ts';
 
-/** Error of an action that concerns neither an account nor an order. The message is for people. */
+/** Thrown if an action fails for a reason that concerns neither an account nor an order. The message is for people. */
 export class ActionRefused extends Error {
   override readonly name = 'ActionRefused';
   readonly kind: 'refused' | 'invalid' | 'not_found';
 
-  /** @param kind `invalid` for an input that can never succeed; `not_found` for a subject that does not exist */
+  /** @param kind `invalid` if the input can never succeed; `not_found` if the subject does not exist */
   constructor(message: string, kind: ActionRefused['kind'] = 'refused') {
     super(message);
     this.kind = kind;
   }
 }
 
-/** The account, order or other thing that an action is about. */
+/** The account, order or other object that an action concerns. */
 export interface ActionSubject {
   /** Passed to `perform`. */
   readonly id: string;
-  /** Name of the id in responses; default: the name of the kind. */
+  /** What the id is called in responses; default: the name of the kind. */
   readonly name?: string;
   /** What pages call it; default: its id. */
   readonly label?: string;
-  /** Id at which the action is recorded; for a flag or refund, its order's. */
+  /** Id under which the action is recorded; for a flag or refund, its order's id. */
   readonly recordedAt: string;
-  /** Additional details for the record, if the input is not enough. */
+  /** Further details for the record, if the input does not say enough. */
   readonly detail?: ActionDetails;
 }
 
 /** A kind of subject, such as accounts, orders or routes. */
 export interface SubjectKind {
-  /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`; without `find`, below the name: `/books`. */
+  /**
+   * Singular and unique: `order`. In the API, actions are below `/orders/{handle}`; without `find`, they are below the name itself:
+   * `/books`.
+   */
   readonly name: string;
   /**
-   * Finds a subject by the handle that operators use. Without `find`, actions concern the whole kind or the things that their input names,
-   * and are recorded at `name`.
+   * Finds a subject by the handle that operators use. Without `find`, actions concern the whole kind or whatever their input names, and are
+   * recorded under `name`.
    *
    * @throws AccountError, CheckoutError `not_found`, `ambiguous`
    */
   find?(host: Host, handle: string): Promise<ActionSubject>;
-  /** How the record describes the members of `detail`. */
+  /** How records describe the members of `detail`. */
   readonly tells?: MemberDescribers;
 }
 
-/** The schema of an action's input: an object. */
+/** Schema of an action's input, which is an object. */
 export type InputSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
 
-/** An operator's action, from which its command, page, API endpoint and record are derived. */
+/** Something that operators can do. Its command, page, API endpoint and record are derived from this. */
 export interface ActionKind<Input extends object = ActionDetails, Name extends string = string> {
-  /** `SUBJECT.VERB`, unique. The text `operator.did.NAME` says that it was done. */
+  /** `SUBJECT.VERB`, unique. The page text `operator.did.NAME` says that it was done. */
   readonly name: Name;
   readonly subject: SubjectKind;
-  /** Begins with a verb. */
+  /** Starts with a verb. */
   readonly summary: string;
   readonly input: InputSchema;
-  /** How the record describes each member of the input, in this order, with the note last. Other members are described by their names. */
+  /**
+   * How records describe the members of the input, in this order; the note comes last. Members without a describer are described by their
+   * name.
+   */
   readonly tells?: MemberDescribers<Input>;
   /** Members of the input that are not recorded. */
   readonly unrecorded?: readonly string[];
-  /** Members of the result that are shown once: no stored response contains them. */
+  /** Members of the result that are shown only once: no stored response contains them. */
   readonly secrets?: readonly string[];
-  /** True if its page and its command ask for confirmation. */
+  /** True if the page and the command ask for confirmation. */
   readonly isDanger?: boolean;
-  /** True if it could lock an operator out, so that it is refused for an operator's account. */
+  /** True if it could lock an operator out. It is then refused for operators' accounts. */
   readonly sparesOperators?: boolean;
   /**
-   * Returns the input to record and perform. Replaces handles by ids, because the records of an account must not contain personal data of a
-   * different account, and adds details that an id alone does not show.
+   * Returns the input to record and perform. Replace handles by ids, because the records of one account must not contain personal data of
+   * another, and add details that an id alone does not show.
    */
   resolve?(host: Host, input: Input): Promise<Input>;
   /**
    * Performs the action.
    *
-   * @param operator the acting operator, for an action that records further actions
-   * @returns details to report in addition to success, as JSON
+   * @param operator the acting operator, for actions that record further actions
+   * @returns details to report besides success, as JSON
    * @throws AccountError, CheckoutError, ActionRefused with messages for people
    */
   perform(
@@ -85,11 +91,12 @@ export interface ActionKind<Input extends object = ActionDetails, Name extends s
   ): Promise<Readonly<Record<string, unknown>> | void>;
 }
 
-/** Type of the inputs that a schema accepts. */
+/** The type of input that a schema accepts. */
 export type InputOf<S extends InputSchema> = Infer<S> & object;
 
 /**
- * Infers the type of an action's input from its schema. `perform` loads its implementation, because MikroORM would slow down all commands.
+ * Infers the type of an action's input from its schema. Load the implementation inside `perform`: importing MikroORM at the top would slow
+ * down every command.
  */
 export function defineAction<const Name extends string, const S extends InputSchema>(
   action: ActionKind<InputOf<S>, Name> & { readonly input: S },
@@ -97,37 +104,37 @@ export function defineAction<const Name extends string, const S extends InputSch
   return action;
 }
 
-/** Schema of a text that is not blank, on one line. */
+/** Schema for one line of text that is not blank. */
 export const text = (description: string, maxLength = 200) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: '\\S', description }) as const;
 
-/** Schema of an instant. */
+/** Schema for a point in time. */
 export const time = {
   ...text('RFC 3339, with the zone, such as 2026-11-22T20:00+07:00.', 40),
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d\\d:\\d\\d)$',
   format: 'date-time',
 } as const;
 
-/** Schema of a text that may have several lines. */
+/** Schema for a text that may have several lines. */
 export const lines = (description: string, maxLength: number) =>
   ({ ...text(description, maxLength), isMultiline: true }) as const;
 
-/** Schema of an amount in the currency of the plans. */
+/** Schema for an amount in the currency of the plans. */
 export const amount = (description: string) => integer({ minimum: 1, isMoney: true }, description);
 
-/** Schema of an account, which people name by its id, email address, name or key; actions get and record the id. */
+/** Schema for an account. People give its id, email address, name or key; actions get and record the id. */
 export const account = (description: string) => ({ ...text(description, 320), isAccount: true }) as const;
 
-/** Schema of the operator's reason. */
+/** Schema for the operator's reason. */
 export const note = lines('Why, for the record.', 500);
 
-/** Splits `account.add_days` into its subject `account` and its verb `add-days`, as in paths and commands. */
+/** Splits `account.add_days` into its subject `account` and its verb `add-days`, as they appear in paths and commands. */
 export function splitActionName(action: string): { readonly subject: string; readonly verb: string } {
   const dot = action.indexOf('.');
   return { subject: action.slice(0, dot), verb: action.slice(dot + 1).replaceAll('_', '-') };
 }
 
-/** Describes the details of an action in one line for commands, with the operator's note last. */
+/** Describes an action's details in one line for commands; the operator's note comes last. */
 export function describeDetails({ note: noteText, ...members }: ActionDetails): string | undefined {
   const parts = Object.entries(members).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}: ${String(value)}`],

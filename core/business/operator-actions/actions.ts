@@ -9,7 +9,7 @@ import { type ActionKind, ActionRefused, type ActionSubject, type SubjectKind } 
 import { type Operator, recordAction } from './operator-actions.ts';
 import { orderActions } from './order-actions.ts';
 
-/** Core's actions on accounts and orders, for pages, commands and the API. */
+/** Core's own actions on accounts and orders, for pages, commands and the API. */
 export const coreActions = [...accountActions, ...orderActions] as const;
 
 type CoreAction = (typeof coreActions)[number];
@@ -24,12 +24,12 @@ type Actions = ReadonlyMap<string, ActionKind>;
 const serviceKey = 'operator-actions';
 const coreActionsByName: Actions = new Map<string, ActionKind>(coreActions.map((action) => [action.name, action]));
 
-/** Stores the registered actions, so that `getActions` returns them to any code that has a host. */
+/** Stores the registered actions, so that any code that has a host can get them with `getActions`. */
 export function keepActions(services: Pick<Services, 'keep'>, actions: Actions): void {
   services.keep(serviceKey, () => actions);
 }
 
-/** Returns all registered actions by name; only core's actions if none were registered. */
+/** Returns all registered actions by name, or only core's own if `keepActions` was not called. */
 export function getActions(host: Pick<Host, 'keep'>): Actions {
   return host.keep(serviceKey, () => coreActionsByName);
 }
@@ -38,17 +38,17 @@ async function findSubject(host: Host, kind: SubjectKind, handle: string): Promi
   return (await kind.find?.(host, handle)) ?? { id: kind.name, recordedAt: kind.name };
 }
 
-/** A performed action. */
 export interface PerformedAction {
   readonly subject: ActionSubject;
-  /** Details to report in addition to success. */
+  /** Details to report besides success. */
   readonly result: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Performs an action and records its operator.
+ * Performs an action and records who did it.
  *
- * @throws errors of `perform`; AccountError `operator_account`; ActionRefused `invalid` for an invalid input, before anything is recorded
+ * @throws errors from `perform`; AccountError `operator_account`; ActionRefused `invalid` if the input is invalid, before anything is
+ * recorded
  */
 export async function runAction<Input extends object>(
   host: Host,
@@ -76,7 +76,11 @@ export async function runAction<Input extends object>(
   return { subject, result: result ?? {} };
 }
 
-/** Replaces handles of accounts by their ids. @throws AccountError */
+/**
+ * Replaces account handles by ids.
+ *
+ * @throws AccountError
+ */
 async function resolveAccounts<Input extends object>(
   host: Host,
   { input: { properties } }: Pick<ActionKind, 'input'>,
@@ -91,15 +95,15 @@ async function resolveAccounts<Input extends object>(
   return Object.fromEntries(await Promise.all(members)) as Input;
 }
 
-/** Checks an input against its schema, because commands and pages check less, and types do not hold at run time. */
+/** Validates an input against its schema: commands and pages check less, and types are not enforced at run time. */
 async function requireValid({ input: schema }: Pick<ActionKind, 'input'>, input: object): Promise<void> {
-  // Loaded late, because Ajv would slow down the start of commands.
+  // Imported late, because loading Ajv would slow down the start of commands.
   const { describeMistakes } = await import('./input-mistakes.ts');
   const mistakes = describeMistakes(schema, input);
   if (mistakes !== undefined) throw new ActionRefused(mistakes, 'invalid');
 }
 
-/** Prevents operators from locking out each other or themselves by mistake. A real lockout takes a change of gateway.yaml. */
+/** Keeps operators from locking out each other or themselves by mistake. To really lock one out, gateway.yaml must be changed. */
 async function requireCustomer(host: Host, accountId: string): Promise<void> {
   const { findAccount } = await import('../accounts/accounts.ts');
   const { email } = await findAccount(host.database, accountId);
@@ -110,7 +114,7 @@ async function requireCustomer(host: Host, accountId: string): Promise<void> {
     );
 }
 
-/** Returns the operator of a command: the machine's user, not an account. */
+/** Returns the operator who runs a command: the machine's user, not an account. */
 export function getCommandOperator(): Operator {
   return { id: '00000000-0000-0000-0000-000000000000', name: `command (${userName()})` };
 }
@@ -119,11 +123,11 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    return 'unknown user'; // a container's user may have no name
+    return 'unknown user'; // the user of a container may have no name
   }
 }
 
-/** Error of an action that was not performed. The message is for people. */
+/** Thrown if an action was not performed. The message is for people. */
 export type ActionError = AccountError | CheckoutError | ActionRefused;
 
 export function isActionError(error: unknown): error is ActionError {

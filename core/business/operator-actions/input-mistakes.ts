@@ -15,16 +15,16 @@ const ajv = new Ajv({
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
 /**
- * Describes mistakes in the input of an action, in the same way as mistakes in gateway.yaml.
+ * Describes mistakes in an action's input the way mistakes in gateway.yaml are described.
  *
- * @returns sentences; undefined for a valid input
+ * @returns sentences; undefined if the input is valid
  */
 export function describeMistakes(schema: JsonSchema, input: object): string | undefined {
   const validate = validators.get(schema) ?? ajv.compile(schema);
   validators.set(schema, validate);
   if (validate(input)) return describeControlCharacters(schema, input);
   const errors = validate.errors ?? [];
-  // One mistake per member is enough; for example, an empty text also violates its pattern.
+  // One mistake per member is enough: an empty text, for example, also violates its pattern.
   const byName = new Map(
     explainErrors(errors)
       .toReversed()
@@ -41,7 +41,7 @@ export function describeMistakes(schema: JsonSchema, input: object): string | un
   return sentences.join(' ');
 }
 
-/** Describes the first member with control characters, which a terminal or a table would interpret. */
+/** Describes the first member that contains control characters, which a terminal or a table would interpret. */
 function describeControlCharacters({ properties }: JsonSchema, input: object): string | undefined {
   for (const [name, value] of Object.entries(input)) {
     const text = properties?.[name]?.isMultiline === true ? String(value).replace(/[\t\n\r]/g, '') : value;
@@ -51,7 +51,7 @@ function describeControlCharacters({ properties }: JsonSchema, input: object): s
   return undefined;
 }
 
-/** Describes the allowed values, if the validator suggests only the most similar one. */
+/** Lists all allowed values, where the validator suggests only the most similar one. */
 function describeAllowedValues(right: string, name: string, errors: readonly ErrorObject[]): string {
   if (!right.endsWith('?')) return '';
   const error = errors.find(

@@ -4,7 +4,7 @@ import type { TextValues } from '#core/platform/sentences.ts';
 import { currencySection } from '../accounts/plans.ts';
 import { providerTitles } from '../accounts/provider-titles.ts';
 
-/** Context of the reader of an action record. A page request has all members except the names. */
+/** What describers know about the reader of an action record. A page request provides all of it except `names`. */
 export interface DescriberContext {
   readonly t: (key: string, values?: TextValues) => string;
   readonly language: string;
@@ -14,7 +14,7 @@ export interface DescriberContext {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** Describes one member of an action's input in a record; '' for no text. */
+/** Describes one member of a recorded input; '' for no text. */
 export type MemberDescriber<Value = unknown> = {
   describe(value: Value, context: DescriberContext): string;
 }['describe'];
@@ -26,26 +26,26 @@ export type MemberDescribers<Input extends object = Readonly<Record<string, unkn
 
 export const describeAsIs: MemberDescriber<string> = (value) => value;
 export const describeQuoted: MemberDescriber<string> = (value) => `“${value}”`;
-/** Omits a value that another member shows, or an opaque id. */
+/** Omits a value that another member already shows, or an opaque id. */
 export const omitMember: MemberDescriber = () => '';
 
-/** Returns the text `KEY.VALUE`, or the value itself if there is none, for example because its plugin was removed. */
+/** Returns the text `KEY.VALUE`, or the value itself if there is no such text (for example because its plugin was removed). */
 export function translateChoice(key: string, value: string, t: DescriberContext['t']): string {
   const text = t(`${key}.${value}`);
   return text === `${key}.${value}` ? value : text;
 }
 
-/** Describes one of a few values, whose texts are also used by forms. */
+/** Describes one of a few values, using the same texts as forms. */
 export const describeChoice = (texts: string): MemberDescriber<string> & { readonly texts: string } =>
   Object.assign((value: string, { t }: DescriberContext) => translateChoice(texts, value, t), { texts });
 
-/** Describes a value by a text with the placeholder `name`. */
+/** Describes a value with a text that has the placeholder `name`. */
 export const describeInText =
   (key: string, name: string): MemberDescriber<string | number> =>
   (value, { t }) =>
     t(key, { [name]: value });
 
-/** Describes true by a text, and omits false. */
+/** Describes true with a text, and omits false. */
 export const describeFlag =
   (key: string): MemberDescriber<boolean> =>
   (value, { t }) =>
@@ -59,7 +59,7 @@ const describeInstant =
 export const describeSince = describeInstant('operator.told.since');
 export const describeUntil = describeInstant('operator.told.until');
 
-/** Describes an amount in the currency of the plans, which no input names. */
+/** Describes an amount in the currency of the plans; inputs do not name a currency. */
 export const describeAmount: MemberDescriber<number> = (amount, { format, host }) =>
   format.money(amount, host.section(currencySection));
 
@@ -68,21 +68,21 @@ export const describeDayCount: MemberDescriber<number> = (count, { t }) =>
 
 export const describeSignIn: MemberDescriber<string> = (provider, { t }) => signInName(provider, t);
 
-/** Describes an account, given by its id, or an address. `names` contains the id itself for an account without a name. */
+/** Describes an account by its name (or an address as it is). For an account without a name, `names` contains the id itself. */
 export const describeRecipient: MemberDescriber<string> = (to, { t, names }) => {
   const name = names.get(to);
   const shownName = name === undefined || name === to ? t('operator.told.other') : name;
   return t('operator.told.to', { to: uuid.test(to) ? shownName : to });
 };
 
-/** Returns the display name of a sign-in provider. Local sign-in has its own text. */
+/** Returns the display name of a sign-in provider. Local sign-in has a text of its own. */
 export function signInName(provider: string, t: DescriberContext['t']): string {
   return provider === 'local' ? t('operator.local_sign_in') : (providerTitles[provider] ?? provider);
 }
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
-/** Describes a member without a describer, of a removed plugin or a different version, by its name. */
+/** Describes a member that has no describer by its name; it comes from a removed plugin or another version. */
 export function describeByName(name: string, value: unknown, { format }: DescriberContext): string {
   if (value === null || value === undefined || value === false) return '';
   const label = name.replaceAll('_', ' ');

@@ -5,10 +5,10 @@ import { epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import { parseObject } from '#core/platform/json.ts';
 import type { OperatorActionRow } from './entities.ts';
 
-/** Details of an action: members of its input and of its subject. */
+/** Details of an action: the members of its input and its subject. */
 export type ActionDetails = Readonly<Record<string, unknown>>;
 
-/** The acting operator. For a command or the API, the id is not the id of an account. */
+/** Who performs an action. For commands and the API, the id is not an account's id. */
 export interface Operator {
   readonly id: string;
   readonly name: string;
@@ -18,7 +18,7 @@ interface OperatorAction {
   readonly operator: Operator;
   readonly action: string; // `SUBJECT.VERB`
   /**
-   * Id of an account or an order, or of a flag without an order; a route; a name chosen by an operator. For an action on a whole kind, the
+   * Id of an account or order, or of a flag without an order; a route; or a name that an operator chose. For an action on a whole kind, the
    * kind's name: `books` for the providers' books, `configuration` for gateway.yaml.
    */
   readonly subject: string;
@@ -29,10 +29,10 @@ interface OperatorAction {
 export interface RecordedAction {
   readonly id: string;
   readonly operator: string;
-  /** Name of the action, which may belong to a removed plugin. */
+  /** The action's name, which may belong to a removed plugin. */
   readonly action: string;
   readonly subject: string;
-  /** The operator's note. Records of earlier versions have only this text. */
+  /** The operator's note. Records from earlier versions have only this text. */
   readonly note: string | undefined;
   /** The other members of the input. */
   readonly details: ActionDetails;
@@ -42,7 +42,7 @@ export interface RecordedAction {
   readonly error: string | undefined;
 }
 
-/** Maximum duration of an action. The longest one compares books with many charges. */
+/** The longest that an action may take. The slowest one compares books with many charges. */
 export const maxActionMs = 15 * 60_000;
 
 const maxErrorLength = 500;
@@ -52,9 +52,9 @@ const selectedColumns = `a.id::text, a.operator, a.action, a.subject, a.note, ${
   case when a.error is not null then 'failed' when a.finished_at is null then 'unknown' else 'done' end as outcome, a.error`;
 
 /**
- * Performs an operator's action. Records it before it begins, so that no action goes unrecorded, and its result when it has ended.
+ * Performs an operator's action. It is recorded before it starts, so that no action goes unrecorded, and its result once it has ended.
  *
- * @throws errors of `perform`
+ * @throws errors from `perform`
  */
 export async function recordAction<T>(
   database: Queries,
@@ -76,7 +76,7 @@ export async function recordAction<T>(
   }
 }
 
-/** Records an owner's action on their own account, within its transaction. Stores no name, because the record outlives the account. */
+/** Records what owners do with their own account, in the same transaction. Stores no name, because the record outlives the account. */
 export async function recordOwnAction(
   transaction: Pick<EntityManager, 'execute'>,
   action: string,
@@ -96,7 +96,7 @@ async function finishAction(database: Queries, id: string, error: string | undef
   ]);
 }
 
-/** Lists actions, newest first, of one subject or of all subjects. Starts after the action with the id `after`. */
+/** Lists actions on one subject or on all, newest first, starting after the action with the id `after`. */
 export async function listActions(
   database: Queries,
   {
@@ -115,9 +115,9 @@ export async function listActions(
 }
 
 /**
- * Lists actions whose process ended while they ran and that were not repeated since, oldest first.
+ * Lists actions whose process ended while they ran and that have not been repeated since, oldest first.
  *
- * @param range start times of the actions, epoch ms; more recent actions may still be running
+ * @param range when the actions started, epoch ms; recent ones may still be running
  */
 export async function listUnfinishedActions(
   database: Queries,
@@ -135,14 +135,14 @@ export async function listUnfinishedActions(
   return rows.map(toAction);
 }
 
-/** Removes actions older than this many days. */
+/** Removes actions that are older than this many days. */
 export async function removeOldActions(database: Queries, days: number): Promise<void> {
   await database.query('delete from operator_action where created_at < clock_timestamp() - make_interval(days => ?)', [
     days,
   ]);
 }
 
-/** Serializes the input of an action: a note without other members as text, anything else as JSON. */
+/** Serializes an action's input: a note on its own as plain text, anything else as JSON. */
 function serializeDetails(details: ActionDetails): string | null {
   const { note: rawNote, ...members } = details;
   const note = String(rawNote ?? '');

@@ -1,4 +1,4 @@
-/** Error of a query that requests something that does not exist. The message is a sentence. */
+/** Thrown if a query asks for something that does not exist. The message is a sentence. */
 export class InvalidQuery extends Error {
   override readonly name = 'InvalidQuery';
 }

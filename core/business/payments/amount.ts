@@ -1,5 +1,5 @@
 /**
- * Parses an amount in rupiah as providers write it, without floating point. Reads `25000`, `"25000"` and `"25000.00"` as 25000.
+ * Parses an amount in rupiah the way providers write it, without floating point: `25000`, `"25000"` and `"25000.00"` are 25000.
  *
  * @returns undefined for fractions, thousands separators (`25.000`), signs, exponents and values above Number.MAX_SAFE_INTEGER
  */
@@ -10,9 +10,9 @@ export function readRupiah(value: unknown): number | undefined {
 }
 
 /**
- * Parses an amount as people type it, in the currency's smallest unit. Reads `30000`, `30.000`, `30,000` and `Rp 30.000` as 30000.
+ * Parses an amount the way people type it, in the currency's smallest unit: `30000`, `30.000`, `30,000` and `Rp 30.000` are 30000.
  *
- * @returns undefined for `30.00`, which might be 30 or 3000, and for signs, exponents and values above Number.MAX_SAFE_INTEGER
+ * @returns undefined for `30.00`, which might mean 30 or 3000, and for signs, exponents and values above Number.MAX_SAFE_INTEGER
  */
 export function readTypedAmount(text: string): number | undefined {
   const [, amount] = /^(?:rp\.?\s*)?(\d{1,16}|\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{3})+)$/i.exec(text.trim()) ?? [];

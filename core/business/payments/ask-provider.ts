@@ -13,19 +13,19 @@ import {
 import { paymentsSection } from './section.ts';
 
 const deadlineMs = 10_000;
-const defaultCallsPerSecond = 20; // for a provider that documents no limit
+const defaultCallsPerSecond = 20; // for providers that document no limit
 
 type Call<T> = (connection: PaymentConnection, signal: AbortSignal) => Promise<T>;
 
 interface CallOptions {
   readonly urgency: Urgency;
-  /** Runs right before the first call; if it rejects, no call is made. */
+  /** Runs right before the first call. If it rejects, no call is made. */
   readonly beforeFirstCall?: () => Promise<void>;
 }
 
 /**
- * Calls a provider within a deadline, as soon as the rate budget that all instances share allows it. A call that the provider rejects for
- * its rate has had no effect, and is retried at its next turn.
+ * Calls a provider within a deadline, as soon as the rate budget shared by all instances allows it. A call that the provider rejects
+ * because of its rate had no effect, so it is made again when its next turn comes.
  *
  * @throws PaymentError, or the error of `beforeFirstCall`
  */
@@ -55,7 +55,7 @@ export async function askProvider<T>(
       const lastPause = reports.findLast(({ pauseSeconds }) => pauseSeconds !== undefined)?.pauseSeconds;
       budget.slowDown(sentAt, error.retryAfter ?? lastPause);
     } finally {
-      // An accepted call can report that the rate is used up.
+      // Even a call that was accepted can report that the rate is used up.
       const nextPause = reports.find((report) => !report.isExceeded && report.pauseSeconds !== undefined)?.pauseSeconds;
       if (nextPause !== undefined) budget.pause(nextPause);
     }
@@ -83,7 +83,10 @@ function toPaymentError(kind: PaymentError['kind'], error: unknown): PaymentErro
   return new PaymentError(kind, error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** Returns the calls per second: the configured rate (for the provider of new orders), otherwise the documented or default one. */
+/**
+ * Returns how many calls per second are allowed: the configured rate (only for the provider used for new orders), or else the documented or
+ * default one.
+ */
 function selectRate(
   host: Host,
   provider: string,
@@ -97,7 +100,7 @@ function selectRate(
 /**
  * Reads the status of a charge.
  *
- * @throws PaymentError, including `unknown` if the response is about a different charge
+ * @throws PaymentError; `unknown` also if the response is about a different charge
  */
 export async function readStatus(
   host: Host,

@@ -17,16 +17,16 @@ import { getChargeQueue } from './work-queue.ts';
 
 const defaultRetrySeconds = 5;
 const maxRetrySeconds = 300;
-/** Lease of a process that waits for its turn to charge, which takes at most 15 s. */
+/** How long an attempt belongs to a process that waits for its turn to charge, which takes at most 15 s. */
 const waitingLeaseSeconds = 20;
-/** Maximum duration of a charge request, for which the attempt belongs to the process that charges it. */
+/** The longest that a charge request takes. The attempt belongs to the charging process for that long. */
 export const maxChargeSeconds = 15;
-/** Maximum wait of a buyer's page for a charge; then the page reports that the charge is being created. */
+/** The longest that a buyer's page waits for a charge. After that, it says that the charge is being created. */
 const maxPageWaitMs = 2_000;
-/** Maximum number of attempts to charge an order. */
+/** How often an order can be charged. */
 export const maxAttempts = 10;
 
-/** Adds an attempt to an order whose row the caller has locked or just inserted. */
+/** Adds an attempt to an order. The caller must have locked or just inserted the order's row. */
 export async function insertAttempt(transaction: EntityManager, orderId: string): Promise<void> {
   const inserted = await transaction.execute<unknown[]>(
     `insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at, charge, next_check_at)
@@ -39,14 +39,14 @@ export async function insertAttempt(transaction: EntityManager, orderId: string)
   if (inserted.length === 0) throw new Error(`order ${orderId} not found`);
 }
 
-/** Another process has charged the attempt, or its order is closed. */
+/** Thrown if another process has charged the attempt, or if its order is closed. */
 class ChargeNotClaimed extends Error {
   override readonly name = 'ChargeNotClaimed';
 }
 
 /**
- * Charges the last attempt of an order if it has no charge yet. Afterwards, the order is pending or failed, or its next check retries the
- * charge. While the provider accepts no calls, the attempt stays without a charge. Provider errors are recorded, not thrown.
+ * Charges an order's last attempt unless it already has a charge. Afterwards, the order is pending or failed, or its next check tries
+ * again. If the provider accepts no calls at the moment, the attempt stays without a charge. Provider errors are recorded, not thrown.
  */
 export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   const order = await requireOrder(host, orderId);
@@ -71,8 +71,8 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Queues the charge of an order (`chargeOrder`) and waits for it as long as a buyer's page may wait. May return before the charge
- * exists; this process or the order's next check still creates it.
+ * Queues an order to be charged (`chargeOrder`) and waits for as long as a buyer's page may wait. May return before the charge exists; this
+ * process or the order's next check still creates it.
  */
 export async function queueCharge(host: Host, orderId: string): Promise<Order> {
   const { promise, resolve, reject } = Promise.withResolvers<Order>();
@@ -92,7 +92,7 @@ async function claimCharge({ database }: Host, reference: string): Promise<void>
   if (rows.length === 0) throw new ChargeNotClaimed();
 }
 
-/** Reads an order that must exist. */
+/** Reads an order that is known to exist. */
 export async function requireOrder({ database }: Pick<Host, 'database'>, orderId: string): Promise<Order> {
   const order = await readOrder(database, { id: orderId });
   if (order === undefined) throw new Error(`order ${orderId} not found`);
@@ -120,16 +120,16 @@ async function requestCharge(host: Host, order: Order, reference: string): Promi
   });
 }
 
-/** Describes a charge in at most 60 characters of ASCII, which every provider accepts. */
+/** Describes a charge in at most 60 ASCII characters, which every provider accepts. */
 function describeCharge(serviceName: string, days: number): string {
   const asciiName = serviceName.normalize('NFKD').replace(/[^\x20-\x7e]/g, '');
   return `${asciiName.slice(0, 45)} ${days === 1 ? '1 day' : `${days} days`}`.trim();
 }
 
 /**
- * Checks that a charge can be paid and has the right total.
+ * Checks that a charge can be paid and is for the right total.
  *
- * @throws PaymentError `unknown` otherwise, so that the charge is not shown
+ * @throws PaymentError `unknown` if not, so that the charge is not shown
  */
 function checkCharge({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
   if (qr === undefined && paymentUrl === undefined)
@@ -143,8 +143,8 @@ function checkCharge({ price, currency }: Order, { qr, paymentUrl, total }: Char
 }
 
 /**
- * Ends a charge whose QR code must not be shown. The order fails and may be retried, the operator is notified, and the charge is cancelled
- * at the provider. A payment that still arrives counts.
+ * Ends a charge whose QR code must not be shown. The order fails and may be retried, operators are told, and the charge is canceled at the
+ * provider. A payment that still arrives counts.
  */
 async function refuseCharge(
   host: Host,
@@ -156,7 +156,7 @@ async function refuseCharge(
   host.log.error(`payment ${reference} of ${provider} is not shown: ${problem}`);
   const isRefused = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [id]);
-    // If another charge is recorded, it stays payable.
+    // If another charge is already recorded, that one stays payable.
     const updatedRows = await transaction.execute<unknown[]>(
       `update payment_attempt set charge = 'rejected', provider_reference = ?, error = ?, next_check_at = null
        where reference = ? and coalesce(provider_reference, ?) = ? returning 1`,
@@ -173,7 +173,7 @@ async function refuseCharge(
   if (isRefused) await cancelCharge(host, provider, { reference, providerReference });
 }
 
-/** Cancels a charge if the provider supports that. A payment made in the meantime is settled. */
+/** Cancels a charge if the provider can. If it was paid in the meantime, the payment is settled. */
 export async function cancelCharge(host: Host, provider: string, charge: ChargeReference): Promise<void> {
   try {
     const evidence = await askProvider(host, provider, async (connection, signal) =>
@@ -187,10 +187,10 @@ export async function cancelCharge(host: Host, provider: string, charge: ChargeR
 }
 
 /**
- * Stores the QR code or payment URL of a charge. If the attempt already has a different charge, the new one is not shown, and paying it
- * raises a flag. The new charge is not cancelled either: some providers cancel by our reference, which would end the shown one.
+ * Stores a charge's QR code or payment URL. If the attempt already has a different charge, the new one is never shown, and a payment for it
+ * raises a flag. The new charge is not canceled either: some providers cancel by our reference, which would end the charge that is shown.
  *
- * @param qrProblem problem to report to the operator although the code is shown
+ * @param qrProblem a problem to report to operators even though the code is shown
  */
 async function recordCharge(
   host: Host,
@@ -237,7 +237,7 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
   host.log.warn(`payment ${reference} could not be charged (${error.kind}): ${error.message}`);
   await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
-    // If a notification arrived first, the charge exists.
+    // If a notification arrived first, the attempt already has its charge.
     await transaction.execute(
       `update payment_attempt set charge = ?, error = ?, failures = failures + 1,
          next_check_at = case when ? = 'rejected' then null else clock_timestamp() + make_interval(secs => ?) end
@@ -259,7 +259,7 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
   });
 }
 
-/** Records that the charge waits for its turn, which is not a failure. The next check retries it. */
+/** Records that the charge is waiting for its turn, which is not a failure. The next check tries again. */
 async function recordWait({ database }: Host, reference: string, { retryAfter = 1 }: PaymentError): Promise<void> {
   await database.query(
     `update payment_attempt set charge = 'none', next_check_at = clock_timestamp() + make_interval(secs => ?)

@@ -5,12 +5,12 @@ import { wait } from '#core/platform/timing/wait.ts';
 import { PaymentError } from './payment-provider.ts';
 
 /**
- * Purpose of a call, which decides its priority. Reads after a notification come first, because a payment was reported, followed by buyers
- * who wait for a QR code or request a check. Polls and the books get the remainder, because they can wait.
+ * What a call is for, which decides its priority. Reads that follow a notification come first, because a payment was reported; then buyers
+ * who wait for a QR code or ask for a check. Polls and the books get what is left, because they can wait.
  */
 export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll' | 'books';
 
-/** Rank in the queue (0 comes first), and maximum wait for a turn. */
+/** Rank in the queue (0 goes first), and the longest that a call waits for its turn. */
 const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly maxWaitMs: number }>> = {
   notification: { rank: 0, maxWaitMs: 15_000 },
   charge: { rank: 1, maxWaitMs: 15_000 },
@@ -18,20 +18,23 @@ const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly maxW
   poll: { rank: 2, maxWaitMs: 2_000 },
   books: { rank: 3, maxWaitMs: 120_000 },
 };
-/** Burst in seconds of the rate, and share of the rate that refills it. Together they allow 60 seconds' worth of calls in a minute. */
+/**
+ * Size of the burst in seconds of the rate, and the share of the rate that refills it. Together they allow 60 seconds' worth of calls per
+ * minute.
+ */
 const burst = { seconds: 4, refillShare: 56 / 60 };
-/** Share of the burst, across all instances, that is reserved for calls more urgent than polls and the books. */
+/** The share of the burst, across all instances, that polls and the books may not use. */
 const reservedShare = 0.5;
-/** A 429 multiplies the rate by `factor`, down to `minShare`; each second adds the share `recovery`. */
+/** A 429 multiplies the rate by `factor`, down to `minShare`; every second restores `recovery`. */
 const adaptation = { factor: 0.5, minShare: 1 / 32, recovery: 0.01 };
-/** Pause after a 429 without Retry-After, and maximum of any pause. */
+/** How long to pause after a 429 without Retry-After, and the longest pause of all. */
 const pauseMs = { default: 1_000, max: 120_000 };
-/** Maximum number of waiting calls per process and budget. Further calls are rejected at once and retried later. */
+/** How many calls may wait per process and budget. Any more are rejected at once and retried later. */
 const maxWaitingCalls = 5_000;
 
 const channel = 'payments:rate';
 
-/** A change of a budget, published to all instances as JSON. */
+/** A change to a budget, published to all instances as JSON. */
 interface RateChange {
   readonly key: string;
   readonly part: number; // share of the rate
@@ -43,7 +46,10 @@ interface WaitingCall {
   readonly start: () => void;
 }
 
-/** Rate budget of one provider endpoint, shared by all instances. Calls wait in order of urgency, at the rate that the provider allows. */
+/**
+ * The call budget of one provider endpoint, shared by all instances. Calls wait in order of urgency and go out at the rate that the
+ * provider allows.
+ */
 export class CallBudget {
   readonly #key: string;
   readonly #shared: Shared;
@@ -65,8 +71,8 @@ export class CallBudget {
    * Resolves when a call may be made.
    *
    * @param rate calls per second, as configured or documented
-   * @param deadline ms of `performance.now()`
-   * @throws PaymentError `temporary` and rate-limited, if no turn comes before the deadline
+   * @param deadline in ms of `performance.now()`
+   * @throws PaymentError `temporary` and rate-limited, if the turn does not come before the deadline
    */
   async waitForTurn(rate: number, urgency: Urgency, deadline: number): Promise<void> {
     this.#rate = rate;
@@ -86,11 +92,11 @@ export class CallBudget {
   }
 
   /**
-   * Slows down after a call that the provider rejected for its rate: calls pause, then continue at half the rate. A call sent before the
-   * last halving does not halve it again.
+   * Slows down because the provider rejected a call for its rate: all calls pause, then continue at half the rate. A call that was sent
+   * before the last halving does not halve it again.
    *
-   * @param sentAt ms of `performance.now()`
-   * @param seconds pause that the provider requested
+   * @param sentAt in ms of `performance.now()`
+   * @param seconds pause that the provider asked for
    */
   slowDown(sentAt: number, seconds: number | undefined): void {
     const now = performance.now();
@@ -99,20 +105,20 @@ export class CallBudget {
     this.#publish({ key: this.#key, part: Math.max(adaptation.minShare, share), pause: Math.min(pause, pauseMs.max) });
   }
 
-  /** Pauses calls for as many seconds as the provider requested. */
+  /** Pauses calls for as long as the provider asked. */
   pause(seconds: number): void {
     const pause = Math.min(seconds * 1_000, pauseMs.max);
     this.#publish({ key: this.#key, part: this.#currentShare(performance.now()), pause });
   }
 
-  /** Applies a change that this or another instance has published. */
+  /** Applies a change that any instance has published. */
   applyChange({ part, pause }: Omit<RateChange, 'key'>): void {
     const now = performance.now();
     this.#share = { value: part, setAt: now };
     this.#resumesAt = Math.max(this.#resumesAt, now + pause);
   }
 
-  /** Returns the deadline of a call that starts to wait now, in ms of `performance.now()`. */
+  /** Returns when a call that starts to wait now has to give up, in ms of `performance.now()`. */
   static turnDeadline(urgency: Urgency): number {
     return performance.now() + urgencies[urgency].maxWaitMs;
   }
@@ -122,7 +128,7 @@ export class CallBudget {
     const index = this.#queue.findIndex((other) => urgencies[other.urgency].rank > rank);
     this.#queue.splice(index < 0 ? this.#queue.length : index, 0, call);
     if (this.#queue[0] !== call) return;
-    // The pending turn was meant for a less urgent call.
+    // The wait in progress was for a less urgent call.
     this.#retryWait.abort();
     this.#retryWait = new AbortController();
   }
@@ -141,7 +147,7 @@ export class CallBudget {
         const { signal } = this.#retryWait;
         const delay = await this.#takeCall(first.urgency);
         if (delay > 0) await wait(delay, signal);
-        // After the wait, a different call may be the first in the queue.
+        // Not necessarily the call that the wait was for: another one may be first by now.
         else this.#queue.shift()?.start();
       }
     } finally {
@@ -152,7 +158,7 @@ export class CallBudget {
   /**
    * Takes one call from the budget.
    *
-   * @returns 0 if it was taken, otherwise the delay until the next try, ms
+   * @returns 0 if it was taken, otherwise ms until the next try
    */
   async #takeCall(urgency: Urgency): Promise<number> {
     const now = performance.now();
@@ -188,7 +194,7 @@ export class CallBudget {
 
   #publish(change: RateChange): void {
     this.applyChange(change);
-    // An instance that misses this message gets a 429 of its own.
+    // An instance that misses this message will get a 429 of its own.
     this.#shared.events.publish(channel, JSON.stringify(change)).catch(() => undefined);
   }
 
@@ -243,8 +249,8 @@ class CallBudgets implements AsyncDisposable {
 }
 
 /**
- * Returns the budget of an endpoint. Providers limit endpoints separately, so each provider has two budgets: one for charges, and one for
- * all other calls, each of which makes one request per endpoint.
+ * Returns an endpoint's budget. Providers limit each endpoint separately, so there are two budgets per provider: one for charges, and one
+ * for all other calls, each of which makes one request per endpoint.
  */
 export function getCallBudget(host: Host, provider: string, endpoint: 'charge' | 'other'): CallBudget {
   return host.keep('payment-call-budgets', () => new CallBudgets(host)).get(`payments:${provider}:${endpoint}`);

@@ -5,7 +5,6 @@ import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { readResponseText } from '#core/platform/response-text.ts';
 import { PaymentError } from './payment-provider.ts';
 
-/** One request to the API of a payment provider. */
 export interface ProviderCall {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -15,29 +14,32 @@ export interface ProviderCall {
   readonly signal: AbortSignal;
 }
 
-/** The provider's response, of any status, with a JSON object. */
+/** The provider's response, whatever its status. Its body was a JSON object. */
 export interface ProviderAnswer {
   readonly status: number;
   readonly body: JsonObject;
-  /** Seconds from `Retry-After`, if the provider sent it. */
+  /** Seconds in `Retry-After`, if the provider sent it. */
   readonly retryAfter: number | undefined;
 }
 
-/** The provider's rate limit as reported in response headers. */
+/** What response headers say about the provider's rate limit. */
 export interface RateReport {
-  /** True if the call was rejected for its rate. */
+  /** True if the call was rejected because of its rate. */
   readonly isExceeded: boolean;
-  /** Seconds until the provider accepts calls again; undefined if it accepts them now, or reports nothing. */
+  /** Seconds until the provider accepts calls again; undefined if it accepts them now, or does not say. */
   readonly pauseSeconds: number | undefined;
 }
 
-/** Receives the rate limits reported in the responses of one operation. */
+/** Receives the rate limits reported in the responses to one operation. */
 export const rateListener = new AsyncLocalStorage<(report: RateReport) => void>();
 
 const deadlineMs = 15_000;
 const connectTimeoutMs = 5_000;
 
-/** Opens a connection for each call, because a charge sent on an idle connection that the provider closes would have an unknown outcome. */
+/**
+ * Opens a new connection for each call: if a charge were sent on an idle connection just as the provider closes it, its outcome would be
+ * unknown.
+ */
 class SingleUseConnections {
   #agent: Agent | undefined;
 
@@ -48,12 +50,12 @@ class SingleUseConnections {
 
 const connections = new SingleUseConnections();
 
-/** Codes of errors that occur before a connection is open, so the provider has received nothing. */
+/** Codes of errors that occur before a connection is open, which means that the provider received nothing. */
 const connectFailurePattern =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|DEPTH_|SELF_|UNABLE_)/;
 
 /**
- * Calls a provider's API once, within a deadline. Follows no redirects, and limits the size of the response.
+ * Calls a provider's API once, within a deadline. Does not follow redirects, and limits the size of the response.
  *
  * @throws PaymentError `temporary` if nothing reached the provider, or for a GET; otherwise `unknown` for a timeout, a broken connection,
  * or a body that is not a JSON object
@@ -72,13 +74,13 @@ export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> 
   throw new PaymentError(failureOf(call), `${host} answered ${response.status} without a JSON object`);
 }
 
-/** Returns the kind of a failure with an unknown effect. A GET is safe to repeat. */
+/** Returns the kind of error for a call whose effect is unknown. A GET can safely be repeated. */
 export function failureOf({ method }: Pick<ProviderCall, 'method'>): 'temporary' | 'unknown' {
   return method === 'GET' ? 'temporary' : 'unknown';
 }
 
 async function sendRequest({ method, url, headers, body, signal }: ProviderCall) {
-  // Loaded on the first call, because commands make no calls.
+  // Imported on the first call, because commands make none.
   const { Agent, request } = await import('undici');
   const response = await request(url, {
     method,
@@ -108,7 +110,7 @@ function readErrorCode(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Returns the system error code or our own message, without addresses or secrets. */
+/** Returns the system's error code or our own message; neither contains addresses or secrets. */
 function describeReason(error: unknown): string {
   if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) return 'timeout';
   return readErrorCode(error) || (error instanceof Error ? error.message : 'no reason');
@@ -124,7 +126,7 @@ function readRateReport(status: number, headers: Headers, retryAfter: number | u
   return { isExceeded, pauseSeconds: isSpent ? (retryAfter ?? reset) : undefined };
 }
 
-/** Reads the seconds from a header that contains either seconds or the Unix time at which they end. */
+/** Reads a header that contains either a number of seconds or the Unix time at which they end; returns seconds. */
 function readSeconds(headers: Headers, name: RegExp): number | undefined {
   const [, value] = Object.entries(headers).find(([header]) => name.test(header)) ?? [];
   const number = value === undefined || value === '' ? Number.NaN : Number(value);

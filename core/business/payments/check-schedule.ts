@@ -4,12 +4,12 @@ import type { PaymentAttempt } from './entities.ts';
 
 const earlySeconds = [20, 40, 60]; // after the charge
 const intervalSeconds = 60; // until the order expires
-/** Checks after expiry, because a payment scanned at the last moment may settle late. */
+/** Checks after expiry, because a payment that was scanned at the last moment may settle late. */
 const lateSeconds = [60, 300, 900, 3_600, 21_600, 86_400];
-const jitterShare = 0.15; // of a delay, so that checks of orders placed together spread out
-const toleranceSeconds = 8; // a check that is early by less is not repeated
+const jitterShare = 0.15; // share of a delay; spreads out the checks of orders that were placed together
+const toleranceSeconds = 8; // a check that is early by no more than this is not repeated
 
-/** Delay before the first check of a new charge. */
+/** Delay before a new charge is first checked. */
 export const firstCheckSeconds = 20;
 
 interface CheckProgress {
@@ -18,8 +18,9 @@ interface CheckProgress {
 }
 
 /**
- * Returns the seconds by which to postpone a check while the provider's notifications arrive, because they are faster than any check.
- * Postpones until one minute after the charge. Returns undefined for a check that must not wait, because a notification may be lost.
+ * Returns by how many seconds to postpone a check while the provider's notifications arrive, since they are faster than any check.
+ * Postpones until one minute after the charge. Returns undefined for a check that must not wait, because a notification might have been
+ * lost.
  */
 export function computePostponement({ ageSeconds, remainingSeconds }: CheckProgress): number | undefined {
   const delay = intervalSeconds - ageSeconds;
@@ -33,7 +34,7 @@ export function computeNextDelay(progress: CheckProgress, random: () => number =
     remainingSeconds > 0 ? computeDelayBeforeExpiry(ageSeconds) : computeDelayAfterExpiry(-remainingSeconds);
   if (delay === undefined) return undefined;
   const jittered = delay * (1 - jitterShare + 2 * jitterShare * random());
-  // The check at expiry decides about the order, so it must not come earlier.
+  // The check at expiry decides the order's fate, so it must not run any earlier.
   return remainingSeconds > 0 && jittered + toleranceSeconds > remainingSeconds ? remainingSeconds + 1 : jittered;
 }
 
@@ -47,10 +48,10 @@ function computeDelayAfterExpiry(secondsSince: number): number | undefined {
   return next === undefined ? undefined : next - secondsSince;
 }
 
-/** The job that checks one payment. */
+/** Name of the job that checks one payment. */
 export const checkJob = 'check-payment';
 
-/** Enqueues the next check of an attempt for the time stored in the database. A sweep finds checks that the queue loses. */
+/** Enqueues an attempt's next check for the time that the database says. A sweep finds checks that the queue loses. */
 export async function enqueueCheck(
   { database, jobs }: Pick<Host, 'database' | 'jobs'>,
   reference: string,

@@ -25,20 +25,20 @@ const checkIntervalSeconds = 5;
 type Offer = Pick<Order, 'days' | 'price' | 'currency' | 'label' | 'limits' | 'provider' | 'isGift'>;
 
 interface OrderOptions {
-  /** The buyer's IP address, whose network is also rate-limited; omitted for a program. */
+  /** The buyer's IP address, because charges are also limited per network; omitted for a program. */
   readonly address?: string | undefined;
-  /** True if the account that redeems the code gets the days, instead of the buyer. */
+  /** True if the days go to the account that redeems the code, not to the buyer. */
   readonly isGift?: boolean | undefined;
-  /** Called at the end of the transaction; the lines it returns are stored with the order. */
+  /** Called at the end of the transaction. The lines that it returns are stored with the order. */
   readonly record?: RecordOrder | undefined;
 }
 
 /**
- * Orders a plan for an account and charges it. Returns an open order for the same plan if there is one, so that two tabs get one order. If
- * the provider is slow or accepts no calls at the moment, the order has no charge yet (`created`) and is charged later.
+ * Orders a plan for an account and charges it. If there already is an open order for the same plan, returns that one, so that two tabs get
+ * one order. If the provider is slow or accepts no calls at the moment, the order has no charge yet (`created`) and is charged later.
  *
  * @throws CheckoutError `no_provider`, `unknown_plan`, `no_gifts`, `too_many_days`, `too_many_orders`, `too_many_charges`, `sold_out`,
- *   `blocked`
+ * `blocked`
  */
 export async function startOrder(
   host: Host,
@@ -65,10 +65,10 @@ export async function startOrder(
 }
 
 /**
- * Makes an expired or failed order payable again at its price, with another attempt. Returns an open or paid order unchanged.
+ * Makes an expired or failed order payable again, at its original price and with another attempt. Returns an open or paid order unchanged.
  *
  * @throws CheckoutError `not_found`, `not_open`, `plan_changed`, `no_provider`, `unknown_plan`, `no_gifts`, `too_many_days`,
- *   `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
+ * `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
  */
 export async function renewCharge(host: Host, orderId: string, address?: string): Promise<Order> {
   const order = await checkNow(host, orderId);
@@ -85,7 +85,7 @@ export async function renewCharge(host: Host, orderId: string, address?: string)
 }
 
 /**
- * Cancels an open order, here and at the provider. A payment that still arrives activates the order.
+ * Cancels an open order, both here and at the provider. A payment that still arrives activates the order.
  *
  * @throws CheckoutError `not_found`
  */
@@ -101,7 +101,7 @@ export async function cancelOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Reads the status of an order at the provider for its buyer, at most once per interval. A provider error does not change the order.
+ * Asks the provider for an order's status on behalf of its buyer, at most once per interval. A provider error does not change the order.
  *
  * @throws CheckoutError `not_found`
  */
@@ -128,7 +128,8 @@ export async function checkNow(host: Host, orderId: string, minIntervalSeconds =
 }
 
 /**
- * Reads an order at the provider at once, for an operator: its open charge and each of its payments, which may have been refunded there.
+ * Asks the provider about an order right away, for an operator: about its open charge and each of its payments, since these may have been
+ * refunded there.
  *
  * @throws CheckoutError `not_found`, `no_answer`
  */
@@ -158,13 +159,13 @@ function readPaidCharges({ database }: Host, orderId: string) {
   );
 }
 
-/** Stores an error, so that the buyer's page reports an unavailable provider instead of a missing payment. */
+/** Stores an error, so that the buyer's page can say that the provider is unavailable rather than that no payment arrived. */
 async function recordError({ database }: Host, reference: string, error: string | null): Promise<void> {
   await database.query('update payment_attempt set error = ? where reference = ?', [error, reference]);
 }
 
 /**
- * Computes when a plan would start and end if it were paid now.
+ * Computes when a plan would start and end if it were paid for now.
  *
  * @throws CheckoutError `no_provider`, `unknown_plan`
  */
@@ -197,9 +198,9 @@ async function findOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Claims a place, after all other checks, so that the places are locked only briefly.
+ * Claims a place. Runs after all other checks, so that the places are locked only briefly.
  *
- * @param holder the buyer's account; undefined for a gift, which renews nothing
+ * @param holder the buyer's account; undefined for a gift, which does not renew anything
  * @throws CheckoutError `sold_out`
  */
 async function requirePlace(
@@ -215,7 +216,7 @@ async function requirePlace(
   throw new CheckoutError('sold_out', `The ${days}-day plan is sold out. ${advice}`);
 }
 
-/** Finds an open order with these terms. Excludes orders with a payment, because their charge takes no second one. */
+/** Finds an open order with the same terms. Skips orders that already have a payment, because their charge cannot be paid twice. */
 async function findOpenOrder(
   transaction: EntityManager,
   accountId: string,
@@ -258,9 +259,9 @@ async function insertOrder(
 }
 
 /**
- * Reopens an expired or failed order. Only its buyer can request that.
+ * Reopens an expired or failed order. Only its buyer can ask for that.
  *
- * @returns false if another tab has already reopened the order, and charges it
+ * @returns false if another tab has already reopened the order and is charging it
  */
 async function reopenOrder(
   host: Host,

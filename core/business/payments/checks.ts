@@ -12,14 +12,14 @@ import { settle } from './settle.ts';
 import { runAll } from './work-queue.ts';
 
 /**
- * Lease of a check's worker; afterwards, another worker may take the check. The longest check reads a status, cancels the charge and reads
- * again, each within 12 seconds including the wait for its turn.
+ * How long a check belongs to its worker; after that, another worker may take it. The longest check reads a status, cancels the charge and
+ * reads again, each within 12 seconds including the wait for its turn.
  */
 const leaseSeconds = 45;
 const toleranceSeconds = 2;
 const backoffSeconds = { min: 5, max: 300 };
 const maxFailingSeconds = 7 * 86_400;
-const notificationWindowSeconds = 30; // a recent notification shows that notifications arrive
+const notificationWindowSeconds = 30; // a notification this recent shows that notifications arrive
 
 interface ClaimedCheckRow extends Fields<
   typeof PaymentAttempt,
@@ -27,7 +27,7 @@ interface ClaimedCheckRow extends Fields<
 > {
   readonly orderId: string;
   readonly orderState: OrderState;
-  readonly canBePaid: boolean; // its buyer sees a QR code or a payment page
+  readonly canBePaid: boolean; // the buyer sees a QR code or a payment page
   readonly isNotified: boolean; // the provider's notifications arrive
   readonly isLast: boolean;
   readonly ageSeconds: number; // since the charge
@@ -54,7 +54,7 @@ const claimChecks = (condition: string, limit = '') => `
     extract(epoch from clock_timestamp() - a.created_at)::float8 as "ageSeconds",
     extract(epoch from o.expires_at - clock_timestamp())::float8 as "remainingSeconds"`;
 
-/** Runs the check of one payment if it is due, and schedules the next one. Only one worker runs it at a time. */
+/** Runs the check of one payment if it is due, and schedules the next one. Each check runs in only one worker at a time. */
 export async function checkPayment(host: Host, reference: string): Promise<void> {
   const [row] = await host.database.query<ClaimedCheckRow>(
     claimChecks(`reference = ? and next_check_at <= clock_timestamp() + make_interval(secs => ${toleranceSeconds})`),
@@ -64,9 +64,9 @@ export async function checkPayment(host: Host, reference: string): Promise<void>
 }
 
 /**
- * Runs overdue checks up to a limit.
+ * Runs overdue checks, up to a limit.
  *
- * @returns the number of checks
+ * @returns how many checks ran
  */
 export async function checkOverduePayments(host: Host, limit: number): Promise<number> {
   const rows = await host.database.query<ClaimedCheckRow>(
@@ -80,7 +80,10 @@ function toClaimedCheck(row: ClaimedCheckRow): ClaimedCheck {
   return { ...row, providerReference: row.providerReference ?? undefined };
 }
 
-/** Runs a check and schedules the next one. A provider error never means "not paid": it changes no order, and the check is repeated. */
+/**
+ * Runs a check and schedules the next one. A provider error never means "not paid": it does not change the order, and the check is
+ * repeated.
+ */
 async function runCheck(host: Host, check: ClaimedCheck): Promise<void> {
   const isLikelyNotified = check.canBePaid && check.isNotified && check.failures === 0;
   const postponement = isLikelyNotified ? computePostponement(check) : undefined;
@@ -112,7 +115,7 @@ async function stopChecking(host: Host, check: ClaimedCheck, { message }: Paymen
   host.log.error(`payment ${check.reference} is no longer checked, a week after its order expired: ${message}`);
 }
 
-/** Reads the status. At expiry, an unpaid charge is cancelled and read again before the order expires. */
+/** Reads the status. At expiry, an unpaid charge is canceled and read again before its order expires. */
 async function followCharge(host: Host, check: ClaimedCheck): Promise<void> {
   const { provider, isLast, remainingSeconds } = check;
   const evidence = await readStatus(host, provider, check, 'poll');
@@ -128,13 +131,16 @@ async function followCharge(host: Host, check: ClaimedCheck): Promise<void> {
   }
 }
 
-/** Returns true if the charge cannot be shown because its response was lost, even if a status or notification has reported it since. */
+/**
+ * Returns true if the charge cannot be shown because its response was lost, even if a status or notification has reported the charge since.
+ */
 function isUnseen({ canBePaid, charge, ageSeconds }: ClaimedCheck): boolean {
   return !canBePaid && (charge === 'unknown' || ageSeconds >= maxChargeSeconds);
 }
 
 /**
- * Cancels an unpaid charge without assuming success: the provider's status settles it. A charge that cannot be cancelled expires by itself.
+ * Cancels an unpaid charge without assuming that this worked: the status at the provider decides. A charge that cannot be canceled expires
+ * by itself.
  */
 async function endCharge(
   host: Host,
@@ -157,10 +163,10 @@ function asExpired(evidence: PaymentEvidence): PaymentEvidence {
   return evidence.state === 'failed' ? { ...evidence, state: 'expired' } : evidence;
 }
 
-/** Retries a charge that certainly does not exist, under its reference, while the order can be paid. */
+/** If a charge is known not to exist, tries to create it again under the same reference, as long as the order can be paid. */
 async function retryCharge(host: Host, check: ClaimedCheck): Promise<void> {
   if (check.remainingSeconds <= 0) return expireOrder(host.database, check.orderId);
-  // A pending order has an earlier charge whose response was lost.
+  // A pending order may need this too: it has an earlier charge whose response was lost.
   const isOpen = check.orderState === 'created' || check.orderState === 'pending';
   if (!check.isLast || !isOpen) return;
   const { attempt } = await queueCharge(host, check.orderId);
@@ -169,7 +175,7 @@ async function retryCharge(host: Host, check: ClaimedCheck): Promise<void> {
     throw new PaymentError('temporary', attempt.error);
 }
 
-/** Adds another attempt, because a charge with an unknown outcome cannot be shown. A payment of either charge counts. */
+/** Adds another attempt, because a charge with an unknown outcome cannot be shown. A payment for either charge counts. */
 async function addAttempt(host: Host, { orderId, reference }: ClaimedCheck): Promise<void> {
   const isAdded = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
@@ -200,7 +206,7 @@ async function scheduleCheck(
   );
 }
 
-/** Postpones a check while the call budget allows no polls, which is not a failure. */
+/** Postpones a check because the call budget allows no polls at the moment, which is not a failure. */
 async function postpone(
   { database }: Host,
   { reference }: ClaimedCheck,

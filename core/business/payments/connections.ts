@@ -6,10 +6,10 @@ import { defaultProvider, noProvider, paymentsSection } from './section.ts';
 type Providers = ReadonlyMap<string, PaymentProvider>;
 
 const serviceKey = 'payment-providers';
-/** One map per loaded configuration, because connections depend on its settings. */
+/** Connections by provider name, for each loaded configuration, because they depend on its settings. */
 const connections = new WeakMap<Host, Map<string, PaymentConnection>>();
 
-/** Stores the registered providers, so that `getPaymentProviders` returns them to any code that has a host. */
+/** Stores the registered providers, so that any code that has a host can get them with `getPaymentProviders`. */
 export function keepProviders(services: Pick<Services, 'keep'>, providers: Providers): void {
   services.keep(serviceKey, () => providers);
 }
@@ -19,7 +19,7 @@ export function getPaymentProviders(host: Pick<Host, 'keep'>): Providers {
   return host.keep<Providers>(serviceKey, () => new Map());
 }
 
-/** Returns the name of the provider of new orders; undefined if nothing is sold. */
+/** Returns the name of the provider used for new orders; undefined if this gateway sells nothing. */
 export function getConfiguredProviderName({
   section,
   isProduction,
@@ -28,16 +28,16 @@ export function getConfiguredProviderName({
   return name === noProvider ? undefined : name;
 }
 
-/** Returns the provider of new orders; undefined if this gateway sells nothing. */
+/** Returns the provider used for new orders; undefined if this gateway sells nothing. */
 export function getConfiguredProvider(host: Host): PaymentProvider | undefined {
   const name = getConfiguredProviderName(host);
   return name === undefined ? undefined : getPaymentProviders(host).get(name);
 }
 
 /**
- * Finds the shell command that simulates the payment of an order's charge.
+ * Returns the shell command that simulates paying for an order.
  *
- * @returns undefined if the payment would move money, or if the provider is no longer configured
+ * @returns undefined if a payment would move money, or if the provider is no longer configured
  */
 export function findSimulationCommand(
   host: Host,
@@ -52,7 +52,7 @@ export function findSimulationCommand(
 }
 
 /**
- * Returns the connection to a provider, with the settings of this configuration. The provider may be the configured one, or another one
+ * Returns the connection to a provider, with the settings from this configuration. The provider may be the configured one, or another one
  * that still has open orders.
  *
  * @throws Error if the provider is not registered, is a sandbox in production, or has no secret

@@ -11,7 +11,7 @@ interface Situation {
   readonly recordedOutcome: PaymentOutcome | undefined;
 }
 
-/** Effects of evidence on an order; empty for none. */
+/** What a piece of evidence changes about an order; empty if nothing. */
 export interface Decision {
   readonly state?: OrderState;
   readonly isLate?: boolean;
@@ -20,7 +20,7 @@ export interface Decision {
   readonly flag?: FlagKind;
 }
 
-/** Evidence never lowers the rank of an order, in whatever sequence it arrives. */
+/** Evidence never lowers an order's rank, whatever sequence it arrives in. */
 const ranks: Record<OrderState, number> = {
   created: 0,
   pending: 1,
@@ -33,7 +33,7 @@ const ranks: Record<OrderState, number> = {
 
 const noEffects: Decision = {};
 
-/** Decides the effects of evidence on an order. Pure. */
+/** Decides what a piece of evidence changes about an order. Pure. */
 export function decideEffects(situation: Situation): Decision {
   switch (situation.reportedState) {
     case 'paid':
@@ -41,7 +41,7 @@ export function decideEffects(situation: Situation): Decision {
     case 'refunded':
       return decideRefunded(situation);
     case 'failed':
-      // The provider denied a payment that it had confirmed.
+      // The provider now denies a payment that it had confirmed.
       if (situation.orderState === 'paid' && situation.recordedOutcome === 'activated') return { flag: 'reversed' };
       return decideTransition('failed', situation);
     case 'expired':
@@ -57,7 +57,7 @@ export function decideEffects(situation: Situation): Decision {
 
 function decidePaid({ orderState, expected, paid, recordedOutcome }: Situation): Decision {
   if (recordedOutcome !== undefined) return noEffects;
-  // Money arrived, but the provider does not report the amount.
+  // Money arrived, but the provider does not say how much. Flagged like a dispute, so that an operator checks it.
   if (paid === undefined) return { flag: 'disputed' };
   if (paid.currency !== expected.currency) return { payment: 'wrong_currency', flag: 'wrong_currency' };
   if (paid.amount !== expected.amount) return { payment: 'wrong_amount', flag: 'wrong_amount' };
@@ -66,8 +66,8 @@ function decidePaid({ orderState, expected, paid, recordedOutcome }: Situation):
 }
 
 /**
- * A payment refunded before we recorded it grants no days, but is recorded for the books. `refund-effects.ts` handles the refund of a
- * recorded payment.
+ * A payment that was refunded before we recorded it grants no days, but is recorded for the books. Refunds of recorded payments are handled
+ * in `refund-effects.ts`.
  */
 function decideRefunded({ orderState, paid, recordedOutcome }: Situation): Decision {
   if (recordedOutcome !== undefined) return noEffects;

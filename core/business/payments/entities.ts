@@ -18,7 +18,7 @@ const refundStates = ['asked', 'sent', 'done', 'failed'] as const satisfies read
 
 const recordedAt = p.datetime().defaultRaw('clock_timestamp()');
 
-/** A sale with its terms at the time: a price change affects no open order. */
+/** A sale on the terms of its time: a later price change does not affect an open order. */
 export const PlanOrder = defineEntity({
   name: 'PlanOrder',
   properties: {
@@ -32,10 +32,10 @@ export const PlanOrder = defineEntity({
     label: impersonal(p.text().nullable()),
     limits: impersonal(p.json<RateLimits>().nullable()),
     provider: impersonal(p.text()),
-    /** True if the account that redeems the voucher gets the days, instead of the buyer. */
+    /** True if the days go to the account that redeems the voucher, not to the buyer. */
     isGift: p.boolean().default(false),
     state: p.enum(orderStates).default('created'),
-    /** True if it was paid after it had expired, failed or been cancelled. */
+    /** True if it was paid after it had expired, failed or been canceled. */
     isLate: p.boolean().default(false),
     createdAt: recordedAt,
     expiresAt: p.datetime(),
@@ -60,7 +60,8 @@ export const PlanOrder = defineEntity({
 });
 
 /**
- * Plugins' lines about an order, recorded when it was placed. In a table of its own, because the order's row is locked before the account.
+ * Plugins' lines about an order, recorded when it was placed. They have a table of their own because the order's row is locked before the
+ * account.
  */
 export const OrderLines = defineEntity({
   name: 'OrderLines',
@@ -75,28 +76,28 @@ export const OrderLines = defineEntity({
 export const PaymentAttempt = defineEntity({
   name: 'PaymentAttempt',
   properties: {
-    /** Our reference at the provider. */
+    /** Our reference for it at the provider. */
     reference: impersonal(p.text().primary()),
     order: () => p.manyToOne(PlanOrder),
     number: p.integer().check('number > 0'),
     provider: impersonal(p.text()),
     providerReference: impersonal(p.text().nullable()),
-    /** `none`: the charge certainly does not exist, and may be retried. */
+    /** `none`: the charge is known not to exist, and may be retried. */
     charge: p.enum(chargeStates).default('unknown'),
     qr: impersonal(p.text().nullable()),
     paymentUrl: impersonal(p.text().nullable()),
-    /** Amount to pay, including the provider's fee if it adds one. */
+    /** Amount to pay; includes the provider's fee if it adds one. */
     amount: p.bigint('number').check('amount > 0'),
     currency: impersonal(p.text()),
     expiresAt: p.datetime(),
     createdAt: recordedAt,
-    /** Last state reported by the provider. */
+    /** Last state that the provider reported. */
     state: impersonal(p.text().default('unknown')),
     checkedAt: p.datetime().nullable(),
     checks: p.integer().default(0),
-    /** Failed checks since the last success. */
+    /** Number of failed checks since the last one that succeeded. */
     failures: p.integer().default(0),
-    /** Null once settled. */
+    /** Null once the payment is settled. */
     nextCheckAt: p.datetime().nullable(),
     error: impersonal(p.text().nullable()),
   },
@@ -112,22 +113,22 @@ export const Payment = defineEntity({
     order: () => p.manyToOne(PlanOrder).index('payment_order'),
     attempt: () => p.manyToOne(PaymentAttempt).fieldName('reference').index('payment_reference'),
     provider: impersonal(p.text()),
-    /** The provider's reference of its charge, if it differs from the attempt's. */
+    /** The provider's reference for its charge, if it differs from the attempt's. */
     providerReference: impersonal(p.text().nullable()),
-    /** Id at the provider. */
+    /** The provider's id for it. */
     paymentId: impersonal(p.text()),
     amount: p.bigint('number'),
     currency: impersonal(p.text()),
     paidAt: p.datetime(),
-    /** Bank or wallet of the buyer. */
+    /** The buyer's bank or wallet. */
     issuer: impersonal(p.text().nullable()),
     outcome: p.enum(paymentOutcomes),
-    /** The provider's report. */
+    /** What the provider reported. */
     raw: impersonal(p.json<object>().columnType('json')),
     recordedAt,
     /** The provider's fee, if known. */
     fee: p.bigint('number').nullable().check('fee >= 0'),
-    /** Time at which it was found in the provider's books. */
+    /** When it was found in the provider's books. */
     reconciledAt: p.datetime().nullable(),
   },
   uniques: [
@@ -140,17 +141,17 @@ export const Payment = defineEntity({
 export const Refund = defineEntity({
   name: 'Refund',
   properties: {
-    /** Our reference of the refund at the provider. */
+    /** Our reference for the refund at the provider. */
     key: impersonal(p.text().primary()),
     order: () => p.manyToOne(PlanOrder).index('refund_order'),
     payment: () => p.manyToOne(Payment),
     amount: p.bigint('number').check('amount > 0'),
     currency: impersonal(p.text()),
-    /** `asked`: recorded, and perhaps requested. `sent`: accepted by the provider. */
+    /** `asked`: recorded, and possibly requested. `sent`: accepted by the provider. */
     state: p.enum(refundStates),
-    /** Days to take back once it is done. */
+    /** Which days to take back once the refund is done. */
     days: p.enum(['whole', 'unused', 'none'] satisfies readonly DaysBack[]).default('unused'),
-    /** True if the operator paid it back outside the provider. */
+    /** True if an operator paid it back outside the provider. */
     isManual: p.boolean().default(false),
     reason: impersonal(p.text()),
     raw: impersonal(p.json<object>().columnType('json').nullable()),
@@ -158,24 +159,24 @@ export const Refund = defineEntity({
     failures: p.integer().default(0),
     nextCheckAt: p.datetime().nullable(),
     finishedAt: p.datetime().nullable(),
-    /** The provider's id of the refund. */
+    /** The provider's id for the refund. */
     providerRefundId: impersonal(p.text().nullable()),
-    /** Time at which it was found in the provider's books. */
+    /** When it was found in the provider's books. */
     reconciledAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'refund_due', properties: 'nextCheckAt', where: `state in ('asked', 'sent')` }],
   uniques: [{ name: 'refund_stated_once', properties: ['payment', 'providerRefundId'] }],
 });
 
-/** An issue with an order, or with money that has none, for the operator to decide. */
+/** Something about an order, or about money that belongs to no order, that an operator must decide. */
 export const OrderFlag = defineEntity({
   name: 'OrderFlag',
   properties: {
     id: p.uuid().primary(),
-    /** Null if the provider has money that belongs to no order of this gateway. */
+    /** Null if the provider holds money that belongs to none of this gateway's orders. */
     order: () => p.manyToOne(PlanOrder).nullable().deleteRule('no action'),
     kind: p.enum(flagKinds),
-    /** The payment or refund concerned. */
+    /** The payment or refund that it is about. */
     subject: impersonal(p.text()),
     /** For money that is not on record: amount, currency, time and reference, as the provider lists them. */
     detail: impersonal(p.json<object>().defaultRaw(`'{}'`)),
@@ -191,7 +192,7 @@ export const OrderFlag = defineEntity({
   ],
 });
 
-/** A provider's notification, kept for some time after it is processed. */
+/** A notification from a provider. Kept for some time after it is processed. */
 export const PaymentNotification = defineEntity({
   name: 'PaymentNotification',
   properties: {
@@ -206,7 +207,7 @@ export const PaymentNotification = defineEntity({
     evidence: impersonal(p.json<object>().columnType('json').nullable()),
     receivedAt: recordedAt,
     tries: p.integer().default(0),
-    /** Null once processed. */
+    /** Null once the notification is processed. */
     nextTryAt: p.datetime().nullable().defaultRaw('clock_timestamp()'),
     outcome: impersonal(p.text().nullable()),
   },

@@ -6,12 +6,12 @@ import type { PlanOrder } from './entities.ts';
 
 type ExpiredOrder = Row<typeof PlanOrder, 'id' | 'account_id' | 'expires_at'>;
 
-/** Expires one unpaid order after its deadline. */
+/** Expires an order that is unpaid after its deadline. */
 export async function expireOrder(database: Transactions, orderId: string): Promise<void> {
   await expireOrders(database, 'id = ? and expires_at <= clock_timestamp()', [orderId]);
 }
 
-/** Expires orders past their deadline that no check will visit, for example because their last charge was rejected. */
+/** Expires orders past their deadline that no check will reach, for example because their last charge was rejected. */
 export async function expireUncheckedOrders(database: Transactions): Promise<void> {
   await expireOrders(
     database,
@@ -31,7 +31,7 @@ async function expireOrders(database: Transactions, condition: string, values: r
   });
 }
 
-/** Records that an order has expired, once per deadline, within the transaction that expires it. */
+/** Records that an order has expired, once per deadline. Runs in the transaction that expires it. */
 export async function recordExpiry(transaction: EntityManager, orderId: string): Promise<void> {
   const [order] = await transaction.execute<ExpiredOrder[]>(
     `select id, account_id, ${epochs('expires_at')} from plan_order where id = ?`,

@@ -11,7 +11,7 @@ import { paymentsSection } from './section.ts';
 
 const decisionKinds = new Set<string>(['second_payment', 'wrong_amount', 'wrong_currency', 'wrong_reference']);
 
-/** Returns true for flags of money that bought nothing. The order's page promises its buyer a decision by `computeDecisionDeadline`. */
+/** Returns true for flags about money that bought nothing. The order's page promises the buyer a decision by `computeDecisionDeadline`. */
 export function isDecisionPromised(kind: string): boolean {
   return decisionKinds.has(kind);
 }
@@ -19,7 +19,7 @@ export function isDecisionPromised(kind: string): boolean {
 interface FlagDetail {
   readonly kind?: 'payment' | 'refund';
   readonly amount?: number;
-  readonly statedAmount?: number; // in the provider's books
+  readonly statedAmount?: number; // according to the provider's books
   readonly currency?: string;
   readonly provider?: string;
   readonly reference?: string;
@@ -27,9 +27,9 @@ interface FlagDetail {
 }
 
 /**
- * Flags an order for the operator, once per subject.
+ * Flags an order for operators, once per subject.
  *
- * @param subject id of the payment or key of the refund concerned
+ * @param subject id of the payment, or key of the refund, that the flag is about
  */
 export async function flagOrder(
   transaction: EntityManager,
@@ -57,7 +57,7 @@ export async function flagOrder(
  * Flags money at a provider that belongs to no order, once. Only the first flag of a kind per day is recorded as an event, because another
  * system may use the same provider account for any number of payments.
  *
- * @param subject provider and id of the payment or refund: `xendit/py-123`
+ * @param subject provider, and id of the payment or refund: `xendit/py-123`
  * @returns true if the flag is new
  */
 export async function flagForeignMoney(
@@ -81,13 +81,13 @@ export async function flagForeignMoney(
 }
 
 /**
- * Resolves open flags. If an order's current charge was paid with a wrong amount or currency, the order is cancelled, because that charge
- * takes no second payment.
+ * Resolves open flags. If an order's current charge was paid with the wrong amount or currency, the order is canceled, because that charge
+ * cannot be paid again.
  *
- * @param id the id of a flag, or of an order to resolve all its flags
- * @param resolution the operator's note for bookkeeping
- * @param outcome shown to the buyer about money that bought nothing; by default, the buyer only sees that it was decided
- * @returns the number of resolved flags
+ * @param id a flag's id, or the id of an order to resolve all of its flags
+ * @param resolution the operator's note, for bookkeeping
+ * @param outcome what the buyer is told about money that bought nothing; default: only that it was decided
+ * @returns how many flags were resolved
  */
 export async function resolveFlag(
   database: Queries,
@@ -102,7 +102,7 @@ export async function resolveFlag(
   return row?.resolved ?? 0;
 }
 
-/** Resolves flags of one order within the caller's transaction. */
+/** Resolves flags on one order, in the caller's transaction. */
 export async function resolveFlags(
   transaction: EntityManager,
   orderId: string,
@@ -117,7 +117,9 @@ export async function resolveFlags(
   );
 }
 
-/** Returns SQL that resolves flags. Its first parameter is the resolution; the parameters of `outcome` and of `condition` follow. */
+/**
+ * Returns an SQL statement that resolves flags. Its first parameter is the resolution; the parameters of `outcome` and `condition` follow.
+ */
 function buildResolveStatement(condition: string, outcome = 'null'): string {
   return `with resolved as (
        update order_flag set resolved_at = clock_timestamp(), resolution = ?, outcome = ${outcome}
@@ -133,7 +135,7 @@ function buildResolveStatement(condition: string, outcome = 'null'): string {
      select count(*)::int as resolved from resolved`;
 }
 
-/** An unresolved flag, with the data that the operator needs to decide. */
+/** An unresolved flag, with what an operator needs to decide it. */
 export interface OpenFlag {
   readonly id: string;
   readonly kind: FlagKind;
@@ -141,11 +143,11 @@ export interface OpenFlag {
   readonly createdAt: Date;
   /** Undefined for money at the provider that belongs to no order. */
   readonly order: FlaggedOrder | undefined;
-  /** The payment or refund concerned, if it is on record or in the provider's books. */
+  /** The payment or refund that the flag is about, if it is on record or in the provider's books. */
   readonly money: FlaggedMoney | undefined;
 }
 
-/** Money that a flag is about. */
+/** The money that a flag is about. */
 export interface FlaggedMoney {
   readonly kind: 'payment' | 'refund';
   readonly amount: number;
@@ -155,11 +157,11 @@ export interface FlaggedMoney {
 }
 
 interface FlaggedOrder extends Pick<Order, 'id' | 'code' | 'accountId' | 'days' | 'price' | 'currency'> {
-  /** Email address, or the name of a buyer without one. */
+  /** The buyer's email address, or else name. */
   readonly buyer: string;
 }
 
-/** Missing or wrong payments are more urgent than duplicate ones. */
+/** Missing and wrong payments are more urgent than duplicate ones. */
 const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
   wrong_amount: 'bad',
   wrong_currency: 'bad',
@@ -182,7 +184,7 @@ export function severityOf(kind: FlagKind): 'bad' | 'warn' {
   return severities[kind];
 }
 
-/** Returns the deadline promised to the buyer for a decision on an order flagged at that time. */
+/** Returns by when the buyer was promised a decision, if the order was flagged at the given time. */
 export function computeDecisionDeadline({ section }: Pick<Host, 'section'>, flaggedAt: Date): Date {
   return new Date(flaggedAt.getTime() + section(paymentsSection).decision_hours * 3_600_000);
 }
@@ -221,7 +223,7 @@ const scopeConditions: Readonly<Record<FlagScope, string>> = {
   both: 'true',
 };
 
-/** Lists unresolved flags, most urgent first, then oldest first. `total` includes flags beyond the limit. */
+/** Lists unresolved flags, the most urgent first, and the oldest first among equals. `total` includes flags beyond the limit. */
 export async function listOpenFlags(
   database: Queries,
   limit: number,
@@ -235,14 +237,17 @@ export async function listOpenFlags(
   return { flags: rows.map(toFlag), total: rows[0]?.total ?? 0 };
 }
 
-/** Money that is in the books of only one side, or in both with different amounts. */
+/** Money that only one side has in its books, or that both have with different amounts. */
 export interface FlaggedDifference extends OpenFlag {
   readonly side: 'here' | 'provider' | 'amount';
   readonly at: Date;
   readonly isOpen: boolean;
 }
 
-/** Lists differences between the books in a time range, resolved or not, oldest first. `total` includes differences beyond the limit. */
+/**
+ * Lists differences between our books and the provider's in a time range, resolved or not, oldest first. `total` includes differences
+ * beyond the limit.
+ */
 export async function listDifferences(
   database: Queries,
   { since, until }: TimeSpan,
@@ -271,7 +276,7 @@ function findSide({ kind, stated_amount: statedAmount }: FlagRow): FlaggedDiffer
   return kind === 'not_in_books' ? 'provider' : 'here';
 }
 
-/** Finds a flag, resolved or not, with the id of its order. */
+/** Finds a flag, resolved or not, and the id of its order. */
 export async function findFlag(
   database: Queries,
   id: string,
@@ -296,7 +301,7 @@ function toFlag(flag: FlagRow): OpenFlag {
     kind: row.kind,
     subject: row.subject,
     createdAt: new Date(row.created_at),
-    // Without an order, its columns are null.
+    // If there is no order, its columns are null.
     order: orderId === null ? undefined : toFlaggedOrder(orderId, row),
     money:
       amount === null

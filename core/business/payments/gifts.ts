@@ -10,32 +10,32 @@ import { paymentsSection } from './section.ts';
  * and redeems their codes.
  */
 
-/** The code of a gift, for its buyer to pass on. */
+/** The code of a gift, which its buyer passes on. */
 export interface GiftCode {
-  /** As shown to people. */
+  /** The code as people see it. */
   readonly written: string;
-  /** Path of the page that redeems it, with the code filled in. */
+  /** Path of the page that redeems the code, with the code filled in. */
   readonly path: string;
 }
 
 interface GiftSteps {
-  /** Creates the code of a paid gift. Core has locked the order, then the buyer's account. */
+  /** Creates the code of a paid gift. Core has already locked the order, then the buyer's account. */
   issueGift(transaction: EntityManager, orderId: string): Promise<void>;
-  /** Reads the code of an open gift; undefined if the secret that made it has been replaced. */
+  /** Reads the code of an open gift; undefined if the secret that it was made with has been replaced. */
   readGiftCode(database: Queries, orderId: string): Promise<GiftCode | undefined>;
-  /** Returns true while any redeemable code may exist, including codes that are not gifts. */
+  /** Returns whether any code can still be redeemed, including codes that are not gifts. */
   hasOpenCodes(database: Queries): Promise<boolean>;
 }
 
-/** Steps of the plugin that creates and redeems the codes. */
+/** Provided by the plugin that creates and redeems gift codes. */
 export const giftSteps = new Steps<GiftSteps>();
 
-/** Returns true if gateway.yaml sells passes as gifts and a plugin creates their codes. */
+/** Returns true if gateway.yaml sells passes as gifts and a plugin creates the codes. */
 export function sellsGifts({ database, section }: Pick<Host, 'database' | 'section'>): boolean {
   return section(paymentsSection).gifts && giftSteps.findLoader(database.fork()) !== undefined;
 }
 
-/** Reads the code of a gift, for its buyer; undefined if it can no longer be redeemed or shown. */
+/** Reads the code of a gift for its buyer; undefined if it can no longer be redeemed or shown. */
 export async function readGiftCode(
   database: Queries & Transactions,
   { id, gift }: Order,

@@ -2,7 +2,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { PaymentNotification } from './entities.ts';
 
-/** A notification to store, without NUL characters, which PostgreSQL text cannot hold. */
+/** A notification to store. NUL characters are removed, because PostgreSQL text cannot contain them. */
 export interface NewNotification {
   readonly provider: string;
   readonly event_key: string;
@@ -18,14 +18,14 @@ interface QueuedNotification extends PromiseWithResolvers<string | undefined> {
   readonly notification: NewNotification;
 }
 
-/** Maximum notifications per statement and in the queue. Further ones are rejected, and the provider repeats them. */
+/** How many notifications fit into a statement, and into the queue. Any more are rejected, and the provider sends them again. */
 const limits = { batch: 50, queue: 5_000 };
-/** Seconds until a sweep processes a notification that its instance has not processed. */
+/** Seconds after which a sweep processes a notification that the instance which received it has not processed. */
 const leaseSeconds = 10;
 
 /**
  * Stores notifications in batches, so that a burst of a thousand takes twenty commits and one connection. `storeFirst` has a connection of
- * its own, because settlements use all others in a burst.
+ * its own, because in a burst settlements use all the others.
  */
 export class InboxWriter {
   readonly #database: Pick<Database, 'storeFirst'>;
@@ -39,8 +39,8 @@ export class InboxWriter {
   /**
    * Queues a notification for the next batch.
    *
-   * @returns its id; undefined if the event has been stored before
-   * @throws errors of the database
+   * @returns its id; undefined if the event is already stored
+   * @throws database errors
    */
   store(notification: NewNotification): Promise<string | undefined> {
     if (this.#queue.length >= limits.queue) return Promise.reject(new Error('too many notifications are waiting'));

@@ -18,14 +18,14 @@ interface NotificationResponse {
 const storeDeadlineMs = 2_000;
 const maxKeyLength = 300;
 const removalBatchSize = 1_000;
-/** Minimum time between two log lines of the same kind, because anyone can call these paths. */
+/** Minimum interval between log lines of the same kind, because anyone can call these paths. */
 const logIntervalMs = 60_000;
 
 const emptyResponse = (status: number): NotificationResponse => ({ status, body: '', contentType: 'text/plain' });
 
 /**
- * Stores an authentic notification, and responds before it is processed. Status 404: unknown provider; 403: not authentic; 503: not stored,
- * so the provider repeats it.
+ * Stores an authentic notification and responds before it is processed. Status 404: unknown provider; 403: not authentic; 503: not stored,
+ * so that the provider sends it again.
  */
 export async function receiveNotification(
   host: Host,
@@ -106,10 +106,10 @@ function toColumnText(text: string): string {
 }
 
 /**
- * Removes processed notifications older than this many days, in batches, except notifications about an order with an unresolved flag. Their
+ * Removes processed notifications that are older than this many days, in batches. Keeps those about an order with an unresolved flag. Their
  * effects are in `payment` and `refund`, which are kept permanently.
  *
- * @returns the number of removed notifications
+ * @returns how many notifications were removed
  */
 export async function removeOldNotifications(database: Queries, days: number): Promise<number> {
   let removedCount = 0;

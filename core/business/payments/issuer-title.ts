@@ -1,4 +1,4 @@
-/** The wallets' own spelling, by provider code. */
+/** Wallet names as the wallets spell them, by provider code. */
 const titles: Readonly<Record<string, string>> = {
   'airpay shopee': 'ShopeePay',
   dana: 'DANA',
@@ -11,7 +11,7 @@ const titles: Readonly<Record<string, string>> = {
 /**
  * Returns the display name of a bank or wallet.
  *
- * @param issuer the provider's code
+ * @param issuer the provider's code for it
  */
 export function issuerTitle(issuer: string): string {
   return titles[issuer.toLowerCase()] ?? issuer;

@@ -7,33 +7,33 @@ import type { TimeSpan } from './payment-provider.ts';
 /** A payment or refund, for bookkeeping. */
 export interface Movement {
   readonly kind: 'payment' | 'refund';
-  /** Time of the payment, or of the refund's confirmation. */
+  /** When the payment arrived, or the refund was confirmed. */
   readonly at: Date;
   readonly order: string; // its code
   readonly orderState: string;
   readonly accountId: string;
   readonly days: number;
   readonly label: string | undefined;
-  /** True if the account that redeems the gift gets the days, instead of the buyer. */
+  /** True if the days go to the account that redeems the gift, not to the buyer. */
   readonly isGift: boolean;
-  readonly amount: number; // in the smallest unit that the currency is priced in; negative for refunds
+  readonly amount: number; // in the smallest unit in which the currency is priced; negative for refunds
   readonly currency: string;
   /** The provider's fee, if known. */
   readonly fee: number | undefined;
   readonly provider: string;
-  /** Our reference of the charge or refund at the provider. */
+  /** Our reference for the charge or refund at the provider. */
   readonly reference: string;
-  /** The provider's id of the payment. */
+  /** The provider's id for the payment. */
   readonly paymentId: string | undefined;
   readonly issuer: string | undefined;
-  /** The outcome of a payment; for a refund, `provider` or `manual`. */
+  /** A payment's outcome; for a refund, `provider` or `manual`. */
   readonly outcome: string;
   readonly isFlagged: boolean;
-  /** True if the provider's books contain it as well. */
+  /** True if the provider's books contain it too. */
   readonly isReconciled: boolean;
 }
 
-/** Reads the time of the latest payment or finished refund; undefined if there is none. */
+/** Returns the time of the latest payment or finished refund; undefined if there is none. */
 export async function readLastMovement(database: Queries): Promise<Date | undefined> {
   const [row] = await database.query<{ at: number | null }>(
     `select ${epoch(`greatest((select max(paid_at) from payment), (select max(finished_at) from refund where state = 'done'))`)} as at`,
@@ -41,7 +41,7 @@ export async function readLastMovement(database: Queries): Promise<Date | undefi
   return row?.at == null ? undefined : new Date(row.at);
 }
 
-/** Columns of a movement in an export, in order. New columns come last. */
+/** The columns of an exported movement, in order. Add new columns at the end. */
 export const movementColumns: Readonly<
   Record<string, (movement: Movement, day: string, clock: string) => string | number | undefined>
 > = {
@@ -68,13 +68,13 @@ export const movementColumns: Readonly<
   at: ({ at }) => at.toISOString(),
 };
 
-/** Large, because each page sorts all filtered rows. */
+/** Large, because every page sorts all rows that match the filter. */
 const pageSize = 2_000;
 
 type MovementRow = RowOf<Omit<Movement, 'at'>, typeof Payment> &
   Row<typeof Payment, 'id'> & { readonly at_text: string; readonly at: number };
 
-/** Lists payments and finished refunds, oldest first. `since` and `until` refer to the movement, not to its order. */
+/** Lists payments and finished refunds, oldest first. `since` and `until` apply to the movement, not to its order. */
 export async function* listMovements(database: Queries, filter: OrderFilter): AsyncGenerator<Movement> {
   let cursor: Pick<MovementRow, 'at_text' | 'id'> | undefined;
   for (;;) {
@@ -134,7 +134,7 @@ async function readPage(
   );
 }
 
-/** Sums of one provider's recorded movements in a time range, excluding manual refunds. */
+/** Totals of one provider's recorded movements in a time range, without manual refunds. */
 export interface ProviderSums {
   readonly provider: string;
   readonly currency: string;
@@ -142,13 +142,13 @@ export interface ProviderSums {
   readonly gross: number;
   readonly refunds: number;
   readonly refunded: number;
-  /** Sum of the known fees. */
+  /** Sum of all fees that are known. */
   readonly fees: number;
-  /** Number of movements that are also in the provider's books. */
+  /** How many movements are also in the provider's books. */
   readonly found: number;
 }
 
-/** Sums the movements of a time range by provider and currency. */
+/** Adds up the movements in a time range by provider and currency. */
 export async function sumMovements(database: Queries, { since, until }: TimeSpan): Promise<ProviderSums[]> {
   return database.query<ProviderSums>(
     `select provider, currency, count(*) filter (where kind = 'payment')::int as payments,

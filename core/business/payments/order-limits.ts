@@ -10,11 +10,11 @@ import { CheckoutError } from './checkout-error.ts';
 import { paymentsSection } from './section.ts';
 
 /*
- * Limits on unpaid orders. An account's orders are counted in the database under its lock, which is exact for any number of instances. A
- * network's charges are counted in the shared state, because the addresses of orders are not stored.
+ * Limits on unpaid orders. An account's orders are counted in the database under the account's lock, which is exact for any number of
+ * instances. A network's charges are counted in the shared state, because orders do not store addresses.
  */
 
-/** SQL condition: an order can still be paid. */
+/** SQL condition that is true if an order can still be paid. */
 export const openOrderCondition = `state in ('created', 'pending') and expires_at > clock_timestamp()`;
 
 const hourSeconds = 3_600;
@@ -31,10 +31,10 @@ export async function lockBuyer(transaction: EntityManager, accountId: string): 
 }
 
 /**
- * Checks that an account may have another charge for this many days. The caller holds the account's lock.
+ * Checks that an account may have another charge for this many days. The caller must hold the account's lock.
  *
- * @param days additional days of the account; 0 for a gift
- * @throws CheckoutError `too_many_days`; `too_many_orders` and `too_many_charges`, with the time to retry
+ * @param days days that the account would gain; 0 for a gift
+ * @throws CheckoutError `too_many_days`; `too_many_orders` and `too_many_charges`, with the time to try again
  */
 export async function checkLimits(
   host: Pick<Host, 'section'>,
@@ -78,8 +78,8 @@ async function checkOpenOrders(
 }
 
 /**
- * Checks the number of unpaid charges within the last hour. Excludes charges that the gateway replaced because their response was lost, as
- * the buyer requested them only once.
+ * Checks how many charges went unpaid within the last hour. Charges that the gateway replaced because their response was lost do not count:
+ * the buyer asked for them only once.
  */
 async function checkUnpaidCharges(transaction: EntityManager, accountId: string, maxCharges: number): Promise<void> {
   const [charge] = await transaction.execute<{ next: number }[]>(
@@ -96,11 +96,11 @@ async function checkUnpaidCharges(transaction: EntityManager, accountId: string,
 }
 
 /**
- * Counts a charge of the buyer's network. Called last, so that an order rejected for its input or for lack of a place does not use up the
- * limit of the other buyers in that network.
+ * Counts a charge against the limit of the buyer's network. Called last, so that an order rejected for its input or because the plan is
+ * sold out does not use up the limit for other buyers in that network.
  *
  * @param address the buyer's IP address; undefined for a program
- * @throws CheckoutError `too_many_charges`, with the time to retry
+ * @throws CheckoutError `too_many_charges`, with the time to try again
  */
 export async function countNetworkCharge(
   { section, shared, now }: Pick<Host, 'section' | 'shared' | 'now'>,

@@ -6,26 +6,27 @@ import type { OrderLine } from './order-types.ts';
 
 /*
  * Lines that plugins record about an order when it is placed, for its receipt, its email and its page for operators. They are stored with
- * the order, so that receipts need no plugin when money is recorded.
+ * the order so that a receipt can be issued without the plugin once the payment is recorded.
  */
 
 export type { OrderLine } from './order-types.ts';
 
-/** An order that a buyer places. */
+/** An order that a buyer has just placed. */
 export interface PlacedOrder {
   readonly id: string;
   readonly accountId: string;
-  /** False if an open order for the same plan is placed again, for example in another tab. */
+  /** False if this is an open order for the same plan that is placed again, for example in another tab. */
   readonly isNew: boolean;
 }
 
 /**
- * Stores a plugin's data about an order, as the last step of the order's transaction. Core has locked the buyer's account and, where places
- * are limited, the places; take no other lock that transactions share. If it throws, there is no order.
+ * Stores a plugin's data about an order, as the last step of the order's transaction. Core already holds locks on the buyer's account and,
+ * if a plugin limits the plan's places (`PlaceSteps`), on the places. Do not take any other lock that concurrent transactions may take, or
+ * they could deadlock. If this throws, no order is placed.
  */
 export type RecordOrder = (transaction: EntityManager, order: PlacedOrder) => Promise<readonly OrderLine[]>;
 
-/** Stores the lines of an order. If the order was placed again, they replace its earlier lines. */
+/** Stores an order's lines. If the order was placed again, they replace its earlier lines. */
 export async function storeOrderLines(
   transaction: EntityManager,
   { id, isNew }: PlacedOrder,
@@ -50,14 +51,15 @@ export async function readOrderLines(database: Queries, orderId: string): Promis
 /**
  * Describes a line in the reader's language.
  *
- * @param baseUrl prefix of paths of this gateway, because emails need full URLs
+ * @param baseUrl prepended to this gateway's own paths, because emails need full URLs
  */
 export function describeOrderLine(
   { label, text, path }: OrderLine,
   language: keyof OrderLine['label'],
   baseUrl = '',
 ): { readonly label: string; readonly text: string; readonly path: string } {
-  // Links lead only to paths of this gateway and to https; browsers read `//host`, `/\host` and a tab in between as another host.
+  // Only paths on this gateway and https URLs become links. Browsers treat `//host`, `/\host`, and either with a tab after the first slash,
+  // as a different host.
   const target = path === undefined || !/^(?:\/(?![/\\\s])|https:\/\/)/.test(path) ? '' : path;
   return { label: label[language], text: text[language], path: target.startsWith('/') ? baseUrl + target : target };
 }

@@ -64,7 +64,7 @@ function describePaidOrder(
   return facts;
 }
 
-/** Describes a plugin's line: `Terms accepted: Version 2 · https://…`. */
+/** Describes a line that a plugin recorded: `Terms accepted: Version 2 · https://…`. */
 function toFact({ label, text, path }: ReturnType<typeof describeOrderLine>): [string, string] {
   return [
     toOneLine(label),
@@ -72,7 +72,7 @@ function toFact({ label, text, path }: ReturnType<typeof describeOrderLine>): [s
   ];
 }
 
-/** Describes the seller and the numbers of a stored receipt. The number of a refund comes before the payment's number. */
+/** Describes a stored receipt: its seller and its numbers. A refund's number comes before the payment's. */
 function describeReceipt(receipt: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): [string, string][] {
   if (receipt === undefined) return [];
   const facts: [string, string][] = [[t('mail.receipt.seller'), toOneLine(receipt.seller)]];

@@ -5,5 +5,5 @@ import id from './texts/id.json' with { type: 'json' };
 /** Texts about orders on pages and in emails. */
 export const orderTexts = { en, id };
 
-/** Returns the sentence to record as the reason of a refund, a resolved flag or a skipped email. Pages recognise and translate it. */
+/** Returns the sentence to record as the reason for a refund, a resolved flag or a skipped email. Pages recognize and translate it. */
 export const orderReason = defineSentences(en);

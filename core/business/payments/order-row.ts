@@ -4,9 +4,9 @@ import type { PlanOrder } from './entities.ts';
 import type { Gift, Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } from './order-types.ts';
 
 /**
- * Returns SQL of a JSON object with columns of `x`. Times are in epoch ms.
+ * Returns an SQL expression for a JSON object with columns of `x`. Times are in epoch ms.
  *
- * @param extraMembers SQL of further names and values
+ * @param extraMembers SQL expressions for further names and values
  */
 const buildJsonObject = (columns: readonly string[], times: readonly string[], ...extraMembers: readonly string[]) =>
   `json_build_object(${[...columns.map((name) => `'${name}', x.${name}`), ...times.map((name) => `'${name}', ${epoch(`x.${name}`)}`), ...extraMembers].join(', ')})`;
@@ -17,7 +17,7 @@ const buildJsonList = (table: string, columns: readonly string[], times: readonl
 const giftStateSql = `case when x.redeemed_at is not null then 'redeemed' when x.revoked_at is not null then 'revoked'
   when x.expires_at <= clock_timestamp() then 'expired' else 'open' end`;
 
-/** SQL columns of an order `o`, including its rows in other tables. */
+/** SQL columns of an order `o`, including what other tables hold about it. */
 export const orderColumns = `
   o.id, o.code, o.account_id, o.days, o.price::float8 as price, o.currency, o.label, o.limits, o.provider,
   o.is_gift, o.state, o.is_late, ${epochs('o.created_at', 'o.expires_at', 'o.paid_at')},

@@ -3,16 +3,16 @@ import { epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt as AttemptEntity, PaymentNotification } from './entities.ts';
 import type { PaymentAttempt } from './order-types.ts';
 
-/** An attempt to charge an order, and how often its state was read at the provider. */
+/** An attempt to charge an order, and how often the provider was asked about it. */
 export interface AttemptTrail extends Pick<
   PaymentAttempt,
   'reference' | 'providerReference' | 'charge' | 'amount' | 'currency' | 'expiresAt' | 'checkedAt' | 'error'
 > {
-  /** Last state reported by the provider. */
+  /** Last state that the provider reported. */
   readonly state: string;
   readonly createdAt: Date;
   readonly checks: number;
-  /** Undefined once the provider is no longer asked, because the state is final. */
+  /** Undefined once the state is final, because the provider is no longer asked. */
   readonly nextCheckAt: Date | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface NotificationTrail {
   readonly outcome: string | undefined;
 }
 
-/** Lists all attempts of an order, oldest first. */
+/** Lists all attempts to charge an order, oldest first. */
 export async function listAttempts(database: Queries, orderId: string): Promise<AttemptTrail[]> {
   const rows = await database.query<RowOf<AttemptTrail, typeof AttemptEntity>>(
     `select reference, provider_reference, charge, state, amount::float8 as amount, currency, checks, error,

@@ -1,44 +1,44 @@
 import type { RateLimits } from '#core/gateway/facts.ts';
 
 /**
- * `created`: no charge yet. `pending`: can be paid. `expired`, `failed`, `cancelled`: not paid, but becomes `paid` if a payment
- * arrives late. `refunded`: the whole payment was refunded.
+ * `created`: no charge yet. `pending`: can be paid. `expired`, `failed`, `cancelled`: not paid, but becomes `paid` if a payment arrives
+ * late. `refunded`: the whole payment was refunded.
  */
 export type OrderState = (typeof orderStates)[number];
 
 export const orderStates = ['created', 'pending', 'expired', 'failed', 'cancelled', 'paid', 'refunded'] as const;
 
-/** A sale: account, plan and price at the time of the order, and its payment. */
+/** A sale: account, plan and price when the order was placed, and its payment. */
 export interface Order {
   readonly id: string;
   /** Human-readable: `ORD-7F3K2MQX`. */
   readonly code: string;
   readonly accountId: string;
   readonly days: number;
-  readonly price: number; // in the smallest unit that the currency is priced in
+  readonly price: number; // in the smallest unit in which the currency is priced
   readonly currency: string; // ISO 4217
   readonly label: string | undefined;
   readonly limits: RateLimits | undefined;
   readonly provider: string;
-  /** True if the account that redeems the code gets the days, instead of the buyer. */
+  /** True if the days go to the account that redeems the code, not to the buyer. */
   readonly isGift: boolean;
   /** Undefined until a gift is paid. */
   readonly gift: Gift | undefined;
   readonly state: OrderState;
-  /** True if it was paid after it had expired, failed or been cancelled. */
+  /** True if it was paid after it had expired, failed or been canceled. */
   readonly isLate: boolean;
   readonly createdAt: Date;
-  /** Payment deadline. */
+  /** By when it must be paid. */
   readonly expiresAt: Date;
   readonly paidAt: Date | undefined;
   /** The last attempt to pay it. */
   readonly attempt: PaymentAttempt | undefined;
-  /** The buyer's period from this order, as it is in the ledger now; undefined for a gift, and if nothing of it remains. */
+  /** The period that the order bought for its buyer, as the ledger has it now; undefined for a gift, or if nothing of it remains. */
   readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
   readonly payments: readonly Payment[];
   readonly flags: readonly OrderFlag[];
   readonly refunds: readonly OrderRefund[];
-  /** Database time of this read. */
+  /** Database time at which the order was read. */
   readonly readAt: Date;
 }
 
@@ -51,11 +51,11 @@ interface LocalizedText {
 export interface OrderLine {
   readonly label: LocalizedText;
   readonly text: LocalizedText;
-  /** Link target: a path of this gateway, or an https URL. */
+  /** Where the line links to: a path on this gateway, or an https URL. */
   readonly path?: string | undefined;
 }
 
-/** State of a gift. Its buyer sees when it was redeemed; only the operator sees the redeemer and their days. */
+/** State of a gift. The buyer sees when it was redeemed; only operators see who redeemed it, and their days. */
 export interface Gift {
   readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';
   /** The last characters of the code. */
@@ -63,15 +63,15 @@ export interface Gift {
   readonly expiresAt: Date;
   readonly redeemedAt: Date | undefined;
   readonly revokedAt: Date | undefined;
-  /** Account that redeemed it. */
+  /** The account that redeemed it. */
   readonly redeemedBy: string | undefined;
-  /** The redeemer's period, as it is in the ledger now; undefined if nothing of it remains. */
+  /** The redeemer's period, as the ledger has it now; undefined if nothing of it remains. */
   readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
 }
 
 /** One charge at the provider. */
 export interface PaymentAttempt {
-  /** Our reference at the provider: the order's code and the number. */
+  /** Our reference for it at the provider: the order's code and the attempt's number. */
   readonly reference: string;
   readonly providerReference: string | undefined;
   readonly number: number;
@@ -81,11 +81,11 @@ export interface PaymentAttempt {
   readonly qr: string | undefined;
   /** URL of an image or page at the provider. */
   readonly paymentUrl: string | undefined;
-  readonly amount: number; // to pay, including the provider's fee if it adds one
+  readonly amount: number; // amount to pay; includes the provider's fee if it adds one
   readonly currency: string;
   readonly expiresAt: Date;
   readonly checkedAt: Date | undefined;
-  /** Error of the last call to the provider, for the operator. */
+  /** Error of the last call to the provider, for operators. */
   readonly error: string | undefined;
 }
 
@@ -93,12 +93,12 @@ export interface PaymentAttempt {
 export interface Payment {
   readonly id: string;
   readonly reference: string;
-  /** Id at the provider. */
+  /** The provider's id for it. */
   readonly paymentId: string;
   readonly amount: number;
   readonly currency: string;
   readonly paidAt: Date;
-  /** Bank or wallet of the buyer. */
+  /** The buyer's bank or wallet. */
   readonly issuer: string | undefined;
   readonly outcome: PaymentOutcome;
   /** The provider's fee, if known. */
@@ -106,8 +106,8 @@ export interface Payment {
 }
 
 /**
- * Effect of a payment. `activated`: it bought the order's days. All other payments bought nothing and are flagged for the operator, except
- * `returned`: refunded before it was recorded. `wrong_reference`: paid with a different charge for the order, which was never shown.
+ * What a payment did. `activated`: it bought the order's days. All others bought nothing and are flagged for operators, except `returned`:
+ * it was refunded before it was recorded. `wrong_reference`: it was made for another charge of the order, one that was never shown.
  */
 export type PaymentOutcome = (typeof paymentOutcomes)[number];
 
@@ -121,18 +121,18 @@ export const paymentOutcomes = [
 ] as const;
 
 /**
- * Reason why an order needs the operator.
+ * Why an order needs an operator.
  *
- * - `reversed`: the provider reports a payment as failed that it had confirmed.
- * - `refund_unconfirmed`: the provider has neither confirmed nor rejected a refund for a week.
+ * - `reversed`: the provider confirmed a payment, and now reports it as failed.
+ * - `refund_unconfirmed`: for a week, the provider has neither confirmed nor rejected a refund.
  * - `wrong_reference`: a payment names this order, but a different charge at the provider.
  * - `deleted_account`: paid after the account was deleted; the days cannot be used.
  * - `refunded_twice`: more was refunded than was paid.
- * - `not_in_books`: the provider's books have money that is not on record here, with or without an order.
- * - `not_at_provider`: money on record here is missing in the provider's books, or has a different amount there.
- * - `invalid_qr`: the QR code was not for the order's amount, and was not shown.
- * - `unusual_qr`: the QR code was for the order's amount and was shown, but may be paid twice, or violates the standard.
- * - `gift_without_code`: paid while no plugin issued codes; the days went to the buyer.
+ * - `not_in_books`: the provider's books contain money that is not on record here, with or without an order.
+ * - `not_at_provider`: money on record here is missing from the provider's books, or has a different amount there.
+ * - `invalid_qr`: the QR code was not for the order's amount, so it was not shown.
+ * - `unusual_qr`: the QR code was for the order's amount and was shown, but it could be paid twice or violates the standard.
+ * - `gift_without_code`: paid when no plugin issued codes; the days went to the buyer.
  */
 export type FlagKind = (typeof flagKinds)[number];
 
@@ -154,16 +154,16 @@ export const flagKinds = [
   'gift_without_code',
 ] as const;
 
-/** The operator's decision on money that bought nothing; shown to the buyer. */
+/** What the operator decided about money that bought nothing. The buyer is told. */
 export type FlagOutcome = (typeof flagOutcomes)[number];
 
 export const flagOutcomes = ['days_given', 'money_back', 'kept'] as const;
 
-/** An issue with an order, for the operator to decide. */
+/** Something about an order that an operator must decide. */
 export interface OrderFlag {
   readonly id: string;
   readonly kind: FlagKind;
-  /** The payment or refund concerned. */
+  /** The payment or refund that it is about. */
   readonly subject: string;
   readonly createdAt: Date;
   readonly resolvedAt: Date | undefined;
@@ -173,16 +173,16 @@ export interface OrderFlag {
 
 /** A refund of one payment, in full or in part. */
 export interface OrderRefund {
-  /** Our reference of the refund at the provider. */
+  /** Our reference for the refund at the provider. */
   readonly key: string;
-  /** Our id of the payment. */
+  /** Our id for the payment. */
   readonly paymentId: string;
   readonly amount: number;
   readonly currency: string;
-  /** `asked`: recorded, and perhaps requested. `sent`: accepted by the provider, but not confirmed. */
+  /** `asked`: recorded, and possibly requested. `sent`: accepted by the provider, but not confirmed. */
   readonly state: 'asked' | 'sent' | 'done' | 'failed';
   readonly days: DaysBack;
-  /** True if the operator paid it back outside the provider. */
+  /** True if an operator paid it back outside the provider. */
   readonly isManual: boolean;
   readonly reason: string;
   readonly createdAt: Date;
@@ -190,20 +190,20 @@ export interface OrderRefund {
 }
 
 /**
- * Days that a refund takes back once it is done. `whole`: all days of its payment; used ones are replaced by other days of the account.
- * `unused`: only its unused days. Only a payment that bought days can lose some.
+ * Which days a refund takes back once it is done. `whole`: all that the payment bought; used days are replaced by other days of the
+ * account. `unused`: only those not used yet. Days can be taken back only for a payment that bought days.
  */
 export type DaysBack = (typeof daysBackOptions)[number];
 
-/** Options in the order of forms: the most common one first. */
+/** In the order in which forms list them, the most common one first. */
 export const daysBackOptions = ['unused', 'whole', 'none'] as const;
 
-/** Returns true while a refund of the payment is in progress. */
+/** Returns true if a refund of the payment is in progress. */
 export function isRefundInProgress({ refunds }: Pick<Order, 'refunds'>, { id }: Payment): boolean {
   return refunds.some(({ paymentId, state }) => paymentId === id && (state === 'asked' || state === 'sent'));
 }
 
-/** Returns the refundable remainder of a payment; 0 if it was refunded twice. Refunds in progress count as paid back. */
+/** Returns how much of a payment can still be refunded; 0 if it was refunded twice. Refunds in progress count as paid back. */
 export function computeRefundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
   const paidBack = refunds
     .filter(({ paymentId, state }) => paymentId === id && state !== 'failed')

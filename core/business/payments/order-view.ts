@@ -2,9 +2,9 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { listOrders, type Order } from './order.ts';
 
 /**
- * State of an order as its buyer sees it. `preparing`: not payable yet. `waiting`: payable. `seen`: a payment was reported and is being
- * processed. `wrong`: a wrong payment waits for the operator's decision. `decided`: a wrong amount was paid, the operator has decided, and
- * nothing more is due. See `OrderState` for the others.
+ * An order's state as its buyer sees it. `preparing`: cannot be paid yet. `waiting`: can be paid. `seen`: a payment was reported and is
+ * being processed. `wrong`: a wrong payment waits for an operator's decision. `decided`: a wrong amount was paid, an operator has decided,
+ * and nothing more is due. For the others, see `OrderState`.
  */
 export type OrderView =
   | 'preparing'
@@ -18,14 +18,14 @@ export type OrderView =
   | 'paid'
   | 'refunded';
 
-/** Views that a payment can still change without the operator. */
+/** Views that a payment can still change without an operator. */
 const openViews = new Set<OrderView>(['preparing', 'waiting', 'seen', 'expired', 'failed', 'cancelled']);
 
 export function isOpenView(view: OrderView): boolean {
   return openViews.has(view);
 }
 
-/** @param isSeen true while a notification about the order is being processed */
+/** @param isSeen true if a notification about the order is being processed */
 export function determineOrderView(order: Order, { isSeen = false }: { readonly isSeen?: boolean } = {}): OrderView {
   const { state, flags, attempt, expiresAt, readAt } = order;
   if (state === 'paid' || state === 'refunded') return state;
@@ -38,18 +38,18 @@ export function determineOrderView(order: Order, { isSeen = false }: { readonly 
   return state === 'pending' && attempt?.charge === 'created' ? 'waiting' : 'preparing';
 }
 
-/** Returns true if the operator has decided on a wrong payment. The caller has ruled out open flags. */
+/** Returns true if an operator has decided about a wrong payment. The caller must have ruled out open flags. */
 function isDecided({ state, flags, payments }: Order): boolean {
   if (state !== 'expired' && state !== 'failed' && state !== 'cancelled') return false;
   return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));
 }
 
-/** Returns true for the `wrong_…` kinds of flags and outcomes of payments: amount, currency or charge. */
+/** Returns true for flags and payment outcomes of the kind `wrong_…`: amount, currency or charge. */
 export function isWrong(name: string): boolean {
   return name.startsWith('wrong_');
 }
 
-/** Reads the view of an order, including whether a notification about it is being processed. */
+/** Reads how the buyer sees an order, including whether a notification about it is being processed. */
 export async function readOrderView(order: Order, database: Queries): Promise<OrderView> {
   const view = determineOrderView(order);
   return isOpenView(view) ? determineOrderView(order, { isSeen: await isPaymentSeen(database, order.id) }) : view;
@@ -63,14 +63,14 @@ export interface OpenOrder {
   readonly view: OrderView;
 }
 
-/** Finds the newest open order of a buyer. */
+/** Finds a buyer's newest open order. */
 export async function findOpenOrder(database: Queries, accountId: string): Promise<OpenOrder | undefined> {
   const { orders } = await listOrders(database, { accountId }, undefined, maxRecentOrders);
   const order = orders.find((candidate) => ['waiting', 'preparing', 'wrong'].includes(determineOrderView(candidate)));
   return order && { order, view: await readOrderView(order, database) };
 }
 
-/** Returns true while a notification about the order is waiting to be processed, so that its buyer does not pay again. */
+/** Returns true if a notification about the order is waiting to be processed. The page then keeps the buyer from paying twice. */
 async function isPaymentSeen(database: Queries, orderId: string): Promise<boolean> {
   const [row] = await database.query<{ is_seen: boolean }>(
     `select exists (

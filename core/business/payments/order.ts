@@ -7,22 +7,22 @@ import type { Order, OrderState } from './order-types.ts';
 export type { Order, OrderFlag, OrderRefund, OrderState, Payment } from './order-types.ts';
 export { computeRefundable } from './order-types.ts';
 
-/** Filter for listing orders. Times are creation times. */
+/** Selects orders to list. Times are creation times. */
 export interface OrderFilter {
   readonly accountId?: string | undefined;
   /**
-   * Part of the order's code, or of the account's name or email address, in any case; a complete reference or payment id of the provider;
-   * or an amount requested or paid, optionally with the minute: `95.000 20:14`.
+   * Part of the order's code, or of the account's name or email address (case is ignored); a complete reference or payment id of the
+   * provider; or an amount requested or paid, optionally with the minute: `95.000 20:14`.
    */
   readonly words?: string | undefined;
-  /** Time zone of the minute in `words`; default: UTC. */
+  /** Time zone for the minute in `words`; default: UTC. */
   readonly timeZone?: string | undefined;
   readonly state?: OrderState | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined; // exclusive
   /** True: only orders with an unresolved flag; false: only orders without one. */
   readonly isFlagged?: boolean | undefined;
-  /** True: orders with problems first, then the newest. Only for a few days of orders, because all of them are evaluated. */
+  /** True: orders with problems come first, then the newest. Use it only for a few days of orders, because all of them are evaluated. */
   readonly isWorstFirst?: boolean | undefined;
 }
 
@@ -36,7 +36,7 @@ const maxPageSize = 1_000;
 /**
  * Reads one order.
  *
- * @param accountId account that must own the order; default: any
+ * @param accountId the account that must own the order; default: any
  */
 export async function readOrder(
   database: Queries,
@@ -52,9 +52,9 @@ export async function readOrder(
 }
 
 /**
- * Reads the codes of orders by id.
+ * Reads order codes by order id.
  *
- * @param ids UUIDs; ids of other things are skipped
+ * @param ids UUIDs; ids of anything else are skipped
  */
 export async function readOrderCodes(database: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<Pick<OrderRow, 'id' | 'code'>>(
@@ -100,7 +100,9 @@ function parseAmountAndMinute(words: string): { readonly amount?: string; readon
 const openFlagCondition = (order: string, kindCondition = '') =>
   `exists (select 1 from order_flag f where f.order_id = ${order}.id and f.resolved_at is null ${kindCondition})`;
 
-/** SQL rank of an order by urgency: 0 money lost, 1 money to decide on, 2 a failed charge or a refund in progress, 3 no problem. */
+/**
+ * SQL expression for an order's urgency: 0 money lost, 1 money to decide about, 2 a failed charge or a refund in progress, 3 no problem.
+ */
 const urgencyRankSql = (order: string) => `(case
   when ${openFlagCondition(order, `and f.kind in (${severeFlagKinds.map((kind) => `'${kind}'`).join(', ')})`)} then 0
   when ${openFlagCondition(order)} then 1
@@ -157,10 +159,10 @@ function buildFlagCondition(isFlagged: boolean | undefined): string {
   return isFlagged ? openFlagCondition('o') : `not ${openFlagCondition('o')}`;
 }
 
-/** Crockford's base 32, without I, L, O and U: no letter looks like a digit, and codes rarely spell words. */
+/** Crockford's base 32. It has no I, L, O or U, so no letter looks like a digit and codes rarely spell words. */
 const codeCharacters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Generates the code of an order from 40 random bits. A code is never reused at the provider. */
+/** Generates an order code from 40 random bits. A code must never be reused at the provider. */
 export function generateOrderCode(): string {
   return `ORD-${Array.from({ length: 8 }, () => codeCharacters[randomInt(codeCharacters.length)]).join('')}`;
 }

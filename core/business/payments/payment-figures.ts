@@ -3,13 +3,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import type { PaymentError } from './payment-provider.ts';
 
-/** Maximum age of a reported but unconfirmed payment before it is a problem. The provider's retries take less time. */
+/** How long a payment may be reported but unconfirmed before that is a problem. The provider's retries take less time. */
 export const maxUnconfirmedMs = 600_000;
 
-/** Numbers of attempts, refunds and notifications that still need a call to the provider. */
+/** How many attempts, refunds and notifications still need a call to the provider. */
 export interface CheckCounts {
-  readonly attempts: number; // with status reads to come
-  readonly refunds: number; // not confirmed by the provider
+  readonly attempts: number; // whose status will still be read
+  readonly refunds: number; // that the provider has not confirmed
   readonly notifications: number; // not processed yet
 }
 
@@ -23,8 +23,8 @@ export async function countChecks(database: Queries): Promise<CheckCounts> {
 }
 
 /**
- * Reads when the oldest unconfirmed payment was reported (epoch ms). A payment is unconfirmed until its notification is processed. Ignores
- * notifications about charges that are not ours, because no buyer waits for them.
+ * Returns when the oldest unconfirmed payment was reported, in epoch ms. A payment is unconfirmed until its notification is processed.
+ * Notifications about charges that are not ours are ignored, because no buyer waits for them.
  */
 export async function readOldestUnconfirmed(database: Queries): Promise<number | undefined> {
   const [row] = await database.query<{ at: number | null }>(
@@ -46,14 +46,14 @@ export function countOpenFlags(database: Queries): Promise<{ kind: string; count
 const getCallCounts = (host: Pick<Host, 'keep'>) =>
   host.keep('payments/call-counts', () => new Map<string, [provider: string, result: string, calls: number]>());
 
-/** Counts one call to a payment provider, for the metrics. */
+/** Counts one call to a payment provider, for metrics. */
 export function countCall(host: Pick<Host, 'keep'>, provider: string, result: 'ok' | PaymentError['kind']): void {
   const counts = getCallCounts(host);
   const key = `${provider} ${result}`;
   counts.set(key, [provider, result, (counts.get(key)?.[2] ?? 0) + 1]);
 }
 
-/** Payment metrics. Except for the calls, they are the same on each instance. */
+/** Payment metrics. All except the calls are the same on every instance. */
 export const paymentGauges = [
   gaugeBy(['state'], 'orders', 'Orders by state.', async ({ database }) => {
     const rows = await database.query<{ state: string; orders: number }>(

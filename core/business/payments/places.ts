@@ -2,38 +2,36 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
 import { Steps } from '#core/platform/database/steps.ts';
 
-/*
- * Places limit the number of passes that run at the same time, if a plugin limits them. Without such a plugin, no plan sells out.
- */
+/* If a plugin limits them, places limit how many passes can run at the same time. Without such a plugin, no plan ever sells out. */
 
-/** Details of a plan that is sold out to new customers. */
+/** What is known about a plan that is sold out to new customers. */
 export interface SoldOut {
-  /** Epoch ms at which a place becomes free for an account that joins the waiting list now, if no plan is renewed; undefined if unknown. */
+  /** When a place becomes free for an account that joins the waiting list now, if no plan is renewed, in epoch ms; undefined if unknown. */
   readonly freeAt: number | undefined;
 }
 
-/** Sold-out plans by their days. */
+/** Sold-out plans, by their number of days. */
 export type SoldOutPlans = ReadonlyMap<number, SoldOut>;
 
-/** An account's wait for a place. */
+/** An account that is waiting for a place. */
 export interface Wait {
   readonly days: number;
-  /** End of the reservation; undefined while waiting. */
+  /** Until when a place is reserved; undefined if none is reserved yet. */
   readonly reservedUntil: Date | undefined;
-  /** Position on the waiting list, from 1; 0 with a reservation. */
+  /** Position on the waiting list, from 1; 0 if a place is reserved. */
   readonly position: number;
-  /** True if an open order holds the reserved place: it is reserved again if that order ends in time. */
+  /** True if an open order holds the reserved place. If that order ends in time, the place is reserved again. */
   readonly isOrdered: boolean;
 }
 
-/** Steps of the plugin that limits places. */
+/** Provided by the plugin that limits places. */
 export interface PlaceSteps {
   /**
-   * Returns true if a plan may be ordered, because the account renews, or a place is free and not reserved for the waiting list. Core has
-   * locked the buyer's account; lock the places after it. Until the transaction ends, no other order takes a place, so the order that core
-   * inserts takes this one.
+   * Returns true if a plan may be ordered, because the account renews, or because a place is free and not reserved for the waiting list.
+   * Core has already locked the buyer's account; lock the places after it. No other order takes a place until the transaction ends, so the
+   * order that core inserts next takes this one.
    *
-   * @param accountId the buyer's account; undefined for a gift, which renews nothing
+   * @param accountId the buyer's account; undefined for a gift, which does not renew anything
    */
   claimPlace(
     host: Pick<Host, 'section'>,
@@ -41,19 +39,19 @@ export interface PlaceSteps {
     accountId: string | undefined,
     days: number,
   ): Promise<boolean>;
-  /** Reads the plans that are sold out to an account, or to visitors; at most five seconds old. */
+  /** Returns the plans that are sold out to an account, or to visitors. May be up to five seconds old. */
   readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans>;
-  /** Finds the wait of an account, and how long a place is reserved; undefined if it does not wait, or already got its place. */
+  /** Returns what an account is waiting for, and how long places are reserved; undefined if it is not waiting, or already got its place. */
   findWait(host: Host, accountId: string): Promise<(Wait & { readonly reserveMinutes: number }) | undefined>;
-  /** Appends an account to the waiting list of a plan; an account already on it keeps its position. */
+  /** Adds an account to the end of a plan's waiting list; if it is already on the list, it keeps its position. */
   joinWaitingList(host: Host, accountId: string, days: number): Promise<void>;
-  /** Removes an account from the waiting list; a reserved place goes to the next account. */
+  /** Removes an account from the waiting list. If a place was reserved for it, the next account gets that place. */
   leaveWaitingList(host: Host, accountId: string): Promise<void>;
 }
 
 export const placeSteps = new Steps<PlaceSteps>();
 
-/** Reads the plans that are sold out to an account, or to visitors; empty if no plugin limits places. */
+/** Returns the plans that are sold out to an account, or to visitors; empty if no plugin limits places. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
   const steps = await placeSteps.findLoader(host.database.fork())?.();
   return steps?.readSoldOut(host, accountId) ?? new Map();

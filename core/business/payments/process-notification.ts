@@ -10,16 +10,16 @@ import { settleRefund } from './refund-status.ts';
 import { settle } from './settle.ts';
 import { runAll } from './work-queue.ts';
 
-/** The job that processes one notification. */
+/** Name of the job that processes one notification. */
 export const notificationJob = 'process-notification';
 
 const leaseSeconds = 30;
 const orderGraceSeconds = 600;
-/** Age at which a notification is dropped. The checks of its order continue. */
+/** How old a notification gets before it is dropped. The checks of its order continue. */
 const maxAgeSeconds = 86_400;
-/** Minimum number of tries before a notification is dropped, because a gateway that was off for a day has made none. */
+/** How often a notification is tried, at least, before it is dropped: a gateway that was off for a day has not tried at all. */
 const minTries = 20;
-/** Seconds between tries, for an unknown order and for a failing provider. */
+/** Bounds in seconds for the delay between tries: if the order is unknown, and if the provider fails. */
 const retryDelays = { unknown: { min: 1, max: 60 }, failed: { min: 5, max: 300 } };
 
 interface StoredNotification extends Fields<
@@ -39,7 +39,7 @@ const claimNotifications = (condition: string) => `
     payment_id as "paymentId",
     evidence::text, tries, extract(epoch from clock_timestamp() - received_at)::float8 as "ageSeconds"`;
 
-/** Processes a notification that is new, or due for another try. */
+/** Processes a notification that is new or due for another try. */
 export async function processNotification(host: Host, id: string): Promise<void> {
   const [notification] = await host.database.query<StoredNotification>(
     claimNotifications(
@@ -51,9 +51,9 @@ export async function processNotification(host: Host, id: string): Promise<void>
 }
 
 /**
- * Processes overdue notifications up to a limit.
+ * Processes overdue notifications, up to a limit.
  *
- * @returns the number of notifications
+ * @returns how many notifications were processed
  */
 export async function processOverdueNotifications(host: Host, limit: number): Promise<number> {
   const notifications = await host.database.query<StoredNotification>(
@@ -85,7 +85,7 @@ async function processClaimedNotification(host: Host, notification: StoredNotifi
   }
 }
 
-/** Reads the evidence from the notification itself, otherwise from the provider. Returns undefined if the charge is unknown here. */
+/** Takes the evidence from the notification itself, or else from the provider. Returns undefined if the charge is unknown here. */
 async function readEvidence(host: Host, notification: StoredNotification): Promise<PaymentEvidence | undefined> {
   if (notification.evidence !== null) return reviveEvidence(JSON.parse(notification.evidence));
   const { provider, reference, providerReference, paymentId } = notification;
@@ -104,7 +104,7 @@ async function readEvidence(host: Host, notification: StoredNotification): Promi
   return readStatus(host, provider, target, 'notification');
 }
 
-/** Reads a charge that may not exist at the provider, or may not be ours. Returns undefined if the provider rejects the read. */
+/** Reads a charge that may not exist at the provider or may not be ours. Returns undefined if the provider refuses to let us read it. */
 async function tryReadStatus(
   host: Host,
   provider: string,
@@ -128,7 +128,7 @@ function reviveEvidence({ paidAt, refunds, ...evidence }: PaymentEvidence): Paym
   };
 }
 
-/** Retries a notification that arrived before its order was committed. An order that stays unknown is not ours. */
+/** Schedules another try for a notification that arrived before its order was committed. If the order stays unknown, it is not ours. */
 async function awaitOrder(host: Host, notification: StoredNotification): Promise<void> {
   const { provider, reference, ageSeconds, tries } = notification;
   if (ageSeconds < orderGraceSeconds)
@@ -138,7 +138,7 @@ async function awaitOrder(host: Host, notification: StoredNotification): Promise
   await finishNotification(host, notification, 'unknown_order');
 }
 
-/** Flags foreign money for the operator, unless the charge is unpaid or cannot be read. */
+/** Flags foreign money for operators, unless the charge is unpaid or cannot be read. */
 async function flagForeignPayment(host: Host, notification: StoredNotification): Promise<void> {
   const { provider, providerReference, paymentId } = notification;
   const reference = notification.reference ?? '';

@@ -9,9 +9,9 @@ interface QrProblem {
 }
 
 /**
- * Checks that a wallet scanning this code charges the amount on the page.
+ * Checks that a wallet that scans this code charges the amount on the page.
  *
- * @returns undefined for a correct code, and for a charge with a payment page instead of a code
+ * @returns undefined if the code is correct, or if the charge has a payment page instead of a code
  */
 export function findQrProblem(
   { price, currency }: Pick<Order, 'price' | 'currency'>,

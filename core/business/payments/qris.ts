@@ -1,42 +1,41 @@
 import { readRupiah } from './amount.ts';
 
 /*
- * Text of a QRIS code: EMVCo's merchant-presented QR with Bank Indonesia's rules. A list of fields, each with a two-digit id, a two-digit
- * length in characters, and a value; the value of a template is a list again. The checksum covers UTF-8 bytes. Fields are kept in arrays:
- * an object would sort "26" before "00".
+ * Text of a QRIS code: EMVCo's merchant-presented QR with Bank Indonesia's rules. It is a list of fields, each with a two-digit id, a
+ * two-digit length in characters, and a value; the value of a template is again such a list. The checksum covers UTF-8 bytes. Fields are
+ * kept in arrays, because an object would sort "26" before "00".
  */
 
-/** Limits of a QRIS payment in rupiah, set by Bank Indonesia. */
+/** Bank Indonesia's limits on a QRIS payment, in rupiah. */
 export const qrisAmountLimits = { least: 1, most: 10_000_000 };
 
-/** GUID of the national repository; its account holds the NMID. */
+/** GUID of the national repository. Its account contains the NMID. */
 const nationalRepository = 'ID.CO.QRIS.WWW';
 
-/** Id of two digits, with the text or the nested fields. */
+/** Two-digit id, and the text or the nested fields. */
 export type QrisField = readonly [id: string, value: string | readonly QrisField[]];
 
-/** A parsed QRIS payload. */
 export interface Qris {
-  /** True for a code for one payment and amount, false for a printed code that is paid many times. */
+  /** True if the code is for one payment of one amount; false for a printed code that is paid many times. */
   readonly isDynamic: boolean;
   /** Whole rupiah; undefined if the payer enters it. */
   readonly amount: number | undefined;
-  /** True if the wallet adds a tip or a fee to the amount (field 55). Codes written here never have one. */
+  /** True if the wallet adds a tip or a fee to the amount (field 55). Codes that are written here never have one. */
   readonly hasFee?: boolean;
-  /** True for a fee (field 56 or 57) without its indicator (field 55), which wallets ignore. */
+  /** True if there is a fee (field 56 or 57) but not its indicator (field 55). Wallets ignore such a fee. */
   readonly hasStrayFee?: boolean;
   readonly merchantName: string;
   readonly merchantCity: string;
   readonly postalCode?: string | undefined;
   /** ISO 18245, four digits. */
   readonly categoryCode: string;
-  /** Accounts of acquirers (fields 26 to 45) and of the national repository (51). */
+  /** The acquirers' accounts (fields 26 to 45) and the national repository's (51). */
   readonly accounts: readonly QrisField[];
   /** Field 62: bill number (01), reference (05), terminal (07), … */
   readonly additional?: readonly QrisField[] | undefined;
 }
 
-/** A payload that no wallet would accept, or that cannot be written. */
+/** Thrown for a payload that no wallet would accept, or that cannot be written. */
 export class QrisError extends Error {
   override readonly name = 'QrisError';
 }
@@ -57,7 +56,7 @@ const maxAdditionalLength = 25; // characters of each field inside 62
 const maxFieldLength = 99; // two digits
 
 /**
- * Writes a payload with its checksum.
+ * Writes a payload, including its checksum.
  *
  * @throws QrisError if a value is too long or not printable ASCII
  */
@@ -83,7 +82,7 @@ export function writeQris(qris: Qris): string {
 /**
  * Reads a payload and verifies its checksum.
  *
- * @throws QrisError with the field that is wrong
+ * @throws QrisError naming the field that is wrong
  */
 export function readQris(payload: string): Qris {
   if (payload.length > maxPayloadLength) throw new QrisError(`The payload exceeds ${maxPayloadLength} characters`);
@@ -115,7 +114,7 @@ function readFee(text: (id: string) => string | undefined): Pick<Qris, 'hasFee' 
   return text('56') !== undefined || text('57') !== undefined ? { hasStrayFee: true } : {};
 }
 
-/** Returns the national merchant id, printed below the merchant's name; undefined if the code has none. */
+/** Returns the national merchant id, which is printed below the merchant's name; undefined if the code has none. */
 export function findNmid({ accounts }: Pick<Qris, 'accounts'>): string | undefined {
   for (const [, account] of accounts) {
     if (typeof account !== 'string' && findText(account, '00')?.toUpperCase() === nationalRepository)
@@ -135,7 +134,7 @@ export function crc16(text: string): string {
 }
 
 /**
- * Writes fields one after another.
+ * Writes fields one after the other.
  *
  * @throws QrisError if a value does not fit
  */
@@ -160,7 +159,7 @@ function findMaxLength(id: string, parent: string | undefined): number {
 }
 
 /**
- * Splits a payload into its fields, by characters.
+ * Splits a payload into its fields, counting characters.
  *
  * @throws QrisError if a length does not fit
  */
@@ -168,7 +167,7 @@ export function readFields(payload: string): QrisField[] {
   return splitFields(Array.from(payload), { isTopLevel: true });
 }
 
-/** Splits code points, because EMVCo counts neither UTF-8 bytes nor UTF-16 units. */
+/** Splits by code points, because EMVCo counts neither UTF-8 bytes nor UTF-16 units. */
 function splitFields(characters: readonly string[], { isTopLevel }: { readonly isTopLevel: boolean }): QrisField[] {
   const fields: QrisField[] = [];
   const text = (start: number, end: number) => characters.slice(start, end).join('');
@@ -219,7 +218,7 @@ function writeAmount(amount: number): string {
 }
 
 function readAmount(text: string): number {
-  const amount = readRupiah(text.replace(/\.$/, '')); // EMVCo: the decimals after a mark may be missing
+  const amount = readRupiah(text.replace(/\.$/, '')); // EMVCo allows a decimal mark without decimals after it
   if (amount === undefined || amount === 0)
     throw new QrisError(`Field 54 must be a positive amount in whole rupiah, not "${text}"`);
   return amount;

@@ -4,14 +4,14 @@ import type { Urgency } from './call-budget.ts';
 import { type ChargeReference, PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settle } from './settle.ts';
 
-/** A recorded charge and one of its payments. */
+/** A recorded charge, and one of its payments. */
 export interface RecordedCharge {
   readonly reference: string;
   readonly providerReference: string | null;
   readonly paymentId: string | null;
 }
 
-/** Converts a recorded charge to its reference at the provider. */
+/** Returns the reference of a recorded charge at its provider. */
 export function toChargeReference({
   reference,
   providerReference,
@@ -20,7 +20,7 @@ export function toChargeReference({
   return { reference, providerReference: providerReference ?? undefined, paymentId: paymentId ?? undefined };
 }
 
-/** Reads a charge and settles anything new, because a notification may have been lost. Returns undefined if the charge cannot be read. */
+/** Reads a charge and settles anything new, in case a notification was lost. Returns undefined if the charge cannot be read. */
 export async function readCharge(
   host: Host,
   provider: string,

@@ -7,39 +7,39 @@ import { orderTexts } from './order-reason.ts';
 import type { Order, OrderLine } from './order-types.ts';
 
 /*
- * Receipts of payments and refunds. A plugin stores a receipt when core records the money, and numbers it later; a receipt never changes
+ * Receipts for payments and refunds. A plugin stores a receipt when core records the money, and numbers it later; it never changes
  * otherwise. Without that plugin, or if gateway.yaml names no seller, the order's page is the receipt.
  */
 
-/** A stored receipt of a payment or refund of an order. */
+/** A stored receipt for one of an order's payments or refunds. */
 export interface ReceiptReference {
-  /** `payment` or `refund`: each kind has its own numbers. */
+  /** `payment` and `refund` receipts are numbered separately. */
   readonly kind: 'payment' | 'refund';
-  /** The payment itself, or the refunded one. */
+  /** The payment itself, or the one that was refunded. */
   readonly paymentId: string;
-  /** As printed; undefined until it is numbered, and for a payment that moved no money. */
+  /** As printed; undefined until it is numbered, and always for a payment that moved no money. */
   readonly number: string | undefined;
-  /** Page for the buyer. The operator's page is at `operatorPath`. */
+  /** Page for the buyer. The page for operators is at `operatorPath`. */
   readonly path: string;
   readonly operatorPath: string;
 }
 
-/** The receipt of a payment, for the email to the buyer. */
+/** A payment's receipt, for the email to its buyer. */
 export interface MailedReceipt {
   readonly seller: string;
   /** Undefined for a payment that moved no money. */
   readonly number: string | undefined;
-  /** Number of the refund that the email is about, if any. */
+  /** Receipt number of the refund that the email is about, if any. */
   readonly refundNumber: string | undefined;
-  /** True if the receipt will get a number. */
+  /** True if the receipt is still to get a number. */
   readonly isWaiting: boolean;
   /** Opens the receipt without signing in, for a limited time. */
   readonly url: string;
 }
 
-/** A receipt in the books, numbered or not. Refund amounts are positive. */
+/** A receipt in the books, numbered or not. Amounts of refunds are positive. */
 export interface ReceiptLine {
-  /** The seller's name at that time. */
+  /** The seller's name when the receipt was stored. */
   readonly seller: string;
   readonly kind: 'payment' | 'refund';
   readonly at: Date;
@@ -49,27 +49,27 @@ export interface ReceiptLine {
   readonly buyer: string;
   readonly npwp: string | undefined;
   readonly gross: number;
-  /** Equal to `gross` if no tax is stated. */
+  /** Equal to `gross` if the receipt states no tax. */
   readonly withoutTax: number;
   readonly tax: number;
-  /** Amount that the tax is a percentage of; undefined if the receipt states none. */
+  /** Amount from which the tax is calculated; undefined if the receipt states none. */
   readonly taxBase: number | undefined;
-  /** Number of the refunded payment's receipt. */
+  /** Receipt number of the payment that was refunded. */
   readonly refundOf: string | undefined;
 }
 
-/** What core knows of a sale that its receipt states or depends on. */
+/** What core knows about a sale and its receipt needs. */
 export interface Sale {
   /** True if the payment moved no money. */
   readonly isTest: boolean;
-  /** Printed after the name of the plan, by language: how it was sold. */
+  /** How it was sold, by language; printed after the plan's name. */
   readonly remark: OrderLine['text'] | undefined;
 }
 
 interface ReceiptSteps {
   /**
-   * Stores the receipt of a payment recorded in this transaction. Core has locked the order and, if the payment activated days, then the
-   * buyer's account; take no other lock that transactions share.
+   * Stores the receipt for a payment that this transaction records. Core has already locked the order and then, if the payment activated
+   * days, the buyer's account. Do not take any other lock that concurrent transactions may take, or they could deadlock.
    */
   storePayment(
     host: Pick<Host, 'section' | 'service'>,
@@ -77,41 +77,41 @@ interface ReceiptSteps {
     paymentId: string,
     sale: Sale,
   ): Promise<void>;
-  /** Stores the receipt of a finished refund, if its payment has one. Core has locked the order, and perhaps the account. */
+  /** Stores the receipt for a finished refund, if its payment has one. Core has already locked the order, and perhaps the account. */
   storeRefund(transaction: EntityManager, refundKey: string): Promise<void>;
-  /** Lists the receipts of an order, starting with the first payment. */
+  /** Lists an order's receipts, starting with the first payment. */
   listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>;
-  /** Reads the company to which the order's receipt is or will be issued, with its tax number. */
+  /** Returns the company that the order's receipt is or will be issued to, with its tax number. */
   readCompany(
     database: Queries,
     orderId: string,
   ): Promise<{ readonly name: string; readonly npwp: string | undefined } | undefined>;
   /**
-   * Reads the receipt of a payment, after numbering it if it has no number yet. Returns undefined if none was stored.
+   * Returns a payment's receipt, after numbering it if it has no number yet; undefined if none was stored.
    *
    * @param refundKey the refund that the email is about
    */
   readMailedReceipt(host: Host, paymentId: string, refundKey?: string): Promise<MailedReceipt | undefined>;
-  /** Lists the receipts of a time range in one currency, by time; undefined if this shop has never had any. */
+  /** Lists the receipts in a time range and currency, in order of time; undefined if this shop has never had any. */
   listReceiptLines(
     database: Queries,
     span: { readonly since: Date; readonly until: Date; readonly currency: string },
   ): Promise<ReceiptLine[] | undefined>;
-  /** Returns the years for which receipts outlive their account; undefined if no receipts are stored. */
+  /** Returns for how many years receipts are kept after their account is gone; undefined if no receipts are stored. */
   readRetentionYears(host: Pick<Host, 'section'>): number | undefined;
 }
 
-/** Steps of the plugin that stores receipts. */
+/** Provided by the plugin that stores receipts. */
 export const receiptSteps = new Steps<ReceiptSteps>();
 
-/** Returns the steps of the plugin that stores receipts; undefined without one. */
+/** Returns what the receipts plugin provides; undefined if there is no such plugin. */
 export async function loadReceiptSteps(database: Transactions): Promise<ReceiptSteps | undefined> {
   return receiptSteps.findLoader(database.fork())?.();
 }
 
 const giftRemark = { en: orderTexts.en['receipts.gift'], id: orderTexts.id['receipts.gift'] };
 
-/** Stores the receipt of a payment within the transaction that records it. */
+/** Stores the receipt for a payment, in the transaction that records it. */
 export async function storePaymentReceipt(
   host: Host,
   transaction: EntityManager,
@@ -124,18 +124,18 @@ export async function storePaymentReceipt(
   await steps?.storePayment(host, transaction, paymentId, sale);
 }
 
-/** Stores the receipt of a refund within the transaction that finishes it. */
+/** Stores the receipt for a refund, in the transaction that finishes it. */
 export async function storeRefundReceipt(transaction: EntityManager, refundKey: string): Promise<void> {
   const steps = await receiptSteps.findLoader(transaction)?.();
   await steps?.storeRefund(transaction, refundKey);
 }
 
-/** Returns true while payments of a provider move no money: in a sandbox, or with an account in test mode. */
+/** Returns true if a provider's payments move no money: it is a sandbox, or its account is in test mode. */
 function isTest(host: Host, name: string): boolean {
   if (getPaymentProviders(host).get(name)?.isSandbox === true) return true;
   try {
     return getPaymentConnection(host, name).isTest === true;
   } catch {
-    return false; // its secret is gone, so what it reported may be real money
+    return false; // its secret is gone, so the money that it reported may have been real
   }
 }

@@ -12,8 +12,8 @@ import { toEpoch, statedTimeSql } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
 
 /*
- * Effects of a refund, within the transaction that reports it. The caller may hold the order's lock. As in `settle`, the order is locked
- * before the account.
+ * What a refund changes, in the transaction that reports it. The caller may already hold the order's lock. As in `settle`, the order is
+ * locked before the account.
  */
 
 interface FinishedRefund
@@ -21,13 +21,13 @@ interface FinishedRefund
     Fields<typeof Refund, 'key' | 'days' | 'currency'>,
     Fields<typeof Payment, 'amount' | 'paymentId' | 'outcome'> {
   readonly payment: string;
-  readonly refundAmount: number; // of this refund alone
+  readonly refundAmount: number; // only of this refund
   readonly orderId: string;
   readonly accountId: string;
   readonly orderState: OrderState;
   readonly isGift: boolean;
   readonly refundedTotal: number; // of the payment, including this refund
-  readonly areDaysRevoked: boolean; // another refund has taken back all days of the payment
+  readonly areDaysRevoked: boolean; // another refund has already taken back all of the payment's days
 }
 
 const requestTimeSql = `date_trunc('second', created_at)`; // providers report whole seconds
@@ -43,11 +43,11 @@ const flagsResolvedByRefund: readonly FlagKind[] = [
 ];
 
 /**
- * Finishes a refund whose money was returned. Its days are taken back exactly once, by the process that sees the result first. The order is
- * refunded once the payment that activated it is fully refunded. A failed refund may still be reported as done later.
+ * Finishes a refund whose money was returned. Its days are taken back exactly once, by whichever process sees the result first. The order
+ * becomes `refunded` once the payment that activated it is refunded in full. A refund that failed may still be reported as done later.
  *
- * @param raw the provider's report; null if the operator reported it
- * @param details reported time of the refund, and whether the gateway requested it, so that a time before the request is ignored
+ * @param raw the provider's report; null if an operator reported it
+ * @param details when the refund is said to have happened, and whether the gateway requested it: a time before the request is then ignored
  */
 export async function finishRefund(
   transaction: EntityManager,
@@ -90,11 +90,11 @@ async function applyRefund(transaction: EntityManager, finished: FinishedRefund)
   await resolveRefunded(transaction, finished, orderReason('orders.reason.refunded', { refund: key }));
 }
 
-/** Takes the days back from their holder: the buyer or the gift's redeemer. Revokes the code of an unredeemed gift. */
+/** Takes the days back from the account that has them: the buyer's or the gift redeemer's. If a gift was not redeemed, revokes its code. */
 async function takeDaysBack(transaction: EntityManager, finished: FinishedRefund): Promise<void> {
   const { days, orderId, key, areDaysRevoked, isGift } = finished;
   if (days === 'none') return;
-  // Locks no redeemed code, because a redemption locks the account before the code.
+  // Does not lock a redeemed code, because a redemption locks the account before the code.
   if (isGift) await transaction.execute(revokeCodeSql, [orderId]);
   const holder = isGift ? await findHolder(transaction, orderId) : finished.accountId;
   if (holder === undefined) return;
@@ -115,7 +115,7 @@ export async function recordRefunded(transaction: EntityManager, orderId: string
   await recordEvent(transaction, 'order.refunded', { orderId, accountId }, `order.refunded:${orderId}`);
 }
 
-/** Resolves flags about a fully refunded payment, and about failed refunds whose amount was refunded later. */
+/** Resolves flags about a fully refunded payment, and about failed refunds whose amount has been refunded since. */
 async function resolveRefunded(
   transaction: EntityManager,
   { orderId, key, payment, paymentId, amount, refundedTotal, outcome }: FinishedRefund,
@@ -138,7 +138,7 @@ async function resolveRefunded(
   await resolveFlags(transaction, orderId, flags, resolution);
 }
 
-/** Records a failed refund and notifies the operator, who can refund the money in another way. */
+/** Records that a refund failed and tells operators, who can return the money in another way. */
 export async function failRefund(
   transaction: EntityManager,
   key: string,
@@ -152,7 +152,7 @@ export async function failRefund(
   if (isFlagged) await flagOrder(transaction, failed, 'refund_failed', key);
 }
 
-/** Stops polling a refund that the provider has neither confirmed nor rejected for too long, and notifies the operator. */
+/** Stops polling a refund that the provider has neither confirmed nor rejected for too long, and tells operators. */
 export async function abandonRefund(transaction: EntityManager, key: string, raw: unknown): Promise<void> {
   const unconfirmed = await endPendingRefund(transaction, key, raw, 'state = r.state');
   if (unconfirmed !== undefined) await flagOrder(transaction, unconfirmed, 'refund_unconfirmed', key);
@@ -171,7 +171,7 @@ async function endPendingRefund(transaction: EntityManager, key: string, raw: un
 }
 
 /**
- * Locks the order of a refund.
+ * Locks the order that a refund belongs to.
  *
  * @returns false if there is no such refund
  */
@@ -188,7 +188,7 @@ interface NewRefund extends Pick<OrderRefund, 'paymentId' | 'amount' | 'days' | 
 }
 
 /**
- * Inserts a requested refund, whose first status check is due at once. The caller has locked the order.
+ * Inserts a requested refund, whose status is due to be checked at once. The caller must have locked the order.
  *
  * @returns the refund's key
  */

@@ -35,8 +35,8 @@ const claimRefunds = (condition: string) => `
 const dueCondition = `r.key = ? and (r.state = 'sent' or r.next_check_at <= clock_timestamp())`;
 
 /**
- * Reads the status of a pending refund, or requests the refund if the provider has not responded yet. Idempotent by the refund's key. Only
- * one worker requests it, because a provider may reject the second of two requests.
+ * Reads the status of a pending refund or, if the provider has not accepted it yet, requests it. Idempotent by the refund's key. Only one
+ * worker requests it, because a provider may reject the second of two requests.
  *
  * @returns true if this call claimed the refund and it is done
  */
@@ -49,9 +49,9 @@ export async function settleRefund(host: Host, key: string): Promise<boolean> {
 }
 
 /**
- * Settles overdue refunds up to a limit.
+ * Settles overdue refunds, up to a limit.
  *
- * @returns the number of refunds
+ * @returns how many refunds were settled
  */
 export async function settleOverdueRefunds(host: Host, limit: number): Promise<number> {
   const overdueRefunds = await host.database.query<PendingRefund>(
@@ -69,7 +69,7 @@ async function processRefund(host: Host, refund: PendingRefund): Promise<void> {
     await recordStatus(host, refund, await requestOrRead(host, refund));
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
-    // A rejected read does not undo an accepted refund, because the account's key may have changed.
+    // If the refund was accepted, a rejected read does not undo it: the account's key may have changed.
     if (error.kind === 'rejected' && !refund.isAccepted) return markFailed(host, refund, { message: error.message });
     if (refund.ageSeconds > maxPendingSeconds) return abandon(host, refund, { message: error.message });
     const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(failureDelays, refund.failures));
@@ -98,7 +98,7 @@ async function requestOrRead(host: Host, refund: PendingRefund): Promise<Refund>
 }
 
 /**
- * Reads a refund whose request was rejected. The provider also rejects the retry of a refund whose response was lost, so the refund has
+ * Reads a refund whose request was rejected. Providers also reject a repeated request whose first response was lost, so the refund has
  * failed only if the provider does not have it. If an earlier request may have had an effect, a rejected read proves nothing.
  */
 async function readAfterRejection(
@@ -129,7 +129,7 @@ async function readRefund(
   const evidence = await readStatus(host, provider, charge, 'poll');
   await settle(host, provider, evidence);
   const { refunds, state, raw } = evidence;
-  // If refunds are listed, `refunded` is not enough, because another refund may have returned the money.
+  // If the provider lists refunds, `refunded` is not enough: the money may have been returned by another refund.
   const listedRefund = refunds?.find(({ key }) => key === request.key);
   return {
     at: listedRefund?.at,
@@ -143,7 +143,7 @@ async function recordStatus(host: Host, refund: PendingRefund, { state, raw, at 
   if (state === 'done') {
     return host.database.fork().transactional((transaction) => finishRefund(transaction, refund.key, raw, { at }));
   }
-  // A refund that was accepted just now has not been read yet.
+  // A refund that was only just accepted has not been read yet.
   if (refund.ageSeconds > maxPendingSeconds && (refund.isAccepted || state === 'unknown'))
     return state === 'unknown'
       ? markFailed(host, refund, { message: 'the provider has not listed it for a week', raw })

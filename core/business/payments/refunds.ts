@@ -13,19 +13,19 @@ import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
 import { settleRefund } from './refund-status.ts';
 
 interface RefundOptions {
-  /** In the currency's smallest unit; default: the remainder of the payment. */
+  /** In the currency's smallest unit; default: all that is left of the payment. */
   readonly amount?: number | undefined;
-  /** Days to take back. Default: the unused days if the payment gave days and its whole remainder is refunded, otherwise none. */
+  /** Which days to take back. Default: the unused ones if the payment gave days and all that is left of it is refunded, otherwise none. */
   readonly days?: DaysBack | undefined;
   readonly reason: string; // for the provider and for bookkeeping
-  /** The operator has returned the money outside the provider. */
+  /** True if the operator has already returned the money outside the provider. */
   readonly isManual: boolean;
 }
 
 /**
- * Refunds one payment in full or in part, including second, wrong and late payments, and payments of deleted accounts. The days are taken
- * back when the provider confirms the refund; until then, it is `asked` or `sent`. A failed refund flags the order. Repeating the call while
- * a refund is in progress reads its status.
+ * Refunds one payment in full or in part, whatever payment it is: a second, wrong or late one, or one from a deleted account. The days are
+ * taken back when the provider confirms the refund; until then, it is `asked` or `sent`. If it fails, the order is flagged. Repeating the
+ * call while a refund is in progress reads its status.
  *
  * @param id the payment's id, ours or the provider's
  * @throws CheckoutError `not_found`; `nothing_to_refund`; `too_much`; `no_days`; `refund_unclear`; `refund_open` if another refund of the
@@ -38,7 +38,7 @@ export async function refundPayment(host: Host, id: string, options: RefundOptio
 }
 
 /**
- * Finds the order of a payment.
+ * Finds the order that a payment belongs to.
  *
  * @param id the payment's id, ours or the provider's
  */
@@ -47,7 +47,7 @@ export async function findOrderOfPayment(database: Queries, id: string): Promise
   return payment && readOrder(database, { id: payment.order_id });
 }
 
-/** Finds the id of a refund's order. */
+/** Returns the id of the order that a refund belongs to. */
 export async function findOrderOfRefund(database: Queries, key: string): Promise<string | undefined> {
   const [row] = await database.query<Row<typeof Refund, 'order_id'>>('select order_id from refund where key = ?', [
     key,
@@ -64,9 +64,9 @@ async function findPayment(database: Queries, id: string) {
 }
 
 /**
- * Refunds the payment of an order, if only one has a refundable remainder.
+ * Refunds an order's payment, if it has exactly one that can still be refunded.
  *
- * @throws CheckoutError `several_payments`, and the kinds of `refundPayment`
+ * @throws CheckoutError `several_payments`, and the kinds that `refundPayment` throws
  */
 export async function refundOrder(host: Host, orderId: string, options: RefundOptions): Promise<OrderRefund> {
   const order = await readOrder(host.database, { id: orderId });
@@ -75,7 +75,7 @@ export async function refundOrder(host: Host, orderId: string, options: RefundOp
 }
 
 /**
- * Returns the only refundable payment of an order.
+ * Returns an order's only refundable payment.
  *
  * @throws CheckoutError `nothing_to_refund`, `several_payments`
  */
@@ -116,7 +116,7 @@ async function requestRefund(
 
 interface RefundablePayment extends Row<typeof PaymentEntity, 'amount' | 'currency' | 'outcome' | 'provider'> {
   readonly remainder: number;
-  readonly other_payments: number; // of the same charge, with a remainder at the provider
+  readonly other_payments: number; // of the same charge, with money left at the provider
   readonly pending_key: string | null; // of the refund in progress
   readonly pending_amount: number;
   readonly pending_days: DaysBack;
@@ -167,7 +167,7 @@ function providerTitle(host: Host, provider: string): string {
 }
 
 /**
- * Returns the key of the refund in progress, if a request is for the same refund.
+ * Returns the key of the refund in progress, if it is the same as the requested one.
  *
  * @throws CheckoutError `refund_open` if it is not
  */
@@ -185,7 +185,7 @@ function requireSameRefund(
 }
 
 /**
- * Closes a refund in progress at the operator's request, if the provider does not report its result.
+ * Closes a refund in progress at an operator's request, if the provider does not report its result.
  *
  * @throws CheckoutError `not_found`; `not_open` if it is done or has failed
  */

@@ -2,20 +2,20 @@ import type { Queries } from '#core/platform/database/database.ts';
 
 /*
  * Revenue is all money received less refunds, as in the monthly books (`plugins/books`). Second payments and wrong amounts that were kept
- * count as well.
+ * count too.
  */
 
-/** Revenue of one day in one currency. */
+/** Revenue on one day in one currency. */
 export interface DailyRevenue {
   /** `2026-11-22`, in the requested time zone. */
   readonly day: string;
-  /** Payments received less refunds finished on that day, in the smallest unit of the currency. Negative if the refunds are larger. */
+  /** Payments received less refunds finished on that day, in the currency's smallest unit. Negative if refunds exceed payments. */
   readonly amount: number;
-  /** Number of orders activated by a payment received on that day. */
+  /** Number of orders that were activated by a payment received on that day. */
   readonly orders: number;
 }
 
-/** Reads all that an account has paid in one currency, less its refunds, and the number of its activated orders. */
+/** Returns what an account has paid in one currency, less its refunds, and how many of its orders were activated. */
 export async function readAccountRevenue(
   database: Queries,
   accountId: string,
@@ -36,7 +36,7 @@ export async function readAccountRevenue(
 }
 
 /**
- * Reads the revenue of each of the last days up to today, oldest first. Days without revenue are included as zeros.
+ * Reads the revenue on each of the last days up to today, oldest first. Days without revenue are included, as zeros.
  *
  * @param days number of days including today, at most 400
  */

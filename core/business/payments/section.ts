@@ -11,9 +11,9 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { currencySection, plansSection } from '../accounts/plans.ts';
 
-/** Value of `payments.provider` with which nothing is sold. */
+/** The value of `payments.provider` that turns sales off. */
 export const noProvider = 'none';
-/** Provider that is used by default, except in production. */
+/** The provider that is used by default, except in production. */
 export const defaultProvider = 'sandbox';
 
 /** The section `payments`: the payment provider. */
@@ -91,7 +91,7 @@ export const paymentsSection = defineSection({
       : [],
 });
 
-/** Returns true if strangers pay real money. Such a shop needs more than a gateway that only its owner uses. */
+/** Returns true if strangers pay real money here. Such a shop has to meet more requirements than a gateway that only its owner uses. */
 export function isOpenShop(section: SectionValues['get']): boolean {
   const { provider = defaultProvider } = section(paymentsSection);
   const { base_url: url = '', unsafe_public_demo: isDemo } = section(service);
@@ -99,7 +99,7 @@ export function isOpenShop(section: SectionValues['get']): boolean {
   return movesMoney && !isLoopback(URL.parse(url)?.hostname ?? 'localhost');
 }
 
-/** Rejects the default sandbox at a public URL. In production, nothing is sold by default. */
+/** Rejects the default sandbox at a public URL. In production, the default is to sell nothing. */
 function checkDefault({ production }: CheckContext, report: Report): void {
   if (production === undefined || production.unless === '') return;
   report(
@@ -109,7 +109,7 @@ function checkDefault({ production }: CheckContext, report: Report): void {
   );
 }
 
-/** Rejects plans that the provider cannot sell, so that no page offers them. */
+/** Rejects plans that the provider cannot sell, because pages would offer them. */
 function checkOffers({ name, currencies, amounts }: ProviderTerms, all: CheckContext, report: Report): void {
   const plans = all.get(plansSection);
   const currency = all.get(currencySection);
@@ -138,7 +138,7 @@ function checkPublicUrl(all: CheckContext, report: Report): void {
 }
 
 /**
- * Finds options that have no effect because their plugin's folder was deleted.
+ * Finds options that have no effect because the folder of the plugin that implements them was deleted.
  *
  * @param tables the plugins' tables, by name
  */

@@ -18,9 +18,9 @@ import { toEpoch, statedTimeSql } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
 
 /**
- * Result of evidence. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge together with a
- * different charge of the provider, or with a payment of a different order. `refunded`: money was returned, in full or in part.
- * `unchanged`: the evidence was already known.
+ * What came of a piece of evidence. `unknown_order`: it names none of our charges at this provider. `foreign`: it names our charge together
+ * with a different charge at the provider, or with a payment for a different order. `refunded`: money was returned, in full or in part.
+ * `unchanged`: nothing was new.
  */
 type SettlementOutcome = 'unknown_order' | 'foreign' | 'unchanged' | 'flagged' | Exclude<OrderState, 'created'>;
 
@@ -36,11 +36,11 @@ interface Subject
 }
 
 /**
- * Applies a provider's report of a charge to its order and to the ledger, in one transaction. Each report takes effect exactly once, no
- * matter how often, in which sequence and from how many processes it is called. Locks the order, then the account, so that two orders of one
- * account add up.
+ * Applies a provider's report on a charge to its order and to the ledger, in one transaction. Each report takes effect exactly once,
+ * however often, in whatever sequence and from however many processes this is called. The order is locked before the account, so that two
+ * orders of one account add up.
  *
- * The evidence must be complete: from a status read, or from a notification whose signature covers state, amount and id.
+ * The evidence must be complete: it must come from a status read, or from a notification whose signature covers state, amount and id.
  */
 export async function settle(host: Host, provider: string, evidence: PaymentEvidence): Promise<SettlementOutcome> {
   return host.database.fork().transactional((transaction) => settleLocked(host, transaction, provider, evidence));
@@ -96,7 +96,7 @@ async function countFinishedRefunds(transaction: EntityManager, orderId: string)
   return refunds?.count ?? 0;
 }
 
-/** Locks the order of the attempt that evidence names by either reference. */
+/** Locks the order whose attempt the evidence names, by either reference. */
 async function lockSubject(
   transaction: EntityManager,
   provider: string,
@@ -108,7 +108,7 @@ async function lockSubject(
     [provider, reference, providerReference ?? null, reference],
   );
   if (attempt === undefined) return undefined;
-  // Not `for update`: shifting a later order's period references that order, and would wait for its settlement.
+  // Not `for update`: when a later order's period is shifted, its row references that order and would wait for its settlement.
   await transaction.execute('select 1 from plan_order where id = ? for no key update', [attempt.order_id]);
   const [subject] = await transaction.execute<Subject[]>(
     `select o.id as "orderId", o.account_id as "accountId", o.state, o.days, o.label, o.limits::text as limits,
@@ -137,7 +137,7 @@ async function classifyReference(
   return providerReference === null ? 'own' : 'unseen';
 }
 
-/** Records money for a charge that the buyer never saw, for example after a lost response. It buys nothing. */
+/** Records money for a charge that the buyer never saw, for example because its response was lost. It buys nothing. */
 async function recordUnseenPayment(
   host: Host,
   transaction: EntityManager,
@@ -164,7 +164,9 @@ function findUnseenReference(
   return providerReference === null || reported === undefined || reported === providerReference ? null : reported;
 }
 
-/** Reads the recorded payment that evidence is about. If the evidence has its first id at the provider, the id is stored. */
+/**
+ * Reads the recorded payment that the evidence is about. If the evidence is the first to contain the provider's id for it, stores that id.
+ */
 async function readRecordedPayment(
   transaction: EntityManager,
   provider: string,
@@ -209,7 +211,7 @@ function buildPlaceholderId(subject: Subject, evidence: PaymentEvidence): string
   return `charge:${findUnseenReference(subject, evidence) ?? subject.reference}`;
 }
 
-/** SQL columns: the provider's ids of a payment `p` and of its charge, the attempt `a`. */
+/** SQL columns: the provider's ids for a payment `p` and for its charge, the attempt `a`. */
 export const providerIdColumns = `coalesce(p.provider_reference, a.provider_reference) as "providerReference",
   nullif(p.payment_id, 'charge:' || coalesce(p.provider_reference, a.reference)) as "paymentId"`;
 
@@ -237,7 +239,7 @@ async function applyDecision(
   return newPayment;
 }
 
-/** Adds the days to the buyer's account, or issues the code of a gift. If no plugin issues codes, the buyer gets the days of a gift. */
+/** Adds the days to the buyer's account or, for a gift, issues its code. If no plugin issues codes, the buyer gets the days. */
 async function activateOrder(transaction: EntityManager, subject: Subject): Promise<void> {
   const { orderId, accountId, days, label, limits, isGift } = subject;
   const { deletedAt } = await lockAccount(transaction, accountId);

@@ -15,8 +15,8 @@ type RecordedRefund = Fields<typeof Refund, 'key' | 'amount' | 'state' | 'isManu
 const reason = orderReason('orders.reason.at_provider');
 
 /**
- * Brings the recorded refunds of a payment in line with the provider's report. Refunds of the gateway are found by their key. Other refunds
- * are entered, because the books need them. The caller holds the order's lock.
+ * Brings a payment's recorded refunds in line with the provider's report. Refunds that the gateway requested are found by their key. All
+ * others are entered, because the books need them. The caller must hold the order's lock.
  */
 export async function enterStatedRefunds(
   transaction: EntityManager,
@@ -68,8 +68,8 @@ async function updateRefund(
 }
 
 /**
- * Enters a refund that the gateway did not request. If the operator has recorded the same amount manually, it is the same money: the
- * operator refunded it in the provider's dashboard, and then recorded it here.
+ * Enters a refund that the gateway did not request. If an operator has recorded the same amount manually, it is the same money: it was
+ * refunded in the provider's dashboard and then recorded here.
  */
 async function enterRefund(
   transaction: EntityManager,
@@ -89,7 +89,7 @@ async function enterRefund(
   await finishRefund(transaction, key, raw, { at, isRequested: false });
 }
 
-/** Finishes our refunds in progress and enters the missing remainder, for a provider that reports a full refund without listing refunds. */
+/** For a provider that reports a full refund without listing refunds: finishes our refunds in progress, and enters whatever is missing. */
 async function enterRemainder(transaction: EntityManager, payment: RecordedPayment, raw: unknown): Promise<void> {
   const recordedRefunds = (await readRefunds(transaction, payment.orderId)).filter(
     (refund) => refund.payment === payment.id,
@@ -104,7 +104,7 @@ async function enterRemainder(transaction: EntityManager, payment: RecordedPayme
   await finishRefund(transaction, key, raw);
 }
 
-/** Inserts a reported refund. A full refund takes the unused days back; after a partial one, the operator decides about them. */
+/** Inserts a reported refund. A full refund takes back the unused days; after a partial one, an operator decides about them. */
 async function insertStatedRefund(
   transaction: EntityManager,
   { id, amount: paid, orderId, outcome }: RecordedPayment,

@@ -1,21 +1,21 @@
 import type { Host, Services } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** Maximum number of tasks that run, and that wait in memory. Further tasks wait in the database for a sweep. */
+/** How many tasks may run, and how many may wait in memory. Any more wait in the database for a sweep. */
 interface QueueBounds {
   readonly running: number;
   readonly waiting: number;
 }
 
-/** A notification mostly waits for the provider. At the usual rate, this many responses are in flight. */
+/** A notification spends most of its time waiting for the provider. At the usual rate, this many responses are in flight. */
 const inboxBounds = { running: 24, waiting: 2_000 };
-/** A charge also waits for its turn, which costs nothing but its place in the queue. */
+/** A charge also waits for its turn, which takes up nothing but a place in the queue. */
 const chargeBounds = { running: 1_000, waiting: 4_000 };
 const closeTimeoutMs = 5_000;
 
 type Work = () => Promise<void>;
 
-/** Background work of this instance. Work that the queue drops is still in the database. */
+/** Background work on this instance. Work that the queue drops is still in the database. */
 class WorkQueue implements AsyncDisposable {
   readonly #waiting: Work[] = [];
   readonly #running = new Set<Promise<void>>();
@@ -60,7 +60,7 @@ class WorkQueue implements AsyncDisposable {
 
 type QueueHost = Pick<Services, 'keep' | 'log'> | Host;
 
-/** Returns the queue that processes notifications after the response to the provider. */
+/** Returns the queue that processes notifications once the provider has its response. */
 export function getInboxQueue({ keep, log }: QueueHost): WorkQueue {
   const onError = (error: unknown) => log.error('a notification could not be processed', error);
   return keep('payment-inbox', () => new WorkQueue(inboxBounds, onError));
@@ -73,9 +73,9 @@ export function getChargeQueue({ keep, log }: QueueHost): WorkQueue {
 }
 
 /**
- * Runs overdue work in parallel, because slow responses one after another would outlast the lease of the last item. Logs failures.
+ * Runs overdue work in parallel: one after another, slow responses would outlast the lease of the last item. Logs failures.
  *
- * @returns the number of items
+ * @returns how many items were processed
  */
 export async function runAll<Item>(
   host: Host,

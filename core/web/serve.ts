@@ -42,7 +42,7 @@ export function registerOwnPages(registry: PageRegistry): void {
 }
 
 /**
- * Reads texts and assets, and checks every page against them.
+ * Reads texts and assets, and checks that every page can work with them.
  *
  * @throws Error naming the page, text or asset that cannot work
  */
@@ -53,7 +53,7 @@ export async function loadPages(registry: PageRegistry): Promise<{ translator: T
   return { translator, assets };
 }
 
-/** Routes registered pages, forms and assets, and adds error pages to all hapi routes. */
+/** Routes the registered pages, forms and assets, and gives all hapi routes error pages. */
 export async function routePages(server: Server, registry: PageRegistry, host: () => Host): Promise<void> {
   const { translator, assets } = await loadPages(registry);
   const renderer = new Renderer(registry.pages, assets, registry.siteLinksReader);
@@ -76,7 +76,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
     return isError ? rendered : h.continue;
   });
 
-  /** Adds a button to the sign-in, for forms that are submitted after the session has ended. */
+  /** Adds a link to the sign-in page, for forms that are submitted after the session has ended. */
   function withSignIn(error: PageError): PageError {
     if (error.status !== 401 || !renderer.has(signInPath)) return error;
     return new PageError(401, error.text, { action: { path: signInPath, label: 'layout.sign_in' } });
@@ -95,7 +95,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
     else if (error.status >= 500) logServerError(request, summary, error.details.cause ?? error);
     if (!wantsPage(request)) return renderErrorJson(error, { request, path }, h, translator);
     if (error.status === 401 && request.method === 'get' && renderer.has(signInPath)) {
-      // htmx requested a part of a page: reloads the full page, which leads to the sign-in.
+      // htmx asked for part of a page. Reloading the full page instead leads to the sign-in page.
       if (isHtmx(request)) return h.response('').header('hx-refresh', 'true').header('cache-control', 'no-store');
       const next = encodeURIComponent(request.url.pathname + request.url.search);
       return h.redirect(`${signInPath}?next=${next}`).header('cache-control', 'no-store');
@@ -109,7 +109,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
   }
 }
 
-/** Authenticates a request for an unknown path, so that its error page does not offer the sign-in to a signed-in reader. */
+/** Authenticates a request for an unknown path, so that its error page does not ask a signed-in reader to sign in. */
 async function restoreSession(request: Request): Promise<void> {
   if (request.auth.isAuthenticated) return;
   const session = await request.server.auth.test('session', request).catch(() => undefined);
@@ -119,7 +119,7 @@ async function restoreSession(request: Request): Promise<void> {
     >);
 }
 
-/** Returns true for HTML. Uses hapi's getter, because the `content-type` header is set later. */
+/** Returns true for HTML. Uses hapi's getter, because the `content-type` header is not set yet. */
 function isHtml(response: ResponseObject & { readonly contentType?: string | null }): boolean {
   return response.contentType?.startsWith('text/html') === true;
 }

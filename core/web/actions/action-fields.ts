@@ -6,18 +6,18 @@ import { type JsonSchema, string } from '#core/platform/schema.ts';
 import { localToInstant, instantToLocal, localTimeField } from '../pages/local-time.ts';
 import { FieldErrors, type PageRequest } from '../pages/page.ts';
 
-/** Form settings of an input member in addition to its schema. Texts are in the reader's language. */
+/** How to show an input member in a form, in addition to what its schema says. Texts are in the reader's language. */
 interface FieldSettings {
   readonly hint?: string;
-  /** Initial value in the format of the action's input. */
+  /** Initial value, in the format of the action's input. */
   readonly value?: unknown;
-  /** Choices of the field; the first one is preselected. */
+  /** Choices for the field; the first one is preselected. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];
   readonly isRequired?: boolean;
   readonly isDisabled?: boolean;
 }
 
-/** Settings by member name; false omits the field from the form. */
+/** By member name; false leaves the field out of the form. */
 export type FieldSettingsByName = Readonly<Record<string, FieldSettings | false>>;
 
 type Control = 'check' | 'choice' | 'date' | 'line' | 'lines' | 'money' | 'number' | 'time';
@@ -25,13 +25,13 @@ type Control = 'check' | 'choice' | 'date' | 'line' | 'lines' | 'money' | 'numbe
 /** A field for `parts/fields.eta`. */
 type FormField = ReturnType<typeof describeField>;
 
-/** Two consecutive fields share a row if both have the same one of these controls. */
+/** Two consecutive fields share a row if both use the same one of these controls. */
 const narrowControls: ReadonlySet<Control> = new Set(['choice', 'date', 'time']);
 
 /**
- * Describes the fields of a form, in rows, from the schema of an action's input. A member's label is the text `operator.act.NAME.MEMBER`,
- * with the fallbacks `operator.field.SUBJECT.MEMBER` and `operator.field.MEMBER`; the key of its hint ends in `_hint`. The values of an
- * enum use the texts of the action's record, or the label's key with `.VALUE`; the empty choice uses `.unset`.
+ * Describes a form's fields, in rows, from the schema of an action's input. The label of a member is the text `operator.act.NAME.MEMBER`,
+ * or else `operator.field.SUBJECT.MEMBER`, or else `operator.field.MEMBER`; the key of its hint ends in `_hint`. Enum values use the texts
+ * from the action's record, or the label's key with `.VALUE`; the empty choice uses `.unset`.
  */
 export function describeFields(
   request: Pick<PageRequest, 't' | 'form' | 'format'>,
@@ -85,12 +85,12 @@ function describeField(
     hint: settings.hint ?? text('_hint') ?? '',
     value: form.values[name] ?? String(initial ?? ''),
     isRequired: settings.isRequired ?? (control === 'money' || input.required?.includes(name) === true),
-    // The field holds a text in one language, such as `text_en`.
+    // Fields such as `text_en` hold a text in one language.
     language: /_(en|id)$/.exec(name)?.[1],
   };
 }
 
-/** Returns the key prefix of a choice's texts; '' if the action defines none. */
+/** Returns the key prefix for the texts of choices; '' if the action defines none. */
 function findChoiceTextsPrefix(describer: MemberDescriber<never> | undefined): string {
   return describer !== undefined && 'texts' in describer ? String(describer.texts) : '';
 }
@@ -104,15 +104,15 @@ function chooseControl({ type, format, isMultiline, isMoney }: JsonSchema, isCho
   return isMultiline === true ? 'lines' : 'line';
 }
 
-/** Returns the text of the first key that has one. */
+/** Returns the text for the first key that has one. */
 function findFirstText(t: PageRequest['t'], keys: readonly string[]): string | undefined {
   return keys.map((key) => [key, t(key)]).find(([key, text]) => key !== text)?.[1];
 }
 
 /**
- * Creates the schema of the form fields that a browser sends for the input of an action.
+ * Creates the schema for the form fields that a browser sends as an action's input.
  *
- * @param knownMembers members that the page supplies itself, so the form has no field for them
+ * @param knownMembers members that the page supplies itself, so that the form has no field for them
  * @param extraFields names of additional fields
  */
 export function createFieldSchema(
@@ -139,9 +139,9 @@ function toFormSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Reads the input of an action from the fields of its form.
+ * Reads an action's input from the fields of its form.
  *
- * @param settingsByName settings of the form: a member without a field is ignored, even if a browser sends it
+ * @param settingsByName the form's settings: a member without a field is ignored, even if a browser sends it
  * @throws FieldErrors for invalid or zero amounts, for invalid dates, and for fields that only these settings require
  */
 export async function readInput(

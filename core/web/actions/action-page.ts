@@ -4,37 +4,37 @@ import type { ActionDetails } from '#core/business/operator-actions/operator-act
 import { accountOf, FieldErrors, type PageForm, type PageRequest, Redirect } from '../pages/page.ts';
 import { type FieldSettingsByName, createFieldSchema, readInput } from './action-fields.ts';
 
-/** Fields that a browser has sent, by name. */
+/** Fields that a browser sent, by name. */
 export type SentFields = Readonly<Record<string, string | undefined>>;
 
-/** Subject of an action and its page. */
+/** What an action is applied to, and its page. */
 export interface FormSubject {
-  /** '' for an action without a subject. */
+  /** '' if the action has no subject. */
   readonly id: string;
-  /** Path of the subject's page: opened after success, and the target of "Cancel". */
+  /** Path of the subject's page. It opens after success, and "Cancel" leads to it. */
   readonly path: string;
   readonly fields?: FieldSettingsByName;
 }
 
-/** A form that runs an action: its fields follow from the schema of its input. */
+/** A form that runs an action. Its fields follow from the schema of the action's input. */
 export interface ActionForm {
-  /** Path that the form is submitted to; default: the page that contains the form. */
+  /** Path to submit the form to; default: the page that contains the form. */
   readonly path?: string;
-  /** Input members that are parameters of the page's path, so the form has no field for them. */
+  /** Input members that are parameters of the page's path, so that the form has no field for them. */
   readonly pathMembers?: readonly string[];
-  /** Names of additional fields that identify the subject. */
+  /** Names of further fields, which identify the subject. */
   readonly sent?: readonly string[];
-  /** Field next to which an error is shown, by error kind; other errors are shown at the top. */
+  /** The field next to which an error is shown, by error kind. All other errors are shown at the top. */
   readonly errors?: Readonly<Record<string, string>>;
   /**
-   * Finds the subject; default: none.
+   * Finds the subject; default: no subject.
    *
    * @param sent form fields or query parameters, by name
    * @throws PageError
    */
   find?(request: PageRequest, sent: SentFields): FormSubject | Promise<FormSubject>;
   /**
-   * Checks constraints that the schema cannot express.
+   * Checks what the schema cannot express.
    *
    * @throws FieldErrors
    */
@@ -43,7 +43,7 @@ export interface ActionForm {
   next?(result: ActionDetails, sent: SentFields): string;
 }
 
-/** Creates the form of an action, which is recorded with the operator's name. `describeFields` describes its fields. */
+/** Creates the form for an action, which is recorded under the operator's name. `describeFields` describes the fields. */
 export function createActionForm(action: ActionKind, form: ActionForm): PageForm {
   const { path, pathMembers = [], sent: extraFields = [], errors, find, check, next } = form;
   return {
@@ -63,11 +63,11 @@ export function createActionForm(action: ActionKind, form: ActionForm): PageForm
 }
 
 /**
- * Runs the action as the signed-in operator. The text of an error is `operator.act.NAME.error.KIND`, with the fallbacks
- * `operator.act.SUBJECT.error.KIND` and `operator.act.error.KIND`.
+ * Runs the action as the signed-in operator. The text for an error is `operator.act.NAME.error.KIND`, or else
+ * `operator.act.SUBJECT.error.KIND`, or else `operator.act.error.KIND`.
  *
- * @param errorFields field next to which an error is shown, by error kind
- * @throws FieldErrors for errors that the operator can act on
+ * @param errorFields the field next to which an error is shown, by error kind
+ * @throws FieldErrors for errors that the operator can do something about
  */
 export async function runFormAction<Input extends object>(
   request: PageRequest,
@@ -86,7 +86,7 @@ export async function runFormAction<Input extends object>(
   }
 }
 
-/** Returns the key of the text for an action's error. */
+/** Returns the text key for an action's error. */
 export function errorTextKey(t: PageRequest['t'], action: string, kind: string): string {
   const keys = [action, splitActionName(action).subject].map((name) => `operator.act.${name}.error.${kind}`);
   return keys.find((key) => t(key) !== key) ?? `operator.act.error.${kind}`;

@@ -6,26 +6,29 @@ import type { PageFact } from '../resources/field.ts';
 import { describeFields } from './action-fields.ts';
 import { type ActionForm, createActionForm, errorTextKey, type FormSubject, type SentFields } from './action-page.ts';
 
-/** The subject's data on the page of an action. Texts are in the reader's language. */
+/** What an action's page shows about the subject. Texts are in the reader's language. */
 export interface PageSubject extends FormSubject {
   readonly name: string;
   /** Facts about the subject. */
   readonly facts?: readonly PageFact[];
-  /** Heading, and the effects of the action below it; default: the texts of the action's name. */
+  /** Heading, followed by what the action does; default: the texts under the action's name. */
   readonly question?: string;
   readonly text?: string;
-  /** Link to another action's page for the same subject. */
+  /** Link to the page of another action on the same subject. */
   readonly other?: { readonly path: string; readonly label: string };
 }
 
-/** Where the page of an action belongs, and how it finds its subject. */
+/** Where an action's page belongs, and how it finds its subject. */
 export interface SubjectPage {
-  /** Parent path of the action's page. Without `find`, the path of a list: ids of subjects follow it, and it is opened after success. */
+  /**
+   * Parent path of the action's page. Without `find`, this is the path of a list: subject ids are appended to it, and the list opens after
+   * success.
+   */
   readonly path: string;
-  /** Key of the list's name, for the link to it if there is no such subject. */
+  /** Text key for the name of the list, which is linked if there is no such subject. */
   readonly label?: string;
   /**
-   * Finds the subject; default: as commands and the API find it, by the `id` in the path.
+   * Finds the subject; default: by the `id` in the path, as commands and the API do.
    *
    * @param sent form fields or query parameters, by name
    * @throws PageError
@@ -33,18 +36,18 @@ export interface SubjectPage {
   find?(request: PageRequest, sent: SentFields): PageSubject | Promise<PageSubject>;
 }
 
-/** Page settings that cannot be derived from the action. */
+/** What cannot be derived from the action. */
 type PlainPageSettings = Pick<ActionForm, 'errors' | 'check' | 'sent'> & {
-  /** Path of the page; default: the action's verb below the subject's path, which is `PATH/{id}` if there is no `find`. */
+  /** Path of the page; default: the action's verb below the subject's path (`PATH/{id}` if there is no `find`). */
   readonly path?: string;
-  /** Key of the title; default: the key of the button. */
+  /** Text key for the title; default: the button's. */
   readonly title?: string;
 };
 
 /**
- * Creates the confirmation page of an action, with fields derived from the schema of its input. Its texts are `operator.act.NAME` for the
- * button, the same key with `.question` and `.text`, and the texts of the fields (`describeFields`). Members that are parameters of the
- * path have no field.
+ * Creates the confirmation page for an action, with fields derived from the schema of its input. Its texts are `operator.act.NAME` for the
+ * button, the same key with `.question` and `.text`, and the texts for the fields (`describeFields`). Members that are parameters of the
+ * path get no field.
  */
 export function plainPage(action: ActionKind, parent: SubjectPage, settings: PlainPageSettings = {}): Page {
   const key = `operator.act.${action.name}`;
@@ -79,7 +82,7 @@ export function plainPage(action: ActionKind, parent: SubjectPage, settings: Pla
   };
 }
 
-/** @throws PageError 404 with the text of the action's error `not_found` */
+/** @throws PageError 404 with the text for the action's error `not_found` */
 async function findByAction(
   { name, subject: kind }: ActionKind,
   { path, label }: SubjectPage,

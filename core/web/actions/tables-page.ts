@@ -10,10 +10,10 @@ import type { OperatorResource } from '../resources/resource.ts';
 import { describeFields } from './action-fields.ts';
 import { type ActionForm, createActionForm } from './action-page.ts';
 
-/** Entries per page of a table that is read from a resource with a cursor. */
+/** Entries per page, for a table whose resource has a cursor. */
 const pageSize = 100;
 const maxActions = 50;
-/** Entries that are read at once from a resource without a cursor; a plugin may use the limit in its SQL. */
+/** The most entries that are read at once from a resource without a cursor. A plugin may use this limit in its SQL. */
 const maxEntries = 10_000;
 
 /** Links between views of a page. */
@@ -22,16 +22,16 @@ interface Segments {
   readonly links: readonly { readonly path: string; readonly label: string; readonly isCurrent: boolean }[];
 }
 
-/** A table of entries, with the names of their accounts. A long one is divided into pages. */
+/** A table of entries, with the names of their accounts. A long table is divided into pages. */
 interface EntrySection {
-  /** Text key; default: the title of the page. */
+  /** Text key; default: the page's title. */
   readonly title?: string;
-  /** All entries. Default: those of the page's resource that match `query`. */
+  /** All entries. Default: the entries of the page's resource that match `query`. */
   readonly entries?: readonly unknown[];
   readonly query?: object;
   /** Default: the view of the page's resource. */
   readonly view?: Pick<EntryView<unknown>, 'page'>;
-  /** Key of a sentence below the table. */
+  /** Text key for a sentence below the table. */
   readonly note?: string;
 }
 
@@ -43,40 +43,44 @@ interface TablesContent {
   readonly notes?: readonly string[];
   /** Tiles above the tables, for `parts/tile.eta`. */
   readonly tiles?: readonly object[];
-  /** Tables; empty ones are left out. A table that has the page's title needs no heading. Default: the entries of the page's resource. */
+  /**
+   * Tables; empty ones are left out. A table with the same title as the page gets no heading. Default: the entries of the page's resource.
+   */
   readonly sections?: readonly Section[];
   /** Controls next to the heading that group or filter the tables. */
   readonly segments?: readonly Segments[];
-  /** A sentence below the tables, shown if there are any tables. */
+  /** A sentence below the tables, shown only if there are any. */
   readonly below?: string;
-  /** Message above the tables, in addition to that of a completed action. */
+  /** Message above the tables, in addition to the confirmation of an action. */
   readonly flash?: { readonly kind: 'info' | 'warn'; readonly title: string; readonly text?: string };
 }
 
-/** The form of an action on a page with tables. Its heading and its button are the text `operator.act.NAME`. */
+/** An action's form on a page with tables. Both its heading and its button are the text `operator.act.NAME`. */
 interface TablesForm extends Omit<ActionForm, 'path' | 'pathMembers' | 'sent'> {
   readonly action: ActionKind;
 }
 
 interface TablesPage extends Pick<Page, 'path' | 'title' | 'isListed'> {
-  /** The listed page that it belongs to. All labels here are keys of texts. */
+  /** The listed page that this page belongs to. All labels here are text keys. */
   readonly back: { readonly path: string; readonly label: string };
-  /** Shown if all tables of entries are empty; on a page without one, if all tables are. */
+  /** Shown if all tables of entries are empty, or if the page has no such tables and all others are empty. */
   readonly none: readonly [title: string, text: string];
   readonly lead?: string;
   /** Link next to the heading. */
   readonly action?: { readonly path: string; readonly label: string };
-  /** Resource that the page lists. */
+  /** The resource that the page lists. */
   readonly resource?: OperatorResource;
   /** Form below the tables. */
   readonly form?: TablesForm;
-  /** Where the actions of the last table, below the form, are recorded (`ActionSubject.recordedAt`); default: no such table. */
+  /** Adds a last table, below the form: the actions recorded under this id (`ActionSubject.recordedAt`). Default: no such table. */
   readonly record?: string;
-  /** Reads what the settings above do not say. */
+  /** Reads whatever the settings above do not say. */
   read?(request: PageRequest): Promise<TablesContent>;
 }
 
-/** Creates an operator page with tables below each other, the form of an action, and the confirmation of a completed action. */
+/**
+ * Creates an operator page that shows tables one below the other, the form of an action, and the confirmation of an action that was done.
+ */
 export function tablesPage(settings: TablesPage): Page {
   const { back, none, lead = '', action, resource: _resource, form, record, read, ...page } = settings;
   return {
@@ -121,11 +125,11 @@ export function tablesPage(settings: TablesPage): Page {
 
 interface SectionContext extends Pick<TablesPage, 'path' | 'title' | 'resource'> {
   readonly request: PageRequest;
-  /** Position on the page, from 0. */
+  /** Position of the table on the page, from 0. */
   readonly index: number;
 }
 
-/** Describes one page of a section's table. */
+/** Describes the current page of a section's table. */
 async function describeSection(section: Section, context: SectionContext) {
   if ('rows' in section) {
     const { shown: rows, pages } = divide(section.rows, context);
@@ -140,7 +144,7 @@ async function describeSection(section: Section, context: SectionContext) {
   return { table: { ...table, ...(note !== undefined && { note: request.t(note) }), pages }, isListed: true };
 }
 
-/** Reads a page of the entries of the page's resource, whose query has a cursor if the list may be long. */
+/** Reads one page of entries from the page's resource. The resource's query must have a cursor if the list can be long. */
 async function readSection(query: object, context: SectionContext) {
   const { request, resource } = context;
   if (resource === undefined) return { shown: [], pages: undefined };
@@ -155,7 +159,7 @@ async function readSection(query: object, context: SectionContext) {
   const requested = request.query[parameter] ?? '';
   const after = new RegExp(cursor.pattern ?? '').test(requested) ? requested : '';
   const found = await readFrom(after);
-  // The entries behind a cursor may be gone, such as mails that have been sent again. The first page is shown instead.
+  // The entries after the cursor may be gone, such as emails that have been sent since. The first page is shown instead.
   const isFirst = after === '' || found.entries.length === 0;
   const list = isFirst && after !== '' ? await readFrom('') : found;
   const next = typeof list.next === 'string' ? buildPath(context, parameter, list.next) : '';
@@ -164,7 +168,7 @@ async function readSection(query: object, context: SectionContext) {
   return { shown: list.entries, pages: isFirst && next === '' ? undefined : pages };
 }
 
-/** Takes the requested page of entries that have all been read. */
+/** Returns the requested page out of entries that have all been read. */
 function divide<Entry>(entries: readonly Entry[], context: SectionContext) {
   const { request } = context;
   const parameter = nameParameter('page', context);
@@ -177,7 +181,7 @@ function divide<Entry>(entries: readonly Entry[], context: SectionContext) {
   };
 }
 
-/** Names the parameter of one table, so that paging through a table leaves the others where they are. */
+/** Names a parameter of one table, so that paging through it leaves the other tables where they are. */
 function nameParameter(name: string, { index }: SectionContext): string {
   return index === 0 ? name : `${name}${index + 1}`;
 }

@@ -4,20 +4,23 @@ import { logFailure } from '#core/platform/errors/connection-error.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { type LiveTopic, liveTopics } from '../pages/page.ts';
 
-const globalChannel = 'live'; // changes to all accounts, for every instance
-/** Channel of changes to any account, for instances with pages that follow all accounts. */
+const globalChannel = 'live'; // changes that concern all accounts, for every instance
+/** Channel for changes to any account, for instances with open pages that follow all accounts. */
 const anyChannel = 'live/any';
 const accountChannel = (accountId: string) => `live/account/${accountId}`;
 const sendIntervalMs = 1_000;
-const maxAccounts = 500; // per interval; a larger change counts as a change to all accounts
+const maxAccounts = 500; // per interval; if more accounts change, all of them count as changed
 
-/** A change to a topic, for these accounts or for all (undefined). Empty if this instance follows none of the changed accounts. */
+/**
+ * A change to a topic, for these accounts, or for all if undefined. The set is empty if this instance follows none of the accounts that
+ * changed.
+ */
 export interface LiveChange {
   readonly topic: LiveTopic;
   readonly accounts: ReadonlySet<string> | undefined;
 }
 
-/** Message to other instances: account ids by topic; null stands for all accounts. */
+/** Message to other instances: account ids by topic; null means all accounts. */
 interface LiveMessage {
   readonly instance: string;
   readonly changes: Partial<Record<LiveTopic, readonly string[] | null>>;
@@ -33,15 +36,15 @@ interface FollowedChannel {
 type BusServices = Pick<Services, 'instance' | 'shared' | 'log'>;
 
 /**
- * Delivers changes to the open pages of this process at once, and to other instances at most once a second. A change is only a hint to read
- * again; after a gap, everything counts as changed. Changes to an account are sent only to the instances that follow the account, because
- * the number of messages would grow quadratically if each instance notified every other.
+ * Tells open pages about changes: those of this process at once, those of other instances at most once a second. A change is only a hint to
+ * read again; after a gap, everything counts as changed. Changes to an account go only to the instances that follow it: if each instance
+ * notified every other, the number of messages would grow quadratically.
  */
 export class LiveBus implements AsyncDisposable {
   readonly #services: BusServices;
   readonly #listeners = new Set<(change: LiveChange) => void>();
   readonly #closing = new AbortController();
-  /** Accounts with changes not yet sent to other instances, by topic; undefined for all accounts. */
+  /** Accounts whose changes have not been sent to other instances yet, by topic; undefined for all accounts. */
   readonly #unsent = new Map<LiveTopic, Set<string> | undefined>();
   #subscription: Promise<(() => void) | undefined> | undefined;
   #isSubscribed = false;
@@ -53,7 +56,7 @@ export class LiveBus implements AsyncDisposable {
     this.#services = services;
   }
 
-  /** False while changes from other instances may be missed; cached values may then be stale. */
+  /** False if changes on other instances may be missed at the moment, so that cached values may be stale. */
   get isConnected(): boolean {
     return !this.#isShared || (this.#isSubscribed && this.#services.shared.events.isConnected);
   }
@@ -84,7 +87,7 @@ export class LiveBus implements AsyncDisposable {
   }
 
   /**
-   * Subscribes to changes of this account, or of any account, on other instances. Changes from before the first subscription count as
+   * Subscribes to changes to an account (or to any account) on other instances. Changes from before the first subscription count as
    * changes.
    *
    * @param accountId undefined for any account
@@ -102,13 +105,13 @@ export class LiveBus implements AsyncDisposable {
     };
   }
 
-  /** Returns false while changes to this account may be missed. */
+  /** Returns false if changes to this account may be missed at the moment. */
   receivesChanges(accountId: string): boolean {
     if (!this.#isShared) return true;
     return this.isConnected && this.#followedByChannel.get(accountChannel(accountId))?.isSubscribed === true;
   }
 
-  /** Resolves when all subscriptions to other instances are active. */
+  /** Resolves when the subscriptions to all other instances are active. */
   async ready(): Promise<void> {
     await Promise.all([
       this.#subscription,
@@ -240,10 +243,10 @@ export function getLiveBus(host: Pick<Host, 'keep'> & BusServices): LiveBus {
 }
 
 /**
- * Updates open pages that follow the topic, on every instance. Call it after the commit and outside the request path; frequent calls are
- * merged into one update.
+ * Updates the open pages that follow the topic, on every instance. Call this after the commit and outside the request path. Frequent calls
+ * are merged into one update.
  *
- * @param accountIds accounts that changed; default: all accounts
+ * @param accountIds the accounts that changed; default: all accounts
  */
 export function publishLive(
   host: Pick<Host, 'keep'> & BusServices,

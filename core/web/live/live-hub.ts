@@ -14,7 +14,7 @@ const heartbeatIntervalMs = 15_000;
 const sessionIntervalMs = 3_000;
 const sessionTimeoutMs = 5_000;
 
-/** The reader of a stream, and its content. */
+/** Who reads a stream, and what it shows. */
 export interface LiveReader {
   readonly page: Pick<Page, 'path' | 'role'>;
   readonly live: LiveParts;
@@ -23,12 +23,11 @@ export interface LiveReader {
   /** Undefined for visitors. */
   readonly accountId: string | undefined;
   readonly sessionId: string | undefined;
-  /** IP address. */
   readonly address: string;
   readonly source: LiveSource;
 }
 
-/** Reads which of these sessions are still open. */
+/** Returns those of these sessions that are still open. */
 export type ReadOpenSessions = (
   ids: readonly string[],
 ) => Promise<ReadonlyMap<string, { readonly isOperator: boolean }>>;
@@ -43,8 +42,8 @@ interface ViewEntry {
 }
 
 /**
- * The live streams of this process. Streams with the same content share a view. A change invalidates the views of its topic, and the queue
- * renders them. A stream ends with its session or the process, or when its account has too many streams.
+ * The live streams of this process. Streams with the same content share a view. A change to a topic invalidates its views, and the queue
+ * renders them again. A stream ends with its session or with the process, or if its account has too many streams.
  */
 export class LiveHub implements AsyncDisposable {
   readonly #host: HubHost;
@@ -56,7 +55,7 @@ export class LiveHub implements AsyncDisposable {
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #unsubscribers: readonly (() => void)[];
   #isChecking = false;
-  #areUpdatesStopped = false; // sessions could not be read at the last check
+  #areUpdatesStopped = false; // the last check could not read the sessions
   #isClosed = false;
 
   constructor(host: HubHost, readOpenSessions: ReadOpenSessions, budget: RenderBudget = new CpuShareBudget()) {
@@ -84,7 +83,7 @@ export class LiveHub implements AsyncDisposable {
     return this.#readers.size;
   }
 
-  /** Number of rendered views: at most one per stream. */
+  /** Number of views; at most one per stream. */
   get views(): number {
     return this.#views.size;
   }
@@ -98,7 +97,7 @@ export class LiveHub implements AsyncDisposable {
     this.#findOrCreateView(reader).add(stream, reader.source);
   }
 
-  /** Ends all streams and rejects new ones: pages reconnect to another instance, or to the next process. */
+  /** Ends all streams and rejects new ones. Pages then reconnect to another instance, or to the next process. */
   close(): void {
     this.#isClosed = true;
     for (const stream of this.#readers.keys()) stream.finish();
@@ -146,7 +145,7 @@ export class LiveHub implements AsyncDisposable {
       dequeue: (render) => this.#queue.remove(render),
     });
     const followedAccount = page.role === 'account' ? accountId : undefined;
-    // Changes in health are sent to all instances, so pages that show only health need no subscription.
+    // Changes in health go to all instances, so pages that show only health need no subscription.
     const topics = new Set(live.topics);
     const hasAccountTopics = topics.size > 1 || !topics.has('health');
     const unfollow = hasAccountTopics ? getLiveBus(this.#host).follow(followedAccount) : () => {};
@@ -165,7 +164,7 @@ export class LiveHub implements AsyncDisposable {
     for (const stream of this.#readers.keys()) stream.sendHeartbeat();
   }
 
-  /** Ends streams whose session has ended. While sessions cannot be read, streams stay open and report that updates have stopped. */
+  /** Ends streams whose session has ended. If sessions cannot be read, streams stay open and report that updates have stopped. */
   async #checkSessions(): Promise<void> {
     const ids = new Set([...this.#readers.values()].flatMap(({ sessionId }) => sessionId ?? []));
     if (ids.size === 0 || this.#isChecking) return;
@@ -175,12 +174,12 @@ export class LiveHub implements AsyncDisposable {
     this.#isChecking = false;
     if (openSessions === undefined) return this.#reportStopped(ids);
     if (this.#areUpdatesStopped) this.#resumeUpdates();
-    // Skips sessions that were opened after the check started.
+    // Skips sessions that were opened after this check started.
     for (const [stream, { sessionId, page }] of this.#readers) {
       if (sessionId === undefined || !ids.has(sessionId)) continue;
       const session = openSessions.get(sessionId);
       if (session !== undefined && (page.role !== 'operator' || session.isOperator)) continue;
-      // Visitors may see the page too, so the stream reconnects without the session.
+      // Visitors may see this page too, so the stream reconnects without a session.
       if (page.role === 'public') stream.finish();
       else stream.end('signed_out');
     }
@@ -203,15 +202,15 @@ function ownerKey({ accountId, address }: LiveReader): string {
   return accountId === undefined ? `address ${address}` : `account ${accountId}`;
 }
 
-/** PostgreSQL channels whose triggers send an account id at commit, with the topics that they affect. */
+/** PostgreSQL channels whose triggers send an account id at commit, and the topics that they affect. */
 const topicsByChannel: Readonly<Record<string, readonly LiveTopic[]>> = {
-  // Keys, periods and blocks.
+  // Sent for keys, periods and blocks.
   account: ['account'],
   account_order: ['orders'],
 };
 
 /**
- * Listens to PostgreSQL notifications of changes from any process.
+ * Listens for PostgreSQL notifications about changes made by any process.
  *
  * @returns a function that stops listening
  */
@@ -220,7 +219,7 @@ function listenToDatabase(
   onChange: (change: LiveChange) => void,
 ): () => void {
   const subscriptions = Object.entries(topicsByChannel).map(([channel, topics]) => {
-    // Notifications may have been lost, so everything may have changed.
+    // Notifications may have been lost, so anything may have changed.
     return notifications.listen(
       channel,
       (id) => topics.forEach((topic) => onChange({ topic, accounts: new Set([id]) })),

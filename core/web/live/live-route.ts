@@ -22,13 +22,13 @@ interface LiveRouteParts {
   readonly translator: Translator;
 }
 
-/** Random delay of reconnects, so that the pages of an ended process do not all reconnect at once. */
+/** Pages wait a random time before they reconnect, so that not all pages of a stopped process come back at once. */
 const retryDelayMs = { min: 1_000, spread: 2_000 };
 
 /**
- * Adds `GET <path>/live` for each page with live parts. It sends the parts as server-sent events, with the access rules of the page. Other
- * events are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a path, and `live-end` with
- * the reason.
+ * Adds `GET <path>/live` for each page with live parts. It sends the parts as server-sent events, with the same access rules as the page.
+ * The other events are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a path, and
+ * `live-end` with the reason.
  */
 export function routeLivePages(server: Server, pages: readonly Page[], parts: LiveRouteParts): void {
   const livePages = pages.filter(({ live }) => live !== undefined);
@@ -41,7 +41,7 @@ export function routeLivePages(server: Server, pages: readonly Page[], parts: Li
       options: { auth: getAuthOptions(page) },
       handler: (request, h) => openStream(request, h, page, (openedHub = getLiveHub(parts.host)), parts),
     });
-  // Runs before hapi waits for connections to end.
+  // This runs before hapi waits for connections to end.
   server.ext('onPreStop', () => openedHub?.close());
 }
 
@@ -66,7 +66,7 @@ function openStream(
   const { live } = page;
   const url = request.url.pathname + request.url.search;
   if (live === undefined || url.length > bounds.liveUrl) throw new PageError(414, 'error.400.text');
-  // A visit holds one configuration, which may be reloaded while the stream is open.
+  // Creates a new visit for every rendering: a visit holds one configuration, which may be reloaded while the stream is open.
   const createVisit = () => new LiveVisit(request, h, host(), translator, pagePath(request.path));
   const lastEventId = request.raw.req.headers['last-event-id'];
   const stream = new LiveStream(Object.keys(live.parts), [lastEventId].flat().join());
@@ -105,7 +105,7 @@ function createSource(createVisit: () => LiveVisit, page: Page, live: LiveParts,
 }
 
 class LiveVisit extends Visit {
-  /** @throws Error for a visitor, because visitors share a rendering but a token belongs to one browser */
+  /** @throws Error for a visitor: visitors share a rendering, but a token belongs to one browser */
   override formToken(path: string): string {
     if (this.account === undefined)
       throw new Error(`a live part of "${this.path}" has a form that visitors would share`);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-/** A rendered part of a page. */
+/** A part of a page, as rendered. */
 export interface RenderedPart {
   /** Short hash of the HTML. */
   readonly version: string;
@@ -8,20 +8,20 @@ export interface RenderedPart {
   readonly event: string;
 }
 
-/** Reason for ending a stream permanently, shown by the page's script. */
+/** Why a stream ended for good; the page's script shows the reason. */
 type LiveEnd = 'signed_out' | 'too_many' | 'gone';
 
-/** Formats an event; its data may span several lines. */
+/** Formats an event. Its data may have several lines. */
 export function formatEvent(name: string, data: string): string {
   return `event: ${name}\ndata: ${data.replaceAll(/\r\n?|\n/g, '\ndata: ')}\n\n`;
 }
 
 /**
- * The stream of one tab. It buffers the output of one rendering at most: it skips renderings until the client has read the buffer, and then
- * sends the newest state.
+ * The stream to one tab. It buffers at most one rendering: until the client has read that, it skips renderings, and then sends the newest
+ * state.
  *
- * An event id contains the versions of all parts in order, so a page that reconnects to any instance receives the parts that have changed
- * since.
+ * An event id contains the versions of all parts in order. A page that reconnects to any instance therefore receives only the parts that
+ * have changed since.
  */
 export class LiveStream {
   readonly body: Readable;
@@ -36,7 +36,7 @@ export class LiveStream {
   #missedBeats = 0;
   #hasEnded = false;
 
-  /** @param lastEventId the last event id that the page received; '' for a newly loaded page */
+  /** @param lastEventId the last event id that the page received; '' if it was just loaded */
   constructor(names: readonly string[], lastEventId: string) {
     this.#partNames = names;
     const versions = lastEventId.split('.');
@@ -52,7 +52,7 @@ export class LiveStream {
     });
   }
 
-  /** False until the client has read the last output, and after the stream has ended. */
+  /** False until the client has read the previous output, and after the stream has ended. */
   get isReady(): boolean {
     return this.#isDrained && !this.#hasEnded;
   }
@@ -61,7 +61,7 @@ export class LiveStream {
    * Sends the first bytes, which flush the response headers.
    *
    * @param build current build of the assets
-   * @param retry delay of reconnects, ms
+   * @param retry ms to wait before reconnecting
    */
   open(build: string, retry: number): void {
     this.#write(`retry: ${Math.round(retry)}\n${formatEvent('live-open', build)}`);
@@ -77,7 +77,7 @@ export class LiveStream {
     this.#isStopped = false;
     if (events.length === 0) return;
     const id = this.#partNames.map((name) => this.#versions.get(name) ?? '').join('.');
-    // The id belongs to the last event, because the page has all parts only then.
+    // Only the last event gets the id, because the page does not have all parts before that.
     this.#write(`${events.slice(0, -1).join('')}id: ${id}\n${events.at(-1)}`);
   }
 
@@ -88,7 +88,7 @@ export class LiveStream {
     this.#write(formatEvent('live-state', 'stopped'));
   }
 
-  /** Sends a comment to keep proxies from closing the stream. Ends a stream whose client has not read anything for two heartbeats. */
+  /** Sends a comment, so that proxies do not close the stream. If the client has read nothing for two heartbeats, ends the stream. */
   sendHeartbeat(): void {
     if (this.isReady) {
       this.#missedBeats = 0;
@@ -98,17 +98,17 @@ export class LiveStream {
     }
   }
 
-  /** Makes the page load the path. */
+  /** Makes the page open another path. */
   redirect(path: string): void {
     this.#finish(formatEvent('live-redirect', path));
   }
 
-  /** Ends the stream; the page does not reconnect. */
+  /** Ends the stream for good: the page does not reconnect. */
   end(reason: LiveEnd): void {
     this.#finish(formatEvent('live-end', reason));
   }
 
-  /** Ends the stream; the page reconnects. */
+  /** Ends the stream, and the page reconnects. */
   close(): void {
     this.body.destroy();
   }

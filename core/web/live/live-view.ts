@@ -14,14 +14,14 @@ const failureLog = new Throttle(60_000);
 
 type LiveValues = Redirect | object;
 
-/** Values and rendering of a page, for one stream of a view. */
+/** Computes and renders a page, for one stream of a view. */
 export interface LiveSource {
   values(): Promise<LiveValues>;
   /**
    * Renders parts of the page.
    *
-   * @param templates template paths by part
-   * @returns HTML by part
+   * @param templates template paths, by part
+   * @returns HTML, by part
    */
   render(templates: Readonly<Record<string, string>>, values: object): ReadonlyMap<string, string>;
 }
@@ -30,18 +30,18 @@ interface LiveViewOptions {
   readonly path: string;
   readonly live: LiveParts;
   readonly log: Logger;
-  /** Queues a rendering; routine renderings run after those triggered by a change. */
+  /** Queues a rendering. Routine ones run after those that a change triggered. */
   readonly enqueue: (render: () => Promise<void>, isRoutine: boolean) => void;
   readonly dequeue: (render: () => Promise<void>) => void;
 }
 
-/** Renders a page once for all streams with the same content, at most once per interval. */
+/** Renders a page once for all streams that show the same content, at most once per interval. */
 export class LiveView {
   readonly #options: LiveViewOptions;
   readonly #streams = new Map<LiveStream, LiveSource>(); // in opening order
   readonly #laggingStreams = new Set<LiveStream>();
   readonly #backoff = new Backoff(retriesMs);
-  #retryAfter = 0; // ms; 0 unless the last rendering failed
+  #retryAfterMs = 0; // 0 unless the last rendering failed
   #timer: NodeJS.Timeout | undefined;
   #routineTimer: NodeJS.Timeout | undefined;
   #renderedAt = Number.NEGATIVE_INFINITY;
@@ -59,7 +59,7 @@ export class LiveView {
     return this.#streams.size === 0;
   }
 
-  /** Adds a stream, which soon receives the parts that it does not have yet. */
+  /** Adds a stream. It soon receives the parts that it does not have yet. */
   add(stream: LiveStream, source: LiveSource): void {
     this.#streams.set(stream, source);
     stream.onDrained = () => {
@@ -81,7 +81,7 @@ export class LiveView {
     this.#schedule();
   }
 
-  /** Renders values that depend on the time; does nothing if a rendering is due anyway. */
+  /** Renders again because some values depend on the time. Does nothing if a rendering is due anyway. */
   #refresh(): void {
     if (this.#isDirty || this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
     this.#options.enqueue(this.#render, true);
@@ -96,12 +96,12 @@ export class LiveView {
 
   #schedule(): void {
     if (this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
-    const pause = Math.max(this.#retryAfter, minIntervalMs);
+    const pause = Math.max(this.#retryAfterMs, minIntervalMs);
     const delay = Math.max(0, this.#renderedAt + pause - performance.now());
     this.#timer = setTimeout(() => this.#options.enqueue(this.#render, false), delay).unref();
   }
 
-  /** Returns true if a stream is ready for a rendering; otherwise the first stream that becomes ready schedules one. */
+  /** Returns true if a stream is ready for a rendering. If not, the first stream that becomes ready schedules one. */
   #hasReader(): boolean {
     return this.#streams.keys().some((stream) => stream.isReady);
   }
@@ -116,7 +116,7 @@ export class LiveView {
     try {
       await this.#send(source);
       this.#backoff.reset();
-      this.#retryAfter = 0;
+      this.#retryAfterMs = 0;
     } catch (error) {
       this.#fail(error);
     }
@@ -139,7 +139,7 @@ export class LiveView {
     if (error instanceof PageError && error.status < 500) return this.#forEachStream((stream) => stream.end('gone'));
     if (failureLog.tryPass()) this.#options.log.error(`live parts of ${this.#options.path} cannot be rendered`, error);
     this.#forEachStream((stream) => stream.reportStopped());
-    this.#retryAfter = this.#backoff.next();
+    this.#retryAfterMs = this.#backoff.next();
     this.#isDirty = true;
   }
 
@@ -152,7 +152,7 @@ function createPart(name: string, html: string): RenderedPart {
   return { version: hash('sha256', removeCountdowns(html), 'base64url').slice(0, 8), event: formatEvent(name, html) };
 }
 
-/** Removes countdowns, which the page's script updates, so that a passing second does not count as a change. */
+/** Removes countdowns: the page's script updates them, so a second going by is not a change. */
 function removeCountdowns(html: string): string {
   return html.replaceAll(/( data-countdown=")\d+|(<span data-(?:clock|count)>)[^<]*/g, '$1$2');
 }

@@ -1,25 +1,25 @@
 import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-const concurrency = 2; // few, because requests need the database connections
+const concurrency = 2; // low, because requests need the database connections
 
-/** Renderings per second over all views. The minimum is enough for four busy pages and uses 1/60 of a core. */
+/** Renderings per second, across all views. The minimum is enough for four busy pages and uses 1/60 of a core. */
 const rateLimits = { max: 25, min: 4 };
 const maxUrgentInRow = 4;
-/** CPU time of one rendering including its queries, ms; measured with `npm run bench -- --dashboards`. */
+/** CPU time of one rendering in ms, including its queries; measured with `npm run bench -- --dashboards`. */
 const renderCostMs = 4;
 const cpuShare = 0.03;
 const sampleIntervalMs = 2_000;
 
-/** Limits the rate of renderings. */
+/** Limits how often pages are rendered. */
 export interface RenderBudget {
-  /** Minimum time in ms between the starts of two renderings. */
+  /** Minimum time between the starts of two renderings, in ms. */
   readonly spacingMs: number;
   /** Counts a rendering. */
   countRendering(): void;
 }
 
-/** Keeps the CPU time of pages at a few percent of the CPU time of requests. */
+/** Keeps the CPU time spent on pages at a few percent of that spent on requests. */
 export class CpuShareBudget implements RenderBudget {
   #cpuUsage = process.cpuUsage();
   #sampledAt = performance.now();
@@ -44,15 +44,15 @@ export class CpuShareBudget implements RenderBudget {
 }
 
 /**
- * Computes the allowed renderings per second.
+ * Returns how many renderings per second are allowed.
  *
- * @param load CPU time of requests in ms per second
+ * @param load CPU time spent on requests, in ms per second
  */
 export function computeRate(load: number): number {
   return Math.min(rateLimits.max, Math.max(rateLimits.min, (load * cpuShare) / renderCostMs));
 }
 
-/** Runs renderings in order, within the budget. Urgent renderings come first, but every fifth may be a routine one. */
+/** Runs renderings in order, within the budget. Urgent ones go first, but every fifth may be a routine one. */
 export class RenderQueue {
   readonly #budget: RenderBudget;
   readonly #log: Logger;
@@ -68,7 +68,7 @@ export class RenderQueue {
     this.#log = log;
   }
 
-  /** Queues work; work that is already queued is not added again. */
+  /** Queues work. Work that is already queued is not added again. */
   add(work: () => Promise<void>, isRoutine = false): void {
     if (isRoutine && !this.#urgent.has(work)) {
       this.#routine.add(work);

@@ -5,10 +5,10 @@ import { type Language, languages } from '../texts/texts.ts';
 import { type PageText, parsePageText } from './page-text.ts';
 import { RenderedMarkdown } from './rendered-markdown.ts';
 
-/** A page in one or more languages. */
+/** A page's text in one or more languages. */
 export type PageTexts = Readonly<Partial<Record<Language, PageText>>>;
 
-/** Settings that all pages from Markdown share. */
+/** Settings for all pages that are written in Markdown. */
 export const markdownPageDefaults = {
   title: 'markdown.title',
   description: 'markdown.description',
@@ -19,7 +19,7 @@ export const markdownPageDefaults = {
 interface MarkdownPageOptions extends Pick<Page, 'path' | 'layout' | 'navigation' | 'within'> {
   /** Default: `public`. */
   readonly role?: Page['role'];
-  /** Absolute paths of Markdown files, by language; readers of a missing language get another one. */
+  /** Absolute paths of Markdown files, by language. If a reader's language is missing, another one is shown. */
   readonly files: Readonly<Partial<Record<Language, string>>>;
 }
 
@@ -40,7 +40,7 @@ function readPageText(file: string): PageText {
   return text;
 }
 
-/** Returns the reader's language if the page has it, otherwise the page's first language. */
+/** Returns the reader's language if the page has it, otherwise the first language that it has. */
 export function chooseTextLanguage(texts: PageTexts, language: Language): Language {
   return texts[language] !== undefined ? language : (languages.find((other) => texts[other] !== undefined) ?? language);
 }
@@ -48,7 +48,7 @@ export function chooseTextLanguage(texts: PageTexts, language: Language): Langua
 /**
  * Describes a page for `shell/markdown.eta`.
  *
- * @param texts at least one
+ * @param texts must contain at least one text
  */
 export async function describeMarkdown(texts: PageTexts, { language, t, host }: PageRequest): Promise<object> {
   const shownLanguage = chooseTextLanguage(texts, language);
@@ -63,7 +63,7 @@ export async function describeMarkdown(texts: PageTexts, { language, t, host }: 
 
 const renderings = new WeakMap<PageText, Promise<RenderedMarkdown>>();
 
-/** Renders each text once, and loads the library with the first. */
+/** Renders each text only once. The first call loads the Markdown library. */
 function renderOnce(text: PageText): Promise<RenderedMarkdown> {
   const rendering =
     renderings.get(text) ?? import('./render.ts').then(({ renderMarkdown }) => renderMarkdown(text.body));

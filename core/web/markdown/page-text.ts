@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
 
-/** A page in one language: a parsed Markdown file. */
+/** A page in one language, parsed from a Markdown file. */
 export interface PageText {
   readonly title: string;
   /** For search engines and link previews. */
   readonly description: string | undefined;
-  /** As in the head of the file. */
+  /** As stated in the file's head. */
   readonly version: string | undefined;
   readonly isDraft: boolean;
   /** Placeholders that the operator has not filled in, such as `{{address}}`. */
   readonly unfilled: readonly string[];
-  /** Markdown without head and title. */
+  /** The Markdown without the head and the title. */
   readonly body: string;
-  /** SHA-256 of the file, in hex. */
+  /** SHA-256 of the file, hexadecimal. */
   readonly digest: string;
   readonly mistakes: readonly { readonly wrong: string; readonly right: string }[];
 }
 
-/** Maximum bytes of a Markdown file. */
+/** Maximum size of a Markdown file, in bytes. */
 export const maxPageBytes = 262_144;
 
 const headPattern = /^---[ \t]*\n(?:([^]*?)\n)??---[ \t]*(?:\n|$)/;
@@ -26,8 +26,8 @@ const titlePattern = /^\s*#[ \t]+(.+?)[ \t]*#*[ \t]*(?:\n|$)/;
 const headMembers = ['title', 'description', 'version', 'draft'];
 
 /**
- * Parses a Markdown file: an optional head between two lines `---` with `title`, `description`, `version` and `draft`, then the text. The
- * first heading is the title unless the head has one.
+ * Parses a Markdown file: an optional head between two `---` lines, with `title`, `description`, `version` and `draft`, and then the text.
+ * If the head has no title, the first heading is the title.
  *
  * @param fallback title if the file has none
  */
@@ -49,7 +49,7 @@ export function parsePageText(source: string, fallback: string): PageText {
   };
 }
 
-/** Parses values as strings, so that the version `1.10` stays `1.10`. */
+/** Parses all values as strings, so that the version `1.10` stays `1.10`. */
 function parseHead(headText: string): { values: Record<string, string>; mistakes: PageText['mistakes'] } {
   const advice = `write lines such as "draft: true"; it may have ${headMembers.join(', ')}`;
   let parsed: unknown;
@@ -74,7 +74,7 @@ function parseHead(headText: string): { values: Record<string, string>; mistakes
 function findMemberMistake(name: string, value: unknown, advice: string): { wrong: string; right: string } | undefined {
   if (!headMembers.includes(name)) return { wrong: `has "${name}" in its head`, right: advice };
   if (typeof value !== 'string') return { wrong: `has a "${name}" that is not a text`, right: advice };
-  // Escapes in quotes can produce such characters. PostgreSQL would reject them when an acceptance of the text is recorded.
+  // Quoted YAML can escape such characters, and PostgreSQL would reject them once an acceptance of the text is recorded.
   if (value.includes('\0') || !value.isWellFormed())
     return {
       wrong: `has a "${name}" with characters that no text can have`,

@@ -2,13 +2,13 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { ownPath } from '../pages/paths.ts';
 import { RenderedMarkdown } from './rendered-markdown.ts';
 
-/** Prefix of heading ids, so that they differ from the layout's ids. */
+/** Prefix for heading ids, which keeps them apart from the layout's ids. */
 const anchorPrefix = 'section-';
 
 /**
- * Renders GitHub-flavored Markdown for a page whose title is its `h1`. HTML is shown as text, and comments are omitted. Images are replaced
- * by their text, because the content security policy blocks them. Only https and mailto addresses and paths of this gateway become links.
- * Headings start at `h2` and skip no level.
+ * Renders GitHub-flavored Markdown for a page whose title is its `h1`. HTML is shown as text, and comments are left out. Images are
+ * replaced by their text, because the content security policy blocks them. Only https and mailto addresses and paths on this gateway become
+ * links. Headings start at `h2` and skip no level.
  */
 export function renderMarkdown(text: string): RenderedMarkdown {
   const tokens = markdown.lexer(text);
@@ -21,7 +21,7 @@ const markdown = new Marked({
   renderer: {
     html: ({ text }) => escapeHtml(text.startsWith('<!--') ? removeComments(text) : text),
     text(token) {
-      // marked does not escape text after a tag such as <kbd>, because it assumes HTML.
+      // marked leaves text after a tag such as <kbd> unescaped, because it takes it for HTML.
       if ('escaped' in token) token.escaped = false;
       return false; // use the default renderer
     },
@@ -50,7 +50,7 @@ const markdown = new Marked({
   },
 });
 
-/** @returns undefined for an address that must not become a link */
+/** @returns undefined if the address must not become a link */
 function findLinkTarget(href: string): string | undefined {
   if (/^#[\w-]+$/.test(href)) return `#${anchorPrefix}${href.slice(1)}`;
   if (href.startsWith('/')) return ownPath(href) === href ? href : undefined;

@@ -1,4 +1,4 @@
-/** HTML from `renderMarkdown`, the only HTML that the part `prose` prints unescaped. */
+/** HTML from `renderMarkdown`: the only HTML that the part `prose` prints unescaped. */
 export class RenderedMarkdown {
   readonly #html: string;
 
@@ -7,7 +7,7 @@ export class RenderedMarkdown {
     this.#html = html;
   }
 
-  /** Returns the HTML; '' for any other value, so that no other text reaches a page unescaped. */
+  /** Returns the HTML; '' for anything else, so that no other text can reach a page unescaped. */
   static htmlOf(value: unknown): string {
     return value instanceof RenderedMarkdown ? value.#html : '';
   }

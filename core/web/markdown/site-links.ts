@@ -2,7 +2,7 @@ import type { Service } from '#core/gateway/host/host.ts';
 import type { PageRequest } from '../pages/page.ts';
 import type { PageTexts } from './markdown-page.ts';
 
-/** Paths of the shop's texts for links in the footer, the sign-in and the checkout. */
+/** Where the footer, the sign-in page and the checkout find the shop's own texts. */
 export interface SiteLinks {
   readonly terms?: string | undefined;
   readonly privacy?: string | undefined;
@@ -10,19 +10,19 @@ export interface SiteLinks {
   readonly contact?: string;
   /** Additional links in the footer. */
   readonly more?: readonly { readonly path: string; readonly label: string }[];
-  /** Returns the texts of a page if this reader can open it; undefined for a page that is not from Markdown. */
+  /** Returns the texts of the Markdown page at this path, if this reader can open it; undefined otherwise. */
   textsAt?(path: string): PageTexts | undefined;
 }
 
 type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 
-/** Reads the links that this reader can open. Called for each page shown. */
+/** Returns the links that this reader can open. Called for every page that is shown. */
 export type ReadSiteLinks = (reader: Reader) => SiteLinks;
 
 /**
- * Returns the links of pages. URLs from gateway.yaml take precedence, and are omitted if this reader cannot open their text.
+ * Returns the links for a page. URLs from gateway.yaml take precedence; one that leads to a text which this reader cannot open is left out.
  *
- * @param read reader of the plugin that has the texts; undefined without that plugin
+ * @param read link reader of the plugin that provides the texts; undefined if there is no such plugin
  */
 export function selectSiteLinks(reader: Reader, read: ReadSiteLinks | undefined): SiteLinks {
   const links = read?.(reader) ?? {};
@@ -36,12 +36,12 @@ export function selectSiteLinks(reader: Reader, read: ReadSiteLinks | undefined)
   return { ...links, terms: selectUrl('terms'), privacy: selectUrl('privacy') };
 }
 
-/** Returns true if operators can open a text at this path. */
+/** Returns true if only operators can open the text at this path. */
 function isDraftAt(path: string, { host, language }: Reader, read: ReadSiteLinks | undefined): boolean {
   return path !== '' && read?.({ host, language, isOperator: true }).textsAt?.(path) !== undefined;
 }
 
-/** Returns the path on this gateway that a URL leads to; '' for another site. */
+/** Returns the path if a URL leads to this gateway; '' if it leads elsewhere. */
 export function toOwnPath(address: string, { baseUrl }: Pick<Service, 'baseUrl'>): string {
   const path = address.startsWith(`${baseUrl}/`) ? address.slice(baseUrl.length) : address;
   return path.startsWith('/') ? (path.split(/[?#]/)[0] ?? '') : '';

@@ -3,7 +3,7 @@ import { type AccountRecord, readAccounts } from '#core/business/accounts/accoun
 import type { Queries } from '#core/platform/database/database.ts';
 import type { PageRequest } from './page.ts';
 
-/** Formats an account for operators: its email address, otherwise its name, otherwise its id. */
+/** Formats an account for operators: its email address, or else its name, or else its id. */
 export function formatAccountLabel(
   { id, email, name }: Pick<AccountRecord, 'id' | 'email' | 'name'>,
   t: PageRequest['t'],
@@ -18,9 +18,9 @@ export function formatAccountName(name: string, t: PageRequest['t']): string {
 }
 
 /**
- * Reads the labels of accounts, by id.
+ * Reads account labels, by id.
  *
- * @param ids account ids; null stands for no account
+ * @param ids account ids; nulls are ignored, and ids of unknown accounts are missing from the result
  */
 export async function readAccountNames(
   database: Queries,

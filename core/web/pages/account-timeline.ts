@@ -1,6 +1,6 @@
 import type { PageRequest } from './page.ts';
 
-/** An event of an account, worded for the operators' page about the account. */
+/** An event in an account's history, in words for the operators' account page. */
 export interface TimelineEntry {
   readonly topic: 'money' | 'access' | 'requests';
   readonly at: Date;
@@ -10,5 +10,5 @@ export interface TimelineEntry {
   readonly link?: { readonly path: string; readonly label: string } | undefined;
 }
 
-/** Reads a plugin's timeline entries of an account. */
+/** Reads the timeline entries that a plugin has about an account. */
 export type ReadTimeline = (request: PageRequest, accountId: string) => Promise<readonly TimelineEntry[]>;

@@ -1,13 +1,13 @@
-/** A part of a code sample, coloured by its kind. */
+/** Part of a code sample, to be colored by its kind. */
 export interface CodePiece {
   readonly kind: '' | 'comment' | 'string';
   readonly text: string;
 }
 
-/** Matches a comment (`#` or `//` at the start of a line or after a space) or a string within one line. */
+/** Matches a comment (`#` or `//` at the start of a line or after a space), or a string within one line. */
 const colouredPiece = /((?<=^|\s)#.*$|(?<=^|\s)\/\/.*$)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/gm;
 
-/** Splits a sample in a shell, Python, TypeScript or JSON into comments, strings and other text. */
+/** Splits a shell, Python, TypeScript or JSON sample into comments, strings and other text. */
 export function codePieces(text: string): CodePiece[] {
   const pieces: CodePiece[] = [];
   let end = 0;

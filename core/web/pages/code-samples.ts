@@ -4,7 +4,7 @@ import { codePieces } from './code-pieces.ts';
 /** An official SDK of a vendor. */
 export type SampledSdk = 'openai' | 'anthropic' | 'gemini';
 
-/** A program that asks one question, and the command that installs its dependencies. */
+/** A program that asks one question, and the command that installs what it needs. */
 interface SdkSample {
   readonly title: 'Python' | 'TypeScript';
   readonly install: string;
@@ -14,7 +14,7 @@ interface SdkSample {
 interface SampleValues {
   readonly baseUrl: string; // of the service, without /v1
   readonly model: string;
-  /** Environment variable that holds the key; without it, the code contains the key. */
+  /** Environment variable that holds the key; if undefined, the code contains the key itself. */
   readonly keyVariable?: string;
   /** Default: a placeholder. */
   readonly key?: string;
@@ -22,7 +22,7 @@ interface SampleValues {
 
 const placeholder = 'YOUR_KEY';
 
-/** Formats a string literal, valid in Python, TypeScript and JSON. */
+/** Formats a string literal that is valid in Python, TypeScript and JSON. */
 const formatLiteral = (value: string) => JSON.stringify(value);
 
 const pythonPrograms: Readonly<
@@ -119,7 +119,7 @@ console.log(answer.text);`,
   ],
 };
 
-/** Returns the program of an SDK in both languages. */
+/** Returns the program for an SDK in both languages. */
 export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [python: SdkSample, typescript: SdkSample] {
   const { baseUrl, model, keyVariable, key = placeholder } = values;
   const hasKeyVariable = keyVariable !== undefined;
@@ -139,12 +139,12 @@ export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [pyt
   ];
 }
 
-/** Code to copy from a page, under its own tab. */
+/** Code that can be copied from a page, on a tab of its own. */
 export interface SampleTab {
   readonly id: string;
   readonly name: string;
   readonly code: string;
-  /** The text to copy; default: all of the code. */
+  /** What to copy; default: all of the code. */
   readonly value?: string;
 }
 
@@ -153,7 +153,7 @@ const renderPythonSample = (sdk: SampledSdk) => (values: SampleValues) => {
   return `# ${title}: ${install}\n${code}`;
 };
 
-/** Programs and commands on pages, by id, with the names of their tabs. */
+/** Programs and commands for pages, by id, with the names of their tabs. */
 const samples = {
   'openai-python': ['OpenAI', renderPythonSample('openai')],
   'anthropic-python': ['Anthropic', renderPythonSample('anthropic')],
@@ -205,7 +205,7 @@ gemini --model "${model}"`,
 >;
 
 /**
- * Renders samples with this service's URL and first model.
+ * Renders samples with this service's URL and its first model.
  *
  * @param key API key; default: a placeholder
  */
@@ -222,10 +222,10 @@ export function renderSamples(
 }
 
 /**
- * Describes the part `code`, with a tab for each sample.
+ * Describes the part `code`, with one tab per sample.
  *
- * @param chosenId id of the sample to show; the first for an unknown id
- * @param pathOf path of the page that shows a sample, by its id
+ * @param chosenId id of the sample to show; the first one is shown if the id is unknown
+ * @param pathOf returns the path of the page that shows the sample with an id
  */
 export function describeSamples(
   sampleTabs: readonly SampleTab[],

@@ -4,22 +4,22 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { clientConnection } from '#core/gateway/http/client-connection.ts';
 
 /**
- * Cookies of the pages. All are HttpOnly except the time zone, which the page's script writes.
+ * Cookies for pages. All are HttpOnly except the time zone, which the page's script writes.
  *
- * - `session`: 256 random bits. Begins with `s` if it belongs to a session in the database, and with `v` for a visitor, whose token has no
- * row and lives as long as the browser. Forms are bound to it.
+ * - `session`: 256 random bits. Starts with `s` if it belongs to a session in the database, and with `v` for a visitor, whose token is in
+ * no row and lives as long as the browser. Forms are bound to it.
  * - `language`, `theme`: the visitor's choice, for a year.
  * - `zone`: the IANA name of the visitor's time zone.
  */
 type CookieName = 'session' | Preference | 'zone';
 
-/** A visitor's choices for this browser. */
+/** What a visitor has chosen for this browser. */
 export type Preference = 'language' | 'theme';
 
 const sessionToken = /^[sv][\w-]{43}$/;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Creates a token for a session (`s`) or a visitor (`v`). */
+/** Creates a token for a session (`s`) or for a visitor (`v`). */
 export function createToken(kind: 's' | 'v'): string {
   return kind + randomBytes(32).toString('base64url');
 }
@@ -28,17 +28,17 @@ export function isSessionToken(token: string | undefined): token is `s${string}`
   return token?.startsWith('s') === true;
 }
 
-/** Returns true if the browser's connection is HTTPS, according to `service.base_url` or a trusted proxy. */
+/** Returns true if the browser connects over HTTPS, according to `service.base_url` or a trusted proxy. */
 export function isSecure(request: Pick<Request, 'info' | 'raw'>, host: Pick<Host, 'section' | 'service'>): boolean {
   return host.service.baseUrl.startsWith('https:') || clientConnection(request, host).isSecure;
 }
 
-/** Returns `dp_session`, or over HTTPS `__Host-dp_session`, which other hosts of the domain cannot set. */
+/** Returns `dp_session`, or `__Host-dp_session` over HTTPS, which other hosts in the domain cannot set. */
 function buildCookieName(cookie: CookieName, prefix: string, isHttps: boolean): string {
   return cookie === 'session' && isHttps ? `__Host-${prefix}_session` : `${prefix}_${cookie}`;
 }
 
-/** One object per request, so that a cookie set by one part is visible to the others. */
+/** One object per request, so that a cookie that one part sets is visible to the others. */
 const cookiesByRequest = new WeakMap<Request, Cookies>();
 
 /** Returns the cookies of a request. */
@@ -53,12 +53,12 @@ export class Cookies {
   readonly #request: Request;
   readonly #prefix: string;
   readonly #isHttps: boolean;
-  /** Set by this response; reads see it at once. */
+  /** Set by this response. Reads return these values at once. */
   readonly #changes = new Map<CookieName, string | undefined>();
 
   /**
-   * hapi parses no cookies for unknown routes and assets. Their error pages would otherwise treat the visitor as new, and
-   * replace the session.
+   * hapi does not parse cookies for unknown routes and assets. Without this, their error pages would treat the visitor as new and replace
+   * the session.
    */
   get #requestCookies(): Readonly<Record<string, unknown>> {
     return this.#request.state ?? parseCookies(this.#request.raw.req.headers.cookie);
@@ -81,7 +81,7 @@ export class Cookies {
     return token !== undefined && sessionToken.test(token) ? token : undefined;
   }
 
-  /** @param expiresAt when the session ends at the latest; default: with the browser's session */
+  /** @param expiresAt when the session ends at the latest; default: when the browser is closed */
   setToken(h: ResponseToolkit, token: string, expiresAt?: Date): void {
     this.#set(h, 'session', token, expiresAt === undefined ? null : expiresAt.getTime() - Date.now());
   }

@@ -1,6 +1,6 @@
 import type { PageReader } from './page.ts';
 
-/** Describes the start and the duration of a model's downtime. */
+/** Describes when a model's downtime began and how long it lasted. */
 export function describeDowntime(
   { model, from, until }: { readonly model: string; readonly from: Date; readonly until: Date },
   { t, format, host }: PageReader,

@@ -1,9 +1,9 @@
 import type { Translate } from '../texts/texts.ts';
 
-/** Captures status, sentence and system error of `route: 503 The connection to the upstream failed. (ECONNRESET)`. */
+/** Captures the status, sentence and system error in `route: 503 The connection to the upstream failed. (ECONNRESET)`. */
 const faultPattern = /^(?:\w+: )?(\d{3} )?(.*?)( \([^()]*\))?$/s;
 
-/** Translates a recorded failure of an attempt or breaker, without the final period. An upstream's own message stays unchanged. */
+/** Translates the recorded failure of an attempt or breaker, without the final period. An upstream's own message stays as it is. */
 export function describeFaultText(fault: string, t: Translate): string {
   const [, status = '', sentence = '', cause = ''] = faultPattern.exec(fault) ?? [];
   const key = `${status}${sentence}`;

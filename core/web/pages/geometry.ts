@@ -1,4 +1,4 @@
-/** Shapes of graphics that templates draw as SVG, in units of the viewBox; CSS stretches them. */
+/** Shapes that templates draw as SVG, in viewBox units; CSS stretches them. */
 import type { DayState } from '#core/business/model-health/days.ts';
 
 const dayMs = 86_400_000;
@@ -10,29 +10,29 @@ interface Rectangle {
   readonly height: number;
 }
 
-/** The ticks of a pass, and the size of their viewBox. */
+/** A pass drawn as ticks, and the size of the viewBox. */
 export interface PassTicks {
   readonly width: number;
   readonly height: number;
-  /** Elapsed time, as one path. */
+  /** Elapsed time, as a single path. */
   readonly used: string;
-  /** Remaining time, as one path. */
+  /** Remaining time, as a single path. */
   readonly left: string;
 }
 
 const tick = { pitch: 20, width: 14, usedHeight: 12, height: 28 };
 
-/** Numbers of ticks per day that divide it evenly. */
+/** Ticks per day: the divisors of 24. */
 const ticksPerDay = [24, 12, 8, 6, 4, 3, 2, 1];
 const maxTicks = 36;
 
-/** Returns the number of ticks: 24 for 1 day, 36 for 3, 28 for 7, 30 for 30; never more than 36. */
+/** Returns how many ticks a pass has: 24 for 1 day, 36 for 3, 28 for 7, 30 for 30; never more than 36. */
 export function countTicks(days: number): number {
   const ticksEachDay = ticksPerDay.find((count) => days * count <= maxTicks);
   return ticksEachDay === undefined ? 30 : Math.max(1, Math.round(days)) * ticksEachDay;
 }
 
-/** Draws the ticks of a pass, one for each equal part of its time; the current tick is split. Times are epoch ms. */
+/** Draws a pass as ticks, one per equal part of its time. The current tick is split. Times are epoch ms. */
 export function ticks(days: number, start: number, end: number, now: number): PassTicks {
   const count = countTicks(days);
   const share = end > start ? Math.min(1, Math.max(0, (now - start) / (end - start))) : 1;
@@ -48,19 +48,19 @@ export function ticks(days: number, start: number, end: number, now: number): Pa
   return { width, height: tick.height, used: drawPath(used), left: drawPath(remaining) };
 }
 
-/** Draws the small ticks of a plan card: one a day, at most 30. */
+/** Draws the small ticks on a plan card: one per day, at most 30. */
 export function planTicks(days: number): { readonly width: number; readonly path: string } {
   const count = Math.min(days, 30);
   const path = drawPath(Array.from({ length: count }, (_, index) => ({ x: index * 6, y: 0, width: 3, height: 12 })));
   return { width: (count - 1) * 6 + 3, path };
 }
 
-/** Returns the number of days between two times (epoch ms), at least one. */
+/** Returns the number of days between two times (epoch ms), but at least one. */
 export function daysBetween(start: number, end: number): number {
   return Math.max(1, Math.round((end - start) / dayMs));
 }
 
-/** Draws a line and the area below it, scaled from 0 to the largest value; both are '' without values. */
+/** Draws a line and the area below it, scaled from 0 to the largest value. Both are '' if there are no values. */
 export function sparkPath(values: readonly number[], width: number, height: number): { line: string; area: string } {
   if (values.length === 0) return { line: '', area: '' };
   const max = Math.max(...values, 1e-9);
@@ -72,7 +72,7 @@ export function sparkPath(values: readonly number[], width: number, height: numb
   return { line, area: `${line}L${width} ${height}L0 ${height}Z` };
 }
 
-/** One path for each state. Shapes differ as well as colours: full, two thirds, cut in the middle, a quarter. */
+/** One path per state. States differ in shape as well as color: full, two thirds, cut in the middle, a quarter. */
 export interface DayBars extends Readonly<Record<DayState, string>> {
   readonly width: number;
   readonly height: number;
@@ -80,7 +80,7 @@ export interface DayBars extends Readonly<Record<DayState, string>> {
 
 const dayBar = { pitch: 8, width: 5, height: 34 };
 
-/** Draws one bar for each day, oldest first. */
+/** Draws one bar per day, oldest first. */
 export function dayBars(states: readonly DayState[]): DayBars {
   const { pitch, width, height } = dayBar;
   const shapes = states.map((state, index) => ({ state, at: { x: index * pitch, width } }));
@@ -103,17 +103,17 @@ export function dayBars(states: readonly DayState[]): DayBars {
   };
 }
 
-/** Units of the axis on which bars of attempts and latencies are drawn. */
+/** Length of the axis on which bars for attempts and latencies are drawn. */
 const axisLength = 1000;
 
-/** Places a part of a period on an axis of 1000 units, wide enough to be visible. All times are in the same unit. */
+/** Places part of a period on an axis of 1000 units, wide enough to be visible. All times are in the same unit. */
 export function axisBar(start: number, end: number, total: number): { readonly x: number; readonly width: number } {
   const toUnits = (value: number) => (total > 0 ? Math.min(1, Math.max(0, value / total)) * axisLength : 0);
   const width = Math.max(4, Math.round(toUnits(end) - toUnits(start)));
   return { x: Math.min(Math.round(toUnits(start)), axisLength - width), width };
 }
 
-/** A bar of one request: waiting for the first token, then the answer. */
+/** The bar of one request: the wait for the first token, then the answer. */
 export interface LatencyBar {
   readonly wait: { readonly x: number; readonly width: number } | undefined;
   readonly run: { readonly x: number; readonly width: number };
@@ -124,7 +124,7 @@ export interface LatencyBar {
  * Draws the bar of one request.
  *
  * @param firstToken ms; undefined if none arrived
- * @param axisEnd total time of the page's slowest request
+ * @param axisEnd total time of the slowest request on the page
  */
 export function latencyBar(
   firstToken: number | undefined,

@@ -1,4 +1,4 @@
-/** Outlines on a grid of 16 by 16, drawn in the text colour. */
+/** Outlines on a 16 by 16 grid, drawn in the text color. */
 const shapes = {
   ok: '<circle cx="8" cy="8" r="6.25"/><path d="m5.25 8.25 2 2 3.5-4"/>',
   warn: '<path d="M8 2.25 14.25 13.5H1.75zM8 6.5v3.25M8 11.6v.15"/>',
@@ -47,10 +47,13 @@ const shapes = {
   back: '<path d="M6 3 2.5 6.5 6 10M2.5 6.5h7a3.75 3.75 0 0 1 0 7.5H6"/>',
 } as const;
 
-/** Name of an icon: `it.icon('ok')` in templates. */
+/** Name of an icon, which templates show with `it.icon('ok')`. */
 export type IconName = keyof typeof shapes;
 
-/** Returns an inline SVG, hidden from screen readers because a label is next to it; '' for an unknown name, which templates may pass. */
+/**
+ * Returns an inline SVG, hidden from screen readers because a label is next to it. Returns '' for an unknown name, since templates may pass
+ * any text.
+ */
 export function renderIcon(name: string): string {
   if (!Object.hasOwn(shapes, name)) return '';
   return `<svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">${shapes[name as IconName]}</svg>`;

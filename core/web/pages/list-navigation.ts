@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Navigation, Page, Role } from './page.ts';
 
-/** An entry for the layout, in the reader's language. */
+/** An entry of the layout, in the reader's language. */
 export interface NavigationEntry {
   readonly path: string;
   readonly label: string;
@@ -14,16 +14,16 @@ interface ListedEntry extends Navigation {
   readonly path: string;
 }
 
-/** Returns a page's entries; none for an unlisted page. */
+/** Returns a page's entries; none if the page is not listed. */
 export function listEntries({ path, navigation = [] }: Pick<Page, 'path' | 'navigation'>): ListedEntry[] {
   const entries = [navigation].flat() as readonly (string | Navigation)[];
   return entries.map((entry) => ({ path, ...(typeof entry === 'string' ? { label: entry } : entry) }));
 }
 
 /**
- * Lists a role's entries at one place of the layout, in order.
+ * Lists a role's entries in one place of the layout, in order.
  *
- * @param current path of the shown page; the entry with the longest matching path prefix becomes current
+ * @param current path of the page that is shown; the entry with the longest matching path prefix is marked as current
  */
 export function listNavigation(
   pages: readonly Page[],
@@ -59,7 +59,7 @@ export function listLinksWithin(
     .map((page) => ({ path: page.path, label: t(page.title) }));
 }
 
-/** Returns a link to the page with this path; none if no plugin registers it. */
+/** Returns a link to the page at this path; none if no plugin registers one. */
 export function listLinksTo({ pages }: { readonly pages: readonly Page[] }, path: string, t: (key: string) => string) {
   return pages.filter((page) => page.path === path).map(({ title }) => ({ path, label: t(title) }));
 }

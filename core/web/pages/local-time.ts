@@ -5,7 +5,7 @@ import { FieldErrors, type PageRequest } from './page.ts';
 /** A local time as browsers send it, in the page's time zone. */
 export const localTimePattern = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:[0-5]\d(?::[0-5]\d)?$/;
 
-/** Schema of a form field with a local time. */
+/** Schema for a form field that holds a local time. */
 export const localTimeField = string({ maxLength: 19, pattern: localTimePattern.source });
 
 /**
@@ -42,7 +42,7 @@ export async function localToInstant({ host, format }: PageRequest, local: strin
  */
 export function instantToLocal({ format }: Pick<PageRequest, 'format'>, time: number): string {
   const { timeZone } = format;
-  // Swedish writes dates as ISO 8601 does.
+  // The Swedish locale writes dates the ISO 8601 way.
   const formatted = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(time);
   return formatted.replace(' ', 'T');
 }

@@ -10,7 +10,7 @@ const statusKinds: Readonly<Record<ModelState, string>> = {
 };
 
 /**
- * Describes the state of a model for `parts/status`, in the same words on every page.
+ * Describes a model's state for `parts/status`, in the same words on every page.
  *
  * @param now epoch ms
  */
@@ -34,7 +34,7 @@ function describeSilence(failedAt: number, t: PageRequest['t'], format: PageRequ
   return t(isSameDay(failedAt, now, format) ? 'model_state.unknown' : 'model_state.unknown_day', { time });
 }
 
-/** Formats a time as `14:31`, with the day unless that is today. Both times are epoch ms. */
+/** Formats a time as `14:31`, with the day unless it is today. Both times are epoch ms. */
 export function formatSince(time: number, format: PageRequest['format'], now: number): string {
   const date = new Date(time);
   return (isSameDay(time, now, format) ? format.shortTime(date) : format.dayTime(date)).text;

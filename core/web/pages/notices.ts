@@ -6,7 +6,7 @@ import type { PageRequest } from './page.ts';
 
 const readTimeoutMs = 3_000;
 
-/** `all`: everyone including visitors, on the status page and in its JSON. `customers`: signed-in accounts, on their home page. */
+/** `all`: everyone, including visitors; on the status page and in its JSON. `customers`: signed-in accounts, on their home page. */
 export type NoticeReaders = 'all' | 'customers';
 
 /** A notice for `parts/flash`, with texts in the reader's language. */
@@ -16,27 +16,31 @@ export interface Notice {
   readonly text?: string;
   /** A link after the text. */
   readonly action?: { readonly path: string; readonly label: string } | undefined;
-  /** True: concerns the reader's own account; the home page shows it below the pending tasks. */
+  /** True if it concerns the reader's own account; the home page then shows it below the pending tasks. */
   readonly isOwn?: boolean;
 }
 
-/** Temporary notices to customers, at the top of the status page and of their home page. */
+/** A source of temporary notices for customers, shown at the top of the status page and of their home page. */
 export interface NoticeSource {
-  /** Unique name in snake_case, used as the member of `/status.json` that lists these notices, unless the file already has that member. */
+  /**
+   * Unique name in snake_case. It is also the member of `/status.json` that lists these notices, unless the file already has a member of
+   * that name.
+   */
   readonly name: string;
   /**
-   * Returns the current notices in order, with `isOwn` only for customers. If this rejects or takes over 3 s, the page omits them.
+   * Returns the current notices in order; set `isOwn` only for customers. If this rejects or takes over 3 s, the page is shown without
+   * them.
    *
    * @param now epoch ms
    */
   show(request: PageRequest, now: number, readers: NoticeReaders): Promise<readonly Notice[]>;
-  /** Returns public notices for `/status.json`; if this rejects, the list is empty. Omit it for a source without public notices. */
+  /** Returns the public notices for `/status.json`; if this rejects, the list is empty. Omit it if the source has no public notices. */
   readonly toJson?: (host: Host, language: Language) => Promise<readonly object[]>;
 }
 
 type NoticeSources = ReadonlyMap<string, NoticeSource>;
 
-/** Collects the notices of all sources. */
+/** Collects the notices from all sources. */
 export async function collectNotices(
   sources: NoticeSources,
   request: PageRequest,
@@ -49,7 +53,7 @@ export async function collectNotices(
   return (await Promise.all(readings)).flat();
 }
 
-/** Returns no notices if a plugin fails to read them, so that the page does not fail. */
+/** If a plugin cannot read its notices, returns none, so that the page does not fail. */
 async function readOrSkip<T>(
   { log }: Pick<Host, 'log'>,
   { name }: NoticeSource,
@@ -63,7 +67,7 @@ async function readOrSkip<T>(
   }
 }
 
-/** Returns the public notices for `/status.json`, with a member for each source. */
+/** Returns the public notices for `/status.json`, with one member per source. */
 export async function noticesToJson(
   sources: NoticeSources,
   host: Host,

@@ -1,8 +1,8 @@
-/** A page that cannot be shown, or a form that cannot be accepted, with a message for the visitor. */
+/** Thrown if a page cannot be shown or a form cannot be accepted, with a message for the visitor. */
 export class PageError extends Error {
   override readonly name = 'PageError';
   readonly status: number; // 400 to 599
-  /** Key of the text. `<key>.title` is the heading if there is such a text, otherwise the status decides the heading. */
+  /** Text key. If there is a text `<key>.title`, it is the heading; otherwise the heading depends on the status. */
   readonly text: string;
   readonly details: PageErrorDetails;
 
@@ -15,7 +15,7 @@ export class PageError extends Error {
 }
 
 /**
- * Throws for a path without a subject: `order ?? notFound(…)`.
+ * Throws if a path leads to nothing: `order ?? notFound(…)`.
  *
  * @param action link to offer instead
  * @throws PageError 404
@@ -24,12 +24,12 @@ export function notFound(text: string, action?: PageErrorDetails['action']): nev
   throw new PageError(404, text, action && { action });
 }
 
-/** Details of an error page in addition to its text. */
+/** What an error page shows besides its text. */
 export interface PageErrorDetails {
-  /** Values for the placeholders of the text. */
+  /** Values for the text's placeholders. */
   readonly values?: Readonly<Record<string, string | number>>;
-  /** Button below the text; default: to the front page. */
+  /** Button below the text; default: a link to the front page. */
   readonly action?: { readonly path: string; /** Key of its label. */ readonly label: string };
-  /** For the log only. */
+  /** Only logged. */
   readonly cause?: unknown;
 }

@@ -8,115 +8,123 @@ import type { Language, Translate } from '../texts/texts.ts';
 import type { Preference } from './cookies.ts';
 import type { IconName } from './icons.ts';
 
-/** Audience of a page: anyone, a signed-in account, or an account named in `operators` of gateway.yaml. */
+/** Who may open a page: anyone, any signed-in account, or only accounts listed under `operators` in gateway.yaml. */
 export type Role = 'public' | 'account' | 'operator';
 
 /**
- * A page, registered by a plugin with `server.gateway.page`. It is rendered on the server into the layout, works without
- * JavaScript, and is `no-store` unless its role is `public`.
+ * A page, registered by a plugin with `server.gateway.page`. It is rendered on the server, inside the layout. It works without JavaScript,
+ * and is `no-store` unless its role is `public`.
  */
 export interface Page {
-  /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta`, `/v1alpha`, `/v1beta1`, `/v2`, `/anthropic`, `/openai` or `/assets`. */
+  /**
+   * Path, in hapi's notation: `/orders/{id}`. It must not be below `/v1`, `/v1beta`, `/v1alpha`, `/v1beta1`, `/v2`, `/anthropic`, `/openai`
+   * or `/assets`.
+   */
   readonly path: string;
-  /** Lists the existing paths of a page with a placeholder, for search engines; default: none. */
+  /** For a path with a placeholder: lists the paths that exist, for search engines; default: none. */
   paths?(host: Host): readonly string[];
   /**
-   * Returns true if this page currently exists at `/NAME`, for a path of the form `/{name}`. The page takes precedence over routes of
-   * plugins at that path, which keep all other paths of this form. Called for each such request; default: always true.
+   * For a path of the form `/{name}`: returns true if this page currently exists at `/NAME`. The page then takes precedence over other
+   * plugins' routes at that path, which keep all other paths of this form. Called for each such request; default: always true.
    */
   has?(host: Host, name: string): boolean;
   readonly role: Role;
   /**
-   * `site`, `account` and `operator`: header with the pages of that role; default: by role. `plain`: only the logo, for forms that should
-   * offer no way out. `none`: only the template, for a part of a page that htmx loads.
+   * `site`, `account` and `operator`: a header with the pages for that role; default: by role. `plain`: only the logo, for forms that
+   * should offer no way out. `none`: only the template, for part of a page that htmx loads.
    */
   readonly layout?: 'site' | 'account' | 'operator' | 'plain' | 'none';
-  /** Key of the title, whose placeholders are filled with the values that `show` returns. */
+  /** Text key for the title. Its placeholders are filled with the values that `show` returns. */
   readonly title: string;
-  /** Key of one sentence for search engines and link previews. */
+  /** Text key for one sentence, for search engines and link previews. */
   readonly description?: string;
-  /** Key of a short text in the header of the layout `plain`, with placeholders as in the title: an order number. */
+  /** Text key for a short note in the header of the layout `plain`, such as an order number. Placeholders work as in the title. */
   readonly note?: string;
-  /** Its entry in the layout, or the entry's text key. Omitted for unlisted pages, and for a path with a placeholder. */
+  /**
+   * The page's entry in the layout, or just the text key of its label. Omit it if the page is not listed, or if its path has a placeholder.
+   */
   readonly navigation?: string | Navigation | readonly Navigation[];
   /**
-   * Path of a listed page, such as `/operator/health`, that links to this one and is marked in the navigation while it or a page below it
-   * is shown. Omitted for a path with a placeholder, to which nothing can link.
+   * Path of a listed page, such as `/operator/health`. That page links to this one, and is marked in the navigation while this page or one
+   * below it is shown. Omit it for a path with a placeholder, because nothing can link to that.
    */
   readonly within?: string;
-  /** Returns false to hide the links in its layout and on the page in `within`. Called for every page shown; default: true. */
+  /**
+   * Returns false to hide the links to this page in the layout and on the page in `within`. Called for every page that is shown; default:
+   * true.
+   */
   isListed?(host: Host): boolean;
-  /** True for a public page whose URL alone reveals one person's data: it is neither stored, indexed nor sent as a referrer. */
+  /** True for a public page whose URL alone reveals one person's data. It is then not stored, indexed or sent as a referrer. */
   readonly isConfidential?: boolean;
   /**
-   * Absolute path of an eta template; a relative one is in the gateway's own `views/`. It gets the result of `show` as `it`, in addition to
-   * `it.t`, `it.icon`, `it.asset` and `it.formToken`; on operators' pages, `it.done` confirms the action that led to it. Omit it if `show`
-   * only returns a Redirect, a Download or nothing.
+   * Absolute path of an eta template; a relative path is one in the gateway's own `views/`. The template gets the result of `show` as `it`,
+   * together with `it.t`, `it.icon`, `it.asset` and `it.formToken`; on operator pages, `it.done` confirms the action that led here. Omit it
+   * if `show` only ever returns a Redirect, a Download or nothing.
    */
   readonly template?: string;
-  /** Names of assets loaded as style sheets after the gateway's own; default: by role, the style sheets of operators' pages. */
+  /** Names of assets to load as style sheets after the gateway's own; default: by role, the style sheets of operator pages. */
   readonly styles?: readonly string[];
-  /** Names of assets that the page loads as scripts: `htmx.js`. */
+  /** Names of assets to load as scripts: `htmx.js`. */
   readonly scripts?: readonly string[];
   /**
-   * Computes the values for the template, formatted for the reader; `refreshSeconds` reloads the page without JavaScript.
+   * Computes the values for the template, formatted for the reader. `refreshSeconds` makes the page reload even without JavaScript.
    *
    * @returns the values; a Redirect to another page, which htmx loads as a full page; or a Download to send a file
    * @throws PageError
    */
   show(request: PageRequest): Awaitable<Redirect | Download | object>;
   readonly forms?: readonly PageForm[];
-  /** Parts that change while the page is open. */
+  /** Parts that are updated while the page is open. */
   readonly live?: LiveParts;
 }
 
 /** Texts and formats in the reader's language. */
 export type Localizer = Pick<PageRequest, 't' | 'format'>;
-/** A localizer with the host, for pages that read more while they are described. */
+/** A localizer and the host, for code that reads more data while it describes a page. */
 export type PageReader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
 /**
- * Topics that open pages can follow. For the page's account: `requests`, its records; `account`, its key, plan and limits; `orders`.
- * For the gateway: `health`, the states of routes and models. Pages whose role is not `account` follow all accounts.
+ * What open pages can follow. For the page's account: `requests`, its records; `account`, its key, plan and limits; `orders`. For the
+ * gateway: `health`, the states of routes and models. Pages whose role is not `account` follow all accounts.
  */
 export const liveTopics = ['requests', 'account', 'orders', 'health'] as const;
 export type LiveTopic = (typeof liveTopics)[number];
 
 /**
- * Parts of a page that are sent again when they change. Each tab has one stream, at `<path>/live` with the page's query, which the layout
- * opens. In the template, a part is `<div id="tiles" sse-swap="tiles"><%~ include(…) %></div>`.
+ * Parts of a page that are sent again when they change. Each tab has one stream, at `<path>/live` with the page's query; the layout opens
+ * it. In the template, a part is `<div id="tiles" sse-swap="tiles"><%~ include(…) %></div>`.
  */
 export interface LiveParts {
   readonly topics: readonly LiveTopic[];
-  /** Interval of additional renderings, for values that depend on the time, such as a rate limit that refills. */
+  /** How often to render again even without a change, for values that depend on the time, such as a rate limit that refills. */
   readonly everySeconds?: number;
-  /** Template paths by part, as in `template`. A part is sent when its HTML has changed. */
+  /** Template paths by part, as in `template`. A part is sent if its HTML has changed. */
   readonly parts: Readonly<Record<string, string>>;
   /**
-   * Computes the values for these templates; default: calls `show`. Tabs of one session with the same address share them.
+   * Computes the values for these templates; default: calls `show`. Tabs of one session at the same address share the result.
    *
    * @returns a Redirect to show another page instead
-   * @throws PageError below 500 if the page no longer exists; after any other error, the rendering is retried
+   * @throws PageError below 500 if the page no longer exists; after any other error, rendering is tried again
    */
   values?(request: PageRequest): Awaitable<Redirect | object>;
 }
 
 /**
- * A form of a page, sent by POST. When `submit` is called, the sender has the page's role, the form comes from a page of this gateway and
- * of this browser, and its fields satisfy the schema.
+ * A form on a page, sent by POST. By the time `submit` is called, it is certain that the sender has the page's role, that the form comes
+ * from a page of this gateway in this browser, and that its fields match the schema.
  */
 export interface PageForm<S extends JsonSchema = JsonSchema> {
-  /** Target path; default: the page's own. */
+  /** Path to send the form to; default: the page's own. */
   readonly path?: string;
-  /** Object schema of the fields. Values are converted to its types; undeclared fields are dropped. */
+  /** Object schema for the fields. Values are converted to its types; fields that it does not declare are dropped. */
   readonly fields: S;
-  /** True: a form is processed once; sending it again is answered with 409. */
+  /** True if a form may be processed only once. Sending it again is answered with 409. */
   readonly once?: boolean;
   /**
    * Processes the form.
    *
    * @returns a Redirect to the next page, or additional values to show this page again; default: shows it unchanged
-   * @throws FieldErrors to show the page again with its input; PageError
+   * @throws FieldErrors to show the page again with what was entered; PageError
    */
   submit(input: Infer<S>, request: PageRequest): Awaitable<Redirect | object | void>;
 }
@@ -128,59 +136,59 @@ export interface SignedInAccount {
   readonly avatarUrl: string | undefined;
 }
 
-/** Values and errors of a rejected form; empty otherwise. */
+/** What was entered in a rejected form, and the errors; empty otherwise. */
 export interface FormState {
   readonly values: Readonly<Record<string, string>>;
   /** Error messages by field, in the visitor's language. */
   readonly errors: Readonly<Record<string, string>>;
 }
 
-/** A request for a page, as passed to `show` and `submit`. */
+/** A request for a page, as `show` and `submit` get it. */
 export interface PageRequest {
-  /** Request id, shown on error pages and logged. */
+  /** Request id. It is logged, and shown on error pages. */
   readonly id: string;
   readonly host: Host;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
-  /** The last value of each parameter. */
+  /** If a parameter was sent several times, its last value. */
   readonly query: Readonly<Record<string, string>>;
   readonly language: Language;
   readonly t: Translate;
   /** Formats money, numbers and times for this visitor. */
   readonly format: Formatter;
-  /** Signed-in account; always set if the page's role is not `public`. */
+  /** The signed-in account; always set if the page's role is not `public`. */
   readonly account: SignedInAccount | undefined;
-  /** Id of the session; its row is in `session`. */
+  /** Id of the session's row in `session`. */
   readonly sessionId: string | undefined;
   readonly isOperator: boolean;
-  /** User-Agent of the browser; '' if it sent none. */
+  /** The browser's User-Agent; '' if it sent none. */
   readonly userAgent: string;
-  /** IP address of the client, according to trusted proxies. */
+  /** The client's IP address, as seen through trusted proxies. */
   readonly address: string;
-  /** True for a browser on the gateway's own machine, not behind a proxy. */
+  /** True if the browser runs on the gateway's own machine and is not behind a proxy. */
   readonly isThisMachine: boolean;
   readonly form: FormState;
-  /** Returns a form token that is valid for this browser and this path only. */
+  /** Returns a form token that is valid only for this browser and this path. */
   formToken(path: string): string;
-  /** Stores the visitor's choice in a cookie for a year. It takes effect at the next request. */
+  /** Stores the visitor's choice in a cookie for a year. It applies from the next request on. */
   remember(preference: Preference, value: string): void;
   /**
    * Signs the account in with a new session, which replaces the current one.
    *
-   * @throws AccountError `not_found` if the account does not have the identity any more
+   * @throws AccountError `not_found` if the account no longer has the identity
    */
   signIn(accountId: string, identity?: IdentityKey): Promise<void>;
   /** Ends the session. */
   signOut(): Promise<void>;
 }
 
-/** Returns the account of a page whose role is not `public`. */
+/** Returns the signed-in account. Call this only on a page whose role is not `public`. */
 export function accountOf({ account }: PageRequest): SignedInAccount {
   if (account === undefined) throw new Error('no account is signed in; the role of this page is "public"');
   return account;
 }
 
-/** Next page after a form: a path of this gateway. */
+/** The page to show after a form: a path on this gateway. */
 export class Redirect {
   readonly path: string;
 
@@ -189,12 +197,12 @@ export class Redirect {
   }
 }
 
-/** A file that the browser saves. */
+/** A file for the browser to save. */
 export class Download {
-  /** Consists of letters, digits, `.`, `-` and `_`. */
+  /** May contain letters, digits, `.`, `-` and `_`. */
   readonly fileName: string;
   readonly type: string;
-  /** Bytes, or a stream of them, which is destroyed when the client leaves. */
+  /** The bytes, or a stream of them. A stream is destroyed if the client goes away. */
   readonly body: Buffer | Readable;
 
   constructor(fileName: string, type: string, body: Buffer | Readable) {
@@ -204,11 +212,13 @@ export class Download {
   }
 }
 
-/** Thrown by `submit` for invalid input that passes the schema. Holds text keys by field; '' stands for the form as a whole. */
+/**
+ * Throw it in `submit` if the input is invalid although it matches the schema. Contains text keys by field; '' stands for the whole form.
+ */
 export class FieldErrors extends Error {
   override readonly name = 'FieldErrors';
   readonly fields: Readonly<Record<string, string>>;
-  /** Values for the placeholders of the texts. */
+  /** Values for the texts' placeholders. */
   readonly values: Readonly<Record<string, string | number>>;
 
   constructor(fields: Readonly<Record<string, string>>, values: FieldErrors['values'] = {}) {
@@ -218,35 +228,35 @@ export class FieldErrors extends Error {
   }
 }
 
-/** Ties the type of a form's input to its schema. */
+/** Infers the type of a form's input from its schema. */
 export function defineForm<const S extends JsonSchema>(form: PageForm<S>): PageForm {
   return form;
 }
 
-/** A folder of files, or one file, that browsers load from `/assets`. Templates get its URL from `it.asset(name)`. */
+/** A file, or a folder of files, that browsers load from `/assets`. Templates get a file's URL with `it.asset(name)`. */
 export interface AssetSource {
-  /** For a file, its name: `htmx.js`. For a folder, the prefix of the names of its files: `dashboard`. */
+  /** For a file, its name: `htmx.js`. For a folder, the prefix for its files' names: `dashboard`. */
   readonly name: string;
   /** Absolute, or relative to `views/`, as in `template`. */
   readonly path: string;
 }
 
-/** A page's entry in the layout of its role. */
+/** A page's entry in the layout for its role. */
 export interface Navigation {
-  /** Key of a text. */
+  /** Text key. */
   readonly label: string;
-  /** Icon in the bar at the bottom of phones. */
+  /** Icon in the bottom bar on phones. */
   readonly icon?: IconName;
-  /** Path of the preceding entry, such as `/dashboard/requests`. If that entry is not listed, `order` decides. */
+  /** Path of the entry to follow, such as `/dashboard/requests`. If that entry is not listed, `order` decides. */
   readonly after?: string;
   /** Ascending; default: 100. */
   readonly order?: number;
-  /** `main`, the default: in the header. `menu`: in the menu of the account. */
+  /** `main`, the default: in the header. `menu`: in the account menu. */
   readonly place?: 'main' | 'menu';
-  /** False: omitted from the bar at the bottom of phones, because the account's page contains it. */
+  /** False to leave it out of the bottom bar on phones, because the account page contains it. */
   readonly isInBar?: boolean;
-  /** Target path; default: the page's own. For parts of a page: `/#plans`. */
+  /** Where the entry leads; default: to the page itself. Use it for parts of a page: `/#plans`. */
   readonly path?: string;
-  /** Paths of pages outside its own path for which the entry is current as well. */
+  /** Paths of other pages for which the entry is also marked as current. */
   readonly covers?: readonly string[];
 }

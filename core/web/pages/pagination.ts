@@ -1,25 +1,25 @@
 import type { Localizer } from './page.ts';
 
-/** A page of a list, numbered from 1. */
+/** One page of a list; pages are numbered from 1. */
 export interface ListPage {
   readonly number: number;
   readonly count: number;
 }
 
-/** Entries per page: few enough that no page blocks the event loop for long. */
+/** Entries per page. Few enough that no page blocks the event loop for long. */
 const entriesPerPage = 100;
 
 /**
  * Returns the requested page, or the nearest one that exists.
  *
- * @param total number of entries of the list
+ * @param total number of entries in the list
  */
 export function clampPage(requested: number, total: number): ListPage {
   const count = Math.max(1, Math.ceil(total / entriesPerPage));
   return { number: Math.min(Math.max(1, requested), count), count };
 }
 
-/** Returns the entries of a page. */
+/** Returns the entries on a page. */
 export function sliceEntries<Entry>({ number }: ListPage, entries: readonly Entry[]): Entry[] {
   return entries.slice((number - 1) * entriesPerPage, number * entriesPerPage);
 }
@@ -27,7 +27,7 @@ export function sliceEntries<Entry>({ number }: ListPage, entries: readonly Entr
 /**
  * Describes the links to the other pages; undefined if there is only one page.
  *
- * @param rangeKey key of the text about the shown entries, with the placeholders `from`, `to` and `all`
+ * @param rangeKey text key for which entries are shown, with the placeholders `from`, `to` and `all`
  */
 export function describePages(
   { number, count }: ListPage,

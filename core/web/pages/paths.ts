@@ -9,8 +9,8 @@ export const wellKnownPaths = {
 } as const;
 
 /**
- * Validates a path of this gateway, such as the `next` of a request, to prevent redirects to other sites. Only printable ASCII is valid:
- * browsers encode other characters, and headers do not accept them.
+ * Validates a path on this gateway, such as `next` in a request, to prevent redirects to other sites. Only printable ASCII is valid:
+ * browsers encode all other characters, and headers cannot contain them.
  *
  * @returns the path, or '/' if it is invalid
  */
@@ -18,12 +18,12 @@ export function ownPath(path: string | undefined): string {
   return path !== undefined && /^\/(?!\/)[!-[\]-~]*$/.test(path) ? path : '/';
 }
 
-/** Returns the path of a page's stream: `/dashboard/live`. */
+/** Returns the path of a page's live stream: `/dashboard/live`. */
 export function livePath(path: string): string {
   return path === '/' ? '/live' : `${path}/live`;
 }
 
-/** Returns the path of the page that a stream belongs to. */
+/** Returns the path of the page that a live stream belongs to. */
 export function pagePath(path: string): string {
   return path.replace(/\/live$/, '') || '/';
 }

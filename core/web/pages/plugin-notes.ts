@@ -4,20 +4,20 @@ import type { PageReader } from './page.ts';
 
 const readTimeoutMs = 1_000;
 
-/** A plugin's note on another plugin's page, about an item that the page lists. */
+/** A plugin's note about an item that another plugin's page lists. */
 interface PluginNote {
-  /** Id of a route for operators, `upstream/model`; public name of a model for customers. */
+  /** For operators, the id of a route, `upstream/model`; for customers, the public name of a model. */
   readonly about: string;
   readonly text: string;
   readonly kind: 'bad' | 'warn' | 'info';
-  /** Page with details; not for customers. */
+  /** Page with details; only for operators. */
   readonly path?: string;
 }
 
-/** Returns the current notes. Must be fast, because it is called each time the page is shown or updated. */
+/** Returns the current notes. Must be fast, because it is called every time the page is shown or updated. */
 export type NoteSource = (reader: PageReader) => readonly PluginNote[] | Promise<readonly PluginNote[]>;
 
-/** Reads the notes of all sources, by subject. A source that fails or takes too long is skipped. */
+/** Reads the notes from all sources, by subject. A source that fails or takes too long is skipped. */
 export async function readNotes(
   sources: readonly NoteSource[],
   reader: PageReader,

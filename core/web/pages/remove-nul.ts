@@ -1,4 +1,4 @@
-/** Removes NUL characters, which clients may send and PostgreSQL rejects. */
+/** Removes NUL characters: clients may send them, but PostgreSQL rejects them. */
 export function removeNul(text: string): string {
   return text.replaceAll('\0', '');
 }

@@ -1,18 +1,20 @@
 import { wellKnownPaths } from './paths.ts';
 
-/** Shells that customers paste the command into: dash, bash, zsh and others; Windows PowerShell 5.1 and PowerShell 7. */
+/**
+ * Shells that customers paste the command into. `posix`: dash, bash, zsh and others; `powershell`: Windows PowerShell 5.1 and PowerShell 7.
+ */
 export type SetupShell = 'posix' | 'powershell';
 
-/** Options of the script by name, spelled as for `setup.sh`; `true` for an option without a value. */
+/** Script options by name, in `setup.sh` spelling; `true` for an option that takes no value. */
 export type SetupOptions = Readonly<Record<string, string | true>>;
 
-/** Returns true if a plugin serves the script, and thus the page that shows it. */
+/** Returns true if a plugin serves the connect page. That plugin also serves the setup script. */
 export function hasSetup({ pages }: { readonly pages: readonly { readonly path: string }[] }): boolean {
   return pages.some(({ path }) => path === wellKnownPaths.connect);
 }
 
 /**
- * Returns the visitor's most likely shell.
+ * Returns the shell that the visitor most likely uses.
  *
  * @param userAgent the browser's User-Agent
  */
@@ -21,7 +23,7 @@ export function guessSetupShell(userAgent: string): SetupShell {
 }
 
 /**
- * Returns the URL of the script, quoted for its shell.
+ * Returns the URL of the script, quoted for the shell.
  *
  * @param baseUrl base URL of the service, as in gateway.yaml
  */
@@ -29,16 +31,16 @@ export function formatSetupUrl(shell: SetupShell, baseUrl: string): string {
   return quoteForShell(shell, `${percentEncodeUrl(baseUrl)}/${shell === 'posix' ? 'setup.sh' : 'setup.ps1'}`);
 }
 
-/** Returns the command that downloads and runs the script that sets up a customer's tools. */
+/** Returns the command that downloads and runs the script which sets up a customer's tools. */
 export function formatSetupCommand(shell: SetupShell, baseUrl: string, options: SetupOptions = {}): string {
   const url = formatSetupUrl(shell, baseUrl);
   const optionText = formatSetupOptions(shell, options);
   if (shell === 'posix') return `curl -fsSL ${url} | sh${optionText === '' ? '' : ` -s -- ${optionText}`}`;
-  // A script from a pipe takes no parameters; a script block does.
+  // A script piped to `iex` cannot take parameters; a script block can.
   return optionText === '' ? `irm ${url} | iex` : `& ([scriptblock]::Create((irm ${url}))) ${optionText}`;
 }
 
-/** Returns the options in the syntax of a shell: `--dry-run --tools codex`, `-DryRun -Tools codex`. */
+/** Returns options in the syntax of a shell: `--dry-run --tools codex`, `-DryRun -Tools codex`. */
 export function formatSetupOptions(shell: SetupShell, options: SetupOptions): string {
   return Object.entries(options)
     .map(([name, value]) => {
@@ -53,8 +55,9 @@ function toPascalCase(name: string): string {
 }
 
 /**
- * Creates the sample for pages that cannot be sure of the reader's system: the command for the likely shell, and the command for the other
- * shell in a comment. The copy button copies only `value`, because zsh runs pasted comments, and the prompt for the key may read them.
+ * Creates the sample for pages that cannot be sure which system the reader uses: the command for the likely shell, and the one for the
+ * other shell in a comment. The copy button copies only `value`: an interactive zsh would run a pasted comment as a command, and elsewhere
+ * the script's key prompt could read the comment as the key.
  */
 export function createSetupSample(
   userAgent: string,
@@ -67,7 +70,7 @@ export function createSetupSample(
   return { text: `${value}\n\n# ${name}:\n# ${formatSetupCommand(otherShell, baseUrl)}`, value };
 }
 
-/** Percent-encodes all characters of a URL that a shell could interpret, and removes trailing slashes. */
+/** Percent-encodes all characters in a URL that a shell could interpret, and removes trailing slashes. */
 export function percentEncodeUrl(url: string): string {
   return new URL(url).href
     .replace(/\/+$/, '')
@@ -78,7 +81,7 @@ function percentEncode(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** Quotes a word for a shell if it has special characters. Commas make lists in PowerShell; brackets are patterns in zsh. */
+/** Quotes a word for a shell if it contains special characters. Commas make lists in PowerShell; brackets are patterns in zsh. */
 function quoteForShell(shell: SetupShell, text: string): string {
   if (shell === 'posix') return /^[\w./:%@+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
   // PowerShell treats typographic quotes as quotes.

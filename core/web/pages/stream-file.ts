@@ -4,10 +4,10 @@ import type { Logger } from '#core/platform/logger.ts';
 const maxDurationMs = 15 * 60_000;
 
 /**
- * Creates the body of a file that is generated while the client reads it. A failure or a timeout is logged and aborts the connection, so
- * that the client detects a truncated file.
+ * Creates the body of a file that is generated while the client reads it. If generating it fails or takes too long, that is logged and the
+ * connection is aborted, so that the client detects a truncated file.
  *
- * @param description for the log, such as "an export of requests"
+ * @param description what the log calls it, such as "an export of requests"
  */
 export function streamFile(
   log: Pick<Logger, 'error'>,
@@ -15,7 +15,7 @@ export function streamFile(
   chunks: AsyncIterable<string | Buffer>,
 ): Readable {
   const stream = Readable.from(chunks, { objectMode: false });
-  // hapi destroys the stream without an error if the client has left.
+  // If the client has gone away, hapi destroys the stream without an error.
   stream.on('error', (error) => log.error(`${description} failed`, error));
   return addAbortSignal(AbortSignal.timeout(maxDurationMs), stream);
 }

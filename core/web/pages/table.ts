@@ -3,34 +3,34 @@ import type { PageReader } from './page.ts';
 /** A cell, formatted for its reader. */
 export interface TableCell {
   readonly text: string;
-  /** Status icon before the text. */
+  /** Status icon in front of the text. */
   readonly kind?: 'ok' | 'warn' | 'bad' | 'info' | 'waiting' | undefined;
   readonly path?: string;
-  /** True: the link is an action; otherwise it leads to the row's subject. */
+  /** True if the link performs an action; otherwise it leads to the row's subject. */
   readonly isButton?: boolean;
-  /** Machine-readable form of a text that is a time. */
+  /** If the text is a time, its machine-readable form. */
   readonly iso?: string;
   readonly isCode?: boolean;
 }
 
-/** A column of a table, and its place on small screens. */
+/** A table column, and where its cells go on small screens. */
 export interface TableColumn {
   readonly label: string;
   readonly isNumber?: boolean;
-  /** True: on phones, where columns have no headings, the label precedes the value. */
+  /** True to put the label in front of the value on phones, where columns have no headings. */
   readonly isNamed?: boolean;
-  /** True: hidden on tablets. */
+  /** True to hide the column on tablets. */
   readonly isSpare?: boolean;
   /**
-   * `id`: identifiers, shortened in the middle; `brief`: the same at half the width; `text`: wrapped sentences. Default: as wide as the
-   * content.
+   * `id`: identifiers, shortened in the middle; `brief`: the same, at half the width; `text`: sentences, which wrap. Default: as wide as
+   * the content.
    */
   readonly fit?: 'id' | 'brief' | 'text';
-  /** Position in the two lines of a row on phones. */
+  /** Where the cell goes in the two lines that a row takes on phones. */
   readonly at: 'title' | 'end' | 'note' | 'note-end' | 'below' | 'hide';
 }
 
-/** A table under a heading. */
+/** A table below a heading. */
 export interface TableSection {
   readonly id: string;
   readonly title: string;
@@ -38,20 +38,20 @@ export interface TableSection {
   readonly rows: readonly (readonly TableCell[])[];
   /** A sentence below the table. */
   readonly note?: string;
-  /** Links to the table's other pages; an empty path means that there is none. */
+  /** Links to the table's other pages; an empty path means that there is no such page. */
   readonly pages?:
     | { readonly shown: string; readonly previous: string; readonly previousLabel: string; readonly next: string }
     | undefined;
 }
 
-/** A column with its cells. Its label is a text key. */
+/** A column and how to compute its cells. Its label is a text key. */
 export interface ColumnOf<Entry> extends TableColumn {
-  /** Numbers and times are formatted; an empty value becomes a dash. */
+  /** Numbers and times are formatted; an empty value is shown as a dash. */
   readonly cell: (entry: Entry) => TableCell | string | number | Date | undefined;
 }
 
 /**
- * Describes a table with a row for each entry.
+ * Describes a table with one row per entry.
  *
  * @param title text key
  */

@@ -3,7 +3,7 @@ import { readHealth } from '#core/gateway/health/read-health.ts';
 import type { Translate } from '../texts/texts.ts';
 import type { ProblemKind } from './problem.ts';
 
-/** Runbooks of checks that are not in the registry. */
+/** Runbooks for checks that are not in the registry. */
 const runbooks = new Map([
   ['database', 'database-down'],
   ['shared state', 'shared-state-down'],
@@ -33,7 +33,7 @@ export const createCheckProblems = (gateway: HealthChecks): ProblemKind => ({
   },
 });
 
-/** Translates the name of a check; returns it unchanged if there is no translation, as for third-party plugins. */
+/** Translates the name of a check. Returns it unchanged if there is no translation, as with third-party plugins. */
 export function translateCheckName(name: string, t: Translate): string {
   const key = `check.${name.replaceAll(' ', '_')}`;
   const text = t(key);

@@ -9,11 +9,11 @@ import type { Language, Texts } from '../texts/texts.ts';
 import { Translator } from '../texts/translator.ts';
 import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, severities } from './problem.ts';
 
-/** Timeout of each kind. Longer than the ping of a dependency, because the kind `check` waits for those pings. */
+/** How long each kind may take. Longer than the ping of a dependency, because the kind `check` waits for those pings. */
 const findTimeoutMs = 2_500;
-const maxAgeMs = 10_000; // shared by all scrapes
+const maxAgeMs = 10_000; // all scrapes share the result
 
-/** Replaces each kind that cannot be read, because an empty page would suggest that there are no problems. */
+/** Shown in place of each kind that cannot be read: an empty page would suggest that there are no problems. */
 const unreadable: ProblemKind = { name: 'unread', order: 20, find: () => [] };
 
 interface FoundProblem extends Problem {
@@ -26,7 +26,7 @@ interface FoundProblems {
 }
 
 /**
- * Finds all problems, worst first; within a severity, in the order of their kinds. Never rejects, and responds within the timeout of a kind.
+ * Finds all problems, worst first; within a severity, in the order of their kinds. Never rejects, and takes no longer than one kind may.
  */
 export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
   const kinds = [...problems.values()].toSorted((first, second) => first.order - second.order);
@@ -44,7 +44,7 @@ function isDatabaseDown({ kind, subject }: FoundProblem): boolean {
   return kind.name === 'check' && subject === 'database';
 }
 
-/** Merges unreadable kinds into one entry, because they fail together with the database. */
+/** Merges all unreadable kinds into one entry: they fail together, with the database. */
 function mergeUnreadable({ problems: found, total }: FoundProblems, { t }: ProblemReader): FoundProblems {
   const readable = found.filter(({ kind }) => kind !== unreadable);
   const unreadableProblems = found.filter(({ kind }) => kind === unreadable);
@@ -65,10 +65,10 @@ function rankSeverity({ severity }: Problem): number {
   return severities.indexOf(severity);
 }
 
-/** Resolves to true if a kind has no precondition, or its precondition holds or cannot be read. */
+/** Resolves to true if the kind has no precondition, or if its precondition holds or cannot be read. */
 type IsPossible = (kind: ProblemKind) => Promise<boolean>;
 
-/** Queries all preconditions in one statement. */
+/** Checks all preconditions in one statement. */
 function checkPreconditions(kinds: readonly ProblemKind[], { database }: Pick<Host, 'database'>): IsPossible {
   const conditional = kinds.flatMap(({ name, precondition }) =>
     precondition === undefined ? [] : [{ name, precondition }],
@@ -112,14 +112,14 @@ function humanize(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-/** Creates a reader in this language, with the texts of all plugins and the service's time zone. */
+/** Creates a reader for this language, with the texts of all plugins and the service's time zone. */
 export function createProblemReader(pageTexts: readonly Texts[], host: Host, language: Language): ProblemReader {
   const translator = host.keep('problems/translator', () => new Translator(pageTexts));
   const format = getFormatter(language, host.section(service).time_zone);
   return { host, language, t: translator.in(language), format };
 }
 
-/** A problem for programs, without personal data. */
+/** A problem as programs see it, without personal data. */
 export type ProblemView = {
   readonly problem: string;
   readonly severity: Problem['severity'];
@@ -128,7 +128,7 @@ export type ProblemView = {
   readonly subject: string | null;
   /** RFC 3339. */
   readonly since: string | null;
-  /** Path of the page where it can be fixed. */
+  /** Path of the page on which it can be fixed. */
   readonly page: string;
   /** Path of the runbook in the repository. */
   readonly runbook: string | null;
@@ -154,10 +154,10 @@ export function renderPlainText({ pieces }: Problem): string {
   return pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join('');
 }
 
-/** Cache for programs, so that scrapes and probes do not each query the database. */
+/** Cached, so that scrapes and probes do not each query the database. */
 const problemCache = new WeakMap<Host, FreshValue<readonly ProblemView[]>>();
 
-/** Describes all problems in English, at most `maxAgeMs` old. Never rejects. */
+/** Describes all problems in English. They may be up to `maxAgeMs` old. Never rejects. */
 export function describeProblems(
   gateway: ProblemKinds & { readonly pageTexts: readonly Texts[] },
   host: Host,
@@ -166,7 +166,7 @@ export function describeProblems(
     const { problems: found } = await findProblems(gateway, createProblemReader(gateway.pageTexts, host, 'en'));
     return found.map(describeProblem);
   };
-  // Each kind has its own deadline.
+  // No timeout here, because each kind has its own.
   const options = { maxAgeMs, timeoutMs: Infinity, now: () => host.monotonic(), read };
   const problems = problemCache.get(host) ?? new FreshValue(options);
   problemCache.set(host, problems);

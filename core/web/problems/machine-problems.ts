@@ -3,7 +3,7 @@ import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from './problem.ts';
 
-/** Reports jobs that failed permanently. The health check `jobs` reports a queue that does not respond. */
+/** Reports jobs that failed for good. A queue that does not respond is reported by the health check `jobs`. */
 export const failedJobsProblem: ProblemKind = {
   name: 'failed_jobs',
   order: 60,
@@ -28,7 +28,7 @@ export const failedJobsProblem: ProblemKind = {
 const maxListed = 10;
 
 /**
- * Reports models with only one upstream: nothing is wrong yet, but there is no backup. It has no start, because it follows from
+ * Reports models with only one upstream: nothing is wrong yet, but there is no backup. There is no start time, because this follows from
  * gateway.yaml.
  */
 export const missingBackupsProblem: ProblemKind = {

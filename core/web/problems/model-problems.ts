@@ -7,12 +7,12 @@ import { describeFaultText } from '../pages/fault-text.ts';
 import { describeModelState } from '../pages/model-state.ts';
 import { inBrackets, type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
 
-/** Maximum number of listed models, and of upstreams with open breakers; one more line counts the remaining ones. */
+/** How many models, and how many upstreams with open breakers, are listed at most. One more line counts the rest. */
 const maxListed = 10;
-/** Maximum number of a model's open routes that are explained. */
+/** How many of a model's open routes are explained at most. */
 const maxExplained = 2;
 
-/** Creates the kind of problem that lists failing and degraded models, worst first, then oldest first. */
+/** Creates the kind of problem that lists failing and degraded models, the worst first, and the oldest first among equals. */
 export const createModelProblems = (gateway: StatusReports): ProblemKind => ({
   name: 'model',
   order: 10,
@@ -32,7 +32,7 @@ export function describeModels(health: readonly ModelHealth[], reader: ProblemRe
   ];
 }
 
-/** Returns the start of the incident, epoch ms; now for a model without an incident. */
+/** Returns when the incident began, in epoch ms; now if the model has no incident. */
 function findStart({ since }: ModelHealth, { now }: Pick<Host, 'now'>): number {
   return since ?? now();
 }
@@ -53,7 +53,7 @@ function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
     severity: severities[state],
     title: state === 'unknown' ? t('problem.model_unknown') : describeModelState(model, reader, host.now()).text,
     subject: id,
-    // Appended separately, so that an asterisk of an upstream is not read as emphasis.
+    // Appended separately, so that an asterisk in an upstream's text is not read as emphasis.
     pieces: [
       ...readEmphasis(t(`problem.model.${cause}`, { model: id })),
       { text: trafficText },
@@ -79,7 +79,7 @@ function describeReason({ reason }: RouteStatus, { t }: ProblemReader): string {
 }
 
 /**
- * Describes models that are not listed.
+ * Describes the models that the list leaves out.
  *
  * @param models worst first
  */
@@ -98,8 +98,8 @@ function describeHidden(models: readonly ModelHealth[], { t, host }: ProblemRead
 }
 
 /**
- * Creates the kind of problem that lists breakers that are not closed. They are grouped by upstream, because all routes of an upstream fail
- * together. Breakers of a listed model are omitted, because its line already mentions them.
+ * Creates the kind of problem that lists breakers that are not closed. They are grouped by upstream, because all routes to an upstream fail
+ * together. Breakers of models that are already listed are left out, because the model's line mentions them.
  */
 export const createBreakerProblems = (gateway: StatusReports): ProblemKind => ({
   name: 'breaker',

@@ -3,7 +3,7 @@ import { readOrder } from '#core/business/payments/order.ts';
 import { countChecks, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import type { ProblemAlert } from './problem.ts';
 
-/** Reports a flagged order. */
+/** Reports that an order was flagged. */
 export const flaggedAlert: ProblemAlert = {
   event: 'order.flagged',
   async compose({ orderId = '', flagId, reason = '' }, { host, t, format }) {
@@ -44,7 +44,7 @@ export const flaggedAlert: ProblemAlert = {
   },
 };
 
-/** Reports money without an order, once a day per provider. */
+/** Reports money that belongs to no order, once a day per provider. */
 export const foreignAlert: ProblemAlert = {
   event: 'payment.unknown',
   async compose({ provider = '', kind = 'payment', currency = 'IDR', amount }, { t, format }) {

@@ -27,7 +27,7 @@ const unconfirmedProblem: ProblemKind = {
   },
 };
 
-/** Money at providers without an order, as one entry, because it may belong to another system that uses the same account. */
+/** Money at providers that belongs to no order. Shown as one entry, because it may belong to another system that uses the same account. */
 const foreignMoneyProblem: ProblemKind = {
   name: 'foreign_money',
   order: 130,
@@ -63,10 +63,10 @@ const flaggedProblem: ProblemKind = {
   },
 };
 
-/** Problems with payments that an operator must resolve. */
+/** Problems with payments that operators must resolve. */
 export const moneyProblems = [unconfirmedProblem, foreignMoneyProblem, flaggedProblem];
 
-/** Describes a flag, with or without an order. */
+/** Describes a flag, whether it is on an order or not. */
 export function describeFlag(flag: OpenFlag, { t, format }: Pick<ProblemReader, 't' | 'format'>): Problem {
   const { id, kind, order, createdAt } = flag;
   const title = t(`operator.flag.${kind}`);
@@ -104,7 +104,7 @@ function describeMoney({ kind, order, money }: OpenFlag, { t, format }: Pick<Pro
   return t(`operator.flag_text.${chooseTextVariant(kind, money)}`, values);
 }
 
-/** Chooses the text for a flag. Money that is missing or differs on one side may be a payment or a refund. */
+/** Chooses the text for a flag. If money is missing on one side or differs, it may be a payment or a refund. */
 function chooseTextVariant(kind: OpenFlag['kind'], money: OpenFlag['money']): string {
   if (money === undefined) return 'without_amount';
   if (kind !== 'not_in_books' && kind !== 'not_at_provider') return kind;

@@ -3,76 +3,76 @@ import type { EventTypes } from '#core/gateway/events/events.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { PageRequest } from '../pages/page.ts';
 
-/** `bad`: fix now. `warn`: fix today. `info`: a hint without an alert. */
+/** `bad`: fix now. `warn`: fix today. `info`: a hint, without an alert. */
 export const severities = ['bad', 'warn', 'info'] as const;
 
-/** A problem, in its reader's language. */
+/** A problem, in the reader's language. */
 export interface Problem {
   readonly severity: (typeof severities)[number];
   /** Title of two or three words. */
   readonly title: string;
-  /** Sentences about the problem, then the remedy. */
+  /** Sentences that say what is wrong, then what to do. */
   readonly pieces: readonly TextPiece[];
-  /** Subject if the kind can have several problems, such as a model or an order code. No personal data. */
+  /** What the problem is about, such as a model or an order code, if its kind can have several. Must not be personal data. */
   readonly subject?: string | undefined;
-  /** Start of the problem; omitted if unknown. */
+  /** When the problem began; omitted if unknown. */
   readonly since?: Date | undefined;
-  /** Link to the page that fixes it. */
+  /** Link to the page on which it can be fixed. */
   readonly step: {
     readonly path: string;
-    /** Text of the button; default: the page's title. */
+    /** Text on the button; default: the page's title. */
     readonly text?: string;
     /** Longer name for screen readers. */
     readonly label?: string;
   };
-  /** Replaces the runbook of its kind. */
+  /** Runbook to use instead of the kind's. */
   readonly runbook?: string | undefined;
 }
 
 interface Problems extends ReadonlyArray<Problem> {
-  readonly total?: number; // set if `find` returns only some of them
+  readonly total?: number; // set if `find` returns only some of the problems
 }
 
-/** A piece of a sentence for a template. */
+/** Part of a sentence, for a template. */
 export interface TextPiece {
   readonly text: string;
   readonly isStrong?: boolean;
-  /** Text that exists only in English, such as mistakes in gateway.yaml. */
+  /** True for text that exists only in English, such as mistakes in gateway.yaml. */
   readonly isEnglish?: boolean;
-  /** A name or an address, shown only on pages. */
+  /** True for a name or an address, which only pages show. */
   readonly isPersonal?: boolean;
-  /** Makes the piece a link. */
+  /** Turns the piece into a link. */
   readonly path?: string;
 }
 
-/** The reader of problems: an operator on a page, or a program, which reads English. */
+/** Who reads problems: an operator on a page, or a program, which gets English. */
 export type ProblemReader = Pick<PageRequest, 'host' | 't' | 'format' | 'language'>;
 
 /**
- * A kind of problem for operators to decide or fix, listed on their overview and reported by `/readyz?verbose`, the metric `problems`, the
- * daily report and `daypass doctor`.
+ * A kind of problem that needs an operator's decision or repair. It is listed on the overview page and reported by `/readyz?verbose`, the
+ * metric `problems`, the daily report and `daypass doctor`.
  */
 export interface ProblemKind {
   /** Short name in snake_case: `mail`. */
   readonly name: string;
-  /** Order within a severity, ascending: models 10, the machine 20 to 70, customers 80 to 110, money from 120. */
+  /** Sort order within a severity, ascending: models 10, the machine 20 to 70, customers 80 to 110, money from 120. */
   readonly order: number;
-  /** A page in docs/runbooks with meaning, effect on customers and remedy: `mail-failing`. */
+  /** A page in docs/runbooks that says what it means, how customers are affected and what to do: `mail-failing`. */
   readonly runbook?: string;
   /**
-   * SQL condition that holds whenever there is a problem of the kind. All conditions are queried in one statement, and `find` is called
-   * only if the kind's condition holds.
+   * SQL condition that is true whenever there is a problem of this kind. The conditions of all kinds are checked in one statement, and
+   * `find` is called only if this one is true.
    */
   readonly precondition?: string;
-  /** Maximum number of problems that are listed; default: all that `find` returns. */
+  /** How many problems are listed at most; default: all that `find` returns. */
   readonly maxListed?: number;
-  /** Finds current problems, oldest first. Must be fast. If it fails, the problem `unread` is shown instead. */
+  /** Finds the current problems, oldest first. Must be fast. If it fails, the problem `unread` is shown instead. */
   find(reader: ProblemReader): Problems | Promise<Problems>;
-  /** Immediate alert to the operator. Kinds without one appear only in the daily report. */
+  /** Alerts operators at once. Kinds without an alert appear only in the daily report. */
   readonly alert?: ProblemAlert;
 }
 
-/** Alert about an event that reports a problem, sent to the operator by email and webhook. */
+/** An alert about an event that reports a problem. Operators get it by email and webhook. */
 export type ProblemAlert = EventAlert | WatchedAlert;
 
 interface EventAlert extends AlertComposer {
@@ -81,15 +81,15 @@ interface EventAlert extends AlertComposer {
 }
 
 /**
- * Alert about a problem that no event reports. A job looks for the problem every minute and records the event at most once a day. Without a
- * composer, the alert has the texts of the kind's problems.
+ * An alert about a problem that no event reports. A job looks for the problem every minute, and records the event at most once a day. If
+ * there is no `compose`, the alert uses the texts of the kind's problems.
  */
 interface WatchedAlert extends Partial<AlertComposer> {
   readonly event: WatchedEvent;
   readonly isWatched: true;
 }
 
-/** Events whose payload is a day in the service's time zone and the start of the problem. */
+/** Events whose payload consists of a day in the service's time zone and when the problem began. */
 type WatchedEvent = {
   [Name in EventName]: EventTypes[Name] extends { readonly day: string; readonly since: string } ? Name : never;
 }[EventName];
@@ -99,7 +99,7 @@ interface AlertComposer {
    * Composes the alert.
    *
    * @param payload the event's payload
-   * @returns the alert, or the reason for sending none
+   * @returns the alert, or the reason for not sending one
    */
   compose(payload: Readonly<Record<string, string>>, reader: ProblemReader): Promise<Alert | string>;
 }
@@ -109,18 +109,18 @@ export interface Alert {
   readonly title: string;
   readonly text: string;
   readonly facts: readonly (readonly [label: string, value: string])[];
-  /** Path of an operators' page, below the URL of the service. */
+  /** Path of an operator page, below the service's URL. */
   readonly path: string;
-  /** These facts for programs: in snake_case, without personal data. */
+  /** The same facts for programs: in snake_case, without personal data. */
   readonly data: JsonObject;
 }
 
-/** The part of the registry with the kinds of problems. */
+/** The part of the registry that contains the kinds of problems. */
 export interface ProblemKinds {
   readonly problems: ReadonlyMap<string, ProblemKind>;
 }
 
-/** Parses a text with emphasis between asterisks: `paid *Rp 59.000* of *Rp 95.000*`. */
+/** Parses a text in which asterisks mark emphasis: `paid *Rp 59.000* of *Rp 95.000*`. */
 export function readEmphasis(text: string): TextPiece[] {
   return text
     .split('*')
@@ -136,7 +136,10 @@ export function shorten(text: string): string {
   return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength - 1)}…` : line;
 }
 
-/** Shortens external text to follow a sentence: in brackets, or after a colon if the text has brackets itself. '' for an empty text. */
+/**
+ * Shortens external text and puts it in brackets, so that it can follow a sentence; if it contains brackets itself, it follows after a
+ * colon. Returns '' for an empty text.
+ */
 export function inBrackets(text: string): string {
   const shortText = shorten(text);
   if (shortText === '') return '';

@@ -1,6 +1,6 @@
 /**
- * Products in the user agents of browsers, specific ones first, because their user agents also contain Chrome's or Safari's product. On iOS,
- * browsers have products of their own: `EdgiOS`, `OPT`, `FxiOS`, `CriOS`. A web view of Android has `Version/4.0` before Chrome's product.
+ * Product names in browsers' user agents. Specific ones come first, because their user agents also contain Chrome's or Safari's name. On
+ * iOS, browsers use other names: `EdgiOS`, `OPT`, `FxiOS`, `CriOS`. A web view on Android has `Version/4.0` in front of Chrome's name.
  */
 const products = [
   ['Edg(?:e|A|iOS)?', 'Edge'],
@@ -18,7 +18,7 @@ const products = [
 ] as const;
 
 const patterns = products.map(([product, name]) => ({ name, pattern: new RegExp(`\\b(?:${product})/(\\d+)?`) }));
-/** Application on Electron, whose product comes before Chrome's: `Code/1.95.1 Chrome/130.0.1 Electron/32.2.5`. */
+/** An Electron application, whose name comes before Chrome's: `Code/1.95.1 Chrome/130.0.1 Electron/32.2.5`. */
 const electronPattern = /\b([\w.-]+)\/(\d+)\S* Chrome\/\S+ Electron\//;
 const safariPattern = /\bVersion\/(\d+)\S* (?:Mobile\/\S+ )?Safari\/|\bSafari\//;
 
@@ -28,7 +28,7 @@ interface Browser {
   readonly version: string | undefined;
 }
 
-/** Finds the browser, or the application on Electron, that sent a user agent; undefined for other programs. */
+/** Returns the browser or Electron application that sent a user agent; undefined for other programs. */
 export function findBrowser(userAgent: string): Browser | undefined {
   const [, application, applicationVersion] = electronPattern.exec(userAgent) ?? [];
   if (application !== undefined) return { name: application, version: applicationVersion };

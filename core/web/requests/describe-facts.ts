@@ -6,28 +6,28 @@ import { findBrowser } from './browsers.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Texts of request facts, for pages and commands. */
+/** Texts for facts about requests, on pages and in commands. */
 export const requestTexts = defineTexts({ en, id });
 
 interface RequestFact {
   readonly label: string;
   readonly text: string;
-  /** Full value if `text` is shortened. */
+  /** The full value, if `text` is shortened. */
   readonly full?: string;
   readonly isCode?: boolean;
-  /** True: shown below the label. */
+  /** True to show it below the label. */
   readonly isLong?: boolean;
 }
 
 type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
 
 /**
- * Describes a request for pages and commands, in addition to its time, status and attempts. The most useful facts come first; empty ones
- * are omitted.
+ * Describes a request for pages and commands, except for its time, status and attempts. The most useful facts come first; empty ones are
+ * left out.
  *
- * @param isForOperator true: includes the canary, which customers do not see
- * @param areRoutesNamed true: includes the vendor's model
- * @param hasContent true: prompt and reply are on record; they are not shown (docs/operating/shop.md, "Dashboard")
+ * @param isForOperator true to include the canary, which customers must not see
+ * @param areRoutesNamed true to include the vendor's model
+ * @param hasContent true if prompt and reply are on record; they are not shown (docs/operating/shop.md, "Dashboard")
  */
 export function describeRequestFacts(
   record: RequestRecord,
@@ -87,7 +87,7 @@ function describeTokens(record: RequestRecord, { t, format }: Localizer): string
   return isEstimated === true ? t('requests.tokens.estimated', { tokens: counts.join(' · ') }) : counts.join(' · ');
 }
 
-/** Returns "1,024 from prompt cache · 128 reasoning", which are included in the tokens in and out. */
+/** Returns "1,024 from prompt cache · 128 reasoning". These are included in the tokens in and out. */
 function describeTokenDetails(record: RequestRecord, { t, format }: Localizer): string | undefined {
   const parts: [name: string, tokens: number | null][] = [
     ['cache_read', record.cache_read_tokens],
@@ -117,12 +117,12 @@ function describeWait({ queue_ms: queued }: RequestRecord, { t, format }: Locali
   return queued === null ? undefined : t('requests.queue', { time: format.duration(queued).text });
 }
 
-/** Returns "canary 3" if the request was served by the configuration of a canary. */
+/** Returns "canary 3" if a canary's configuration served the request. */
 function describeCanary({ canary }: RequestRecord, t: Localizer['t']): string | undefined {
   return canary === null ? undefined : t('requests.canary', { number: canary });
 }
 
-/** Returns the model named in the vendor's response, with a remark if it is not the requested one. */
+/** Returns the model that the vendor's response names, with a remark if it is not the requested one. */
 function describeAnsweredModel(
   { answered_model: model, is_other_model: isOther }: RequestRecord,
   t: Localizer['t'],
@@ -131,7 +131,7 @@ function describeAnsweredModel(
   return isOther === true ? t('requests.other_model', { model }) : model;
 }
 
-/** Returns one digest, or both digests and why they differ. */
+/** Returns one digest, or two digests and why they differ. */
 function describeDigests(record: RequestRecord, t: Localizer['t']): Fact[] {
   const { digest_received: received, digest_sent: sent, digest_changes: changes } = record;
   if (received === sent) return [describeDigest('digest', sent)];
@@ -162,8 +162,8 @@ interface NotesLine {
 const verbs = ['dropped', 'approximated'] as const;
 
 /**
- * Groups the notes of translations: dropped parameters, approximated parameters, and other notes. The names of parameters and features stay
- * as in the API; only the surrounding words are translated.
+ * Groups notes about translation: dropped parameters, approximated parameters, and everything else. Names of parameters and features stay
+ * as in the API; only the words around them are translated.
  */
 function describeNotes(notes: readonly string[], t: Translate): NotesLine[] {
   const [dropped, approximated] = verbs.map((verb) =>
@@ -183,13 +183,13 @@ function translateNote(note: string, t: Translate): string {
   return note === truncationMark ? t('requests.note.more') : note;
 }
 
-/** Matches a program, language and version, as sent by the SDKs of OpenAI and Anthropic: `OpenAI/Python 1.54.0`. */
+/** Matches a program, language and version the way the OpenAI and Anthropic SDKs send them: `OpenAI/Python 1.54.0`. */
 const sdkPattern = /^(\w[\w.-]*)\/(Python|JS|Node|TypeScript|Go|Java|Ruby|PHP|\.NET) (\d[\w.+-]*)/i;
 const productPattern = /^([\w@][\w@.-]*)\/v?(\d[\w.+-]*)/;
 
 /**
  * Formats a User-Agent for people: `OpenAI/Python 1.54.0` becomes "OpenAI Python 1.54.0", and `claude-cli/2.1.0 (external)` becomes
- * "claude-cli 2.1.0". Unrecognized values are returned unchanged.
+ * "claude-cli 2.1.0". Values that are not recognized are returned unchanged.
  */
 export function formatClientName(userAgent: string): string {
   if (userAgent.startsWith('Mozilla/')) return formatBrowserName(userAgent) ?? userAgent;

@@ -21,7 +21,7 @@ import { ledgerView } from './ledger.ts';
 const maxActions = 100;
 const usageHours = 30 * 24;
 
-/** Data of one account for operators. */
+/** What operators see about one account. */
 export interface AccountDetails {
   readonly record: AccountRecord;
   readonly blockedReason: string | undefined;
@@ -29,13 +29,13 @@ export interface AccountDetails {
   readonly identities: readonly IdentityRecord[];
   readonly sessions: readonly SessionRecord[];
   readonly ledger: readonly LedgerEntry[];
-  /** Usage of 30 days, by model. */
+  /** Usage in the last 30 days, by model. */
   readonly usage: readonly (UsageCounts & Pick<UsageKeys, 'model'>)[];
-  /** Operators' actions, including notes, newest first. */
+  /** What operators did, including notes; newest first. */
   readonly actions: readonly RecordedAction[];
 }
 
-/** Reads the data of an account. */
+/** Reads what operators see about an account. */
 export async function readAccountDetails(host: Host, record: AccountRecord): Promise<AccountDetails> {
   const { database } = host;
   const { id } = record;
@@ -54,7 +54,7 @@ export async function readAccountDetails(host: Host, record: AccountRecord): Pro
   return { record, blockedReason, language, identities, sessions, ledger, usage, actions };
 }
 
-/** Fields of one account on its page and in the output of its command. */
+/** Fields about an account, on its page and in command output. */
 export const accountFacts = defineView<AccountDetails>()({
   account: { type: 'id', label: 'operator.id', value: ({ record }) => record.id },
   name: {
@@ -91,13 +91,13 @@ export const accountFacts = defineView<AccountDetails>()({
   },
 });
 
-/** Tables of an account, on its page and in the output of commands. */
+/** Tables about an account, on its page and in command output. */
 export const accountTables = ({ ledger, actions }: AccountDetails): EntryTable[] => [
   { name: 'ledger', entries: ledger, view: ledgerView },
   { name: 'actions', entries: actions, maxEntries: maxActions, view: subjectActionsView },
 ];
 
-/** Summarizes an account for the JSON of commands and the API. */
+/** Summarizes an account for the JSON output of commands and the API. */
 export function summarizeAccount({ record, blockedReason, language }: AccountDetails) {
   const { id, name, email, createdAt, blockedAt, pausedAt, deletedAt, key, requestCount, readAt } = record;
   return {
@@ -118,7 +118,7 @@ export function summarizeAccount({ record, blockedReason, language }: AccountDet
   };
 }
 
-/** Describes an account completely, for the JSON of commands and the API. */
+/** Describes an account in full, for the JSON output of commands and the API. */
 export function describeAccountDetails(details: AccountDetails) {
   const { identities, sessions, ledger, usage, actions } = details;
   return {
@@ -132,12 +132,12 @@ export function describeAccountDetails(details: AccountDetails) {
   };
 }
 
-/** Returns the start of an operator's block; undefined for a pause by the owner. */
+/** Returns when an operator blocked the account; undefined if its owner paused it. */
 function getBlockedAt({ blockedAt, pausedAt }: AccountRecord): Date | undefined {
   return pausedAt === undefined ? blockedAt : undefined;
 }
 
-/** Returns the end of the last period; undefined if there never was one. */
+/** Returns the end of the last period; undefined if there never was a period. */
 function getPaidUntil({ periods }: AccountRecord): Date | undefined {
   return periods.at(-1)?.endsAt;
 }
@@ -146,7 +146,7 @@ function printPlan({ record }: AccountDetails, { time }: TextReader): string {
   return printPass(determinePass(record, record.readAt), time);
 }
 
-/** Describes the active plan by its days and its label, if any: `1 day, for trying out`. */
+/** Describes the active plan by its days and, if it has one, its label: `1 day, for trying out`. */
 function describePlan({ record }: AccountDetails, { t, language, host, format }: FieldReader): string {
   const { kind, days, label, unnamedDays, startsAt } = determinePass(record, record.readAt);
   if (kind === 'none') return t('operator.plan_none');

@@ -31,7 +31,6 @@ const actionsView = defineView<RecordedAction>()(
   ['time', 'action', 'by', 'outcome', 'note'],
 );
 
-/** Record of all operator actions. */
 export const actions = defineResource({
   name: 'action',
   summary: 'list what operators have done, the newest first',
@@ -46,7 +45,7 @@ export const actions = defineResource({
   },
 });
 
-/** Fields of the actions on a page that shows their subject elsewhere. */
+/** Fields about actions, for a page that already shows their subject. */
 export const subjectActionsView = {
   page: actionsView.page.filter(({ name }) => name !== 'about'),
   text: actionsView.text,
@@ -55,8 +54,8 @@ export const subjectActionsView = {
 /**
  * Describes the table of actions on a page.
  *
- * @param maxEntries number of entries to which the list was limited
- * @param subjects subject cells by id; undefined if the page is about the subject
+ * @param maxEntries how many entries the list was limited to
+ * @param subjects cells that name the subjects, by id; undefined if the page is about the subject
  */
 export function describeActionTable(
   entries: readonly RecordedAction[],

@@ -5,7 +5,7 @@ import { defineResource } from './resource.ts';
 
 export const configurationsPath = '/operator/configuration';
 
-/** Configurations that have served, without their texts. */
+/** Configurations that have been in effect, without their text. */
 export const configurations = defineResource({
   name: 'configuration',
   summary: 'list the configurations that have served, the newest first',

@@ -16,9 +16,9 @@ type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 type Names = ReadonlyMap<string, string>;
 
 /**
- * Describes the operator's input to an action, its note and its error in one line.
+ * Describes in one line what an operator entered for an action, the note, and the error if there was one.
  *
- * @param names names of accounts that may occur in the input, by id
+ * @param names names of the accounts that may occur in the input, by id
  */
 export function describeAction(
   { action, details, note, error }: Pick<RecordedAction, 'action' | 'details' | 'note' | 'error'>,
@@ -38,19 +38,19 @@ export function describeAction(
   return [text, note, error && t(error)].filter((part) => part !== undefined && part !== '').join(' – ');
 }
 
-/** Returns the sentence about a completed action; the action's name if its plugin was removed. */
+/** Returns the sentence that says what was done, or the action's name if its plugin was removed. */
 export function describeDone(action: string, t: PageRequest['t']): string {
   return translateChoice('operator.did', action, t);
 }
 
-/** Reads the names of accounts in the subjects and inputs of actions, by id. */
+/** Reads the names of the accounts in actions' subjects and inputs, by id. */
 export function readSubjectNames({ host, t }: Reader, actions: readonly RecordedAction[]): Promise<Names> {
   const values = actions.flatMap(({ subject, details }) => [subject, ...Object.values(details)]);
   const ids = values.filter((value): value is string => typeof value === 'string' && uuid.test(value));
   return readAccountNames(host.database, ids, t);
 }
 
-/** Describes the subjects of actions (accounts, orders and routes) as cells that link to their pages, by id. */
+/** Describes what actions were about (accounts, orders and routes), as cells that link to their pages, by id. */
 export async function readSubjectCells(
   { host }: Reader,
   actions: readonly RecordedAction[],

@@ -5,12 +5,12 @@ import type { PageRequest } from '../pages/page.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableColumn, type TableSection } from '../pages/table.ts';
 import type { Formatter } from '../texts/formatter.ts';
 
-/** Values by the type of their field. There is deliberately no type for secrets. */
+/** The type of a field's value. There is deliberately no type for secrets. */
 export interface FieldValues {
-  /** Identifier for operators; not translated. */
+  /** Identifier for operators. Not translated. */
   readonly id: string;
   readonly time: Date;
-  /** Amount in the smallest payable unit of the currency. */
+  /** Amount in the currency's smallest payable unit. */
   readonly money: { readonly amount: number; readonly currency: string };
   readonly count: number;
   /** Duration in ms. */
@@ -18,58 +18,60 @@ export interface FieldValues {
   /** One of a few values. */
   readonly state: string;
   readonly text: string;
-  /** Id of an account, shown by its name. */
+  /** Id of an account, which is shown by its name. */
   readonly person: string;
-  /** A subject that has its own page. */
+  /** Something that has a page of its own. */
   readonly link: Pick<TableCell, 'text' | 'path' | 'isCode' | 'isButton'>;
 }
 
-/** Reader of a page. */
+/** Who reads a page. */
 export type FieldReader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
   /** Names of accounts, by id. */
   readonly names?: ReadonlyMap<string, string>;
 };
 
-/** Formats values for commands, in English. */
+/** Formats values for command output, in English. */
 export interface TextReader {
   readonly format: Formatter;
-  /** Formats a time in the command's time zone; '' for none. */
+  /** Formats a time in the command's time zone; '' if there is none. */
   time(at: Date | undefined, isExact?: boolean): string;
 }
 
 type PageValue = ReturnType<ColumnOf<unknown>['cell']>;
 
 interface FieldPresentation<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNamed' | 'isSpare'>> {
-  /** Key of the label on pages; default: `PREFIX.NAME` with the prefix of the view. */
+  /** Text key for the label on pages; default: `PREFIX.NAME`, with the prefix of the view. */
   readonly label?: string;
-  /** Heading in the output of commands; default: the field's name. */
+  /** Heading in command output; default: the field's name. */
   readonly heading?: string;
-  /** Key prefix of a state's texts: pages show `TEXTS.STATE`, or the state if that text does not exist. Default: the label's key. */
+  /**
+   * Prefix of the text keys for a state: pages show `TEXTS.STATE`, or the state itself if there is no such text. Default: the label's key.
+   */
   readonly texts?: string;
-  /** Icons of states. */
+  /** Icons, by state. */
   readonly kinds?: Readonly<Partial<Record<string, TableCell['kind']>>>;
-  /** Returns the colour in the output of commands, if it does not follow from the value. */
+  /** Returns the color in command output, if it does not follow from the value. */
   kind?(entry: Entry): TableCell['kind'];
-  /** True: commands print a time with its seconds. */
+  /** True if commands print a time with seconds. */
   readonly isExact?: boolean;
-  /** True: the text is a sentence of the gateway, which pages translate. */
+  /** True if the text is one of the gateway's own sentences, which pages translate. */
   readonly isSentence?: boolean;
-  /** Returns the path of the page that a text links to; undefined for none. */
+  /** Returns the path of the page that a text links to; undefined if there is none. */
   link?(entry: Entry, now: number): string | undefined;
-  /** Returns the cell on pages, if it differs from the value. */
+  /** Returns the cell for pages, if it differs from the value. */
   cell?(entry: Entry, reader: FieldReader): PageValue;
-  /** Returns the output of commands, if it differs from the value. */
+  /** Returns what commands print, if it differs from the value. */
   print?(entry: Entry, reader: TextReader): string | undefined;
 }
 
-/** Names of the members whose values have a type. */
+/** Names of the members whose values have a certain type. */
 type MemberOf<Entry, Value> = {
   [Name in keyof Entry & string]: Entry[Name] extends Value | null | undefined ? Name : never;
 }[keyof Entry & string];
 
 interface FieldOf<Entry, Type extends keyof FieldValues> extends FieldPresentation<Entry> {
   readonly type: Type;
-  /** Member that holds the value; default: `value` computes it. */
+  /** The member that holds the value; default: `value` computes it. */
   readonly of?: MemberOf<Entry, FieldValues[Type]>;
   /**
    * Returns the value; undefined if there is none.
@@ -79,32 +81,32 @@ interface FieldOf<Entry, Type extends keyof FieldValues> extends FieldPresentati
   value?(entry: Entry, now: number): FieldValues[Type] | null | undefined;
 }
 
-/** A field of an entry for operators. It is a column of tables on pages if it has a position there (`at`). */
+/** A field about an entry, for operators. On pages, it is a column of tables if it has a position there (`at`). */
 type Field<Entry> = { [Type in keyof FieldValues]: FieldOf<Entry, Type> }[keyof FieldValues];
 
-/** A field with its name and label. */
+/** A field, with its name and label. */
 export interface ShownField<Entry> extends FieldPresentation<Entry> {
   readonly name: string;
   readonly type: keyof FieldValues;
   value(entry: Entry, now: number): FieldValues[keyof FieldValues] | undefined;
 }
 
-/** The operators' view of one kind of entries. */
+/** How operators see one kind of entry. */
 export interface EntryView<Entry, Name extends string = string> {
-  /** Columns of tables on pages. */
+  /** The columns of tables on pages. */
   readonly page: readonly ShownField<Entry>[];
-  /** Columns of tables that commands print. */
+  /** The columns of tables that commands print. */
   readonly text: readonly ShownField<Entry>[];
-  /** Selects fields, in this order. */
+  /** Returns these fields, in this order. */
   pick(...names: readonly Name[]): ShownField<Entry>[];
 }
 
-/** A table below the facts of an entry, on its page and in the output of its command. */
+/** A table below an entry's facts, on its page and in command output. */
 export interface EntryTable {
-  /** Heading; the text `operator.NAME` on pages. */
+  /** Heading in command output; pages use the text `operator.NAME`. */
   readonly name: string;
   readonly entries: readonly unknown[];
-  /** Number of earlier entries that are not listed; default: 0. */
+  /** How many earlier entries are not listed; default: 0. */
   readonly earlierCount?: number;
   /** Number of entries to which the list was limited; default: it is complete. */
   readonly maxEntries?: number;
@@ -113,9 +115,9 @@ export interface EntryTable {
 
 /**
  * Defines how operators see entries, on pages and in commands. The returned function takes the fields in the order of pages, and the names
- * of the fields that commands print; default: all.
+ * of those that commands print; default: all.
  *
- * @param prefix prefix of label keys: `operator.NAME`
+ * @param prefix prefix of the label keys: `operator.NAME`
  */
 export function defineView<Entry>(prefix = 'operator') {
   return <const Name extends string>(
@@ -144,7 +146,7 @@ function createValueReader<Entry>(field: Field<Entry>): ShownField<Entry>['value
 const labelKey = <Entry>({ label, name }: ShownField<Entry>) => label ?? `operator.${name}`;
 
 /**
- * Describes a page's table with a row for each entry.
+ * Describes a table on a page, with one row per entry.
  *
  * @param title text key
  * @param maxEntries number of entries to which the list was limited; a list of that length gets a note, because older ones may exist
@@ -167,7 +169,7 @@ export function fieldTable<Entry>(
   return { ...table, note: reader.t('operator.newest_listed', { count: maxEntries }) };
 }
 
-/** Describes the tables below the facts of an entry. */
+/** Describes the tables below an entry's facts. */
 export function describeEntryTables(reader: FieldReader, tables: readonly EntryTable[]): TableSection[] {
   return tables.map(({ name, entries, earlierCount = 0, maxEntries, view }) => ({
     ...fieldTable(reader, name, `operator.${name}`, entries, view.page, maxEntries),
@@ -175,7 +177,7 @@ export function describeEntryTables(reader: FieldReader, tables: readonly EntryT
   }));
 }
 
-/** Returns a reader who knows the names of the accounts in person fields. */
+/** Returns a reader that knows the names of the accounts in person fields. */
 export async function withPersonNames<Entry>(
   reader: FieldReader,
   entries: readonly Entry[],
@@ -191,8 +193,8 @@ export async function withPersonNames<Entry>(
 /**
  * Returns a cell that links to the page of an action on the row's subject (`plainPage`).
  *
- * @param path path of the list, below which the page of the action is
- * @param label text key; default: the text of the action's button
+ * @param path path of the list; the action's page is below it
+ * @param label text key; default: the text on the action's button
  */
 export const actionCell =
   ({ name }: Pick<ActionKind, 'name'>, path: string, label = `operator.act.${name}`) =>
@@ -202,7 +204,7 @@ export const actionCell =
     isButton: true,
   });
 
-/** A name and a value on a page, formatted for its reader. */
+/** A name and a value on a page, formatted for the reader. */
 export interface PageFact {
   readonly name: string;
   readonly value: string;
@@ -210,7 +212,7 @@ export interface PageFact {
   readonly isCode?: boolean;
 }
 
-/** Describes the fields of one entry for its page; fields without a value are omitted. */
+/** Describes an entry's fields for its page; fields without a value are left out. */
 export function describeEntryFacts<Entry>(
   reader: FieldReader,
   entry: Entry,

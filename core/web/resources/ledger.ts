@@ -3,7 +3,7 @@ import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { describeDowntime } from '../pages/downtime.ts';
 import { defineView, type FieldReader } from './field.ts';
 
-/** Fields of the ledger of paid time. */
+/** Fields about entries in the ledger of paid time. */
 export const ledgerView = defineView<LedgerEntry>()({
   written: { type: 'time', at: 'hide', of: 'createdAt' },
   reason: { type: 'state', at: 'title', texts: 'operator.ledger_reason', of: 'reason' },
@@ -24,7 +24,7 @@ export const ledgerView = defineView<LedgerEntry>()({
   },
 });
 
-/** Describes the reason for an entry; reasons from the gateway are translated. */
+/** Describes why an entry was written. The gateway's own reasons are translated. */
 export function describeLedgerNote(entry: LedgerEntry, reader: FieldReader): string | undefined {
   const downtime = downtimeOf(entry);
   if (downtime !== undefined) return describeDowntime(downtime, reader);

@@ -8,11 +8,11 @@ import type { OperatorResource } from './resource.ts';
 const pageSize = 50;
 const maxSearchLength = 200;
 
-/** Settings of a search page. Texts are keys. */
+/** Settings for a search page. Texts are text keys. */
 interface ListPage extends Pick<Page, 'path' | 'title' | 'within'> {
-  /** Omitted for a page below another page. */
+  /** Omit it if the page is below another one. */
   readonly navigation?: Omit<Navigation, 'label'>;
-  /** Values of the select box, with the texts `TEXTS.VALUE`. `choose` returns the query of a value; default: filters by state. */
+  /** Values in the select box; their texts are `TEXTS.VALUE`. `choose` returns the query for a value; default: filters by state. */
   readonly choices: readonly string[];
   readonly texts: string;
   choose?(choice: string): object;
@@ -20,13 +20,13 @@ interface ListPage extends Pick<Page, 'path' | 'title' | 'within'> {
   readonly search: string;
   /** Shown if the list is empty. */
   readonly none: readonly [title: string, text: string];
-  /** Label of the date field; the problems of the chosen day are listed first. */
+  /** Label of the date field; if a day is chosen, its problems are listed first. */
   readonly day?: string;
 }
 
 /**
- * Creates the search page of a resource: its table, newest first, filtered by words and a choice. The page links to its parent page; without
- * a parent, to the pages below it.
+ * Creates a search page for a resource: its table, newest first, filtered by words and a choice. The page links to its parent page or, if
+ * it has none, to the pages below it.
  */
 export function listPage(
   gateway: { readonly pages: readonly Page[] },

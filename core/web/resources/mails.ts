@@ -15,7 +15,7 @@ const stateKinds = {
   uncertain: 'warn',
 } as const;
 
-/** Emails to customers, with their outcomes. */
+/** Emails to customers, and what became of them. */
 export const mails = defineResource({
   name: 'mail',
   summary: 'list mails to customers with their outcome, the newest first',
@@ -62,15 +62,18 @@ export const mails = defineResource({
   hasFormerNames: true,
 });
 
-/** Columns of the emails of one account or order. */
+/** The columns for emails about one account or order. */
 export const subjectMailFields = mails.view.page
   .filter(({ name }) => name !== 'receiver')
   .map((field) => (field.name === 'next_step' ? { ...field, at: 'note-end' as const } : field));
 
-/** Action of the mail plugin. */
+/** An action of the mail plugin. */
 const sendAgainAction = 'mail.send_again';
 
-/** Describes the link to send an email again; undefined if that makes no sense. Sent emails qualify only if they concern money. */
+/**
+ * Describes the link that sends an email again; undefined if that makes no sense. An email that was sent qualifies only if it is about
+ * money.
+ */
 function describeNextStep({ id, state, event }: CustomerMail, { t, host }: FieldReader) {
   if (!getActions(host).has(sendAgainAction)) return undefined;
   if (state === 'waiting' || state === 'sending' || (state === 'sent' && !concernsMoney(event))) return undefined;

@@ -1,11 +1,11 @@
-/** Members that are amounts in the smallest unit of the `currency` next to them. */
+/** Members that are amounts, in the smallest unit of the `currency` next to them. */
 const amountMembers = new Set(['amount', 'price', 'fee', 'revenue', 'statedAmount']);
 
 /**
- * Converts a value to the JSON of commands, the operator's API and alerts: members in snake_case, times as RFC 3339, null for undefined,
- * and for each amount an additional member `NAME_money: { amount, currency }`.
+ * Converts a value to the JSON that commands, the operator API and alerts use: members in snake_case, times as RFC 3339, null for
+ * undefined, and next to each amount a member `NAME_money: { amount, currency }`.
  *
- * @param hasFormerNames true: includes the deprecated camelCase names from before 0.6; remove in 0.7
+ * @param hasFormerNames true to include the deprecated camelCase names from before 0.6; remove in 0.7
  */
 export function toOperatorJson(value: unknown, hasFormerNames = false): unknown {
   if (Array.isArray(value)) return value.map((member) => toOperatorJson(member, hasFormerNames));
@@ -32,7 +32,7 @@ function isMoney(members: readonly (readonly [name: string, value: unknown])[]):
   return members.length === 2 && members.every(([name]) => name === 'amount' || name === 'currency');
 }
 
-/** Converts member names; keys that are models, routes or countries stay unchanged. */
+/** Converts member names. Keys that name models, routes or countries stay as they are. */
 export function toSnakeCase(name: string): string {
   if (!/^[a-z][\dA-Za-z]*$/.test(name)) return name;
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -25,7 +25,7 @@ import { ledgerView } from './ledger.ts';
 
 const describeOutcome = ({ outcome }: Payment, { t }: FieldReader) => t(`operator.payment_outcome.${outcome}`);
 
-/** Describes the payment or refund of a flag by its amount; returns other subjects unchanged, and '' for an internal id. */
+/** Describes a flagged payment or refund by its amount. Returns other subjects unchanged, and '' for an internal id. */
 function describeFlaggedMoney({ payments, refunds }: Order, subject: string, { t, format }: FieldReader): string {
   const payment = payments.find(({ id, paymentId }) => id === subject || paymentId === subject);
   const money = payment ?? refunds.find(({ key }) => key === subject);
@@ -164,16 +164,16 @@ const notificationsView = defineView<NotificationTrail>()({
 
 const maxActions = 100;
 
-/** Data of one order for operators. */
+/** What operators see about one order. */
 export interface OrderDetails {
   readonly order: Order;
-  /** The buyer; `owner` in the JSON of commands and the API. */
+  /** The buyer; named `owner` because the JSON output of commands and the API uses that name. */
   readonly owner: { readonly name: string; readonly email: string | undefined } | undefined;
   readonly attempts: readonly AttemptTrail[];
-  /** The newest ones. */
+  /** Only the newest ones. */
   readonly notifications: readonly NotificationTrail[];
   readonly earlierNotifications: number;
-  /** Ledger entries of the account that received the days. */
+  /** Ledger entries of the account that got the days. */
   readonly ledger: readonly LedgerEntry[];
   readonly actions: readonly RecordedAction[];
 }
@@ -199,7 +199,7 @@ export async function readOrderDetails(database: Queries, order: Order): Promise
   };
 }
 
-/** Describes the tables of an order, for its page and the output of commands. */
+/** Describes the tables about an order, for its page and for command output. */
 export const describeOrderTables = (details: OrderDetails): EntryTable[] => [
   { name: 'flags', entries: details.order.flags, view: createFlagsView(details.order) },
   { name: 'payments', entries: details.order.payments, view: createPaymentsView(details.order) },

@@ -31,7 +31,7 @@ const stateKinds: Readonly<Record<OrderState, TableCell['kind']>> = {
   cancelled: undefined,
 };
 
-/** Describes the state of an order for operators: an open flag instead of the state, because it needs attention first. */
+/** Describes an order's state for operators. An open flag is shown instead of the state, because it needs attention first. */
 export function describeState({ state, flags }: Order, t: PageRequest['t']): TableCell {
   const unresolvedFlags = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const flag = unresolvedFlags.find(({ kind }) => severityOf(kind) === 'bad') ?? unresolvedFlags[0];
@@ -39,14 +39,14 @@ export function describeState({ state, flags }: Order, t: PageRequest['t']): Tab
   return { text: t(`operator.order_state.${state}`), kind: stateKinds[state] };
 }
 
-/** Returns the state for the output of commands. A wrong amount replaces the state until an operator has resolved it. */
+/** Returns the state for command output. A wrong amount is shown instead of the state until an operator has resolved it. */
 function printState({ state, isLate, flags }: Order): string {
   const wrongFlag = flags.find(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined);
   if (wrongFlag !== undefined && state !== 'paid' && state !== 'refunded') return wrongFlag.kind.replace('_', ' ');
   return isLate ? `${state}, late` : state;
 }
 
-/** Fields of orders, in lists and of a single order. */
+/** Fields about orders, in lists and for a single order. */
 export const orderView = defineView<Order>()(
   {
     order: {
@@ -103,15 +103,15 @@ export const orderView = defineView<Order>()(
   ['order', 'created', 'state', 'days', 'price', 'provider', 'account', 'flags'],
 );
 
-/** Names of the fields of a single order, in this order. */
+/** Names of the fields for a single order, in this order. */
 export const orderFactNames = ['plan', 'price', 'provider', 'created', 'pay_until', 'paid'] as const;
 
-/** Columns of an account's orders. */
+/** The columns for an account's orders. */
 export const accountOrderFields = orderView.page
   .filter(({ name }) => name !== 'account')
   .map((field) => (field.name === 'created' ? { ...field, at: 'note' as const } : field));
 
-/** Schema of filters for orders, or for their money. */
+/** Schema for filters on orders, or on the money for them. */
 export const orderQuery = object({
   state: { enum: orderStates, description: 'Only orders in this state.' },
   flagged: boolean('Only orders with an open flag.'),
@@ -122,9 +122,9 @@ export const orderQuery = object({
 });
 
 /**
- * Reads the filter of a query.
+ * Converts a query to a filter.
  *
- * @param timeZone time zone of the days
+ * @param timeZone time zone of the days in the query
  * @throws AccountError
  */
 export async function readOrderFilter(

@@ -7,10 +7,10 @@ import { type JsonSchema, object } from '#core/platform/schema.ts';
 import type { EntryView } from './field.ts';
 import { toOperatorJson } from './operator-json.ts';
 
-/** A page of a list, and the cursor of the next page. */
+/** A page of a list, and the cursor for the next page. */
 export interface ListResult<Entry> {
   readonly entries: readonly Entry[];
-  /** Value of `after` for the next page, null on the last one; omitted if the list has no pages. */
+  /** Value of `after` for the next page; null on the last one; omitted if the list has no pages. */
   readonly next?: string | null;
   /** Number of all entries, if the list has no pages. */
   readonly total?: number;
@@ -19,17 +19,17 @@ export interface ListResult<Entry> {
 const uuidPattern = '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$';
 
 /**
- * Creates the schema of `after` in a query.
+ * Creates the schema for `after` in a query.
  *
  * @param name name of the resource
- * @param pattern pattern of its ids
+ * @param pattern pattern that its ids match
  */
 export const createAfterSchema = (name: string, pattern = uuidPattern) => ({
   ...text(`The id of the last ${name} on the previous page.`),
   pattern,
 });
 
-/** Reads a page. Requests one more entry to determine whether another page follows. */
+/** Reads a page. Requests one entry more than that, to find out whether there is another page. */
 export async function readPage<Entry extends { readonly id: string }>(
   size: number,
   read: (limit: number) => Promise<readonly Entry[]>,
@@ -39,7 +39,7 @@ export async function readPage<Entry extends { readonly id: string }>(
   return { entries, next: rows.length > size ? (entries.at(-1)?.id ?? null) : null };
 }
 
-/** Takes the first entries of a list that is in memory. */
+/** Returns the first entries of a list that is in memory. */
 export function takeFirst<Entry>(entries: readonly Entry[], limit: number): ListResult<Entry> {
   return { entries: entries.slice(0, limit), total: entries.length };
 }
@@ -49,34 +49,36 @@ interface ListOptions {
   readonly timeZone: string;
 }
 
-/** A list for operators, such as accounts or orders. Its command and its endpoint in the operator's API are derived from it. */
+/**
+ * Something that operators can list, such as accounts or orders. Its command and its endpoint in the operator API are derived from this.
+ */
 export interface OperatorResource<Entry = unknown, Query extends object = object> {
   /** Singular: `order`. The API lists it at `/orders`. */
   readonly name: string;
-  /** Default: the name with an s. */
+  /** Default: the name plus `s`. */
   readonly plural?: string;
-  /** Description of the list, starting with a verb. */
+  /** Describes the list; starts with a verb. */
   readonly summary: string;
-  /** Filters: options of the command and parameters of the API. `words` are the arguments of `find`. */
+  /** Filters: options of the command, and parameters of the API. `words` are the arguments of `find`. */
   readonly query: InputSchema;
-  /** Entries per response of the API; default: 100. */
+  /** Entries per API response; default: 100. */
   readonly perPage?: number;
   readonly view: EntryView<Entry>;
-  /** Printed by the command for an empty list. */
+  /** What the command prints if the list is empty. */
   readonly none: string;
   /**
-   * Lists entries. Imports its modules when called, because loading MikroORM would slow down all commands.
+   * Lists entries. Import modules inside this method: loading MikroORM at the top would slow down every command.
    *
    * @throws AccountError, CheckoutError, InvalidQuery
    */
   list(host: Host, query: Query, options: ListOptions): Promise<ListResult<Entry>>;
-  /** True: `--json` includes the deprecated camelCase names from before 0.6; remove in 0.7. */
+  /** True to include the deprecated camelCase names from before 0.6 in `--json`; remove in 0.7. */
   readonly hasFormerNames?: boolean;
-  /** Returns the output of `--json`, if it differs from the API's response; remove in 0.7. */
+  /** Returns what `--json` prints, if it differs from the API's response; remove in 0.7. */
   write?(found: ListResult<Entry>): unknown;
 }
 
-/** Ties a resource to the schema of its query. Default: no query, and `No NAME found.` */
+/** Infers the type of a resource's query from its schema. Defaults: no query, and `No NAME found.` */
 export function defineResource<Entry, const S extends InputSchema>(
   resource: Omit<OperatorResource<Entry, InputOf<S>>, 'query' | 'none'> & {
     readonly query?: S;
@@ -90,18 +92,18 @@ export function getPlural({ name, plural = `${name}s` }: Pick<OperatorResource, 
   return plural;
 }
 
-/** Wraps the entries under the name of the resource: `{ "orders": [], "next": null }`. */
+/** Wraps the entries under the resource's name: `{ "orders": [], "next": null }`. */
 function wrapEntries<Entry>(resource: OperatorResource<Entry>, { entries, ...cursor }: ListResult<Entry>): object {
   return { [getPlural(resource)]: entries, ...cursor };
 }
 
-/** Renders the output of a command with `--json`. */
+/** Renders what a command prints with `--json`. */
 export function renderFound<Entry>(resource: OperatorResource<Entry>, found: ListResult<Entry>): string {
   const output = resource.write?.(found) ?? toOperatorJson(wrapEntries(resource, found), resource.hasFormerNames);
   return JSON.stringify(output, null, 2);
 }
 
-/** Creates the resource's endpoint in the operator's API. */
+/** Creates the resource's endpoint in the operator API. */
 export function createReading(resource: OperatorResource): OperatorReading {
   const { summary, query, perPage = 100, list } = resource;
   return {
@@ -115,7 +117,7 @@ export function createReading(resource: OperatorResource): OperatorReading {
   };
 }
 
-/** Describes the parameters of a query, by name. */
+/** Describes a query's parameters, by name. */
 export function describeQuery({ properties }: InputSchema): NonNullable<OperatorReading['query']> {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, describeParameter(schema)]));
 }
@@ -126,7 +128,7 @@ function describeParameter({ type, enum: values, description = '' }: JsonSchema)
 }
 
 /**
- * Reads the parameters of a query; unknown parameters are ignored.
+ * Reads a query's parameters; unknown ones are ignored.
  *
  * @throws InvalidQuery
  */
@@ -140,7 +142,7 @@ export async function readQuery<const S extends InputSchema>(
     return [[name, type === 'boolean' && (value === 'true' || value === 'false') ? value === 'true' : value]];
   });
   const input: object = Object.fromEntries(entries);
-  // Imported here, because Ajv would slow down the start of commands.
+  // Imported late, because loading Ajv would slow down the start of commands.
   const { describeMistakes } = await import('#core/business/operator-actions/input-mistakes.ts');
   const mistakes = describeMistakes(query, input);
   if (mistakes !== undefined) throw new InvalidQuery(mistakes);

@@ -11,12 +11,12 @@ interface Asset {
 }
 
 /**
- * The files that browsers load, read at the start and kept in memory. An asset's URL contains a hash of its content, so caches may keep the
- * response indefinitely. If a deployment replaces files under a running gateway, neither the content nor the URL changes.
+ * The files that browsers load. They are read at the start and kept in memory. An asset's URL contains a hash of its content, so caches may
+ * keep the response forever. If a deployment replaces files while the gateway runs, neither the content nor the URL changes.
  */
 export class AssetTable {
   readonly #assets: ReadonlyMap<string, Asset>;
-  /** Hash of all assets, which lets a page that stays open across a deployment detect that it is outdated. */
+  /** Hash of all assets. A page that stays open across a deployment uses it to detect that it is outdated. */
   readonly build: string;
 
   private constructor(assets: ReadonlyMap<string, Asset>) {
@@ -25,7 +25,7 @@ export class AssetTable {
     this.build = hash('sha256', versions.join('\n'), 'base64url').slice(0, 12);
   }
 
-  /** @throws Error if a file cannot be read or two files have the same name */
+  /** @throws Error if a file cannot be read, or if two files have the same name */
   static async load(sources: Iterable<AssetSource>): Promise<AssetTable> {
     const assets = new Map<string, Asset>();
     for (const source of sources) {
@@ -65,8 +65,8 @@ async function listFiles({ name, path }: AssetSource): Promise<{ name: string; f
 }
 
 /**
- * Adds `GET /assets/VERSION/NAME`. Requests for an old version get the current file with `no-cache`, so that a page that stays open
- * across a deployment still finds its script.
+ * Adds `GET /assets/VERSION/NAME`. Requests for an old version get the current file with `no-cache`, so that a page that stays open across
+ * a deployment still finds its script.
  */
 export function routeAssets(server: Server, assets: AssetTable): void {
   server.route({

@@ -16,7 +16,7 @@ import type { Renderer } from './renderer.ts';
 import { setPageHeaders } from './routes.ts';
 import type { Visit } from './visit.ts';
 
-/** Statuses that have texts. Other statuses use the texts of 400 or 500. */
+/** Statuses that have their own texts. All others use the texts for 400 or 500. */
 const describedStatuses = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
 
 const retryAfterSeconds = 5;
@@ -43,7 +43,7 @@ export function wantsPage({ raw }: Pick<Request, 'raw'>): boolean {
   }
 }
 
-/** Converts an error to a page error. An unreachable dependency becomes a 503. */
+/** Converts an error to a page error. If a dependency cannot be reached, that is a 503. */
 export function toPageError(error: Error & { output?: { statusCode: number } }): PageError {
   if (error instanceof PageError) return error;
   const status = getStatus(error);
@@ -61,7 +61,7 @@ function findDescribedStatus(status: number): number {
   return status < 500 ? 400 : 500;
 }
 
-/** Renders the error as JSON in the caller's dialect. */
+/** Renders the error as JSON, in the caller's API dialect. */
 export function renderErrorJson(
   error: PageError,
   { request, path }: { readonly request: Request; readonly path: string },
@@ -104,7 +104,7 @@ function composeMessage(
   return `${t(chooseTitle(error, translator))} ${t(error.text, error.details.values)}`;
 }
 
-/** Renders the error as a page with a button; without layout and button if the layout itself fails. */
+/** Renders the error as a page with a button; if the layout itself fails, without the layout and the button. */
 export async function renderErrorPage(
   error: PageError,
   visit: Visit,
@@ -135,7 +135,7 @@ export async function renderErrorPage(
   return setPageHeaders(response, visit, 'no-store');
 }
 
-/** Chooses the button: a retry after a temporary failure, otherwise a link to the dashboard or the front page. */
+/** Chooses the button: try again after a temporary failure, otherwise a link to the dashboard or the front page. */
 function chooseAction({ status }: PageError, visit: Visit, renderer: Renderer): { path: string; label: string } {
   if (status === 503 && visit.isGet) return { path: visit.path, label: 'error.again' };
   const hasDashboard = visit.account !== undefined && renderer.has(wellKnownPaths.dashboard);

@@ -16,7 +16,7 @@ const ajv = new Ajv({
   formats: { date: isDay, email: true },
 });
 
-/** Reads the declared form fields. If a field was sent several times, the last value wins, unless it is a list. */
+/** Reads the declared form fields. If a field was sent several times, its last value wins, unless it is a list. */
 export function readFields(payload: unknown, schema: JsonSchema): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries((payload ?? {}) as Record<string, string | string[]>)) {
@@ -29,7 +29,7 @@ export function readFields(payload: unknown, schema: JsonSchema): Record<string,
 }
 
 /**
- * Parses the input of a form by its schema. An empty field counts as not sent.
+ * Parses a form's input according to its schema. An empty field counts as not sent.
  *
  * @throws FieldErrors with the first error of each field
  */

@@ -6,22 +6,22 @@ import { signInPath, signOutPath } from '../sessions/sign-in.ts';
 import { languages } from '../texts/texts.ts';
 import { themes, type Visit } from './visit.ts';
 
-/** Entries that fit next to "Account" in the bottom bar of phones. */
+/** How many entries fit next to "Account" in the bottom bar on phones. */
 const maxBarEntries = 4;
 
 const roleByLayout: Readonly<Record<string, Role>> = { site: 'public', account: 'account', operator: 'operator' };
 
-/** Returns the layout of a page that does not set one. */
+/** Returns the layout for a page that does not choose one. */
 export function getDefaultLayout(role: Role): NonNullable<Page['layout']> {
   return role === 'public' ? 'site' : role;
 }
 
-/** Returns the styles of a page that does not set any. */
+/** Returns the style sheets for a page that does not choose any. */
 export function getDefaultStyles(role: Role): readonly string[] {
   return role === 'operator' ? ['operator.css', 'tables.css'] : [];
 }
 
-/** Describes the links of the layout to other pages: navigation, menu, well-known pages. */
+/** Describes the layout's links to other pages: navigation, menu, well-known pages. */
 export function describeShell(pages: readonly Page[], visit: Visit, layout: NonNullable<Page['layout']>) {
   const { t, path, account } = visit;
   const role = roleByLayout[layout];
@@ -37,7 +37,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
   const rest = main.filter((entry) => !bar.includes(entry));
   return {
     navigation: main,
-    /** Entries of the bottom bar of phones, and the remaining entries. */
+    /** The entries in the bottom bar on phones, and those that do not fit. */
     bar,
     rest,
     menu,
@@ -45,7 +45,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
     initials: getInitials(account?.name ?? ''),
     languages: languages.map((id) => ({ id, name: t(`language.${id}`), short: t(`language.short.${id}`) })),
     themes,
-    /** Paths of well-known pages; '' for pages that do not exist or that this visitor cannot open. */
+    /** Paths of well-known pages; '' if a page does not exist or this visitor cannot open it. */
     signIn: account === undefined && pages.some((page) => page.path === signInPath) ? signInPath : '',
     signOut: pages.some(({ forms = [] }) => forms.some((form) => form.path === signOutPath)) ? signOutPath : '',
     status: pathIfShown('status'),
@@ -55,13 +55,13 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
   };
 }
 
-/** Returns the text of a contact link: the address of `mailto:`, the number of WhatsApp, or the host of any other link. */
+/** Returns the text for a contact link: the address of a `mailto:` link, the number of a WhatsApp link, or the host of any other. */
 export function formatContactLink(contact: string): string {
   if (parseWhatsAppNumber(contact) !== undefined) return formatContact({ contact }) ?? '';
   return contact.startsWith('mailto:') ? contact.slice('mailto:'.length) : (URL.parse(contact)?.host ?? contact);
 }
 
-/** Returns the initials of the first and the last word: `RP` for "Rani Putri". */
+/** Returns the initials of the first and last words: `RP` for "Rani Putri". */
 export function getInitials(name: string): string {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
   const letters = [words.at(0), words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '');

@@ -17,10 +17,10 @@ import id from '../texts/id.json' with { type: 'json' };
 import { defineTexts, languages } from '../texts/texts.ts';
 import { themes } from './visit.ts';
 
-/** Texts of the layout, error pages and forms. */
+/** Texts for the layout, error pages and forms. */
 export const ownTexts = defineTexts({ en, id });
 
-/** Core's other texts for pages, including translations of logged and recorded sentences. */
+/** All other page texts of core, including translations of logged and recorded sentences. */
 export const coreTexts = [
   defineTexts({ en: actionsEn, id: actionsId }),
   defineTexts({ en: connectionEn, id: connectionId }),
@@ -29,7 +29,7 @@ export const coreTexts = [
   defineTexts({ en: upstreamEn, id: upstreamId }),
 ];
 
-/** Styles, scripts and images in `views/`, and htmx with its extension for server-sent events. */
+/** Style sheets, scripts and images in `views/`, and htmx with its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [
   { name: '', path: viewsFolder },
   { name: 'htmx.js', path: resolvePackageFile('htmx.org/dist/htmx.min.js') },
@@ -40,7 +40,7 @@ function resolvePackageFile(specifier: string): string {
   return fileURLToPath(import.meta.resolve(specifier));
 }
 
-/** Page with links to the account's pages, language, theme and sign-out, opened by "Account" in the bottom bar of phones. */
+/** The page behind "Account" in the bottom bar on phones: links to the account's pages, language, theme and sign-out. */
 export const accountPage: Page = {
   path: wellKnownPaths.account,
   role: 'account',
@@ -64,7 +64,7 @@ const preferencesForm = defineForm({
   },
 });
 
-/** Page for choosing language and theme, which cookies store; the layout's footer has the same form. */
+/** The page for choosing language and theme, which are stored in cookies. The layout's footer has the same form. */
 export const preferencesPage: Page = {
   path: '/preferences',
   role: 'public',

@@ -16,7 +16,7 @@ import type { Visit } from './visit.ts';
 
 const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
 
-/** Prints missing values as an empty string, because a new form has no values and no errors. */
+/** Prints a missing value as an empty string, because a new form has no values and no errors. */
 const printValue = (value: unknown) => String(value ?? '');
 
 const layoutFile = join(viewsFolder, 'shell/layout.eta');
@@ -29,12 +29,12 @@ interface View {
   readonly template: string;
   readonly styles?: readonly string[] | undefined;
   readonly scripts?: readonly string[] | undefined;
-  /** URL of the stream that updates the live parts; '' without live parts. */
+  /** URL of the stream that updates the live parts; '' if the page has none. */
   readonly live?: string;
   readonly values: object;
 }
 
-/** Renders pages inside the layout. All template output is escaped except `<%~ … %>`, which is for parts and icons. */
+/** Renders pages inside the layout. Everything that templates print is escaped, except with `<%~ … %>`, which is for parts and icons. */
 export class Renderer {
   readonly #pages: readonly Page[];
   readonly #assets: AssetTable;
@@ -42,7 +42,7 @@ export class Renderer {
   readonly #readLinks: ReadSiteLinks | undefined;
   readonly #templates = new Map<string, (context: object) => string>();
 
-  /** @param readLinks links to the shop's texts, if a plugin provides them */
+  /** @param readLinks reads links to the shop's own texts, if a plugin provides them */
   constructor(pages: readonly Page[], assets: AssetTable, readLinks?: ReadSiteLinks) {
     this.#readLinks = readLinks;
     this.#pages = pages;
@@ -56,16 +56,16 @@ export class Renderer {
   }
 
   /**
-   * Renders parts of a page with one set of values.
+   * Renders parts of a page, all with the same values.
    *
-   * @param templates absolute paths by part
+   * @param templates absolute paths, by part
    */
   renderParts(visit: Visit, templates: Readonly<Record<string, string>>, values: object): Map<string, string> {
     const context = this.#createContext(visit, { title: '', layout: 'none', template: '', values });
     return new Map(Object.entries(templates).map(([name, file]) => [name, this.#compile(file)(context)]));
   }
 
-  /** Compiles each template once, because open pages are rendered every second. */
+  /** Compiles each template only once, because open pages are rendered every second. */
   #compile(file: string): (context: object) => string {
     const existing = this.#templates.get(file);
     if (existing !== undefined) return existing;
@@ -134,7 +134,7 @@ const reservedPath = /^\/(v1|v1beta|v1alpha|v1beta1|v2|anthropic|openai|assets)(
 /**
  * Checks at the start that a page can be rendered.
  *
- * @throws Error with the mistake
+ * @throws Error naming the mistake
  */
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
   const createError = (reason: string) => new Error(`page "${page.path}": ${reason}`);
@@ -162,7 +162,7 @@ async function checkTemplate(path: string, createError: (why: string) => Error):
   const template = await readFile(path, 'utf8').catch(() => {
     throw createError(`template ${path} not found`);
   });
-  // Those that come with the gateway are compiled by a test: here, they would be compiled once more at every start.
+  // A test compiles the gateway's own templates. Doing it here as well would slow down every start.
   if (path.startsWith(viewsFolder + sep)) return;
   try {
     new Eta().compile(template);

@@ -13,16 +13,16 @@ import { Visit } from './visit.ts';
 
 const formTimeoutMs = 10_000;
 
-/** Path prefix for the routes of pages with `has`; no plugin uses it. */
+/** Path prefix for routes of pages that have a `has` method. No plugin uses it. */
 const reroutedPrefix = '/-/pages';
 
-/** Adds the hapi routes of pages and their forms. */
+/** Adds the hapi routes for pages and their forms. */
 export class PageRoutes {
   readonly #host: () => Host;
   readonly #renderer: Renderer;
   readonly #translator: Translator;
   readonly #conditionalPages: Page[] = [];
-  /** Requested paths of rerouted requests. */
+  /** The paths that clients requested, for requests that were rerouted. */
   readonly #originalPaths = new WeakMap<Request, string>();
 
   constructor(host: () => Host, renderer: Renderer, translator: Translator) {
@@ -59,7 +59,7 @@ export class PageRoutes {
     }
   }
 
-  /** Reroutes a request to a page with `has`, which takes precedence over any plugin's route at that path. */
+  /** Reroutes a request to a page that has a `has` method. Such a page takes precedence over any plugin's route at that path. */
   reroute(request: Request): void {
     const [, name] = /^\/([^/]+)$/.exec(request.path) ?? [];
     if (name === undefined || !['get', 'head'].includes(request.method)) return;
@@ -130,7 +130,7 @@ export class PageRoutes {
     }
   }
 
-  /** Claims the form before it is processed, and releases the claim on failure so that the sender can retry. */
+  /** Claims the form before it is processed, and releases the claim if that fails, so that the sender can try again. */
   async #submitOnce<T>(page: Page, form: PageForm, visit: Visit, id: string, submit: () => Promise<T>): Promise<T> {
     if (form.once !== true) return submit();
     const { cache } = visit.host.shared;
@@ -153,25 +153,25 @@ export class PageRoutes {
   }
 }
 
-/** Describes the operator's action that led to this page; '' without one. */
+/** Describes the operator action that led to this page; '' if none did. */
 function describeDone({ query, t }: Pick<Visit, 'query' | 't'>): string {
   const key = `operator.did.${query['done'] ?? ''}`;
   const text = t(key);
   return text === key ? '' : t('operator.done_now', { action: text });
 }
 
-/** Returns the path of the page, even if the form was submitted to another path. */
+/** Returns the page's path, even if the form was submitted to another one. */
 function resolvePath({ path }: Page, { params }: Pick<Visit, 'params'>): string {
   return path.replace(/\{(\w+)[^}]*\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
-/** Returns hapi's `auth` option. The mode `try` admits visitors; it treats every reader as a visitor while the database is unavailable. */
+/** Returns hapi's `auth` option. The mode `try` admits visitors; if the database is unavailable, it treats every reader as a visitor. */
 export function getAuthOptions({ role }: Page): NonNullable<RouteOptions['auth']> {
   if (role === 'public') return { strategy: 'session', mode: 'try' };
   return { strategy: 'session', mode: 'required', access: { scope: [role] } };
 }
 
-/** Sets the headers of a page. Pages differ per visitor, so shared caches must not store them. */
+/** Sets the headers of a page. Shared caches must not store pages, because they differ from visitor to visitor. */
 export function setPageHeaders(response: ResponseObject, visit: Visit, cacheControl: string): ResponseObject {
   return response
     .type('text/html')
@@ -190,7 +190,7 @@ function sendDownload(h: ResponseToolkit, { fileName, type, body }: Download): R
   return h.response(body).type(type).header('content-disposition', disposition).header('cache-control', 'no-store');
 }
 
-/** Redirects with a header for htmx, which would follow a 303 within its request and insert the full page into a part. */
+/** Redirects htmx with a header: it would follow a 303 within its request and insert the full page into a part. */
 function redirectHtmx(h: ResponseToolkit, path: string): ResponseObject {
   return h.response('').header('hx-redirect', ownPath(path)).header('cache-control', 'no-store');
 }

@@ -3,8 +3,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { isSecure } from '../pages/cookies.ts';
 
 /**
- * Pages load resources only from this site and cannot be framed. They have no inline code, so the policy needs no nonces or hashes and is
- * constant. `connect-src` allows htmx and server-sent events.
+ * Pages load resources only from this site and cannot be framed. They contain no inline code, so the policy needs no nonces or hashes and
+ * never changes. `connect-src` allows htmx and server-sent events.
  */
 const pagePolicy = [
   "default-src 'none'",
@@ -19,7 +19,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Policy for other responses: a file that is opened directly must not load anything. */
+/** Policy for all other responses: a file that is opened directly must not load anything. */
 const filePolicy = "default-src 'none'; frame-ancestors 'none'";
 
 const commonHeaders: Readonly<Record<string, string>> = {
@@ -31,12 +31,12 @@ const commonHeaders: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
 };
 
-/** Two years, as preload lists require; without subdomains, which may belong to others. */
+/** Two years, as preload lists require. Subdomains are not included, because they may belong to others. */
 const strictTransportPolicy = 'max-age=63072000';
 
 const confidentialHeaders = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' } as const;
 
-/** Returns the headers that restrict a response in browsers. */
+/** Returns the headers that restrict what browsers may do with a response. */
 export function createSecurityHeaders(
   request: Request,
   host: Host,

@@ -5,10 +5,10 @@ import type { Page } from '../pages/page.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
 import type { AssetTable } from './assets.ts';
 
-/** Background colors of the header in both themes, as in style.css and dark.css. */
+/** Background colors of the header in both themes; must match style.css and dark.css. */
 export const themeColors = { light: '#ffffff', dark: '#121b1d' } as const;
 
-/** Returns the public URL; '' for a gateway on a loopback address, which search engines must not index. */
+/** Returns the public URL; '' if the gateway is on a loopback address, which search engines must not index. */
 export function getPublicOrigin({ service }: Pick<Host, 'service'>): string {
   const host = URL.parse(service.baseUrl)?.hostname.replace(/^\[|\]$/g, '');
   return host === undefined || isLoopback(host) ? '' : service.baseUrl;

@@ -14,7 +14,7 @@ import { type Formatter, getFormatter } from '../texts/formatter.ts';
 import { chooseLanguage, type Language, type Translate } from '../texts/texts.ts';
 import type { Translator } from '../texts/translator.ts';
 
-/** Available themes; `system` follows the browser. */
+/** `system` follows the browser's theme. */
 export const themes = ['system', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
@@ -60,12 +60,12 @@ export class Visit implements PageRequest {
     return this.#request.method === 'get';
   }
 
-  /** True for a request sent by htmx. */
+  /** True if htmx sent the request. */
   get isHtmx(): boolean {
     return isHtmx(this.#request);
   }
 
-  /** The query string as sent, with `?`; '' without a query. */
+  /** The query string as it was sent, including `?`; '' if there is none. */
   get search(): string {
     return this.#request.url.search;
   }
@@ -101,7 +101,7 @@ export class Visit implements PageRequest {
     return role === 'public' || (role === 'operator' ? this.isOperator : this.account !== undefined);
   }
 
-  /** Creates a token for a form on this page; sets the session cookie if the visitor has none. */
+  /** Creates a token for a form on this page. Sets the session cookie if the visitor has none. */
   formToken(path: string): string {
     let { token } = this.cookies;
     if (token === undefined) {

@@ -5,19 +5,19 @@ import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { PageError } from '../pages/page-error.ts';
 
 /**
- * Every form carries a token that consists of the form's id, which contains its creation time in seconds, and an HMAC of id and path, keyed
- * with the browser's session token. Another site can make a browser send a form, but cannot read the session token.
- * docs/decisions/ explains why this is checked in addition to fetch metadata.
+ * Every form carries a token: the form's id, which contains its creation time in seconds, and an HMAC of id and path, keyed with the
+ * browser's session token. Another site can make a browser send a form, but cannot read the session token. docs/decisions/ explains why
+ * this is checked in addition to fetch metadata.
  */
 
-/** Form lifetime, seconds. */
+/** How long a form can be submitted, in seconds. */
 export const formLifetimeSeconds = 24 * 60 * 60;
 
 /** Name of the hidden field. */
 export const formTokenField = 'form_token';
 
 /**
- * Creates the token for a form that is sent to `path`.
+ * Creates the token for a form that will be sent to `path`.
  *
  * @param now epoch ms
  */
@@ -52,8 +52,8 @@ export function readFormToken(
 }
 
 /**
- * Rejects cross-origin requests: by `Sec-Fetch-Site` over HTTPS and on localhost, by `Origin` elsewhere and in older browsers. Without both
- * headers, the token decides.
+ * Rejects cross-origin requests: by `Sec-Fetch-Site` over HTTPS and on localhost, and by `Origin` elsewhere and in older browsers. If a
+ * request has neither header, the token decides.
  *
  * @throws PageError
  */

@@ -15,31 +15,31 @@ import type { SignedInAccount } from '../pages/page.ts';
 import { removeNul } from '../pages/remove-nul.ts';
 import type { Language } from '../texts/texts.ts';
 
-const maxAgeDays = 90; // also for a session in use
+const maxAgeDays = 90; // even for a session that is in use
 const maxIdleDays = 14;
 const readTimeoutMs = 2_000;
-/** Minimum time between updates of the last use, so that not every page view is a write. */
+/** Minimum time between updates of the last use, so that not every page view causes a write. */
 const minUpdateSeconds = 60;
 
-/** A new session. Only the browser has the token; the database stores its SHA-256. */
+/** A new session. Only the browser gets the token; the database stores its SHA-256. */
 export interface IssuedSession {
   readonly id: string;
   readonly token: string;
   readonly expiresAt: Date;
 }
 
-/** A session in its owner's list. */
+/** A session as its owner sees it in the list. */
 export interface SessionRecord {
   readonly id: string;
-  /** User-Agent of the browser; '' if it sent none. */
+  /** The browser's User-Agent; '' if it sent none. */
   readonly userAgent: string;
   readonly createdAt: Date;
-  /** Up to a minute behind. */
+  /** May be up to a minute old. */
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
 }
 
-/** A valid session and its account. */
+/** A valid session, and its account. */
 export interface OpenSession {
   readonly id: string;
   readonly account: SignedInAccount;
@@ -47,13 +47,13 @@ export interface OpenSession {
 
 const liveCondition = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
 
-/** SQL condition: the account's pages can be opened. Holds for paused accounts, which are not served otherwise. */
+/** SQL condition that is true if the account's pages may be opened. This includes paused accounts, which are otherwise not served. */
 const readableCondition = '(a.blocked_at is null or a.paused_at is not null)';
 
-/** Sessions of accounts. They are not cached, so every instance rejects a revoked session at the next request. */
+/** Sessions of accounts. They are not cached, so every instance rejects a revoked session at its next request. */
 export class Sessions {
   readonly #database: Queries & Transactions;
-  /** Batches by token digest, so that hundreds of pages reconnecting at once need few queries. */
+  /** Batches lookups by token digest, so that hundreds of pages that reconnect at once need only a few queries. */
   readonly #byDigest: BatchLoader<OpenSession>;
 
   constructor(database: Queries & Transactions) {
@@ -66,8 +66,8 @@ export class Sessions {
   /**
    * Opens a session with a new token, so that a token planted before the sign-in gives no access.
    *
-   * @param language the reader's language, used for emails to the account from now on
-   * @param identity identity used to sign in
+   * @param language the reader's language; from now on, emails to the account use it
+   * @param identity the identity that was used to sign in
    * @throws AccountError `not_found` if the account no longer has the identity
    */
   async create(
@@ -98,7 +98,7 @@ export class Sessions {
   }
 
   /**
-   * Finds the session of a token and updates its last use. The result is never older than the call.
+   * Finds the session for a token and updates its last use. The result is never older than the call.
    *
    * @returns undefined if the session has ended or never existed, or if its account is blocked
    * @throws DeadlineExceeded, TooManyLookups, or the query's error
@@ -107,7 +107,7 @@ export class Sessions {
     return this.#byDigest.load(hashToken(token).toString('hex'));
   }
 
-  /** Reads sessions. The update skips rows that another instance is updating, because two instances could deadlock. */
+  /** Reads sessions. Updates skip rows that another instance is updating, because two instances could deadlock. */
   async #readBatch(digests: readonly string[]): Promise<Map<string, OpenSession>> {
     const rows = await this.#database.query<SessionRow>(
       `with found as (
@@ -126,7 +126,7 @@ export class Sessions {
     return new Map(rows.map((row) => [row.digest, toOpenSession(row)]));
   }
 
-  /** Returns true while the session is open and its account is served. Both ids are UUIDs. */
+  /** Returns true if the session is open and its account is neither blocked nor paused. Both ids must be UUIDs. */
   async isOpen(accountId: string, sessionId: string): Promise<boolean> {
     const rows = await this.#database.query(
       `select 1 from session s join account a on a.id = s.account_id
@@ -136,7 +136,7 @@ export class Sessions {
     return rows.length > 0;
   }
 
-  /** Reads which of these sessions are still open, with the addresses of their accounts. */
+  /** Returns those of these sessions that are still open, with the addresses of their accounts. */
   async readOpen(ids: readonly string[]): Promise<Map<string, { readonly email: string | undefined }>> {
     const rows = await this.#database.query<Pick<SessionRow, 'id' | 'email'>>(
       `select s.id, a.email from session s join account a on a.id = s.account_id
@@ -157,7 +157,7 @@ export class Sessions {
   }
 
   /**
-   * Ends a session of this account.
+   * Ends one of an account's sessions.
    *
    * @returns false if the account has no session with this id
    */
@@ -169,16 +169,16 @@ export class Sessions {
     return rows.length > 0;
   }
 
-  /** Ends the session of a token, of any account. */
+  /** Ends the session that a token belongs to, whatever its account. */
   async revokeToken(token: string): Promise<void> {
     await this.#database.query('delete from session where token_sha256 = ?', [hashToken(token)]);
   }
 
   /**
-   * Ends all sessions of an account.
+   * Ends all of an account's sessions.
    *
-   * @param keptSessionId id of the session to keep
-   * @returns number of ended sessions
+   * @param keptSessionId id of a session to keep
+   * @returns how many sessions ended
    */
   async revokeAll(accountId: string, keptSessionId?: string): Promise<number> {
     const rows = await this.#database.query('delete from session where account_id = ? and id::text <> ? returning id', [
@@ -189,9 +189,9 @@ export class Sessions {
   }
 
   /**
-   * Removes sessions that have expired or been idle too long.
+   * Removes sessions that have expired or have been idle for too long.
    *
-   * @returns number of removed sessions
+   * @returns how many sessions were removed
    */
   async removeEnded(): Promise<number> {
     const rows = await this.#database.query(`delete from session s where not (${liveCondition}) returning id`);
@@ -206,7 +206,7 @@ function toOpenSession({ id, account_id, name, email, avatar_url }: SessionRow):
 type SessionRow = Row<typeof Session, 'id' | 'account_id'> &
   Row<typeof Account, 'name' | 'email' | 'avatar_url'> & { readonly digest: string };
 
-/** Requires that the account has the identity. Its lock serializes this with removals, which end the sessions of an identity. */
+/** Requires that the account has the identity. Locking it serializes this with removals, which end an identity's sessions. */
 async function requireIdentity(transaction: EntityManager, accountId: string, identity: IdentityKey): Promise<void> {
   await lockAccount(transaction, accountId);
   if ((await readIdentityOwner(transaction, identity))?.accountId !== accountId)

@@ -11,15 +11,15 @@ import { chooseLanguage } from '../texts/texts.ts';
 import { requireSameOrigin } from './form-token.ts';
 import { type OpenSession, Sessions } from './sessions.ts';
 
-/** Path that visitors without a session are redirected to if a plugin has a page there; `next` holds the original path. */
+/** Visitors without a session are redirected to this path if a plugin has a page there; `next` contains the original path. */
 export const signInPath = '/sign-in';
 
-/** Path of the sign-out form. The layout has a button for it if a plugin provides the form. */
+/** Path of the sign-out form. If a plugin provides it, the layout shows a button for it. */
 export const signOutPath = '/sign-out';
 
-const safeMethods = new Set(['get', 'head', 'options']); // in hapi's spelling
+const safeMethods = new Set(['get', 'head', 'options']); // spelled as in hapi
 
-/** A session with the roles of its account. */
+/** A session, and the roles of its account. */
 export interface SessionWithRoles extends OpenSession {
   readonly isOperator: boolean;
 }
@@ -29,9 +29,9 @@ export function sessionsOf(host: Host): Sessions {
 }
 
 /**
- * Adds the hapi strategy `session`. A route with `auth: 'session'` requires a signed-in account; with the scope `operator`, an account
- * named in `operators`. In the mode `try`, requests are served as a visitor's if they have no session or the database does not respond. Requests
- * with unsafe methods must come from this origin.
+ * Adds the hapi strategy `session`. A route with `auth: 'session'` requires a signed-in account or, with the scope `operator`, an account
+ * listed under `operators`. In the mode `try`, a request without a session is served as a visitor's, and so is any request while the
+ * database does not respond. Requests with unsafe methods must come from this origin.
  */
 export function addSessionStrategy(server: Server, host: () => Host): void {
   server.auth.scheme('session', () => ({
@@ -39,7 +39,7 @@ export function addSessionStrategy(server: Server, host: () => Host): void {
       const { token } = cookiesOf(request, host());
       if (isSessionToken(token) && !safeMethods.has(request.method)) requireSameOrigin(request, host());
       const openSession = isSessionToken(token) ? await readSession(host(), token) : undefined;
-      // One query resolves many sessions at once, so their requests would otherwise run in one turn.
+      // One query looks up many sessions at once, so without this their requests would all run in the same turn.
       await nextPageTurn();
       if (openSession === undefined) return h.unauthenticated(createSignedOutError());
       const isOperator = isOperatorAddress(host(), openSession.account.email);
@@ -70,13 +70,13 @@ function createSignedOutError(): PageError {
   return new PageError(401, 'error.401.text');
 }
 
-/** Returns the session of a request; undefined for visitors. */
+/** Returns a request's session; undefined for visitors. */
 export function sessionOf({ auth }: Request): SessionWithRoles | undefined {
   return auth.isAuthenticated ? (auth.credentials as { session?: SessionWithRoles }).session : undefined;
 }
 
 /**
- * Signs an account in, for hapi routes such as the callback of a sign-in provider. Ends the browser's previous session.
+ * Signs an account in, for hapi routes such as a sign-in provider's callback. Ends the browser's previous session.
  *
  * @throws AccountError `not_found` if the account no longer has the identity
  */
@@ -112,7 +112,7 @@ export async function endSession(h: ResponseToolkit, cookies: Cookies, sessions:
   cookies.clearToken(h);
 }
 
-/** Deletes rows to save space; ended sessions are refused even if their rows exist. */
+/** Deletes rows only to save space: a session that has ended is refused even if its row exists. */
 export const removeEndedSessions: JobDefinition = {
   name: 'remove-ended-sessions',
   description: 'Deletes sessions that have expired or have not been used for weeks.',

@@ -1,17 +1,17 @@
 import type { Language } from './texts.ts';
 
-/** A number and its unit, as one text and separately, because templates print the unit smaller. */
+/** A number and its unit: as one text, and separately because templates print the unit smaller. */
 export interface FormattedAmount {
   readonly value: string;
   readonly unit: string;
   readonly text: string;
 }
 
-/** Remaining time: `4 d 07:12:45`. */
+/** Time that is left: `4 d 07:12:45`. */
 export interface FormattedRemaining {
-  /** Number of days; '' under a day. */
+  /** Number of days; '' if less than a day is left. */
   readonly days: string;
-  /** Unit of the days; '' under a day. */
+  /** Unit of the days; '' if less than a day is left. */
   readonly unit: string;
   /** `07:12:45`. */
   readonly clock: string;
@@ -23,21 +23,21 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Unit names without periods or plural forms. */
+/** Unit names, without periods or plural forms. */
 const units = {
   en: { ms: 'ms', second: 's', minute: 'min', hour: 'h', day: 'd' },
   id: { ms: 'ms', second: 'dtk', minute: 'mnt', hour: 'jam', day: 'hari' },
 } as const satisfies Record<Language, Record<string, string>>;
 
 /**
- * Formats an elapsed time: ms below 100 ms (below a second with `fine`), seconds with two decimals below ten, with one below a minute, then
- * minutes and seconds, then hours and minutes.
+ * Formats an elapsed time: ms below 100 ms (below a second with `fine`); then seconds, with two decimals below ten and one below a minute;
+ * then minutes and seconds; then hours and minutes.
  */
 export function formatDuration(ms: number, language: Language, locale: string, { fine = false } = {}): FormattedAmount {
   const names = units[language];
   const roundedMs = Math.max(0, Math.round(ms));
   if (roundedMs < (fine ? second : 100)) return createAmount(String(roundedMs), names.ms);
-  // Values that would round up to 60.0 s are shown as a minute.
+  // Anything that would round up to 60.0 s is shown as a minute.
   if (roundedMs < minute - 50) {
     const digits = roundedMs < 10 * second - 5 ? 2 : 1;
     return createAmount(
@@ -53,7 +53,7 @@ export function formatDuration(ms: number, language: Language, locale: string, {
 
 const twoDigits = (value: number) => String(Math.floor(value)).padStart(2, '0');
 
-/** Formats remaining time, rounded up to whole seconds, so that 00:00:00 appears only at the end. */
+/** Formats the time that is left, rounded up to whole seconds, so that 00:00:00 appears only at the very end. */
 export function formatRemaining(ms: number, language: Language): FormattedRemaining {
   const remaining = Math.max(0, Math.ceil(ms / second) * second);
   const dayCount = Math.floor(remaining / day);
@@ -63,11 +63,11 @@ export function formatRemaining(ms: number, language: Language): FormattedRemain
   return { days: String(dayCount), unit, clock, text: `${dayCount} ${unit} ${clock}` };
 }
 
-// Cached because Intl formatters are slow to create, and a page formats a hundred numbers.
+// Cached, because Intl formatters are slow to create and a page formats a hundred numbers.
 const relativeFormats = new Map<string, Intl.RelativeTimeFormat>();
 const numberFormats = new Map<string, Intl.NumberFormat>();
 
-/** Formats a number with `minDigits` to `maxDigits` digits after the decimal point; with `isPercent`, a share as a percentage. */
+/** Formats a number with `minDigits` to `maxDigits` decimals; with `isPercent`, formats a share as a percentage. */
 export function formatNumber(
   value: number,
   locale: string,

@@ -9,9 +9,9 @@ import {
 } from './durations.ts';
 import type { Language } from './texts.ts';
 
-/** Formats values for a visitor. Templates print its results and format nothing themselves. */
+/** Formats values for a visitor. Templates print the results and format nothing themselves. */
 export interface Formatter {
-  /** IANA name of the zone in which times are formatted. */
+  /** IANA name of the zone for all times. */
   readonly timeZone: string;
   /**
    * `Rp 95.000`, the same in every language.
@@ -21,52 +21,52 @@ export interface Formatter {
   money(amount: number, currency: string): string;
   /** `1,284` or `1.284`. */
   number(value: number): string;
-  /** Day and time with the name of the zone: `25 Nov 2026, 21:40 WIB`. */
+  /** Day and time, with the name of the zone: `25 Nov 2026, 21:40 WIB`. */
   time(value: Date): FormattedTime;
-  /** Day without time: `25 Nov 2026`. */
+  /** Day without a time: `25 Nov 2026`. */
   day(value: Date): FormattedTime;
-  /** Time of a log row: `14:32:07`. */
+  /** Time in a log row: `14:32:07`. */
   clock(value: Date): FormattedTime;
   /** `14:32`. */
   shortTime(value: Date): FormattedTime;
-  /** `Wed 25 Nov, 21:40`; includes the year if `now` is given and the date is too far from it to be unambiguous. */
+  /** `Wed 25 Nov, 21:40`. Includes the year if `now` is given and so far away that the date would be ambiguous. */
   dayTime(value: Date, now?: Date | number): FormattedTime;
   /** `Wed 18 Nov`. */
   shortDay(value: Date): FormattedTime;
-  /** `12 min ago`, `yesterday`; the date once it is a week in the past. */
+  /** `12 min ago`, `yesterday`; after a week, the date. */
   relative(value: Date, now: Date): FormattedTime;
   /** A duration: `12 ms`, `0.71 s`, `1 min 4 s`. */
   duration(ms: number): FormattedAmount;
-  /** Part of a longer time: `412 ms – 4.28 s`. Both values are offsets from the start, ms. */
+  /** A part of a longer time: `412 ms – 4.28 s`. Both values are ms since its start. */
   span(from: number, to: number): string;
-  /** Remaining time as a countdown: `4 d 07:12:45`. */
+  /** Time that is left, as a countdown: `4 d 07:12:45`. */
   remaining(ms: number): FormattedRemaining;
   /**
-   * `1.4%`, `41.0%`. Returns 0% and 100% only for exact values.
+   * `1.4%`, `41.0%`. Returns 0% and 100% only if they are exact.
    *
    * @param share from 0 to 1
-   * @param digits after the decimal point; default: 1
+   * @param digits number of decimals; default: 1
    */
   percent(share: number, digits?: number): string;
   /** `96 kB`, in steps of 1000. */
   bytes(count: number): FormattedAmount;
-  /** `1.3K`, for the axis of a chart. */
+  /** `1.3K`, for a chart's axis. */
   compact(value: number): string;
-  /** `200 K`, `1 M`: formats a limit, so it rounds down. */
+  /** `200 K`, `1 M`. Formats a limit, so it rounds down. */
   limit(value: number): string;
 }
 
-/** Machine-readable form for `<time datetime="…">`, and the text. */
+/** The text, and its machine-readable form for `<time datetime="…">`. */
 export interface FormattedTime {
   readonly iso: string;
   readonly text: string;
 }
 
-/** 24-hour clock and day before month, as in most English outside the United States. */
+/** Both use a 24-hour clock and put the day before the month, as is usual in English outside the United States. */
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' };
 
 const weekMs = 7 * 86_400_000;
-/** Distance from which a date without a year is ambiguous. */
+/** How far away a date must be to be ambiguous without a year. */
 const ambiguousAfterMs = 300 * 86_400_000;
 
 /** Matches IANA names only. Intl also accepts offsets such as `+07:00`, but they have no canonical form. */
@@ -75,10 +75,10 @@ const zonePattern = /^[A-Za-z][\w+-]*(\/[A-Za-z][\w+-]*){0,2}$/;
 const formatters = new Map<string, Formatter>();
 
 /**
- * Returns the formatter of a language and time zone.
+ * Returns the formatter for a language and time zone.
  *
- * @param timeZone time zone of the visitor
- * @param fallback time zone of the service, used if the visitor's is unknown or invalid; default: zone of this machine
+ * @param timeZone the visitor's time zone
+ * @param fallback the service's time zone, used if the visitor's is unknown or invalid; default: this machine's zone
  */
 export function getFormatter(language: Language, timeZone: string | undefined, fallback?: string): Formatter {
   const zone = canonicalizeZone(timeZone) ?? canonicalizeZone(fallback) ?? getMachineZone();
@@ -149,7 +149,7 @@ function omitComma(format: TimeFormat): TimeFormat {
   };
 }
 
-/** Adds `WIB`, `WITA` or `WIT` in every language: Intl has these names in Indonesian only. */
+/** Adds `WIB`, `WITA` or `WIT` in every language, because Intl has these names only in Indonesian. */
 function addZoneName(format: TimeFormat, timeZone: string): TimeFormat {
   const [name] =
     new Intl.DateTimeFormat('id-ID', { timeZone, timeZoneName: 'short' }).format(0).match(/WI(?:B|TA|T)$/) ?? [];
@@ -163,7 +163,7 @@ function addZoneName(format: TimeFormat, timeZone: string): TimeFormat {
 /**
  * Returns the canonical name of a zone, so that cookies cannot create more formatters than there are zones.
  *
- * @returns undefined for an invalid zone name
+ * @returns undefined if the zone name is invalid
  */
 function canonicalizeZone(name: string | undefined): string | undefined {
   if (name === undefined || !zonePattern.test(name)) return undefined;
@@ -184,7 +184,7 @@ const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 function formatBytes(count: number, locale: string): FormattedAmount {
   let step = 0;
   let value = Math.max(0, count);
-  // Values that would round up to 1000 use the next unit.
+  // Anything that would round up to 1000 uses the next unit.
   while (value >= 999.5 && step < byteUnits.length - 1) {
     value /= 1000;
     step++;
@@ -204,7 +204,7 @@ function formatLimit(value: number, language: Language, locale: string): string 
   return `${formatNumber(Math.floor(value / 100_000) / 10, locale, { maxDigits: 1 })}\u00A0${millions}`;
 }
 
-/** Formats a percentage with a fixed number of digits. 0% and 100% are printed only for exact values. */
+/** Formats a percentage with a fixed number of decimals. 0% and 100% are printed only if they are exact. */
 function formatPercent(share: number, locale: string, digits: number): string {
   const percent = Math.min(100, Math.max(0, share * 100));
   if (percent === 0 || percent === 100) return formatNumber(percent / 100, locale, { maxDigits: 0, isPercent: true });
@@ -213,7 +213,7 @@ function formatPercent(share: number, locale: string, digits: number): string {
   return formatNumber(shown / 100, locale, { minDigits: digits, maxDigits: digits, isPercent: true });
 }
 
-/** `0 – 412 ms`, `412 ms – 4.28 s`: a unit shared by both values is printed once. */
+/** `0 – 412 ms`, `412 ms – 4.28 s`: if both values have the same unit, it is printed once. */
 function formatSpan(from: number, to: number, language: Language, locale: string): string {
   const start = formatDuration(from, language, locale, { fine: true });
   const end = formatDuration(to, language, locale, { fine: true });
@@ -221,7 +221,7 @@ function formatSpan(from: number, to: number, language: Language, locale: string
   return `${start.unit === end.unit ? start.value : start.text} – ${end.text}`;
 }
 
-/** Joins texts and skips empty ones: `Rp 95.000 · paid`. */
+/** Joins texts, skipping empty ones: `Rp 95.000 · paid`. */
 export function joinParts(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join(' · ');
 }

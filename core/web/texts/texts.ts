@@ -1,18 +1,21 @@
 import accept from '@hapi/accept';
 import type { Text, TextValues } from '#core/platform/sentences.ts';
 
-/** The languages of pages; the first is the fallback. */
+/** The languages of pages; the first one is the fallback. */
 export const languages = ['en', 'id'] as const;
 
 export type Language = (typeof languages)[number];
 
-/** The texts of one plugin in every language. Keys are unique in the gateway and start with the plugin's name. */
+/** A plugin's texts in every language. Keys are unique in the whole gateway and start with the plugin's name. */
 export interface Texts {
   readonly en: Readonly<Record<string, Text>>;
   readonly id: Readonly<Record<string, Text>>;
 }
 
-/** Combines the languages of a plugin, each from a JSON file. A text that one language lacks is a type error, so `npm run check` fails. */
+/**
+ * Combines a plugin's languages, each from a JSON file. If a text is missing in one language, that is a type error, so `npm run check`
+ * fails.
+ */
 export function defineTexts<const Keys extends string>(texts: {
   readonly en: Readonly<Record<Keys, Text>>;
   readonly id: Readonly<Record<NoInfer<Keys>, Text>>;
@@ -21,13 +24,13 @@ export function defineTexts<const Keys extends string>(texts: {
 }
 
 /**
- * Looks up a text and inserts its values; numbers are formatted for the language. The key may also be an English sentence from a log, such
- * as the reason of a health check. Any other text is returned unchanged.
+ * Looks up a text and fills in its values; numbers are formatted for the language. The key may also be an English sentence from a log, such
+ * as the reason for a failed health check. Any other text is returned unchanged.
  */
 export type Translate = (key: string, values?: TextValues) => string;
 
 /**
- * Returns the language of a visitor: the chosen one, otherwise the browser's preference.
+ * Returns a visitor's language: the one they chose, or else the one their browser prefers.
  *
  * @param header Accept-Language
  */
@@ -40,7 +43,7 @@ export function chooseLanguage(chosen: string | undefined, header: string | unde
 /** @returns '' if the header is malformed or names no supported language */
 function parsePreferredLanguage(header: string): string {
   try {
-    // Ignores the region, such as in `id-ID`.
+    // Ignores regions, such as the one in `id-ID`.
     return accept.language(header.replace(/\b([a-z]{2,3})-[\w-]+/gi, '$1'), [...languages]);
   } catch {
     return '';

@@ -6,7 +6,7 @@ export class Translator {
   readonly #texts: Readonly<Record<Language, ReadonlyMap<string, Text>>>;
   #sentences: SentenceReader | undefined;
 
-  /** @throws Error if two plugins define the same key, or a language lacks a key of another language */
+  /** @throws Error if two plugins define the same key, or if a language lacks a key that another one has */
   constructor(sources: Iterable<Texts>) {
     const texts = { en: new Map<string, Text>(), id: new Map<string, Text>() };
     for (const source of sources) {
@@ -22,7 +22,7 @@ export class Translator {
     return this.#texts.en.has(key);
   }
 
-  /** Returns the translation function of a language. It returns unknown keys unchanged, so that a page does not fail. */
+  /** Returns the translation function for a language. It returns unknown keys unchanged, so that a page does not fail. */
   in(language: Language): Translate {
     const numbers = new Intl.NumberFormat(language);
     const plurals = new Intl.PluralRules(language);

@@ -50,15 +50,15 @@ export interface GatewayOptions {
   readonly log: Logger;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
-  /** Runs when all services are open, before any socket listens. */
+  /** Runs once all services are open, before any socket listens. */
   readonly beforeListening?: (host: Host) => Promise<unknown>;
-  /** Present in one of several processes under a supervisor, which owns the sockets and the operator's listener. */
+  /** Set if this is one of several processes under a supervisor, which owns the sockets and the operator listener. */
   readonly worker?: (WorkerSettings & { readonly link: SupervisorLink }) | undefined;
 }
 
 /**
- * Timeouts in ms. `release`: release of resources after a failed start. `exchanges`: stages that finish exchanges during a stop, when their
- * connections are closed. `close`: closing all resources.
+ * Timeouts in ms. `release`: releasing resources after a failed start. `exchanges`: letting stages finish exchanges during a stop, once
+ * their connections are closed. `close`: closing all resources.
  */
 const timeoutsMs = { release: 4_000, exchanges: 5_000, close: 60_000 };
 
@@ -69,7 +69,7 @@ interface StartParts {
   readonly starting: StartingListener;
 }
 
-/** A running gateway with its configuration and services. */
+/** A running gateway, with its configuration and services. */
 export class Gateway {
   readonly #parts: GatewayParts;
   readonly #served: ServedConfig;
@@ -87,7 +87,7 @@ export class Gateway {
   /**
    * Reads the configuration, opens the services, and listens. If the start fails or is aborted, all resources are released.
    *
-   * @throws ConfigError with all mistakes of gateway.yaml, before any service is opened; the reason of `signal` if it aborts
+   * @throws ConfigError with all mistakes in gateway.yaml, before any service is opened; the reason of `signal` if it aborts
    */
   static async start(options: GatewayOptions): Promise<Gateway> {
     const resources = new AsyncDisposableStack();
@@ -163,7 +163,7 @@ export class Gateway {
     await this.#parts.services.events.listen();
     this.#parts.services.runJobs();
     this.#operatorServer = this.#openOperator(this.config, health, resources);
-    // Node writes the cache only at a regular exit, but a gateway may be killed. The first flush is slow.
+    // Node writes the cache only when it exits normally, but a gateway may be killed. The first flush is slow.
     flushCompileCache();
     await beforeListening?.(this.host);
     await this.#listen(starting);
@@ -188,17 +188,17 @@ export class Gateway {
     return this.#parts.handler.running;
   }
 
-  /** Closes the connections of this many of the next responses, so that their clients move to other processes of the same port. */
+  /** Closes the connection of each of the next responses, up to this number, so that clients move to other processes on the same port. */
   shedConnections(connections: number): void {
     this.#parts.handler.closeNext(connections);
   }
 
-  /** Responds to an operator request that the supervisor forwards; undefined if the listener is off. */
+  /** Responds to an operator request that the supervisor forwarded; undefined if the listener is off. */
   respondToOperator(request: ForwardedRequest): Promise<ForwardedResponse> | undefined {
     return this.#operatorServer?.respond(request);
   }
 
-  /** The URL of the operator's listener; undefined if it is off. */
+  /** URL of the operator listener; undefined if it is off. */
   get operatorUrl(): string | undefined {
     return this.#operatorServer?.url;
   }
@@ -213,7 +213,7 @@ export class Gateway {
     return listGatewayNotices(file, this.config, this.host, assembly.registry, services.services.isProduction);
   }
 
-  /** Models that Chat Completions can call. */
+  /** Models that can be called with Chat Completions. */
   get chatModels(): readonly Model[] {
     const { registry } = this.#parts.assembly;
     return this.host.catalog.models.filter((model) =>
@@ -221,12 +221,12 @@ export class Gateway {
     );
   }
 
-  /** Secrets of the running configuration. */
+  /** Secrets in the running configuration. */
   get secrets(): string[] {
     return listConfiguredSecrets(this.config, this.#parts.assembly.registry);
   }
 
-  /** Third-party plugins by name, with the files of their modules. */
+  /** Main module files of the third-party plugins, by plugin name. */
   get foreignPlugins(): ReadonlyMap<string, string> {
     return this.#parts.assembly.registry.foreignPlugins;
   }
@@ -249,7 +249,8 @@ export class Gateway {
    * Fails `/readyz` for the notice period, lets running exchanges finish within the drain timeout, then closes all resources.
    *
    * @param skipNotice skips the notice period when it aborts
-   * @param isReplaced true if other processes accept at the same address. This process then stops accepting at once, and stays ready
+   * @param isReplaced true if other processes accept connections at the same address. This process then stops accepting at once, and stays
+   * ready
    * @throws the error of a resource that could not be closed, after closing the others; DeadlineExceeded if closing takes too long
    */
   async stop(skipNotice: AbortSignal = new AbortController().signal, isReplaced = false): Promise<void> {
@@ -276,8 +277,8 @@ export class Gateway {
   }
 
   /**
-   * Aborts running exchanges and stops the embedded database, which would outlive the process. Everything else ends with the process. Takes
-   * a few seconds at most.
+   * Aborts running exchanges and stops the embedded database, which would otherwise outlive the process. Everything else ends with the
+   * process. Takes a few seconds at most.
    */
   async abandon(): Promise<void> {
     this.#parts.handler.abortAll(stoppingError());

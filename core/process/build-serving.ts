@@ -16,7 +16,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import type { OpenServices } from './services.ts';
 
-/** Parts of a gateway from which a configuration is built. */
+/** The parts of a gateway that a configuration is built from. */
 export interface BuildParts {
   readonly log: Logger;
   readonly assembly: Assembly;
@@ -30,7 +30,8 @@ interface BuiltVariant {
 }
 
 /**
- * Builds everything that exchanges need from a configuration, while the current one serves. All parts are released if one cannot be built.
+ * Builds everything that exchanges need from a configuration, while the current one keeps serving. If one part cannot be built, all are
+ * released.
  *
  * @param check throws to refuse the configuration
  */
@@ -61,7 +62,7 @@ async function build(
   variant: BuiltVariant | undefined,
 ): Promise<Serving> {
   const runningVendors = await vendors.startServers(config, resources);
-  // With different stages, health is not shared, because the timeouts of one variant would turn responses into faults for the other.
+  // If the stages differ, health is not shared: with the timeouts of one configuration, responses could count as faults in the other.
   const variantBase = variant && {
     name: createVariantName(variant.number),
     catalog: hasSameStages(config, variant.base.config) ? variant.base.catalog : undefined,

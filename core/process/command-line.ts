@@ -26,7 +26,7 @@ import { StopSignals } from './stop-signals.ts';
 /**
  * Runs the command line.
  *
- * @param signals handlers installed before the code was loaded, for `start`
+ * @param signals for `start`: handlers that were installed before the code was loaded
  * @returns the exit code
  */
 export async function runCommandLine(args: readonly string[], signals?: StopSignals): Promise<number> {
@@ -57,22 +57,22 @@ export async function runCommandLine(args: readonly string[], signals?: StopSign
   try {
     const [name] = parser.parseOptions([...args]).operands;
     loadEnvironmentFile(file());
-    // `start` assembles plugins itself; doing it twice would delay the start.
+    // `start` assembles the plugins itself; doing that twice would delay the start.
     const isCoreCommand = parser.commands.some((command) => command.name() === name);
     if (!isCoreCommand || name === reloadName) problems = await definePluginCommands(parser, context);
     await parser.parseAsync(nameHelp(parser, args), { from: 'user' });
     return 0;
   } catch (error) {
     const code = reportError(error);
-    // An unknown command may belong to a plugin that could not be loaded.
+    // If the command is unknown, it may belong to a plugin that could not be loaded.
     if (code === exitCodes.usage) for (const problem of problems) console.error(problem);
     return code;
   }
 }
 
 /**
- * Rewrites a request for help as `COMMAND --help`, because the parser answers with the help of the parent where a command does not exist,
- * and where `help` is followed by two names. A command that does not exist is returned alone, so that the parser rejects it.
+ * Rewrites a request for help as `COMMAND --help`. Otherwise, if a command does not exist, or if `help` is followed by two names, the
+ * parser would answer with the parent's help. A command that does not exist is returned alone, so that the parser rejects it.
  */
 function nameHelp(parser: Parser, args: readonly string[]): readonly string[] {
   const { operands, unknown } = parser.parseOptions([...args]);
@@ -94,13 +94,13 @@ function nameHelp(parser: Parser, args: readonly string[]): readonly string[] {
 }
 
 /**
- * Defines the commands of all plugins, including third-party plugins of gateway.yaml, and their options for `reload`. A plugin that cannot
- * be loaded does not prevent other commands from running.
+ * Defines the commands of all plugins, including third-party ones in gateway.yaml, and their options for `reload`. A plugin that cannot be
+ * loaded does not keep other commands from running.
  *
  * @returns errors of third-party plugins
  */
 async function definePluginCommands(parser: Parser, context: CoreCommandContext): Promise<string[]> {
-  // Commands that need gateway.yaml report that it cannot be read.
+  // If gateway.yaml cannot be read, the commands that need it will say so.
   const document = await readDocument(context.file(), process.env).catch(() => undefined);
   const { registry } = await assembleForCommand(document, context.log, () => {
     throw new Error('the gateway has not started yet');
@@ -131,7 +131,7 @@ function reportError(error: unknown): number {
   return exitCodeOf(error);
 }
 
-/** Describes an error by its message and causes, without stacks unless it is a programming error. */
+/** Describes an error by its message and its causes. Only programming errors get a stack. */
 function describeCauses(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isProgrammingError = error instanceof TypeError || error instanceof ReferenceError;

@@ -1,6 +1,6 @@
 import { type Rollback, createVariantName } from '#core/config/history/history.ts';
 
-/** Describes a rollback in one sentence, for the log, the start and the operator pages. */
+/** Describes a rollback in one sentence, for the log, the greeting and the operator pages. */
 export function describeRollback(file: string, rollback: Rollback): string {
   const { configurationId, operator, createdAt, note, variant } = rollback;
   if (variant !== undefined)

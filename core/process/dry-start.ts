@@ -25,7 +25,7 @@ interface DryStartParts {
   useHost(host: Host): void;
 }
 
-/** Thrown when a plugin uses a member of the host that only a running gateway has. The message is the name of the member. */
+/** Thrown if a plugin uses a host member that only a running gateway has. The message is the member's name. */
 class NotOpen extends Error {
   override readonly name = 'NotOpen';
 }
@@ -34,11 +34,11 @@ class NotOpen extends Error {
 const unavailableMembers: ReadonlySet<string | symbol> = new Set<keyof Host>(['database', 'dataFolder']);
 
 /**
- * Runs the startup code of third-party plugins without a database and without listening: creates their stages, runs `onConfigured` hooks,
- * and adds all routes to the server. The gateway's own plugins need no dry start, because they are tested.
+ * Runs the startup code of third-party plugins without a database and without listening: creates their stages, runs their `onConfigured`
+ * hooks, and adds all routes to the server. The built-in plugins need no dry start, because they have tests.
  *
  * @returns notes about code that could not be checked because it uses the database
- * @throws ConfigError with the mistakes that would prevent a start, each at its plugin or stage in the file
+ * @throws ConfigError with the mistakes that would prevent a start, each located at its plugin or stage in the file
  */
 export async function dryStart({
   document,
@@ -69,7 +69,7 @@ export async function dryStart({
   for (const { plugin, hook } of registry.configuredHooks) {
     const failure = await catchFailure(() => runHook(hook, server, host));
     const index = foreignPluginNames.indexOf(plugin);
-    // Hooks of the gateway's own plugins may fail here because they use the database; the rules of their sections report mistakes.
+    // Hooks of built-in plugins may fail here because they use the database. Their mistakes are found by the rules of their sections.
     if (index === -1 || failure === undefined) continue;
     if (failure instanceof NotOpen) notes.push(describeUnchecked(`onConfigured of the plugin ${plugin}`, failure));
     else mistakes.push(createMistake(['plugins', index], `fails in onConfigured: ${explainFailure(failure)}`));
@@ -96,7 +96,7 @@ function describeUnchecked(subject: string, { message }: NotOpen): string {
   return `${subject} was checked up to its use of ${message}, which only a running gateway has`;
 }
 
-/** Returns the root cause of a failure, or the NotOpen in its chain of causes; undefined on success. */
+/** Returns the root cause of a failure, or the NotOpen in its chain of causes; undefined if nothing failed. */
 async function catchFailure(work: () => Promise<void>): Promise<unknown> {
   try {
     await work();

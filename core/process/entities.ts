@@ -8,7 +8,7 @@ import * as records from '#core/gateway/records/entities.ts';
 import * as database from '#core/platform/database/secret-entity.ts';
 import type { Entities } from '#core/platform/database/tables.ts';
 
-/** Core's tables; plugins register their own with `tables`. */
+/** Core's own tables. Plugins register theirs with `tables`. */
 export const coreEntities: Entities = [
   accounts.Account,
   accounts.ApiKey,

@@ -6,7 +6,7 @@ import { exitCodes } from '#core/platform/exit-codes.ts';
 let addedNames: readonly string[] = [];
 
 /**
- * Adds the variables of the file `.env` next to gateway.yaml, if it exists, to the environment. Variables that are already set take
+ * Loads the variables in the file `.env` next to gateway.yaml, if there is one, into the environment. Variables that are already set take
  * precedence.
  *
  * @param file path of gateway.yaml
@@ -28,7 +28,7 @@ export function loadEnvironmentFile(file: string): void {
   }
 }
 
-/** Returns the environment without the variables of `.env`, for a process that reads the file itself. */
+/** Returns the environment without the variables from `.env`, for a child process that reads the file itself. */
 export function environmentWithoutFile(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !addedNames.includes(name)));
 }

@@ -14,7 +14,7 @@ export function formatRunningLine({ service }: GreetedGateway['host']): string {
   return `${service.name} is running (Daypass ${version}, Node.js ${process.versions.node})`;
 }
 
-/** Renders the lines that a start prints: URLs, notices and, if there is a chat model, a working curl command. */
+/** Returns the lines that `start` prints: URLs, notices and, if there is a chat model, a curl command that works. */
 export function formatGreeting(
   gateway: GreetedGateway,
   operatorUrl: string | undefined,
@@ -22,7 +22,7 @@ export function formatGreeting(
 ): string[] {
   const { host, url: ownUrl } = gateway;
   const { catalog, service } = host;
-  // Shows the public address unless it is a loopback address.
+  // Shows the public address, unless it is a loopback address.
   const isPublic = !isLoopback(new URL(service.baseUrl).hostname);
   const url = isPublic ? service.baseUrl : ownUrl;
   return [
@@ -44,7 +44,7 @@ export function formatGreeting(
   ];
 }
 
-/** Renders the curl command, preferably with a model of the demo upstream, which is free. */
+/** Returns a curl command, preferably with a model of the demo upstream, because that is free. */
 function formatCurlCommand({ chatModels }: GreetedGateway, url: string, key: string): string[] {
   const model = chatModels.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? chatModels[0];
   if (model === undefined) return [];

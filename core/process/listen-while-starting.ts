@@ -7,9 +7,9 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
 /**
- * Opens the listener for clients that connect during the start.
+ * Opens the listener for clients that connect while the gateway starts.
  *
- * @param worker settings of a worker, whose supervisor owns the sockets; undefined without a supervisor
+ * @param worker settings of a worker, whose supervisor owns the sockets; undefined if there is no supervisor
  */
 export function listenWhileStarting(
   { listener }: Assembly,
@@ -20,7 +20,7 @@ export function listenWhileStarting(
     listener,
     address: worker === undefined ? config.get(listen) : { descriptors: worker.descriptors },
     onError: (error) => noteFailure(log, 'accepting a connection', error),
-    // Does not accept during the start, because other workers can serve the requests.
+    // If other workers can serve requests, this one accepts none until it has started.
     ...(worker?.isAlone === false && { delayMs: Infinity }),
   });
 }

@@ -11,7 +11,7 @@ import { listNodeNotices } from '#core/platform/node-release.ts';
 import { describeRollback } from './describe-rollback.ts';
 
 /**
- * Lists warnings about the served configuration.
+ * Lists warnings about the configuration in effect.
  *
  * @param file path of gateway.yaml
  * @param isProduction true if NODE_ENV is `production`

@@ -17,13 +17,13 @@ import { readWorkerSettings } from './workers/settings.ts';
 export interface ProcessLog {
   readonly log: Logger;
   readonly format: LogFormat;
-  /** Removes these secrets from lines from now on, in addition to the secrets of the environment. */
+  /** From now on, removes these secrets from log lines, in addition to those in the environment. */
   hideSecrets(configured: readonly string[]): void;
 }
 
 /**
- * Opens the log with LOG_FORMAT (text or json; default: text on a terminal, otherwise json) and LOG_LEVEL (info, warn or error; default: info).
- * Lines for journald start with their priority.
+ * Opens the log as LOG_FORMAT (text or json; default: text on a terminal, otherwise json) and LOG_LEVEL (info, warn or error; default:
+ * info) say. Lines for journald start with their priority.
  *
  * @throws CommandFailed for invalid values
  */
@@ -50,14 +50,14 @@ export function openProcessLog(
   };
 }
 
-/** Returns true if stderr is connected to journald: systemd passes the stream's device and inode (systemd.exec(5)). */
+/** Returns true if stderr is connected to journald, whose device and inode systemd passes on (systemd.exec(5)). */
 function isConnectedToJournal({ JOURNAL_STREAM: stream }: NodeJS.ProcessEnv): boolean {
   if (stream === undefined) return false;
   const { dev, ino } = fstatSync(2, { bigint: true });
   return stream === `${dev}:${ino}`;
 }
 
-/** Logs warnings of Node.js, libraries such as ioredis, and plugins, which would otherwise appear as text between lines of JSON. */
+/** Logs warnings from Node.js, plugins, and libraries such as ioredis. They would otherwise appear as text between lines of JSON. */
 export function logWarnings(log: Logger): void {
   process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn(`${name}: ${message}`));
   console.warn = (...words) => log.warn(formatArguments(...words));

@@ -6,7 +6,7 @@ const minLength = 6; // shorter values may be part of ordinary words
 const replacement = '***';
 
 /**
- * Creates a function that removes secrets from texts, because a server may echo its input. Secrets are values that the schemas of
+ * Returns a function that removes secrets from texts, because servers may echo what they were sent. Secrets are values that the schemas of
  * gateway.yaml mark, passwords in URLs, and environment variables whose name suggests a secret.
  *
  * @param configured secrets from gateway.yaml
@@ -27,7 +27,7 @@ export function createSecretRemover(
       .replace(/:\/\/[^/\s@]*@/g, `://${replacement}@`);
 }
 
-/** Lists the values that the schemas of gateway.yaml mark as secret, including values from secret files. */
+/** Lists the values that the schemas of gateway.yaml mark as secret, including those from secret files. */
 export function listConfiguredSecrets(config: Config, registry: Registry): string[] {
   return [...registry.sections.values()].flatMap((section) => collectSecrets(config.get(section), section.schema));
 }

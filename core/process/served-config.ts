@@ -26,23 +26,23 @@ import type { WorkerSettings } from './workers/settings.ts';
 
 const reloadTimeoutMs = 10_000;
 
-/** Parts of a gateway that outlive its configuration. */
+/** The parts of a gateway that outlive a configuration. */
 export interface GatewayParts extends BuildParts {
   /** Path of gateway.yaml. */
   readonly file: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly handler: ExchangeHandler;
-  /** Settings of a worker; undefined without a supervisor. */
+  /** Settings of a worker; undefined if there is no supervisor. */
   readonly worker?: WorkerSettings | undefined;
 }
 
-/** The configuration that serves requests. Replaces it when the file changes or is rolled back. */
+/** The configuration that serves requests. It is replaced when the file changes or is rolled back. */
 export class ServedConfig {
   readonly #parts: GatewayParts;
   readonly #documents: EffectiveDocuments;
   #config: Config;
   #fileDocument: GatewayDocument | undefined;
-  /** Secret files of the configuration in effect, which differs from the file after a rollback. */
+  /** Secret files of the configuration in effect, which is not the file's after a rollback. */
   #secretFiles: readonly string[] = [];
   #servedText: EffectiveConfiguration['storedForm'];
   #variants: VariantRun | undefined;
@@ -61,7 +61,7 @@ export class ServedConfig {
     return this.#config;
   }
 
-  /** gateway.yaml, the files read with it, and the secret files of both the file and the configuration in effect. */
+  /** gateway.yaml, the files that are read with it, and the secret files of both the file and the configuration in effect. */
   get files(): readonly string[] {
     const { watched } = this.#config;
     return [this.#parts.file, ...watched, ...(this.#fileDocument?.secretFiles ?? []), ...this.#secretFiles];
@@ -72,7 +72,7 @@ export class ServedConfig {
   }
 
   /**
-   * Serves the first configuration: the file, or the rollback target if the file was rolled back.
+   * Serves the first configuration: the file or, if it was rolled back, the rollback target.
    *
    * @throws the error of a stage that cannot be created
    */
@@ -97,13 +97,16 @@ export class ServedConfig {
       prepare: (number, text) => this.#prepareVariant(number, text),
     });
     await this.#recordServed(effective);
-    // Also called after a gap, in which a notification may have been lost.
+    // Also called after a gap, because a notification may have been lost in it.
     const onChange = () =>
       runInBackground(this.#parts.log, 'following a rollback of the configuration', () => this.#applyRollback());
     await this.host.database.notifications.listen(rollbackChannel, onChange, onChange);
   }
 
-  /** Returns a rolled-back file nevertheless if its rollback target cannot serve, because no other configuration is known to work. */
+  /**
+   * If the rollback target cannot be served, returns the file that was rolled back after all, because no other configuration is known to
+   * work.
+   */
   async #resolveFirst(file: GatewayDocument): Promise<EffectiveConfiguration> {
     try {
       const effective = await this.#documents.resolve(file);
@@ -180,12 +183,12 @@ export class ServedConfig {
     return this.#build(config, check, number);
   }
 
-  /** Releases the pipelines, see `Pipeline.retire`. */
+  /** Releases the pipelines; see `Pipeline.retire`. */
   async retire(timeoutMs?: number): Promise<void> {
     await Promise.all([this.#parts.handler.serving.pipeline.retire(timeoutMs), this.#variants?.retire(timeoutMs)]);
   }
 
-  /** Refuses further reloads, and waits for a running reload. After a timeout, its result is discarded. */
+  /** Refuses further reloads and waits for a running one. If that takes too long, its result is discarded. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#variants?.close();
@@ -193,7 +196,8 @@ export class ServedConfig {
   }
 
   /**
-   * Reloads gateway.yaml. Exchanges in flight finish with their configuration. If the reload fails, the running configuration stays.
+   * Reloads gateway.yaml. Exchanges in flight finish with the configuration that they started with. If the reload fails, the running
+   * configuration stays in effect.
    *
    * @returns false if the file has not changed
    * @throws ConfigError, or the error of a stage that cannot be created
@@ -204,7 +208,7 @@ export class ServedConfig {
     return change;
   }
 
-  /** Applies the limits of the configuration to the listener. */
+  /** Applies the configured limits to the listener. */
   limitListener(): void {
     const { worker, assembly } = this.#parts;
     const { connections, listener } = assembly;
@@ -215,7 +219,7 @@ export class ServedConfig {
     applyTimeouts(listener, {
       headerTimeout,
       keepAliveTimeout: section.keep_alive_timeout,
-      // Stages may wait before they read the body.
+      // Includes the stage timeout, because stages may wait before they read the body.
       requestTimeout: headerTimeout + section.stage_timeout + maxUploadSeconds(toBodyLimits(section)),
     });
   }
@@ -250,16 +254,16 @@ export class ServedConfig {
     loadState.postponed = postponed;
     if (effective.rollback === undefined) log.info(`${file} has been reloaded`);
     await this.#recordServed(effective);
-    // Open pages may show models, prices or routes of the previous configuration.
+    // Open pages may still show models, prices or routes from the previous configuration.
     for (const topic of liveTopics) publishLive(this.host, topic);
-    // Waits for the last exchange of the old pipeline, which may take as long as a stream.
+    // Waits for the last exchange in the old pipeline, which can take as long as a stream.
     previous?.pipeline
       .retire()
       .catch((error: unknown) => log.error('the previous pipeline could not be released', error));
     return true;
   }
 
-  /** Validates a document. Reports plugins that it adds as such, instead of their names as unknown, because only a start loads them. */
+  /** Validates a document. If it adds plugins, that is reported instead of unknown names, because plugins are loaded only at a start. */
   async #validate(document: GatewayDocument): Promise<Config> {
     const { registry } = this.#parts.assembly;
     try {
@@ -273,7 +277,7 @@ export class ServedConfig {
 
   /**
    * Builds the configuration next to the running one, then switches to it and activates its stages. If a part cannot be built, the others
-   * are released and the running configuration stays.
+   * are released and the running configuration stays in effect.
    *
    * @returns the previous configuration, if any
    */

@@ -35,10 +35,10 @@ interface ServicesOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Maximum time to close a service after a failed start. */
+/** How long each service may take to close after a failed start. */
 const closeTimeoutMs = 1_000;
 
-/** The open services of a process, closed in reverse order. */
+/** The open services of a process. They are closed in reverse order. */
 export class OpenServices implements AsyncDisposable {
   readonly services: Services;
   readonly keeper: Keeper;
@@ -75,7 +75,7 @@ export class OpenServices implements AsyncDisposable {
     signal,
   }: ServicesOptions): Promise<OpenServices> {
     const redisUrl = environment['REDIS_URL'] || undefined;
-    // Jobs must not be evicted, but the shared state of requests may be, if it is in another Redis.
+    // Jobs must not be evicted. The shared state of requests may be, if it is in another Redis.
     const queueUrl = redisUrl && (environment['REDIS_QUEUE_URL'] || redisUrl);
     if (redisUrl !== undefined) parseRedisUrl(redisUrl);
     if (queueUrl !== undefined) parseRedisUrl(queueUrl, 'REDIS_QUEUE_URL');
@@ -104,7 +104,7 @@ export class OpenServices implements AsyncDisposable {
       );
       openServices.push(shared);
       if (mode === 'serve') await reportUnreachableRedis(shared, log);
-      // Awaited because a background connection would block a stop right after the start.
+      // Awaited, because a connection attempt in the background would block a stop right after the start.
       if (mode === 'serve') {
         await recordPersonalTables(database).catch((error: unknown) =>
           log.error('tables with personal data could not be noted', error),
@@ -152,12 +152,12 @@ export class OpenServices implements AsyncDisposable {
     }
   }
 
-  /** Starts to run jobs; `host` must return a host by then. */
+  /** Starts running jobs. By now, `host` must be able to return a host. */
   runJobs(): void {
     this.#jobs.work();
   }
 
-  /** Closes all services, newest first. If a service fails to close, the error is logged and the others are still closed. */
+  /** Closes all services, newest first. If one fails to close, that is logged and the others are closed nevertheless. */
   async [Symbol.asyncDispose](): Promise<void> {
     await closeAll(this.#openServices, this.services.log);
   }
@@ -167,13 +167,13 @@ export class OpenServices implements AsyncDisposable {
     await this.#database.abandon();
   }
 
-  /** Closes all services after a failed start. Services that take too long are left open, and end with the process. */
+  /** Closes all services after a failed start. Those that take too long stay open and end with the process. */
   async abandon(): Promise<void> {
     await closeAll(this.#openServices, this.services.log, closeTimeoutMs);
   }
 }
 
-/** Logs the consequences if Redis does not respond. The gateway starts nevertheless. */
+/** If Redis does not respond, logs what that means. The gateway starts nevertheless. */
 async function reportUnreachableRedis(shared: Shared, log: Logger): Promise<void> {
   try {
     await shared.ping();
@@ -193,7 +193,7 @@ async function closeAll(services: AsyncDisposable[], log: Logger, timeoutMs = In
         `not closed after ${timeoutMs} ms`,
       );
     } catch (error) {
-      // After a failed start, the exit of the process closes the service.
+      // After a failed start, a service that takes too long is closed when the process exits.
       if (timeoutMs === Infinity || !(error instanceof DeadlineExceeded))
         log.error('a service could not be closed', error);
     }

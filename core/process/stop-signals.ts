@@ -3,8 +3,8 @@ import { isatty } from 'node:tty';
 const stopSignals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR', 'SIGXCPU'];
 
 /**
- * Signals that would end the process without a drain. SIGUSR1 would open Node's inspector, which exposes the vendors' keys to any process of
- * this user. With SIGXFSZ ignored, an oversized write fails as on a full disk.
+ * Signals that would end the process without letting requests finish. SIGUSR1 would open Node's inspector, which exposes the vendors' keys
+ * to any process of this user. With SIGXFSZ ignored, a write beyond the file size limit fails as it does on a full disk.
  */
 const ignoredSignals: readonly NodeJS.Signals[] = [
   'SIGUSR1',
@@ -16,13 +16,13 @@ const ignoredSignals: readonly NodeJS.Signals[] = [
   'SIGXFSZ',
 ];
 
-/** Minimum time between two signals that count separately, because `timeout`, npm and shells may send a signal more than once. */
+/** Signals closer together than this count as one, because `timeout`, npm and shells may send a signal more than once. */
 const minSignalGapMs = 2_000;
 
-/** Cause of a process's end: a signal, a successor, or the loss of its supervisor. */
+/** Why a process ends: a signal, a successor, or the loss of its supervisor. */
 export type StopCause = NodeJS.Signals | 'replaced' | 'supervisor lost';
 
-/** Orders from a supervisor to a worker, which receives no signals itself. */
+/** What a supervisor tells a worker, which gets no signals itself. */
 export type StopOrder = StopCause | 'hurry' | 'end';
 
 interface SignalSource {
@@ -32,27 +32,27 @@ interface SignalSource {
 interface StopSignalsOptions {
   readonly source?: SignalSource;
   readonly now?: () => number; // ms
-  readonly isTerminal?: boolean; // true: SIGINT means Ctrl-C
+  readonly isTerminal?: boolean; // true if SIGINT means Ctrl-C
   readonly exit?: () => void;
 }
 
-/** Keeps Node's inspector closed in commands other than `start`. Other signals keep their default effect. */
+/** Keeps Node's inspector closed in commands other than `start`. All other signals keep their default effect. */
 export function disableInspector(source: SignalSource = process): void {
   source.on('SIGUSR1', () => undefined);
 }
 
 /**
- * Handles stop signals. The first signal stops the gateway gracefully: it fails `/readyz` for the notice period, then finishes requests. The
- * second signal, or Ctrl-C on a terminal, skips the notice period. The third signal ends the process at once.
+ * Handles stop signals. The first one stops the gateway gracefully: it fails `/readyz` for the notice period, then finishes requests. The
+ * second one, or Ctrl-C on a terminal, skips the notice period. The third one ends the process at once.
  *
- * Created before other modules are loaded, and imports none of them, because an unhandled signal would end the process.
+ * Must be created before other modules are loaded, and imports none of them, because an unhandled signal would end the process.
  */
 export class StopSignals {
   /** The first signal, or the error that stops the gateway. */
   readonly first: Promise<StopCause | Error>;
   /** Aborts to skip the notice period. */
   readonly hurry: AbortSignal;
-  /** The third signal. */
+  /** Resolves at the third signal. */
   readonly third: Promise<void>;
   readonly #first = Promise.withResolvers<StopCause | Error>();
   readonly #third = Promise.withResolvers<void>();
@@ -79,7 +79,7 @@ export class StopSignals {
     source.on('SIGHUP', () => this.#requestReload());
   }
 
-  /** Handles signals from now on; before, a stop signal exits at once, because there is nothing to close. */
+  /** Handles signals from now on. Until this is called, a stop signal exits at once, because there is nothing to close. */
   startHandling(): void {
     this.#canExitAtOnce = false;
   }
@@ -89,14 +89,14 @@ export class StopSignals {
     this.#first.resolve(error);
   }
 
-  /** Follows an order of the supervisor. */
+  /** Does what the supervisor says. */
   followOrder(order: StopOrder): void {
     if (order === 'hurry') this.#hurry.abort();
     else if (order === 'end') this.#third.resolve();
     else this.#first.resolve(order);
   }
 
-  /** Calls `reload` at each SIGHUP, and now if a SIGHUP has already been received. */
+  /** Calls `reload` at every SIGHUP, and right away if one has already arrived. */
   onReload(reload: () => void): void {
     this.#reload = reload;
     if (this.#isReloadPending) reload();

@@ -1,10 +1,10 @@
 import type { Model } from './catalog.ts';
 
-/** Features that clients choose a model by. */
+/** Features by which clients choose a model. */
 export const modelFeatures = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
 export type ModelFeature = (typeof modelFeatures)[number];
 
-/** Features that can be lost between a client and a route, as `daypass check` prints them. Pages have a text for each name. */
+/** What can be lost between a client and a route, as `daypass check` prints it. Pages have a text for each name. */
 export const featureLosses = {
   no_tool_grammar: 'the grammar of freeform tools is described, not enforced',
   no_forced_tools: 'tool calls cannot be forced',
@@ -21,10 +21,10 @@ export const featureLosses = {
 export type FeatureLoss = keyof typeof featureLosses;
 export type LossText = (typeof featureLosses)[FeatureLoss];
 
-/** `partly` means with losses, or only on a backup route. */
+/** `partly`: with losses, or only on a backup route. */
 export type FeatureSupport = 'yes' | 'partly' | 'no';
 
-/** The features of a model that clients of one format can use. */
+/** What clients of one format can use of a model. */
 export interface FormatAbilities {
   /** Name of the format: chat, responses, messages, gemini. */
   readonly format: string;
@@ -32,25 +32,25 @@ export interface FormatAbilities {
   readonly losses: readonly FeatureLoss[];
 }
 
-/** Request settings that a model supports. */
+/** Which request settings a model supports. */
 export interface ModelSettings {
-  /** True if temperature and similar settings are supported. */
+  /** True if it supports temperature and similar settings. */
   readonly sampling: boolean;
-  /** Reasoning efforts; empty if they cannot be set. */
+  /** Reasoning efforts; empty if the effort cannot be set. */
   readonly efforts: readonly string[];
   /** True if the vendor reviews tool calls for the auto mode of Claude Code. */
   readonly safeguards: boolean;
 }
 
-/** The features of a model that clients can rely on, as supported by its first routes. */
+/** What clients of a model can rely on, because its first routes support it. */
 export interface ModelAbilities {
-  /** Formats for conversations with the model; empty for a model that only generates images. */
+  /** Formats for conversations with the model; empty if it only generates images. */
   readonly conversations: readonly FormatAbilities[];
-  /** Other formats that call the model: images. */
+  /** Other formats in which the model can be called: images. */
   readonly others: readonly string[];
-  /** Vendors whose SDKs and tools can call the model, as shown to people. */
+  /** Vendors whose SDKs and tools can call the model, by display name. */
   readonly vendors: readonly string[];
-  /** Kinds of content in prompts other than text and images. */
+  /** What prompts may contain besides text and images. */
   readonly inputs: readonly ('files' | 'audio' | 'video')[];
   readonly settings: ModelSettings;
   readonly maxInputTokens: number | undefined;
@@ -72,14 +72,14 @@ const noAbilities: ModelAbilities = {
 
 const abilitiesByModel = new WeakMap<Model, ModelAbilities>(); // models never change
 
-/** Reads what a model supports; empty if no plugin implements formats. */
+/** Returns what a model supports; empty if no plugin implements formats. */
 export function readAbilities({ abilityReader }: { readonly abilityReader?: AbilityReader | undefined }, model: Model) {
   const abilities = abilitiesByModel.get(model) ?? abilityReader?.(model) ?? noAbilities;
   abilitiesByModel.set(model, abilities);
   return abilities;
 }
 
-/** Finds the best support of a feature in any format. */
+/** Returns how well a feature is supported in the format that supports it best. */
 export function findBestSupport({ conversations }: ModelAbilities, feature: ModelFeature): FeatureSupport {
   const support = new Set(conversations.map(({ features }) => features[feature]));
   if (support.has('yes')) return 'yes';

@@ -1,7 +1,7 @@
 import { boolean, object, string, type Infer } from '#core/platform/schema.ts';
 import type { Resolved } from './quirks.ts';
 
-/** Capabilities of a model on a route. All true by default. */
+/** What a model can do on a route. By default, everything is true. */
 export const capabilitiesSchema = object(
   'Capabilities of the model. Default: the capabilities of the vendor’s models.',
   {
@@ -22,10 +22,10 @@ export const capabilitiesSchema = object(
 /** `capabilities` as written in gateway.yaml. */
 export type CapabilitySettings = Infer<typeof capabilitiesSchema>;
 
-/** Capabilities of a model on a route. */
+/** What a model can do on a route. */
 export type Capabilities = Resolved<CapabilitySettings>;
 
-/** Capabilities of a model for which neither vendor nor operator has configured any. */
+/** Used if neither the vendor's preset nor gateway.yaml says what a model can do. */
 export const defaultCapabilities: Capabilities = {
   images: true,
   files: true,

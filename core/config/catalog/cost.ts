@@ -1,14 +1,14 @@
 import { number, object, string, type Infer } from '#core/platform/schema.ts';
 
-/** Digits after the decimal point of a price. */
+/** Number of decimals in a price. */
 export const priceDecimals = 6;
-/** Digits after the decimal point of a tax in percent. */
+/** Number of decimals in a tax percentage. */
 export const taxDecimals = 2;
 
-// With six decimals, all allowed prices have at most 15 digits, which a JavaScript number represents exactly.
+// Even with six decimals, every allowed price has at most 15 digits, which a JavaScript number represents exactly.
 const price = number({ minimum: 0, maximum: 999_999_999 });
 
-/** The operator's cost of a route's requests, which is not visible to customers. */
+/** What a route's requests cost the operator. Customers do not see it. */
 export const costSchema = object(
   { minProperties: 1 },
   'Cost to the operator, shown to operators next to usage. Tokens are priced per million; prices have up to six decimals. ' +
@@ -34,7 +34,7 @@ export const costSchema = object(
 export type Cost = Infer<typeof costSchema>;
 
 /**
- * Converts a number of gateway.yaml to its exact value, as a multiple of 10^-`digits`. Up to 15 digits, the shortest text of a number equals
+ * Converts a number from gateway.yaml to its exact value, as a multiple of 10^-`digits`. With up to 15 digits, a number's shortest text is
  * the text in the file.
  *
  * @returns undefined if the number has more decimals

@@ -2,7 +2,7 @@ import { object, string, type Infer } from '#core/platform/schema.ts';
 
 const secret = { writeOnly: true } as const;
 
-/** Credentials of a cloud. Exactly one of the groups is set. */
+/** Cloud credentials. Exactly one of the groups is set. */
 export const credentialsSchema = object(
   { minProperties: 1, maxProperties: 1 },
   'Credentials of a cloud in place of api_keys: tokens are created from them, sent as bearer tokens, and renewed before they expire.',

@@ -1,6 +1,6 @@
 /**
- * Request fields that select what the operator's vendor account pays for, or how its usage is attributed. An upstream receives them only if
- * its configuration allows customers to choose them.
+ * Request fields that decide what the operator's vendor account pays for, or to whom the vendor attributes usage. Upstreams get them only
+ * if their configuration lets customers choose.
  */
 export const customerChoices = [
   'billing_policy',

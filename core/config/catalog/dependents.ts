@@ -1,16 +1,16 @@
 import type { Catalog, Model } from './catalog.ts';
 
 interface Dependents {
-  /** Models without a route at another upstream. */
+  /** Models that have no route to another upstream. */
   readonly lostModels: readonly Model[];
-  /** Models with a route at another upstream. */
+  /** Models that have a route to another upstream. */
   readonly backedModels: readonly Model[];
 }
 
 /**
  * Finds the models that lose routes if these upstreams stop.
  *
- * @param upstreams names
+ * @param upstreams upstream names
  */
 export function findDependents({ models }: Pick<Catalog, 'models'>, upstreams: ReadonlySet<string>): Dependents {
   const affectedModels = models.filter(({ routes }) => routes.some(({ upstream }) => upstreams.has(upstream.name)));

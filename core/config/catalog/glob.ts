@@ -1,4 +1,4 @@
-/** Compiles a pattern for complete names, in which `*` matches any characters. Matching takes linear time, without backtracking. */
+/** Compiles a pattern for whole names, in which `*` matches any characters. Matching takes linear time: it never backtracks. */
 export function compileGlob(pattern: string): (name: string) => boolean {
   const [head = '', ...innerParts] = pattern.split('*');
   const tail = innerParts.pop();
@@ -6,7 +6,7 @@ export function compileGlob(pattern: string): (name: string) => boolean {
   return (name) => {
     const end = name.length - tail.length;
     if (end < head.length || !name.startsWith(head) || !name.endsWith(tail)) return false;
-    // The first match leaves the most text for the following parts.
+    // Taking the first match leaves the most text for the parts that follow.
     let index = head.length;
     for (const part of innerParts) {
       const found = name.indexOf(part, index);

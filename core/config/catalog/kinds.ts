@@ -1,4 +1,4 @@
-/** Purpose of a model. Each endpoint calls models of one kind. */
+/** What a model is for. Each endpoint calls models of one kind. */
 export const modelKinds = ['chat', 'embedding', 'image', 'speech', 'transcription', 'rerank', 'moderation'] as const;
 
 export type ModelKind = (typeof modelKinds)[number];
@@ -6,8 +6,8 @@ export type ModelKind = (typeof modelKinds)[number];
 type FormatKinds = ReadonlyMap<string, { readonly kind: ModelKind }>;
 
 /**
- * Infers the kind of a model that declares none: the kind in the vendor's preset, otherwise the only kind that its endpoints serve,
- * otherwise chat.
+ * Infers the kind of a model that declares none: the kind in the vendor's preset, or else the only kind that its endpoints serve, or else
+ * chat.
  *
  * @param formatNames formats of the model's routes
  */

@@ -1,15 +1,15 @@
-/* Published days on which vendors stop serving models. Models that are not listed have no published end, or ended long ago. */
+/* Days on which vendors stop serving models, as published. Models that are not listed have no published end, or ended long ago. */
 
 interface Source {
-  /** Presets of the upstreams that these days apply to. Clouds and resellers have different days. */
+  /** Presets of the upstreams that these days apply to. Clouds and resellers have other days. */
   readonly presets: readonly string[];
-  /** Page on which the vendor publishes the dates. */
+  /** Page on which the vendor publishes these days. */
   readonly page: string;
-  /** Day on which the list was last compared with the page. */
+  /** Day on which the list was last compared with that page. */
   readonly comparedOn: string;
-  /** Models by the first day (UTC) without them. A name includes its dated snapshots. */
+  /** Models, by the first day (UTC) on which they are gone. A name includes its dated snapshots. */
   readonly ends: Readonly<Record<string, readonly string[]>>;
-  /** Replacements that the vendor recommends for some of the models. */
+  /** Replacements that the vendor recommends, for some of the models. */
   readonly successors: Readonly<Record<string, string>>;
 }
 
@@ -82,7 +82,7 @@ export const endSources: readonly Source[] = [
   },
 ];
 
-/** The first day (UTC) without each model, as `2026-11-30`, and the page with that date. */
+/** The first day (UTC) on which each model is gone, as `2026-11-30`, and the page that says so. */
 export const modelEnds: ReadonlyMap<string, { readonly day: string; readonly page: string }> = new Map(
   endSources.flatMap(({ page, ends }) =>
     Object.entries(ends).flatMap(([day, models]) => models.map((model) => [model, { day, page }] as const)),
@@ -90,7 +90,7 @@ export const modelEnds: ReadonlyMap<string, { readonly day: string; readonly pag
 );
 
 interface ModelEnd {
-  /** The first day (UTC) without the model. */
+  /** The first day (UTC) on which the model is gone. */
   readonly day: string;
   readonly page: string;
   readonly successor: string | undefined;
@@ -100,9 +100,9 @@ const dateSuffix = /-\d{4}-\d\d-\d\d$|-\d{8}$/;
 const normalizeName = (name: string) => name.replace(dateSuffix, '').replaceAll('.', '-');
 
 /**
- * Finds the published end of a model at an upstream with this preset.
+ * Returns when a model ends at an upstream with this preset, as published.
  *
- * @param model the vendor's name of the model
+ * @param model the vendor's name for the model
  */
 export function findModelEnd(model: string, preset: string | undefined): ModelEnd | undefined {
   if (preset === undefined) return undefined;

@@ -1,21 +1,21 @@
 import { type Capabilities, type CapabilitySettings, defaultCapabilities } from './capabilities.ts';
 import { defaultQuirks, type Quirks, type QuirkSettings } from './quirks.ts';
 
-/** The configured part of a profile. */
+/** The part of a profile that can be configured. */
 export interface ProfileSettings {
   readonly capabilities?: CapabilitySettings | undefined;
   readonly quirks?: QuirkSettings | undefined;
 }
 
-/** Capabilities of a model on a route, and its vendor's quirks. */
+/** What a model can do on a route, and its vendor's quirks. */
 export interface Profile {
   readonly capabilities: Capabilities;
   readonly quirks: Quirks;
-  /** Profiles of the endpoint's formats that have settings of their own. */
+  /** Profiles for those of the endpoint's formats that have settings of their own. */
   readonly byFormat?: ReadonlyMap<string, Profile>;
 }
 
-/** Merges settings over the defaults. Later settings override earlier ones, and settings of a format override the general settings. */
+/** Merges settings over the defaults. Later settings override earlier ones; settings for a format override those for all formats. */
 export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile {
   const formats = new Set(settings.flatMap(({ quirks }) => Object.keys(quirks?.by_format ?? {})));
   const general = mergeSettings(settings);
@@ -24,15 +24,15 @@ export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile 
 }
 
 /**
- * Shares the parts of profiles with equal settings, because thousands of routes use only a few. Each route still gets a separate profile
- * object, because findings about a route are stored by that object.
+ * Lets profiles with equal settings share their parts: thousands of routes use only a few different ones. Each route still gets a profile
+ * object of its own, because what is learned about a route is stored by that object.
  */
 export class SharedProfiles {
   readonly #numberByText = new Map<string, number>();
   readonly #numberBySettings = new WeakMap<ProfileSettings, number>();
   readonly #profileByKey = new Map<string, Profile>();
 
-  /** Merges settings like `mergeProfiles`. */
+  /** Merges settings as `mergeProfiles` does. */
   merge(...settings: readonly ProfileSettings[]): Profile {
     const relevant = settings.filter(({ capabilities, quirks }) => capabilities !== undefined || quirks !== undefined);
     const key = relevant.map((part) => this.#getNumber(part)).join();
@@ -57,12 +57,12 @@ function copyProfile({ byFormat, ...general }: Profile): Profile {
   return { ...general, byFormat: new Map([...byFormat].map(([format, profile]) => [format, { ...profile }])) };
 }
 
-/** Returns the profile of a route in one of the formats of its endpoint. */
+/** Returns a route's profile for one of its endpoint's formats. */
 export function profileIn(format: string, profile: Profile): Profile {
   return profile.byFormat?.get(format) ?? profile;
 }
 
-/** Returns the profile with a limit of output tokens in all formats, unless its limit is lower. */
+/** Returns the profile with output tokens limited in all formats, unless its own limit is lower. */
 export function limitOutput(profile: Profile, limit: number): Profile {
   return mapFormats(profile, ({ capabilities, quirks }) => ({
     capabilities,
@@ -70,7 +70,7 @@ export function limitOutput(profile: Profile, limit: number): Profile {
   }));
 }
 
-/** Returns the profile without reasoning in all formats. */
+/** Returns the profile with reasoning turned off in all formats. */
 export function withoutReasoning(profile: Profile): Profile {
   return mapFormats(profile, ({ capabilities, quirks }) => ({
     capabilities: { ...capabilities, reasoning: false },

@@ -1,6 +1,6 @@
 import { array, boolean, integer, object, string, type Infer, type JsonSchema } from '#core/platform/schema.ts';
 
-/** Schema of paths of request members: `store`, or `messages.name` for each entry of a list. */
+/** Schema for paths of request members: `store`, or `messages.name` for every entry of a list. */
 const memberPaths = array({ items: string({ pattern: '^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$' }) });
 
 const properties = {
@@ -125,7 +125,7 @@ const properties = {
 
 const plainSchema = object(properties);
 
-/** Schema of a vendor's deviations from the standard form of a format. */
+/** Schema for how a vendor deviates from the standard form of a format. */
 export const quirksSchema = {
   ...plainSchema,
   description: 'How the endpoint deviates from its format. Default: the vendor’s quirks.',
@@ -143,18 +143,18 @@ export const quirksSchema = {
 /** `quirks` as written in gateway.yaml. */
 export type QuirkSettings = Infer<typeof quirksSchema>;
 
-/** A way to request reasoning. */
+/** A way to ask for reasoning. */
 export type ReasoningStyle = NonNullable<QuirkSettings['reasoning']>;
 
-/** Name of a subset of JSON Schema. */
+/** The name of a subset of JSON Schema. */
 export type SchemaSubsetName = NonNullable<QuirkSettings['schema_subset']>;
 
-/** A vendor's deviations from the standard form of a format, on a route. */
+/** How a vendor deviates from the standard form of a format, on a route. */
 export type Quirks = Resolved<Omit<QuirkSettings, 'max_output_tokens' | 'by_format'>> & {
   readonly max_output_tokens: number | undefined;
 };
 
-/** The standard form of each format, which applies if neither vendor nor operator has configured quirks. */
+/** The standard form of each format, used if neither the vendor's preset nor gateway.yaml has quirks. */
 export const defaultQuirks: Quirks = {
   sampling: true,
   max_tokens_name: 'max_tokens',
@@ -201,5 +201,5 @@ export const defaultQuirks: Quirks = {
   accepts: [],
 };
 
-/** Settings with every member filled in. */
+/** The same settings, with every member filled in. */
 export type Resolved<T> = { readonly [Name in keyof T]-?: Exclude<T[Name], undefined> };

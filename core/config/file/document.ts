@@ -26,37 +26,37 @@ import { readSecretFile, type SecretFile, resolveSecretPath } from './secret-fil
 import { findSourceMistakes, type TextMistake } from './source-mistakes.ts';
 import { findNode, findOffset, normalizePath, readPath, findPathOfKey } from './yaml-places.ts';
 
-/** gateway.yaml, parsed and with variables filled in, but not yet validated. */
+/** gateway.yaml, parsed and with its variables filled in, but not yet validated. */
 export interface GatewayDocument {
-  /** Path, as passed by the caller. */
+  /** Path, as the caller passed it. */
   readonly file: string;
-  /** Digest of the values, including the values of variables. */
+  /** Digest of the values, including those of variables. */
   readonly fingerprint: string;
-  /** True if NODE_ENV is `production`. Demos are then refused. */
+  /** True if NODE_ENV is `production`, so that demos are refused. */
   readonly isProduction: boolean;
-  /** True if REDIS_URL is set. Several processes can then share limits, cache and queues. */
+  /** True if REDIS_URL is set, so that several processes can share limits, cache and queues. */
   readonly hasRedis: boolean;
-  /** Variables that are unset or malformed. They are reported together with the mistakes of validation. */
+  /** Variables that are unset or malformed. They are reported together with the mistakes that validation finds. */
   readonly mistakes: readonly Mistake[];
-  /** The text of the file. */
+  /** The file's text. */
   readonly source: string;
-  /** Absolute paths of the secret files, including missing ones. */
+  /** Absolute paths of the secret files, including those that do not exist. */
   readonly secretFiles: readonly string[];
-  /** Returns a new copy of the values, because validation fills in defaults. */
+  /** Returns a new copy of the values each time, because validation fills in defaults. */
   values(): Record<string, unknown>;
-  /** Creates a mistake at the value of a path (or at its key, with `atKey`), or at its nearest existing ancestor. */
+  /** Creates a mistake, located at the value of a path (with `atKey`, at its key) or at its nearest ancestor that exists. */
   createMistake(path: YamlPath, wrong: string, right: string, atKey?: boolean): Mistake;
-  /** Returns the text of a value with its variables as `${NAME}`; undefined without variables. */
+  /** Returns a value's text with the variables as written, `${NAME}`; undefined if it contains none. */
   findVariableText(path: YamlPath): string | undefined;
-  /** Lists the values without variables at a path and below it, with their offsets in the text. */
+  /** Lists the values without variables at and below a path, with their offsets in the text. */
   listLiterals(path: YamlPath): { readonly value: string; readonly start: number; readonly end: number }[];
-  /** Returns true for a value with a variable that is set to the empty string. */
+  /** Returns true if the value contains a variable that is set to the empty string. */
   hasEmptyVariable(path: YamlPath): boolean;
-  /** Returns true for a value in the file, and false for a default. */
+  /** Returns true if the value is in the file, false if it is a default. */
   contains(path: YamlPath): boolean;
-  /** Returns true for a number that may have a dot between thousands, such as 41.250. */
+  /** Returns true for a number whose dot may separate thousands, such as 41.250. */
   readonly hasThousandsDot: (path: YamlPath) => boolean;
-  /** Returns true for a value with a variable that could not be filled in. No other mistakes are reported for such a value. */
+  /** Returns true if the value contains a variable that could not be filled in. No other mistakes are reported for such a value. */
   hasUnfilledVariable(path: YamlPath): boolean;
 }
 
@@ -70,7 +70,7 @@ export async function readDocument(file: string, environment: NodeJS.ProcessEnv)
 }
 
 /**
- * Parses the text of gateway.yaml.
+ * Parses the text of a gateway.yaml.
  *
  * @throws ConfigError if it is not valid YAML
  */
@@ -238,7 +238,7 @@ class Reader {
               ? 'set it, in .env beside gateway.yaml or in the environment'
               : `set it, or give it a default: \${${name}:-…}`,
           );
-        // A missing file may appear later, because the provider of secrets may still be starting.
+        // A missing file may appear later: whatever provides the secrets may still be starting.
         for (const { wrong, right, isMissing } of unusableFiles) report(wrong, right, isMissing);
         const hasUnfilled = unsetNames.length + malformedStarts.length + unusableFiles.length > 0;
         if (hasUnfilled || variables.length > 0)
@@ -279,10 +279,10 @@ function maskVariables(message: string, variableText: VariableText | undefined):
 const lexemesPerStep = 4_000;
 
 /**
- * Parses YAML in steps, so that a file with thousands of models does not block the event loop for longer than one step.
+ * Parses YAML in steps, so that a file with thousands of models blocks the event loop for no longer than one step.
  *
- * The library compares each key of a map with all earlier keys, which takes three seconds for 10,000 models. That check is disabled, and
- * duplicates are found here.
+ * The library compares each key of a map with all earlier ones, which takes three seconds for 10,000 models. That check is disabled, and
+ * duplicates are found here instead.
  */
 export function* parseYaml(text: string, lines: LineCounter): Generator<undefined, Document.Parsed[]> {
   const parser = new Parser(lines.addNewLine);
@@ -301,7 +301,7 @@ export function* parseYaml(text: string, lines: LineCounter): Generator<undefine
   return documents;
 }
 
-/** Finds duplicate keys, and returns them as errors of the library. */
+/** Finds duplicate keys. Returns them as errors of the YAML library. */
 function findDuplicates(document: Document.Parsed): YAMLParseError[] {
   const errors: YAMLParseError[] = [];
   visit(document, {

@@ -16,14 +16,14 @@ export function allowVariables(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Returns the schema of a value that may be empty, such as a section with defaults of which only the name is written. */
+/** Returns the schema for a value that may be left empty, such as a section with defaults of which only the name is written. */
 export function allowNull(schema: JsonSchema): JsonSchema {
   const { type, anyOf } = schema;
   if (type !== undefined) return { ...schema, type: [...[type].flat(), 'null'] };
   return anyOf === undefined ? schema : { ...schema, anyOf: [...anyOf, { type: 'null' }] };
 }
 
-/** Adds a variable as an alternative. The description stays outside the alternatives, where editors look for it. */
+/** Adds a variable as an alternative. The description stays outside the alternatives, because editors look for it there. */
 function addVariable({ description, default: fallback, examples, ...otherKeywords }: JsonSchema): JsonSchema {
   return {
     ...(description !== undefined && { description }),

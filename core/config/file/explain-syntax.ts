@@ -2,16 +2,16 @@ import { type Document, isCollection, isScalar, type Node, Scalar, visit, type Y
 import { findKeyLineMistake, findLineMistake, slashComment, type MistakeText } from './line-mistake.ts';
 import type { TextMistake } from './source-mistakes.ts';
 
-/** Selects the errors up to the first that is not a duplicate key, because later errors may be its consequences. */
+/** Returns the errors up to the first one that is not a duplicate key: later errors may only follow from it. */
 export function selectPrimaryErrors(errors: readonly YAMLError[]): YAMLError[] {
-  // Other errors in a file with tabs depend on the intended indentation.
+  // In a file with tabs, the other errors depend on which indentation was meant.
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
   if (tabs.length > 0) return tabs;
   const firstError = errors.find(({ code }) => code !== 'DUPLICATE_KEY');
   return errors.filter((error) => error === firstError || error.pos[0] < (firstError?.pos[0] ?? Infinity));
 }
 
-/** Explains a syntax error, and locates the actual mistake, which may differ from the position that the YAML parser reports. */
+/** Explains a syntax error and locates the actual mistake, which may be elsewhere than the YAML parser says. */
 export function explainSyntax(error: YAMLError, text: string, document: Document | undefined): TextMistake {
   const { code, message, pos } = error;
   const offset = Math.min(pos[0], text.length);
@@ -61,7 +61,7 @@ const unquotedStar: MistakeText = [
   'put it in quotes, such as "*-mini"',
 ];
 
-/** Finds the // that starts the line of the error, or the line above, because the parser fails on the following line. */
+/** Finds a // at the start of the line with the error, or of the line above, because the parser fails one line too late. */
 function findSlashComment(text: string, lineStart: number): number | undefined {
   const previousStart = text.lastIndexOf('\n', lineStart - 2) + 1;
   for (const start of [previousStart, lineStart]) {
@@ -111,7 +111,7 @@ function explainNested(text: string, offset: number, lineStart: number, line: st
   };
 }
 
-/** Explains a list or map in brackets that is not closed. The mistake is at its opening bracket, or at a wrong closing bracket. */
+/** Explains a bracketed list or map that is not closed. The mistake is at its opening bracket, or at a wrong closing bracket. */
 function explainUnclosed(document: Document | undefined, text: string, offset: number, closer: string): TextMistake {
   const bracket = text[offset] ?? '';
   if (bracket === ']' || bracket === '}')

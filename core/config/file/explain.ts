@@ -24,13 +24,13 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'a map',
 };
 
-/** Matches patterns that accept only URLs, and perhaps the empty string. */
+/** Matches patterns that accept only URLs, and possibly the empty string. */
 const urlPattern = /^\^\(?https\?:\/\/(?!\|)/;
 
 /**
- * Converts ajv's errors to messages. Errors of alternatives that do not match the type of the value are omitted.
+ * Converts ajv's errors to messages. Errors about alternatives that do not fit the value's type are left out.
  *
- * @param isHidden returns true for values that no message may show, in addition to the values of secret options
+ * @param isHidden returns true for values that messages must not show, in addition to those of secret options
  */
 export function explainErrors(
   errors: readonly ErrorObject[],
@@ -40,11 +40,11 @@ export function explainErrors(
 }
 
 /**
- * Selects the errors of the alternative with the type of the value. If a string or a map is allowed, for example, the author of a map needs
- * the errors of the map.
+ * Selects the errors about the alternative that fits the value's type. If a string or a map is allowed, for example, someone who wrote a
+ * map needs the errors about the map.
  */
 export function selectMatchingBranches(errors: readonly ErrorObject[]): ErrorObject[] {
-  // The rule that an invalid name violates is reported together with the name.
+  // If a name is invalid, the rule that it violates is reported together with the name.
   let remaining = errors.filter(({ propertyName }) => propertyName === undefined);
   for (const choice of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
     const branches = choice.schema as readonly JsonSchema[];
@@ -70,7 +70,7 @@ export function selectMatchingBranches(errors: readonly ErrorObject[]): ErrorObj
   return remaining;
 }
 
-/** Drops errors about missing members that exist under a similar name, because the unknown name is reported. */
+/** Drops errors about missing members that exist under a similar name, because that unknown name is reported. */
 function dropMisspelled(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.filter(
     ({ keyword, params, instancePath }) =>
@@ -101,7 +101,7 @@ function explainError(error: ErrorObject, isHidden: (path: YamlPath) => boolean)
   };
 }
 
-/** @returns [wrong, right], and the name of the member if the mistake is in a member */
+/** @returns [wrong, right], and the member's name if the mistake is in a member */
 function describeError(error: ErrorObject, canShow: boolean): [string, string, string?] {
   const { keyword, params, data, schema, parentSchema } = error;
   const shown = canShow ? describeValue(data) : describeKind(data);
@@ -155,7 +155,7 @@ function describeError(error: ErrorObject, canShow: boolean): [string, string, s
       const description = parentSchema?.['description'];
       if (urlPattern.test(String(schema)) && !/^https?:\/\//i.test(String(data)))
         return [`is ${shown}`, 'must begin with https:// or http://'];
-      // The default is omitted from the description.
+      // The description without its sentence about the default.
       return [
         `is ${shown}`,
         typeof description === 'string'
@@ -253,7 +253,7 @@ function findType(value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** Parses a JSON pointer, such as `/models/gpt-6-sol/routes/0`, to `['models', 'gpt-6-sol', 'routes', 0]`. Digits become indexes. */
+/** Parses a JSON pointer: `/models/gpt-6-sol/routes/0` becomes `['models', 'gpt-6-sol', 'routes', 0]`. Digits become indexes. */
 export function parsePointer(pointer: string): (string | number)[] {
   return pointer
     .split('/')

@@ -5,8 +5,8 @@ import type { Interpolated } from './interpolate.ts';
 const minSecretLength = 3;
 
 /**
- * Replaces the values of variables in a message with the text in the file, because they may be secrets. This includes values that a
- * third-party error contains without quotes.
+ * Replaces the values of variables in a message by what the file says, because they may be secrets. Also finds values that a third party's
+ * error contains without quotes.
  */
 export function hideVariables(message: string, written: string, variables: Interpolated['variables']): string {
   const quoted = message.replace(/".*"/s, () => JSON.stringify(written));
@@ -16,7 +16,7 @@ export function hideVariables(message: string, written: string, variables: Inter
     .reduce((text, { written: name, value }) => text.replaceAll(value, () => name), quoted);
 }
 
-/** Returns true if values of this schema are or contain secrets (`writeOnly`). Even a value of a wrong type may then be a secret. */
+/** Returns true if values of this schema are or contain secrets (`writeOnly`). Then even a value of the wrong type may be a secret. */
 export function canContainSecret(schema: JsonSchema | undefined): boolean {
   if (schema === undefined) return false;
   const { writeOnly, properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
@@ -25,7 +25,7 @@ export function canContainSecret(schema: JsonSchema | undefined): boolean {
   return writeOnly === true || members.some(canContainSecret);
 }
 
-/** Returns a copy of a value with asterisks in place of the secrets that the schema marks. */
+/** Returns a copy of a value in which the secrets that the schema marks are asterisks. */
 export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unknown {
   if (schema === undefined || !canContainSecret(schema) || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, schema.items ?? schema));
@@ -41,7 +41,7 @@ export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unk
   );
 }
 
-/** Collects the strings of a value that its schema marks as secret. */
+/** Collects the strings in a value that its schema marks as secret. */
 export function collectSecrets(value: unknown, schema: JsonSchema | undefined): string[] {
   const maskedTexts = new Set(collectTexts(maskSecrets(value, schema)));
   return collectTexts(value).filter((text) => !maskedTexts.has(text));
@@ -52,7 +52,7 @@ function collectTexts(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectTexts) : [];
 }
 
-/** Removes user, password and query from a URL, even from a malformed one. Returns other texts unchanged. */
+/** Removes user, password and query from a URL, even a malformed one. Returns other texts unchanged. */
 export function hideCredentials(text: string): string {
   return /:\/\//.test(text) ? text.replace(/:\/\/[^/?#]*@/, '://…@').replace(/\?.*$/s, '?…') : text;
 }

@@ -1,15 +1,15 @@
 import type { SecretFile, UnusableFile } from './secret-file.ts';
 
-/** A text with its variables filled in, and the variables that could not be filled in. */
+/** A text with its variables filled in, and what could not be filled in. */
 export interface Interpolated {
   readonly value: string;
-  /** Variables without a value and without a default. */
+  /** Variables that have neither a value nor a default. */
   readonly unsetNames: readonly string[];
-  /** The first characters of malformed variables, which are unclosed, misnamed or nested. */
+  /** How each malformed variable begins. It is not closed, misnamed or nested. */
   readonly malformedStarts: readonly string[];
-  /** Files without a default that could not be used. */
+  /** Files that could not be used and have no default. */
   readonly unusableFiles: readonly UnusableFile[];
-  /** Each variable as written, and its value. */
+  /** Each variable as it is written, and its value. */
   readonly variables: readonly { readonly written: string; readonly value: string }[];
 }
 
@@ -17,23 +17,23 @@ export interface Interpolated {
 const reference =
   /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)|file:((?:(?!\$\{|:-)[^}])+))(?::-((?:(?!\$\{)[^}])*))?\}|\$\{[^}]{0,40}\}?/g;
 
-/** Matches variables in programs: `process.env.NAME`, `os.environ["NAME"]`, `os.getenv("NAME")`, `ENV["NAME"]`. */
+/** Variables as programs write them: `process.env.NAME`, `os.environ["NAME"]`, `os.getenv("NAME")`, `ENV["NAME"]`. */
 const programNotation =
   /^(?:(?:process|import\.meta)\.env\.(\w+)|(?:process\.env|os\.environ|os\.[gG]etenv|getenv|ENV|env)[[(]["']?(\w+)["']?[)\]])$/;
 
-/** Finds the name of a variable in the notation of a programming language, which no configuration value resembles. */
+/** Returns the name of a variable written as in a programming language. No real configuration value looks like that. */
 export function findProgramVariable(text: string): string | undefined {
   const [, member, index] = programNotation.exec(text) ?? [];
   return member ?? index;
 }
 
-/** Finds the name of a variable in the notation of a shell, Windows, make or a template: `$NAME`, `%NAME%`, `$(NAME)`, `{{ NAME }}`. */
+/** Returns the name of a variable written as in a shell, Windows, make or a template: `$NAME`, `%NAME%`, `$(NAME)`, `{{ NAME }}`. */
 export function findForeignVariable(text: string): string | undefined {
   const names = /^(?:\$(\w+)|%(\w+)%|\$\((\w+)\)|\{\{[ ]*\.?(\w+)[ ]*\}\})$/.exec(text);
   return names?.slice(1).find((name) => name !== undefined);
 }
 
-/** Fills in variables and secret files. The default replaces an unset or empty variable, as in a shell, and a missing file. */
+/** Fills in variables and secret files. A default is used if the variable is unset or empty, as in a shell, or if the file is missing. */
 export function interpolate(
   text: string,
   environment: NodeJS.ProcessEnv,

@@ -1,7 +1,7 @@
-/** The mistake in a line, and the correct form. */
+/** What is wrong with a line, and how to write it instead. */
 export type MistakeText = readonly [wrong: string, right: string];
 
-/** Mistake of a comment with //, as in JSON with comments and many programming languages. */
+/** For comments with //, as in many programming languages and in JSON with comments. */
 export const slashComment: MistakeText = ['has //, which begins no comment in YAML', 'begin comments with #'];
 
 /**
@@ -22,7 +22,7 @@ export function findLineMistake(line: string): MistakeText | undefined {
   return undefined;
 }
 
-/** Finds the mistake in a line that must be a key, including a missing colon. */
+/** Finds the mistake in a line that must be a key, such as a missing colon. */
 export function findKeyLineMistake(line: string): MistakeText | undefined {
   const mistake = findLineMistake(line);
   if (mistake !== undefined) return mistake;

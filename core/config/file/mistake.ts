@@ -2,7 +2,7 @@ import { closestMatch } from 'leven';
 import { exitCodes } from '#core/platform/exit-codes.ts';
 import type { YamlPath } from '../section.ts';
 
-/** One mistake in gateway.yaml, and the expected form. */
+/** One mistake in gateway.yaml, and what was expected. */
 export interface Mistake {
   readonly file: string;
   readonly line: number; // starts at 1; 0 for the whole file
@@ -10,11 +10,11 @@ export interface Mistake {
   readonly path: YamlPath;
   readonly wrong: string;
   readonly right: string;
-  /** True if the next start may succeed without a change, because a file may appear later, or code failed. */
+  /** True if the next start may succeed without a change: a file may appear later, or code failed. */
   readonly isTransient?: boolean;
 }
 
-/** Reports all mistakes of a configuration, in the order of the file. The running configuration is unchanged. */
+/** Reports all mistakes in a configuration, in the order of the file. The running configuration stays in effect. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly exitCode: number;
@@ -46,12 +46,15 @@ export function suggest(name: string, names: readonly string[]): string {
   return names.length === 0 ? 'there are none' : `use one of: ${names.join(', ')}`;
 }
 
-/** Maximum characters of a compared name. Longer names are not typos, and comparing them with thousands of names takes milliseconds. */
+/**
+ * How many characters of a name are compared at most. A longer name is no typo, and comparing it with thousands of names would take
+ * milliseconds.
+ */
 const maxComparedLength = 100;
 
-/** Finds the most similar name, if it is similar enough. */
+/** Returns the most similar name, if any is similar enough. */
 export function findClosestName(name: string, names: readonly string[]): string | undefined {
-  // At least one character of a short name must be equal.
+  // In a short name, at least one character must be the same.
   const maxDistance = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
   return names.length === 0 || maxDistance < 1 || name.length > maxComparedLength
     ? undefined
@@ -59,8 +62,8 @@ export function findClosestName(name: string, names: readonly string[]): string 
 }
 
 /**
- * Returns true if an unknown name may belong to a plugin that could not be loaded. Returns false if it is probably a typo, that is, similar
- * to a known name that the file does not use.
+ * Returns true if an unknown name may belong to a plugin that could not be loaded. Returns false if it is probably a typo: it is similar to
+ * a known name that the file does not use.
  */
 export function canBelongToPlugin(name: string, knownNames: readonly string[], usedNames: readonly string[]): boolean {
   const similar = findClosestName(name, knownNames);

@@ -11,7 +11,7 @@ const secondsByTargetUnit: Readonly<Record<string, number>> = {
   days: 86_400,
 };
 
-/** Parses the unit of a number from the start of its description, such as `Maximum seconds that a client can request`. */
+/** Finds the unit of a number at the start of its description, such as `Maximum seconds that a client can request`. */
 export function parseUnit(description: string | undefined): string | undefined {
   return /^(?:\S+ ){0,2}\b(ms|milliseconds|seconds|minutes|hours|days|bytes)\b/i
     .exec(description ?? '')?.[1]
@@ -19,7 +19,7 @@ export function parseUnit(description: string | undefined): string | undefined {
 }
 
 /**
- * Finds the number that a string most likely means, in its valid form; undefined if the string is not clear. A dot before three digits may
+ * Returns the number that a string most likely means, as it must be written; undefined if that is unclear. A dot before three digits may
  * separate thousands, as in Indonesian and German, or decimals, so both readings are returned.
  */
 export function findIntendedNumber(text: string, unit: string | undefined, isWhole: boolean): string | undefined {

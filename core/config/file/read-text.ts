@@ -8,9 +8,9 @@ const mistakesByErrorCode: Readonly<Record<string, Pick<Mistake, 'wrong' | 'righ
 };
 
 /**
- * Reads a UTF-8 file without its byte order mark.
+ * Reads a UTF-8 file, without its byte order mark.
  *
- * @throws ConfigError if it cannot be read or has a different encoding
+ * @throws ConfigError if it cannot be read or has another encoding
  */
 export async function readText(file: string): Promise<string> {
   return decodeUtf8(await readBytes(file), basename(file));
@@ -31,7 +31,7 @@ async function readBytes(file: string): Promise<Buffer> {
 
 function decodeUtf8(bytes: Buffer, file: string): string {
   const right = 'save the file as UTF-8';
-  // ASCII in UTF-16 has a zero in every pair of bytes, even without a byte order mark.
+  // In UTF-16, every pair of bytes for an ASCII character contains a zero, even without a byte order mark.
   const isWide = /^(\xff\xfe|\xfe\xff|\0[^\0]|[^\0]\0)/s.test(bytes.toString('latin1', 0, 2));
   if (isWide) throw new ConfigError([{ file, line: 1, column: 1, path: [], wrong: 'is encoded as UTF-16', right }]);
   try {
@@ -44,7 +44,7 @@ function decodeUtf8(bytes: Buffer, file: string): string {
   }
 }
 
-/** Finds the first invalid byte. The decoder replaces it with U+FFFD, which the file may also contain itself. */
+/** Finds the first invalid byte. The decoder only replaces it by U+FFFD, which the file may also contain legitimately. */
 function findInvalidByte(bytes: Buffer): { offset: number; line: number; column: number } {
   const decoded = bytes.toString('utf8');
   for (let searchStart = 0; ;) {

@@ -8,7 +8,7 @@ interface NodeMistake extends TextMistake {
   readonly path: YamlPath;
 }
 
-/** Finds valid YAML that is most likely a mistake in gateway.yaml. */
+/** Finds YAML that is valid, but most likely a mistake in gateway.yaml. */
 export function findRefusedYaml(document: Document.Parsed, text: string): NodeMistake[] {
   const mistakes: NodeMistake[] = [];
   const anchors = new Set<string>();
@@ -49,7 +49,7 @@ export function findRefusedYaml(document: Document.Parsed, text: string): NodeMi
   return mistakes;
 }
 
-/** Finds characters that PostgreSQL rejects, together with every row that contains them. Escapes in quotes can produce them. */
+/** Finds characters that PostgreSQL would reject together with any row that contains them. They can be written as escapes in quotes. */
 function findUnstorableMistake({ value, range }: Scalar): TextMistake | undefined {
   if (typeof value !== 'string') return undefined;
   const offset = range?.[0] ?? 0;
@@ -92,7 +92,7 @@ function findPlainMistake({ source = '', value, range }: Scalar, text: string): 
   return { offset: start + lineEnd + (continuation.length - continuation.trimStart().length), wrong, right };
 }
 
-/** Finds numbers with commas between thousands in a flow map. YAML parses their later digits as keys without a value. */
+/** Finds numbers with commas between thousands in a flow map. YAML parses the digits after the comma as keys without a value. */
 function findSplitNumbers(map: YAMLMap): { pair: Pair; node: Node; digits: string }[] {
   return map.items.flatMap((pair, index) => {
     if (!isScalar(pair.value) || typeof pair.value.value !== 'number') return [];

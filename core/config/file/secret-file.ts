@@ -3,14 +3,14 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 
-/** The reason why a file cannot be used, and the remedy. */
+/** Why a file cannot be used, and what to do. */
 export interface UnusableFile {
   readonly wrong: string;
   readonly right: string;
   readonly isMissing: boolean;
 }
 
-/** The secret in a file, or the reason why the file cannot be used. */
+/** The secret in a file, or why the file cannot be used. */
 export type SecretFile = { readonly value: string } | UnusableFile;
 
 const reasonsByCode: Readonly<Record<string, readonly [wrong: string, right: string]>> = {
@@ -20,8 +20,8 @@ const reasonsByCode: Readonly<Record<string, readonly [wrong: string, right: str
 };
 
 /**
- * Reads a secret in the form of Docker, Kubernetes and systemd, which is one file per secret. Trailing line breaks are removed, because
- * editors and `echo` add one. Every reload reads the file again, so a secret can be replaced without a restart.
+ * Reads a secret the way Docker, Kubernetes and systemd provide them: one file per secret. Trailing line breaks are removed, because
+ * editors and `echo` add one. Every reload reads the file again, so that a secret can be replaced without a restart.
  *
  * @param path absolute path, or path relative to gateway.yaml
  * @param configFile path of gateway.yaml
@@ -38,13 +38,13 @@ export function readSecretFile(path: string, configFile: string): SecretFile {
   }
 }
 
-/** Returns the absolute path of a secret. See `readSecretFile` for the parameters. */
+/** Returns the absolute path of a secret. For the parameters, see `readSecretFile`. */
 export function resolveSecretPath(path: string, configFile: string): string {
   return resolve(dirname(configFile), path);
 }
 
 function readSecretText(file: string): SecretFile {
-  // Non-blocking, because opening a named pipe would wait for a writer.
+  // Non-blocking, because opening a named pipe would wait for someone to write to it.
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const reject = (wrong: string, right: string) => ({

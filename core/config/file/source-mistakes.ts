@@ -1,4 +1,4 @@
-/** A mistake at a position in the text, whose path is not known yet. */
+/** A mistake at a position in the text, before its path is known. */
 export interface TextMistake {
   readonly offset: number;
   readonly wrong: string;
@@ -21,8 +21,8 @@ const characterNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * Finds traces of editors, word processors and version control, which YAML would parse as content. Until they are removed, other messages
- * would be misleading.
+ * Finds what editors, word processors and version control leave behind, which YAML would parse as content. Until it is removed, all other
+ * messages would be misleading.
  */
 export function findSourceMistakes(text: string): TextMistake[] {
   const conflicts: TextMistake[] = [];

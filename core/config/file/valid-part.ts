@@ -3,21 +3,21 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import type { YamlPath } from '../section.ts';
 import { parsePointer } from './explain.ts';
 
-/** The part of a section that matches its schema. Rules across fields apply to it in spite of other mistakes. */
+/** The part of a section that matches its schema. Rules that compare fields are applied to it even if the rest has mistakes. */
 export interface ValidPart {
-  /** The value without unknown keys and, in a map of entries, without invalid entries. */
+  /** The value without unknown keys and, if it is a map of entries, without invalid entries. */
   readonly value: unknown;
-  /** Names of all entries of a map, including invalid entries; undefined if one of the names is invalid. */
+  /** Names of all entries in a map, even of invalid ones; undefined if one of the names is invalid. */
   readonly names: readonly string[] | undefined;
-  /** Maps with a removed unknown key, which may have been meant as a member that seems to be missing. */
+  /** Maps from which an unknown key was removed. That key may have been meant as a member that now seems to be missing. */
   readonly strippedMaps: readonly YamlPath[];
 }
 
 /**
- * Finds the part of a section that is valid despite its errors.
+ * Finds the part of a section that is valid despite the section's errors.
  *
- * @param value the section, which is modified in place
- * @param errors its errors, without the errors of alternatives with a different type
+ * @param value the section; modified in place
+ * @param errors its errors, without those about alternatives of another type
  */
 export function findValidPart(value: unknown, errors: readonly ErrorObject[], schema: JsonSchema): ValidPart {
   const isMap = isMapOfEntries(schema) && typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -50,7 +50,7 @@ function isMapOfEntries({ properties, additionalProperties }: JsonSchema): boole
   return properties === undefined && typeof additionalProperties === 'object';
 }
 
-/** Parses a path inside the section. Its first part is the key of the object that wraps the validated value. */
+/** Parses a path inside the section. The first part, the key of the object that wraps the validated value, is dropped. */
 function parseSectionPath(instancePath: string): YamlPath {
   return parsePointer(instancePath).slice(1);
 }

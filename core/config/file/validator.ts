@@ -15,19 +15,19 @@ const ajv = new Ajv({
   allowUnionTypes: true,
   strictTypes: false,
   strictRequired: false,
-  // A schema is used once per load, so optimizing its code would cost more than it saves.
+  // A schema is used once per load, so optimizing the code for it would cost more than it saves.
   code: { optimize: false },
-  // Nor is it validated itself first: own schemas have tests, and `requireValidSchema` is for those of third-party plugins.
+  // Schemas are not validated either: our own have tests, and `requireValidSchema` checks those of third-party plugins.
   validateSchema: false,
   meta: false,
 });
 
-/** Validators by schema. Ajv never frees what it compiles, so a schema is compiled once, not at every reload. */
+/** Validators, by schema. Ajv never frees what it compiles, so each schema is compiled once, not at every reload. */
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
 interface Evaluation {
   readonly value: unknown; // with defaults; undefined if invalid
-  readonly validPart: ValidPart; // for the rules across fields
+  readonly validPart: ValidPart; // for rules that compare fields
 }
 
 /** Validates values against schemas, fills in defaults and collects mistakes. */
@@ -41,7 +41,7 @@ export class Validator {
   }
 
   /**
-   * Reports a mistake, unless the value has a variable that could not be filled in, which has been reported already.
+   * Reports a mistake, unless the value contains a variable that could not be filled in: that has been reported already.
    *
    * @param atKey true if the key is wrong, not the value
    */
@@ -55,9 +55,9 @@ export class Validator {
     return this.evaluate(value, schema, path).value;
   }
 
-  /** Validates a value, and also returns the valid part of an invalid one. */
+  /** Validates a value. If it is invalid, also returns the part that is valid. */
   evaluate(value: unknown, schema: JsonSchema, path: YamlPath): Evaluation {
-    // Ajv and the conversion can replace only members, so the value is wrapped, and inner paths begin with `value`.
+    // Ajv and the conversion can replace only members, so the value is wrapped, and paths inside it start with `value`.
     const wrapper = { value };
     const check = getValidator(schema);
     let errors = runValidator(check, wrapper);
@@ -80,8 +80,8 @@ export class Validator {
   }
 
   /**
-   * Converts values with variables, such as `${PORT}`, to the number or boolean that the schema requires. Quotes do not matter, because
-   * variables inside braces must be quoted.
+   * Converts values that contain variables, such as `${PORT}`, to the number or boolean that the schema requires. Quotes make no
+   * difference, because variables inside braces have to be quoted.
    *
    * @returns true if a value was converted
    */
@@ -93,7 +93,7 @@ export class Validator {
         .split('/')
         .slice(1)
         .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-      // Without the wrapper's `value`.
+      // Drops the wrapper's `value` from the path.
       if (this.document.findVariableText([...path, ...parts.slice(1)]) === undefined) continue;
       const converted = convertText(data, [schema].flat());
       if (converted === undefined) continue;
@@ -107,13 +107,13 @@ export class Validator {
   }
 }
 
-/** Reads the default of a schema, with the defaults of its members, as valid as its owner has written it; undefined if it has none. */
+/** Returns a schema's default, including the defaults of its members; undefined if it has none. It is not validated. */
 export function readDefaults(schema: JsonSchema): Evaluation {
   const value = fillDefaults(structuredClone(schema.default), schema);
   return { value, validPart: findValidPart(value, [], schema) };
 }
 
-/** Does what ajv does with `useDefaults`, without a validator, whose compilation takes 3 ms. */
+/** Does what ajv does with `useDefaults`, but without compiling a validator, which takes 3 ms. */
 function fillDefaults(value: unknown, { properties = {}, items, additionalProperties }: JsonSchema): unknown {
   if (Array.isArray(value) && items !== undefined) for (const item of value) fillDefaults(item, items);
   if (!isJsonObject(value)) return value;
@@ -137,13 +137,13 @@ function getValidator(schema: JsonSchema): ValidateFunction {
 let schemaValidator: Ajv | undefined;
 
 /**
- * Checks a schema that a third-party plugin has written, whose compilation accepts `anyOf: []` and a negative `minLength`.
+ * Validates a schema that a third-party plugin has written: compiling it would accept `anyOf: []` and a negative `minLength`.
  *
- * @throws Error that names the place
+ * @throws Error naming the place
  */
 export function requireValidSchema(schema: JsonSchema): void {
   schemaValidator ??= new Ajv({ strict: false });
-  // A plugin may name a newer dialect, as zod does. Ajv compiles its schemas, but does not know the name.
+  // A plugin may name a newer dialect, as zod does. Ajv can compile its schemas, but does not know the name.
   const { $schema: _dialect, ...keywords }: JsonSchema & { readonly $schema?: string } = schema;
   if (schemaValidator.validateSchema(keywords) === true) return;
   const [{ instancePath = '', message = 'is wrong' } = {}] = schemaValidator.errors ?? [];

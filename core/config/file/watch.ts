@@ -3,7 +3,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 
-/** Time without a change before files are read, because editors write in several steps. */
+/** How long files must be unchanged before they are read, because editors write in several steps. */
 const settleMs = 100;
 
 interface FileWatch extends Disposable {
@@ -15,7 +15,7 @@ interface FileWatch extends Disposable {
  * link that leads to it, because editors and Kubernetes replace files, and deployments replace links.
  *
  * @param files called at each check, because secret files change with the file that names them
- * @param onError called once for a file that cannot be watched, until it can be watched again
+ * @param onError called once if a file cannot be watched, and again only after it could be watched
  */
 export function watchFiles(
   files: () => Iterable<string>,
@@ -70,14 +70,14 @@ export function watchFiles(
     digests = newDigests;
     if (hasChanged && !isClosed) onChange();
   };
-  // Checks run one after another, because concurrent checks would watch the same folders twice.
+  // Checks run one after the other: concurrent ones would watch the same folders twice.
   const checkNext = () => {
     lastCheck = lastCheck
       .then(() => (isClosed ? undefined : check()))
       .catch((error: Error) => onError(error, 'a file'));
   };
 
-  // The first check finds changes between loading the files and watching their folders.
+  // The first check finds changes that were made after the files were loaded and before their folders were watched.
   checkNext();
   return {
     refresh,
@@ -89,7 +89,9 @@ export function watchFiles(
   };
 }
 
-/** Computes the digest of a file's content, or of a folder's names; undefined if unreadable. A digest keeps no secrets in memory. */
+/**
+ * Computes a digest of a file's content or of the names in a folder; undefined if it cannot be read. A digest keeps no secrets in memory.
+ */
 async function readDigest(file: string): Promise<string | undefined> {
   const content = await readFile(file)
     .catch(() => readdir(file).then((names) => names.toSorted().join('\0')))
@@ -97,12 +99,12 @@ async function readDigest(file: string): Promise<string | undefined> {
   return content && createHash('sha256').update(content).digest('base64');
 }
 
-/** Limit of Linux (path_resolution(7)). */
+/** Linux's own limit (path_resolution(7)). */
 const maxLinks = 40;
 
 /**
- * Finds the real folders in which a change can redirect a path to a different file: the folder of each symbolic link on the path and, as
- * the last one, the folder of the file itself.
+ * Finds the real folders in which a change can make a path lead to another file: the folder of each symbolic link on the way and, last, the
+ * folder of the file itself.
  */
 export async function findWatchedFolders(file: string): Promise<string[]> {
   const folders = new Set<string>();

@@ -1,7 +1,7 @@
 import { type Document, isMap, isNode, isPair, isScalar, isSeq, type Node, visit } from 'yaml';
 import type { YamlPath } from '../section.ts';
 
-/** Finds the node at a path; undefined if a part of the path is missing. */
+/** Finds the node at a path; undefined if part of the path does not exist. */
 export function findNode(root: Node, path: YamlPath): Node | undefined {
   let node: unknown = root;
   for (const part of path) {
@@ -13,7 +13,7 @@ export function findNode(root: Node, path: YamlPath): Node | undefined {
   return isNode(node) ? node : undefined;
 }
 
-/** Finds the path of the scalar at an offset; empty if there is none. */
+/** Returns the path of the scalar at an offset; empty if there is none. */
 export function findPathOfKey(document: Document | undefined, offset: number): YamlPath {
   let path: YamlPath = [];
   visit(document ?? null, {
@@ -26,12 +26,12 @@ export function findPathOfKey(document: Document | undefined, offset: number): Y
   return path;
 }
 
-/** Normalizes a path so that only indexes of lists are numbers, because keys may look like numbers. */
+/** Normalizes a path so that only list indexes are numbers: keys may look like numbers. */
 export function normalizePath(root: Node, path: YamlPath): YamlPath {
   return path.map((part, index) => (isMap(findNode(root, path.slice(0, index))) ? String(part) : part));
 }
 
-/** Finds the offset of a path's value (or of its key, with `atKey`), or of its nearest existing ancestor. */
+/** Returns the offset of a path's value (with `atKey`, of its key) or of its nearest ancestor that exists. */
 export function findOffset(root: Node, path: YamlPath, atKey: boolean): number {
   const keyOffset = atKey ? findKey(root, path) : undefined;
   if (keyOffset !== undefined) return keyOffset;
@@ -52,7 +52,7 @@ function findKey(root: Node, path: YamlPath): number | undefined {
 }
 
 /**
- * Returns the path of a node.
+ * Returns a node's path.
  *
  * @param ancestors as passed by `visit`
  */

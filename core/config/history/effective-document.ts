@@ -5,18 +5,18 @@ import { type GatewayDocument, parseDocument } from '../file/document.ts';
 import { ConfigHistory, type Rollback, RollbackRefused, type StoredConfiguration } from './history.ts';
 import { fillLiterals, findLiterals, type SecretSchemas } from './literals.ts';
 
-/** The configuration in effect, which is the file or a rollback target. */
+/** The configuration in effect: the file, or the target of a rollback. */
 export interface EffectiveConfiguration {
   readonly document: GatewayDocument;
   /** Undefined if the file is in effect. */
   readonly rollback: Rollback | undefined;
-  /** Text and digest for the history; undefined while the database does not respond. */
+  /** Text and digest for the history; undefined if the database does not respond. */
   readonly storedForm: { readonly text: string; readonly digest: string } | undefined;
 }
 
 /**
- * Decides at start and at each reload whether the file or, after an operator's rollback, an earlier configuration is in effect. A rollback
- * remains in effect until the file changes, across restarts and on every instance with the same file.
+ * Decides, at the start and at each reload, whether the file is in effect or an earlier configuration that an operator rolled back to. A
+ * rollback stays in effect until the file changes: across restarts, and on every instance with the same file.
  */
 export class EffectiveDocuments {
   readonly history: ConfigHistory;
@@ -44,7 +44,7 @@ export class EffectiveDocuments {
       this.#lastRead = await this.#readRollback();
     } catch (error) {
       this.#log.warn(`the history of gateway.yaml cannot be read: ${describeConnectionError(error)}`);
-      // It is unknown whether the file has changed. The last known rollback target is better than the rolled-back file.
+      // We cannot tell whether the file has changed. The last rollback target that we know is better than the file that was rolled back.
       if (this.#lastRead === undefined) return { document: file, rollback: undefined, storedForm: undefined };
     }
     const lastRead = this.#lastRead;
@@ -63,10 +63,10 @@ export class EffectiveDocuments {
   }
 
   /**
-   * Parses a stored configuration, with its secrets from the file.
+   * Parses a stored configuration, taking its secrets from the file.
    *
-   * @param stored text of the configuration, and its name for messages
-   * @throws ConfigError; RollbackRefused if the file lacks a secret of the stored configuration
+   * @param stored the configuration's text, and what to call it in messages
+   * @throws ConfigError; RollbackRefused if the file no longer contains one of its secrets
    */
   async read(
     stored: { readonly name: string; readonly text: string },
@@ -79,7 +79,7 @@ export class EffectiveDocuments {
   /**
    * Parses a rollback target, and returns it with the file that it overrides.
    *
-   * @throws RollbackRefused if the file is equal or has different secrets; ConfigError
+   * @throws RollbackRefused if the file is the same, or has other secrets; ConfigError
    */
   async readRollback(target: StoredConfiguration, file: GatewayDocument) {
     const { digest: fileDigest, text: fileText } = await this.history.createStoredForm(file);
@@ -100,9 +100,9 @@ export class EffectiveDocuments {
 }
 
 /**
- * Parses a stored configuration, with its secrets from the current file.
+ * Parses a stored configuration, taking its secrets from the current file.
  *
- * @throws ConfigError; RollbackRefused if a secret has been changed or removed since then
+ * @throws ConfigError; RollbackRefused if a secret has been changed or removed since
  */
 function parseServed(
   { name, text: maskedText }: { readonly name: string; readonly text: string },

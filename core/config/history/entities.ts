@@ -5,7 +5,7 @@ import { impersonal } from '#core/platform/database/personal.ts';
 export const ServedConfiguration = defineEntity({
   name: 'ServedConfiguration',
   properties: {
-    /** Sequential number from 1, shown to people. */
+    /** Consecutive number from 1, which people see. */
     id: p.integer().primary().autoincrement(false),
     /** Text of the file. Variables are not filled in, and literal secrets are masked. */
     text: impersonal(p.text()),
@@ -16,19 +16,19 @@ export const ServedConfiguration = defineEntity({
   },
 });
 
-/** The rollback in effect; at most one row. */
+/** The rollback in effect. The table has at most one row. */
 export const ConfigurationRollback = defineEntity({
   name: 'ConfigurationRollback',
   properties: {
     /** Always 1. */
     id: p.smallint().primary().autoincrement(false),
-    /** Digest of the overridden file. */
+    /** Digest of the file that is overridden. */
     fileDigest: impersonal(p.text()),
     configurationId: p.integer(),
     operator: impersonal(p.text()),
     note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** The promoted canary, if the row is not an operator's rollback. */
+    /** Number of the promoted canary; null if an operator rolled back. */
     canary: p.integer().nullable(),
   },
 });

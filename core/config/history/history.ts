@@ -7,10 +7,10 @@ import type { ConfigurationRollback, ServedConfiguration } from './entities.ts';
 import { findLiterals, maskLiterals, type SecretSchemas } from './literals.ts';
 
 const maxConfigurations = 500;
-/** Attempts to get a number, because another instance may take the number first. */
+/** How often to try for a number, since another instance may take it first. */
 const maxNumberAttempts = 5;
 
-/** PostgreSQL channel that announces changes of the rollback or of the variant. */
+/** PostgreSQL announces changes to the rollback and to the variant on this channel. */
 export const rollbackChannel = 'configuration_rollback';
 
 const servedColumns = ['id', 'text', 'digest', 'brought_by', 'served_at'] as const;
@@ -26,20 +26,20 @@ type RollbackRow = Row<typeof ConfigurationRollback, (typeof rollbackColumns)[nu
 };
 
 /**
- * A rollback of gateway.yaml: the digest of that file, and the number of the configuration that overrides it. If it has the number of a
- * variant, that variant was promoted to all accounts, and the file has not been updated yet.
+ * A rollback of gateway.yaml: the digest of that file, and the number of the configuration that overrides it. If that is a variant's
+ * number, the variant was promoted to all accounts, and the file has not been updated yet.
  */
 export type Rollback = RecordOf<RollbackRow>;
 
-/** Creates the name of a variant. */
+/** Returns what a variant is called. */
 export const createVariantName = (number: number) => `canary ${number}`;
 
-/** Returns true if the `broughtBy` of a configuration is the name of a variant. */
+/** Returns true if a configuration's `broughtBy` is a variant's name. */
 export function isVariantName(broughtBy: string): boolean {
   return /^canary \d+$/.test(broughtBy);
 }
 
-/** Error of a rollback, or of ending one, with a message for the operator. The configuration is unchanged. */
+/** Thrown if a rollback, or ending one, is refused, with a message for the operator. The configuration in effect stays the same. */
 export class RollbackRefused extends Error {
   override readonly name = 'RollbackRefused';
 }
@@ -47,7 +47,7 @@ export class RollbackRefused extends Error {
 /**
  * Lists configurations, newest first.
  *
- * @param before lists only configurations with a smaller number
+ * @param before only lists configurations with a smaller number
  */
 export async function listConfigurations(
   database: Queries,
@@ -61,7 +61,7 @@ export async function listConfigurations(
   return rows.map(toRecord);
 }
 
-/** The configurations that have been in effect on any instance of a database, numbered and without secrets. */
+/** The configurations that have been in effect on any of the instances that share a database, numbered and without secrets. */
 export class ConfigHistory {
   readonly #database: Queries;
   readonly #schemas: SecretSchemas;
@@ -83,7 +83,7 @@ export class ConfigHistory {
     return { text, digest: createHmac('sha256', secret).update(text).digest('hex') };
   }
 
-  /** Records that a configuration is in effect, unless it is the newest stored one. */
+  /** Records that a configuration is in effect, unless the newest stored one is the same. */
   async record({ text, digest }: { text: string; digest: string }, broughtBy: string): Promise<void> {
     for (let attempt = 0; attempt < maxNumberAttempts; attempt++) {
       const rows = await this.#database.query<{ is_known: boolean }>(
@@ -107,7 +107,7 @@ export class ConfigHistory {
   /**
    * Lists configurations, newest first.
    *
-   * @param before lists only configurations with a smaller number
+   * @param before only lists configurations with a smaller number
    */
   list(limit: number, before?: number): Promise<StoredConfiguration[]> {
     return listConfigurations(this.#database, limit, before);
@@ -120,7 +120,7 @@ export class ConfigHistory {
   }
 
   /**
-   * Finds the configuration before the current one; after a rollback, before the rollback target.
+   * Finds the configuration before the current one or, after a rollback, before the rollback target.
    *
    * @param fileDigest digest of gateway.yaml, which may have changed since the rollback
    */
@@ -138,7 +138,7 @@ export class ConfigHistory {
   /**
    * Finds the rollback in effect.
    *
-   * @param fileDigest digest of the overridden file; default: any file
+   * @param fileDigest digest of the file that is overridden; default: any file
    */
   async findRollback(fileDigest?: string): Promise<Rollback | undefined> {
     const [row] = await this.#database.query<RollbackRow>(
@@ -148,7 +148,7 @@ export class ConfigHistory {
     return row && toRecord(row);
   }
 
-  /** Rolls a file back to a stored configuration, on all instances with that file, now and after restarts. */
+  /** Rolls a file back to a stored configuration, on all instances that have this file, now and after restarts. */
   async rollBack({
     fileDigest,
     configurationId,

@@ -10,7 +10,7 @@ interface Literal {
   readonly end: number;
 }
 
-/** Schemas that mark secrets: schemas of sections, and of the options of stages. */
+/** The schemas that say which values are secrets: those of sections and of stage options. */
 export interface SecretSchemas {
   readonly sections: ReadonlyMap<string, { readonly schema: JsonSchema }>;
   readonly stages: ReadonlyMap<string, { readonly options: JsonSchema }>;
@@ -18,7 +18,7 @@ export interface SecretSchemas {
 
 const maskPattern = /"\*\*\*([\da-f]{16})"/g;
 
-/** Finds the literal secrets of a file, in order. Sections without a schema have no known secrets. */
+/** Finds the secrets that a file contains literally, in order. In sections without a schema, no secrets are known. */
 export function findLiterals(document: GatewayDocument, schemas: SecretSchemas): Literal[] {
   const values = document.values();
   const paths = Object.entries(values).flatMap(([name, value]) => {
@@ -48,7 +48,7 @@ function findChangedPaths(value: unknown, masked: unknown, path: YamlPath): Yaml
   );
 }
 
-/** Replaces each secret in the text with a digest, which identifies the secret for `fillLiterals`. */
+/** Replaces each secret in the text by a digest, by which `fillLiterals` can recognize the secret. */
 export function maskLiterals(text: string, literals: readonly Literal[], secret: string): string {
   let masked = '';
   let position = 0;
@@ -61,7 +61,7 @@ export function maskLiterals(text: string, literals: readonly Literal[], secret:
 }
 
 /**
- * Restores the secrets of a text that the current file still contains.
+ * Restores those secrets in a text that the current file still contains.
  *
  * @returns the text, and the lines (from 1) of the secrets that the file no longer contains
  */

@@ -7,7 +7,7 @@ interface Line {
   readonly text: string;
 }
 
-/** Returns the line diff of two texts with some context, or an empty list if they are equal. */
+/** Returns a line diff of two texts, with some context; empty if they are equal. */
 export function diffLines(before: string, after: string): string[] {
   const lines = compareLines(before, after);
   const isNear = (index: number) =>

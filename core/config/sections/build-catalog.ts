@@ -14,29 +14,29 @@ import { service } from './core-sections.ts';
 import { aliases, models, splitRoute } from './models-section.ts';
 import { upstreams } from './upstreams-section.ts';
 
-/** Maximum number of cached names that were matched with patterns, because clients can send any number of names. */
+/** How many names that were matched with patterns are cached, because clients can send any number of names. */
 const maxCachedNames = 10_000;
-/** Maximum characters of a name that is matched with patterns. */
+/** Longer names are not matched with patterns. In characters. */
 const maxMatchedLength = 256;
 
 const modelsPerStep = 1_000;
 
 interface VariantBase {
-  readonly catalog: Catalog | undefined; // catalog of the base
-  readonly name: string; // name of the variant
+  readonly catalog: Catalog | undefined; // the base's catalog
+  readonly name: string; // the variant's name
 }
 
 /**
- * Builds the catalog of a valid configuration. Routes of disabled upstreams are omitted.
+ * Builds the catalog of a valid configuration. Routes to disabled upstreams are left out.
  *
- * @param variant set for a variant. Upstreams and routes that equal those of its base are the same objects, and share breakers and
- *   cooldowns. All others have separate health, so that neither catalog can make the other unavailable
+ * @param variant set for a variant. Upstreams and routes that equal those of its base are then the same objects, so that they share
+ * breakers and cooldowns. All others have their own health, so that neither catalog can make the other unavailable
  */
 export function buildCatalog(...parts: Parameters<typeof buildCatalogInSteps>): Catalog {
   return runToEnd(buildCatalogInSteps(...parts));
 }
 
-/** Builds the catalog in steps, while the gateway continues to serve. */
+/** Builds the catalog in steps, so that the gateway can keep serving. */
 export function* buildCatalogInSteps(
   config: SectionValues,
   vendors: ReadonlyMap<string, Vendor>,
@@ -67,7 +67,7 @@ export function* buildCatalogInSteps(
   return new ImmutableCatalog([...upstreamsByName.values()], allModels, config.get(aliases), context.prefix);
 }
 
-/** Returns the equal object of the base, or the created object with separate health. */
+/** Returns the equal object of the base or, if there is none, the created object with health of its own. */
 function reuseEqual<T extends Upstream | Route>(
   created: T,
   candidates: readonly T[] | undefined,
@@ -83,7 +83,7 @@ function reuseEqual<T extends Upstream | Route>(
   );
 }
 
-/** Lists warnings about disabled upstreams, models that have no other upstreams, and models without a backup. */
+/** Lists warnings about disabled upstreams, about models that have no others, and about models without a backup. */
 export function listCatalogNotices({ upstreams: all, models: availableModels, unavailable }: Catalog): string[] {
   const disabled = all.filter(({ isEnabled }) => !isEnabled);
   const withoutBackup = findModelsWithoutBackup(availableModels)
@@ -115,12 +115,12 @@ class ImmutableCatalog implements Catalog {
   readonly models: readonly Model[];
   readonly listed: readonly ListedModel[];
   readonly unavailable: readonly Model[];
-  readonly #prefix: string; // prefix of public names, with the slash
+  readonly #prefix: string; // prefix of public names, including the slash
   readonly #byName: Map<string, Model>;
   readonly #byAlias: ReadonlyMap<string, Model>;
   readonly #patterns: readonly { readonly matches: (name: string) => boolean; readonly model: Model }[];
   readonly #patternResults = new Map<string, Model | undefined>();
-  /** Names and exact aliases of models whose upstreams are all disabled. */
+  /** Names and exact aliases of models all of whose upstreams are disabled. */
   readonly #unavailableNames: ReadonlySet<string>;
   readonly #unavailablePatterns: readonly ((name: string) => boolean)[];
 
@@ -163,7 +163,7 @@ class ImmutableCatalog implements Catalog {
   }
 
   resolve(name: string): Model | undefined {
-    // All listed models have the prefix, so clients also add it to aliases.
+    // All listed models have the prefix, so clients add it to aliases too.
     const alias = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : undefined;
     const exactMatch = this.#byName.get(name) ?? (alias === undefined ? undefined : this.#byAlias.get(alias));
     const pickedModel = exactMatch === undefined ? this.#byName.get(parsePickerName(name) ?? '') : undefined;
@@ -188,7 +188,7 @@ class ImmutableCatalog implements Catalog {
 
   suggest(name: string): string | undefined {
     const names = [...this.#byName.keys()];
-    // Clients also send the prefix of another service, such as openai/gpt-6-sol.
+    // Clients may also send another service's prefix, as in openai/gpt-6-sol.
     const closest = findClosestName(name, names) ?? findClosestName(name.slice(name.indexOf('/') + 1), names);
     const model = closest === undefined ? undefined : this.#byName.get(closest);
     return closest === undefined || model === undefined ? undefined : nameInReply(model, closest);
@@ -225,7 +225,7 @@ function createUpstream(
     capacity: toCapacity(value.capacity),
     credentials,
     isDemo: vendor?.isDemo === true,
-    // A self-hosted endpoint may work without a key, a vendor's endpoint does not.
+    // A self-hosted endpoint may work without a key; a vendor's does not.
     isEnabled:
       credentials === undefined
         ? apiKeys.length > 0 || auth === 'none' || vendor === undefined
@@ -310,7 +310,7 @@ function createRoute(
   return reuseEqual(route, baseRoutes.get(route.id), route.id, variant);
 }
 
-/** Lists the vendor's profile settings for a model, general settings first. */
+/** Lists the vendor's profile settings for a model, general ones first. */
 function listVendorProfiles(vendor: Vendor | undefined, model: string): ProfileSettings[] {
   if (vendor === undefined) return [];
   const modelProfiles = vendor.models?.filter(({ match }) => compileGlob(match)(model)) ?? [];

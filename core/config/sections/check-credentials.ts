@@ -25,7 +25,7 @@ export function checkPlaceholder(baseUrl: string | undefined, path: YamlPath, re
   if (word !== undefined) report([...path, 'base_url'], `has the placeholder ${word}`, 'write your own in its place');
 }
 
-/** Reports credentials that cannot work, or whose tokens would be sent to a different vendor. */
+/** Reports credentials that cannot work, or whose tokens would go to another vendor. */
 export function checkCredentials(
   credentials: CloudCredentials,
   { base_url, preset }: Target,
@@ -39,7 +39,7 @@ export function checkCredentials(
   const [, region] = regionInHost.exec(host ?? '') ?? [];
   if (aws !== undefined && region !== undefined && aws.region !== region && aws.region !== '')
     report([...path, 'aws', 'region'], `is ${aws.region}, and base_url is in ${region}`, `use ${region}`);
-  // The operator's URL may lead to a proxy.
+  // The operator's own URL may lead to a proxy.
   if (base_url !== undefined || preset === undefined || host === undefined) return;
   for (const [cloud, { title, host: cloudHost }] of Object.entries(hostsByCloud))
     if (cloud in credentials && !cloudHost.test(`.${host}`))
@@ -51,9 +51,9 @@ export function checkCredentials(
 }
 
 /**
- * Lists warnings about valid settings that are probably unintended.
+ * Lists warnings about settings that are valid but probably unintended.
  *
- * @param name name of the upstream
+ * @param name the upstream's name
  */
 export function listCredentialNotices(name: string, { google, entra }: CloudCredentials = {}): string[] {
   const place = `upstreams.${name}.credentials`;

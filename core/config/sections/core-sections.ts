@@ -5,10 +5,10 @@ import { array, boolean, integer, number, object, string } from '#core/platform/
 import { isTimeZone } from '#core/platform/timing/time-zone.ts';
 import { defineSection, type Section } from '../section.ts';
 
-/** Default of `listen.stage_timeout`, seconds. */
+/** Default of `listen.stage_timeout`, in seconds. */
 export const defaultStageTimeout = 60;
 
-const exampleContact = 'mailto:you@example.com'; // in the included gateway.yaml
+const exampleContact = 'mailto:you@example.com'; // as in the gateway.yaml that comes with the gateway
 
 /** The section `service`. */
 export const service = defineSection({
@@ -54,7 +54,7 @@ export const service = defineSection({
         `is the example ${exampleContact}, ${production.because}, so customers who need help would write to nobody`,
         `set an address that you read${production.unless}`,
       );
-    // Links to shops have words in place of a number: wa.me/message/…, wa.me/qr/….
+    // Links to shops contain a word instead of a number: wa.me/message/…, wa.me/qr/….
     const isNumber = /^https?:\/\/wa\.me(?:\/(?:[^a-z]|$)|$)/.test(contact ?? '');
     if (isNumber && !/^https:\/\/wa\.me\/[1-9]\d{6,14}(?:\?|$)/.test(contact ?? ''))
       report(
@@ -78,7 +78,7 @@ export const service = defineSection({
   },
 });
 
-/** The section `listen`: the socket, and limits for clients. */
+/** The section `listen`: the socket, and limits on clients. */
 export const listen = defineSection({
   name: 'listen',
   fixed: ['host', 'port'],
@@ -207,7 +207,7 @@ function isBaseUrl(text: string): boolean {
   return url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text);
 }
 
-/** Finds the mistake in a listening address, with its correction; undefined for an IP address or a host name. */
+/** Returns what is wrong with a listening address and how to write it; undefined for an IP address or a host name. */
 export function findHostMistake(host: string): readonly [wrong: string, right: string] | undefined {
   const right = 'write only an address, such as 127.0.0.1, or 0.0.0.0 for all interfaces';
   if (isIP(host) !== 0) return undefined;

@@ -142,7 +142,7 @@ function listModelNotices(name: string, model: ModelValue): string[] {
   return [...compare('max_input_tokens', input, inputs), ...compare('max_tokens', output, outputs)];
 }
 
-/** The section `aliases`: other names of models, for tools with fixed model names. */
+/** The section `aliases`: further names for models, for tools whose model names are fixed. */
 export const aliases = defineSection({
   name: 'aliases',
   isPerRequest: true,
@@ -164,7 +164,7 @@ export const aliases = defineSection({
 
 interface KnownNames {
   readonly modelNames: readonly string[] | undefined; // undefined if a model's name is invalid
-  readonly publicNames: readonly string[] | undefined; // of the models, in the same order
+  readonly publicNames: readonly string[] | undefined; // public names of these models, in the same order
   readonly aliasNames: readonly string[];
 }
 
@@ -194,7 +194,7 @@ function checkAlias(
   if (isLoop(alias, aliasTargets)) report(path, 'refers back to itself', 'point one of the aliases to a model');
 }
 
-/** Returns true for `gpt-.*`, `^gpt` and `(a|b)`. The dot in `gpt-4.*` belongs to the name. */
+/** Returns true for `gpt-.*`, `^gpt` and `(a|b)`. In `gpt-4.*`, the dot belongs to the name. */
 function isRegularExpression(alias: string): boolean {
   return /(?:^|[^A-Za-z0-9])\.[*+]|\.\+|^\^|\$$|[|\\()[\]]/.test(alias);
 }
@@ -209,7 +209,7 @@ function readPrefix(all: CheckContext): string {
 
 type ModelValue = SectionValue<typeof models>[string];
 
-/** Reports a pattern, and a name that begins with the public prefix, because its public name would repeat the prefix. */
+/** Reports a pattern, and a name that starts with the public prefix, because the public name would then contain the prefix twice. */
 function checkName(name: string, publicPrefix: string, report: Report): void {
   if (name.includes('*')) {
     const right = 'name one model here, and put patterns such as "gpt-*" under aliases';
@@ -232,7 +232,7 @@ function checkRoute(to: string, path: YamlPath, upstreamNames: readonly string[]
     report(path, `refers to the upstream "${upstream}", which does not exist`, suggest(upstream, upstreamNames));
 }
 
-/** Reports repeated routes, because a second attempt would go to the route that has failed. */
+/** Reports repeated routes, because a second attempt would go to the route that has just failed. */
 function reportRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, report: Report): void {
   const seenRoutes = new Set<string>();
   for (const [index, route] of routes.entries()) {
@@ -243,8 +243,8 @@ function reportRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, repo
 }
 
 /**
- * Reports a reasoning style that no format of the route supports, because it would be ignored silently. A style of the model applies to all
- * of its routes, so one of them must support it.
+ * Reports a reasoning style that none of the route's formats supports, because it would be ignored silently. A style for the model applies
+ * to all of its routes, so it is enough if one of them supports it.
  */
 function checkQuirks(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
   const formatsByRoute = model.routes.map((route) => findFormats(typeof route === 'string' ? route : route.to, all));
@@ -299,7 +299,7 @@ function findFormats(to: string, all: CheckContext): readonly string[] | undefin
   return upstream.vendor === undefined ? undefined : all.vendors.get(upstream.vendor)?.formats;
 }
 
-/** Splits UPSTREAM/MODEL at the first slash, because the upstream's name of the model may contain slashes. */
+/** Splits UPSTREAM/MODEL at the first slash, because the model's name at the upstream may contain slashes. */
 export function splitRoute(to: string): [upstream: string, model: string] {
   const slash = to.indexOf('/');
   return slash === -1 ? [to, ''] : [to.slice(0, slash), to.slice(slash + 1)];

@@ -1,7 +1,7 @@
 import { array, string } from '#core/platform/schema.ts';
 import { defineSection, type SectionValues } from '../section.ts';
 
-/** The section `operators`: accounts that may view the operator's pages. */
+/** The section `operators`: the accounts that may open operator pages. */
 export const operatorsSection = defineSection({
   name: 'operators',
   schema: array(
@@ -10,7 +10,7 @@ export const operatorsSection = defineSection({
   ),
 });
 
-/** Returns true for an address in `operators`, ignoring case. */
+/** Returns true if an address is listed in `operators`. Case is ignored. */
 export function isOperatorAddress(
   { section }: { readonly section: SectionValues['get'] },
   address: string | undefined,
@@ -20,7 +20,7 @@ export function isOperatorAddress(
   return section(operatorsSection).some((operator) => foldAscii(operator) === foldedAddress);
 }
 
-/** Folds only ASCII, because Unicode would fold, for example, the Kelvin sign (U+212A) to `k`, which is a different mailbox. */
+/** Folds only ASCII letters: Unicode would also fold the Kelvin sign (U+212A) to `k`, for example, which is a different mailbox. */
 function foldAscii(address: string): string {
   return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -9,8 +9,8 @@ const publicUrlReason: Production = {
 };
 
 /**
- * Finds the reason for refusing demos: strangers may reach this gateway, because NODE_ENV is production or `service.base_url` is not this
- * machine. Sandbox payments, demo upstreams, test credentials and local sign-in are then refused, and there is no demo account, because
+ * Returns why demos are refused: strangers may reach this gateway, because NODE_ENV is production or `service.base_url` is not this
+ * machine. Sandbox payments, demo upstreams, test credentials and local sign-in are then refused, and there is no demo account; otherwise,
  * anyone could confirm their own payment (docs/decisions/0032-a-public-url-is-production.md).
  *
  * @returns undefined if demos are allowed
@@ -20,7 +20,7 @@ export function findProductionReason(values: SectionValues, isProductionEnvironm
   return isPublic(values) && !values.get(service).unsafe_public_demo ? publicUrlReason : undefined;
 }
 
-/** Returns true if the operator has allowed demos on a public gateway. Every page then shows a notice. */
+/** Returns true if the operator has allowed demos on a public gateway. Every page then says so. */
 export function isPublicDemo(values: SectionValues, isProductionEnvironment: boolean): boolean {
   return isPublic(values) && findProductionReason(values, isProductionEnvironment) === undefined;
 }

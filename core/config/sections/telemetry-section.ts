@@ -1,14 +1,14 @@
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { defineSection, type SectionValue } from '../section.ts';
 
-/** Kinds of data that can be sent. */
+/** What can be sent. */
 export const telemetrySignals = ['traces', 'metrics', 'records'] as const;
 export type TelemetrySignal = (typeof telemetrySignals)[number];
 
-/** Matches `name=value,name=value` with percent-encoded values, as in OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES. */
+/** `name=value,name=value` with percent-encoded values, as in OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES. */
 const pairsPattern = '^\\s*([^=,\\s]+=[^,]*(,\\s*[^=,\\s]+=[^,]*)*)?\\s*$';
 
-/** The section `telemetry`: data for an OpenTelemetry collector. */
+/** The section `telemetry`: what to send to an OpenTelemetry collector. */
 export const telemetrySection = defineSection({
   name: 'telemetry',
   fixed: true,

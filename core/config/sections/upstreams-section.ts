@@ -12,7 +12,7 @@ import { checkCredentials, checkPlaceholder, listCredentialNotices } from './che
 
 const capacityPeriods = ['second', 'minute', 'hour', 'day'] as const;
 
-/** The section `upstreams`: the destinations of requests. */
+/** The section `upstreams`: where requests are sent. */
 export const upstreams = defineSection({
   name: 'upstreams',
   isPerRequest: true,
@@ -109,8 +109,8 @@ interface RegisteredNames {
 }
 
 /**
- * Creates the section's schema for editors, which complete the names of registered vendors and formats. The section's check reports other
- * names.
+ * Creates the section's schema for editors, which complete the names of registered vendors and formats. The section's own check reports any
+ * other names.
  */
 export function createUpstreamsSchema({ formats, vendors }: RegisteredNames): JsonSchema {
   const { additionalProperties: entry, ...schema } = upstreams.schema;
@@ -206,7 +206,7 @@ export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report
   }
 }
 
-/** Reports invalid headers, which would otherwise fail every request. */
+/** Reports invalid headers, which would make every request fail. */
 function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, report: Report): void {
   for (const [index, key] of api_keys.entries()) {
     const mistake = findKeyMistake(key);
@@ -221,7 +221,7 @@ function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, repo
   }
 }
 
-/** Finds the mistake in a header, with its correction but without the value; undefined for a valid header. */
+/** Returns what is wrong with a header and what to do, without the value; undefined if it is valid. */
 function findHeaderMistake(name: string, value: string): readonly [wrong: string, right: string] | undefined {
   if (!headerNamePattern.test(name)) return ['is not a valid header name', 'use letters, digits and hyphens'];
   if (connectionHeaders.has(name.toLowerCase())) return ['is set by the gateway', 'remove it'];
@@ -229,7 +229,7 @@ function findHeaderMistake(name: string, value: string): readonly [wrong: string
   return ['has a line break or a character that headers cannot carry', 'use printable ASCII on one line'];
 }
 
-/** Finds the mistake in an API key, such as a space, because it was pasted or read with surrounding text. */
+/** Returns what is wrong with an API key, such as a space, because it was pasted or read with text around it. */
 function findKeyMistake(key: string): readonly [wrong: string, right: string] | undefined {
   const variable = findForeignVariable(key);
   if (variable !== undefined) return ['is a variable in the notation of another program', `write "\${${variable}}"`];
@@ -239,8 +239,8 @@ function findKeyMistake(key: string): readonly [wrong: string, right: string] | 
 }
 
 /**
- * Finds the mistake in the base URL of an upstream, with its correction; undefined for a valid URL. Requests only use origin and path, so
- * other parts would be dropped silently.
+ * Returns what is wrong with an upstream's base URL and what to do; undefined if it is valid. Requests use only its origin and path, so
+ * anything else would be dropped silently.
  */
 function findBaseUrlMistake(text: string): readonly [wrong: string, right: string] | undefined {
   const url = URL.parse(text);
@@ -259,13 +259,13 @@ function findBaseUrlMistake(text: string): readonly [wrong: string, right: strin
 }
 
 /**
- * Matches the paths of vendors' endpoints, which their documentation appends to the base URL. A single word only counts after a version
- * segment, because a proxy may use it for other purposes.
+ * Matches the endpoint paths that vendors' documentation appends to the base URL. A single word counts only after a version segment,
+ * because a proxy may use it for something else.
  */
 const endpointPath =
   /\/(?:chat\/completions|images\/generations|api\/chat|api\/generate|models\/[^/]+:\w+|(?<=\/v\d\w*\/)(?:completions|embeddings|responses|messages))\/*$/;
 
-/** Finds an endpoint at the end of a base URL. The format's path would be appended to it, and every request would fail. */
+/** Finds an endpoint at the end of a base URL. The format's path would be appended to it, so every request would fail. */
 function findEndpointMistake(path: string): readonly [wrong: string, right: string] | undefined {
   const [endpoint] = endpointPath.exec(path) ?? [];
   if (endpoint === undefined) return undefined;

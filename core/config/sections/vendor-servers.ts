@@ -3,7 +3,7 @@ import type { Vendor } from '../catalog/catalog.ts';
 import type { SectionValues } from '../section.ts';
 import { upstreams } from './upstreams-section.ts';
 
-/** Servers of vendors that run in the gateway, such as the demo. Each is started when an upstream first uses it. */
+/** Vendors' servers that run inside the gateway, such as the demo. Each is started when an upstream first uses it. */
 export class VendorServers implements AsyncDisposable {
   readonly #vendors: ReadonlyMap<string, Vendor>;
   readonly #log: Logger;
@@ -15,7 +15,7 @@ export class VendorServers implements AsyncDisposable {
   }
 
   /**
-   * Starts the servers that this configuration uses, and returns the vendors with their base URLs.
+   * Starts the servers that this configuration needs, and returns the vendors with their base URLs.
    *
    * @param undo stops the servers that this call has started
    */

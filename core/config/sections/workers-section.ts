@@ -8,7 +8,7 @@ import { memory } from './core-sections.ts';
 const canShareSockets = 'BoundSocket' in net && process.platform !== 'win32';
 const minBytesPerWorker = 512 * 1024 * 1024; // for `auto`
 
-/** The section `workers`: processes that serve on one machine. */
+/** The section `workers`: how many processes serve on one machine. */
 export const workersSection = defineSection({
   name: 'workers',
   fixed: true,
@@ -40,7 +40,7 @@ export const workersSection = defineSection({
 });
 
 /**
- * Computes the number of workers: as configured or, with `auto`, as many as processors and memory allow.
+ * Returns the number of workers: as configured or, with `auto`, as many as processors and memory allow.
  *
  * @param maxBytes `memory.max_bytes`
  */

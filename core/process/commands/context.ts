@@ -11,10 +11,10 @@ import { type Config, validate } from '#core/extension/validation/validate-confi
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-/** Context of core's own commands. */
+/** What core's own commands may use. */
 export interface CoreCommandContext extends CommandContext {
   readonly log: Logger;
-  /** Path of gateway.yaml. */
+  /** Returns the path of gateway.yaml. */
   file(): string;
   /**
    * Reads and validates gateway.yaml, including the sections of plugins.
@@ -24,14 +24,14 @@ export interface CoreCommandContext extends CommandContext {
   load(): Promise<LoadedGateway>;
 }
 
-/** A valid gateway.yaml, with the plugins that it uses. */
+/** A valid gateway.yaml, and the plugins that it uses. */
 export interface LoadedGateway {
   readonly document: GatewayDocument;
   readonly config: Config;
   readonly registry: Registry;
-  /** Server with all plugins registered, which does not listen; undefined if gateway.yaml lists no plugins. */
+  /** Server with all plugins registered; it does not listen. Undefined if gateway.yaml lists no plugins. */
   readonly server: Server | undefined;
-  /** Sets the host that `server.host()` returns; without it, `server.host()` throws. */
+  /** Sets the host that `server.host()` returns. Until then, `server.host()` throws. */
   useHost(host: Host): void;
 }
 
@@ -61,7 +61,7 @@ export function createContext(
     },
     async withHost<T>(work: (host: Host) => Promise<T>): Promise<T> {
       const { config, registry } = await load();
-      // Imported here, so that only commands that use databases and queues load their libraries.
+      // Imported late, so that only commands that use databases and queues load those libraries.
       const [{ OpenServices }, { createHost }] = await Promise.all([
         import('../services.ts'),
         import('#core/gateway/host/host.ts'),

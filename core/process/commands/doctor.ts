@@ -15,7 +15,7 @@ import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
 import type { CoreCommandContext, LoadedGateway } from './context.ts';
 
 const defaultTimeoutSeconds = 10;
-/** Default duration of slow calls to the public address, because many proxies time out after 60 s. */
+/** How long slow calls to the public address take by default: many proxies time out after 60 s. */
 const defaultSlowSeconds = 65;
 
 interface DoctorOptions {
@@ -76,7 +76,7 @@ async function runDoctor(context: CoreCommandContext, options: DoctorOptions): P
   const unknownNames = only?.filter((name) => !names.has(name)) ?? [];
   if (unknownNames.length > 0 && !(loaded instanceof ConfigError))
     throw new CommandFailed(`Check "${unknownNames.join('", "')}" not found. Checks: ${[...names].join(', ')}`, 2);
-  // With an invalid file, only the configuration check can run.
+  // If the file is invalid, only the configuration check can run.
   const selectedChecks =
     loaded instanceof ConfigError
       ? [configuration]
@@ -93,7 +93,7 @@ async function runDoctor(context: CoreCommandContext, options: DoctorOptions): P
   if (failures > 0) throw new CommandFailed(`${failures} of ${findings.length} checks failed`);
 }
 
-/** Creates the check of gateway.yaml. If it fails, the other checks cannot run, because they need the configuration. */
+/** Creates the check of gateway.yaml. If it fails, no other check can run, because all need the configuration. */
 function createConfigurationCheck(file: string, loaded: LoadedGateway | ConfigError): NamedCheck {
   const finding: Finding =
     loaded instanceof ConfigError
@@ -139,10 +139,10 @@ async function createChecks(
 }
 
 /**
- * Chooses the public address to call; undefined without `--url`.
+ * Returns the public address to call; undefined without `--url`.
  *
  * @param configuredUrl `service.base_url`
- * @throws CommandFailed if neither option nor file has a URL
+ * @throws CommandFailed if neither the option nor the file contains a URL
  */
 function choosePublicAddress(
   { url, slow }: DoctorOptions,
@@ -154,7 +154,7 @@ function choosePublicAddress(
   return { url: address, seconds: slow };
 }
 
-/** Creates the checks of a diagnosis. If that fails, the result is one failing check. */
+/** Creates a diagnosis's checks. If that fails, the failure itself becomes the only check. */
 function createNamedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedCheck[] {
   try {
     return [...checks(host)].map(({ subject, timeout, isAsked, run }) => ({
@@ -169,7 +169,7 @@ function createNamedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): Na
   }
 }
 
-/** Creates services for diagnoses without opening the database, which may be what is broken. */
+/** Creates services for diagnoses without opening the database: it may be what is broken. */
 function createClosedServices(dataFolder: string, { isProduction }: LoadedGateway['document']): Services {
   const keeper = new Keeper();
   const services: Pick<Services, keyof DiagnosisHost & keyof Services> = {

@@ -31,7 +31,7 @@ import type { CoreCommandContext } from './context.ts';
 
 const parseNumber = parseInteger(1, 2_147_483_647);
 
-/** Defines `daypass history`, `diff` and `rollback`: list, compare and restore configurations that have served. */
+/** Defines `daypass history`, `diff` and `rollback`, which list, compare and restore configurations that have been in effect. */
 export function defineHistory(parser: Parser, context: CoreCommandContext): void {
   const list = parser
     .command('history')
@@ -131,7 +131,7 @@ async function runRollback(
   });
 }
 
-/** Performs and records an operator's action without a running gateway. */
+/** Performs and records an operator's action even if no gateway is running. */
 function recordConfigAction(
   host: Host,
   { name, subject }: Pick<ActionKind, 'name' | 'subject'>,

@@ -36,7 +36,8 @@ Run \`daypass start\` in this folder. It prints the URL, a demo key and a workin
 `;
 
 /**
- * Defines `daypass init`: creates a folder from which a gateway starts. It does not prompt, because all settings have defaults in files.
+ * Defines `daypass init`, which creates a folder that a gateway can start from. It asks no questions, because files provide defaults for
+ * all settings.
  */
 export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandContext, 'print' | 'log'>): void {
   parser
@@ -58,7 +59,7 @@ export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandConte
         ['.gitignore', '.env\ndata/\n'],
         ['README.md', renderReadme(basename(target))],
       ]);
-      // With NODE_ENV=production, as in the image, the demo models of the new file would be refused.
+      // With NODE_ENV=production, as in the image, the demo models in the new file would be refused.
       const names = (await createStarters(target, log, {})).map(({ name }) => `the folder ${name}`);
       const changeFolder = target === process.cwd() ? '' : `cd ${folder} && `;
       const fileList = new Intl.ListFormat('en-GB').format(['gateway.yaml', '.env', 'README.md', ...names]);
@@ -72,12 +73,12 @@ interface InitOptions {
 }
 
 interface CreatedStarter {
-  /** Folder name: `pages`. */
+  /** Name of the folder: `pages`. */
   readonly name: string;
   readonly writtenPaths: readonly string[];
 }
 
-/** Writes the plugins' starter files with values from the folder's gateway.yaml. Existing files are kept. */
+/** Writes the plugins' starter files, using the values in the folder's gateway.yaml. Existing files are kept. */
 async function createStarters(
   folder: string,
   log: CoreCommandContext['log'],
@@ -118,9 +119,9 @@ async function createFile(file: string, text: string): Promise<boolean> {
 }
 
 /**
- * Creates the files. Existing files are kept.
+ * Creates the files. Existing ones are kept.
  *
- * @throws CommandFailed if the first file, gateway.yaml, exists, because the folder is in use
+ * @throws CommandFailed if the first file, gateway.yaml, exists, because the folder is then in use
  */
 async function createFiles(folder: string, files: readonly (readonly [name: string, text: string])[]): Promise<void> {
   try {
@@ -130,7 +131,7 @@ async function createFiles(folder: string, files: readonly (readonly [name: stri
   }
   for (const [index, [name, text]] of files.entries()) {
     try {
-      // Only the owner may read the file with the secrets.
+      // The file with the secrets must be readable only by its owner.
       await writeFile(join(folder, name), text, { flag: 'wx', mode: name === '.env' ? 0o600 : 0o666 });
     } catch (error) {
       const isExisting = getErrorCode(error) === 'EEXIST';

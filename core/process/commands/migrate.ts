@@ -24,7 +24,7 @@ export function defineMigrate(parser: Parser, { load, log, print, withHost }: Co
     });
 }
 
-/** Reads the version that introduced each migration, by name; plugins have versions of their own. */
+/** Returns the version that introduced each migration, by name. Plugins have versions of their own. */
 async function readVersions(sets: readonly MigrationFiles[]): Promise<Map<string, string>> {
   const loadedSets = await Promise.all(sets.map(loadMigrations));
   return new Map(

@@ -3,7 +3,7 @@ import type { CoreCommandContext } from './context.ts';
 import { withHistory } from './history.ts';
 import { sendWorkerOrder } from './workers.ts';
 
-/** Name of the command, for which a plugin declares additional options. */
+/** The command's name. A plugin may declare further options for it. */
 export const reloadName = 'reload';
 
 /** Defines `daypass reload`: all instances reload gateway.yaml, or try another file. */
@@ -14,7 +14,7 @@ export function defineReload(parser: Parser, context: CoreCommandContext): void 
     .action(async () => {
       const options: object = command.opts();
       const hasNoArguments = command.args.length === 0 && Object.keys(options).length === 0;
-      // Through the supervisor, workers report the result, and the database need not be reachable.
+      // Through the supervisor, workers report the result, and the database does not have to be reachable.
       if (hasNoArguments && (await sendWorkerOrder(context, 'reload')) === undefined) return;
       const variants = hasNoArguments ? undefined : await (await context.load()).registry.variantSource?.load();
       if (await variants?.reload(context, command.args[0], options)) return;

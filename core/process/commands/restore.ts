@@ -9,7 +9,7 @@ import { findPostmasterPid } from '#core/platform/database/postmaster.ts';
 import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
 
-/** Name of the temporary folder inside the data folder, whose content is moved into place when complete. */
+/** Temporary folder inside the data folder. Its content is moved into place when it is complete. */
 const temporaryName = '.restoring';
 const replacedPrefix = 'before-restore-';
 
@@ -84,13 +84,13 @@ interface RestoreParts {
   readonly tables: Parameters<typeof listMigrations>[0];
 }
 
-/** Restores into a temporary folder inside the data folder, which may be a volume, and moves the result into place. */
+/** Restores into a temporary folder inside the data folder, which may be a volume of its own, and moves the result into place. */
 async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite: boolean): Promise<void> {
   const { log } = parts.context;
   await mkdir(dataFolder, { recursive: true });
   const temporary = join(dataFolder, temporaryName);
   await requireStopped(dataFolder);
-  // The backup folder may be inside the data folder.
+  // The backup may be in a folder inside the data folder.
   const [backupFolder = ''] = relative(dataFolder, resolve(parts.path)).split(sep);
   const ignoredNames = new Set([temporaryName, 'lost+found', backupFolder]);
   const presentNames = (await readdir(dataFolder)).filter((name) => !ignoredNames.has(name));
@@ -112,7 +112,7 @@ async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite:
   await moveIntoPlace(parts.context, dataFolder, temporary, presentNames);
 }
 
-/** @throws CommandFailed while a database server runs in the folder, possibly left behind by a killed gateway */
+/** @throws CommandFailed if a database server is running in the folder; a killed gateway may have left it behind */
 async function requireStopped(dataFolder: string): Promise<void> {
   if ((await findServerPid(dataFolder)) === undefined) return;
   throw new CommandFailed(`PostgreSQL runs in ${dataFolder}. Stop the gateway first: it stops PostgreSQL as well.`);

@@ -25,13 +25,13 @@ export function defineStart(parser: Parser, context: CoreCommandContext, createS
     .description('serve until SIGTERM or SIGINT; reload the configuration when the file changes and on SIGHUP')
     .option('--no-notice', 'stop without the notice period of gateway.yaml, as in development')
     .action(async ({ notice }: { notice: boolean }) => {
-      // Created first, so that a signal also stops the start.
+      // Created first, so that a signal also stops a gateway that is still starting.
       const signals = createSignals();
       signals.startHandling();
       const processLog = openProcessLog(process.env);
       if (processLog.format === 'text') return serve(context, processLog, signals, notice);
       logWarnings(processLog.log);
-      // A log collector must get only JSON, so failures are logged instead of printed.
+      // A log collector must get nothing but JSON, so failures are logged, not printed.
       await serve(context, processLog, signals, notice).catch((error: unknown) => {
         const isRefused = error instanceof ConfigError || error instanceof StartRefused;
         processLog.log.error('the gateway has not started', isRefused ? error.message : error);
@@ -51,7 +51,7 @@ async function serve(
   const document = await readDocument(file(), process.env);
   const workerSettings = readWorkerSettings();
   if (workerSettings === undefined && document.contains(['workers'])) {
-    // Imported here, because a single process does not need these modules.
+    // Imported late, because a single process does not need these modules.
     const { planWorkers } = await import('../workers/plan.ts');
     const plan = planWorkers(document);
     if (plan !== undefined) {
@@ -62,7 +62,7 @@ async function serve(
   const link = workerSettings && new (await import('../workers/link.ts')).SupervisorLink(signals, log);
   const worker = workerSettings && link && { ...workerSettings, link };
   using _names = installNames(log);
-  // Ensures the demo key before listening, so that scripts that wait for readiness find a valid key.
+  // Makes sure that there is a demo key before listening, so that scripts that wait for readiness find a valid one.
   const beforeListening = (host: Host) => readDemoKey(host, log);
   const options = { file: file(), document, environment: process.env, log, worker, beforeListening };
   const gateway = await startUnlessStopped(signals, options);
@@ -71,7 +71,7 @@ async function serve(
   hideSecrets(gateway.secrets);
   if (link === undefined) await greet(gateway, gateway.operatorUrl, log, format, print);
   const reloadGateway = createReloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
-  // A changed file may name other secret files, even if it is refused because they do not exist yet.
+  // Watched anew even if the file was refused: it may name other secret files, and may be refused because they do not exist yet.
   const reload = (isRequested: boolean) => reloadGateway(isRequested).finally(() => watch.refresh());
   const reloadInBackground = guardListener(log, 'reloading gateway.yaml', reload);
   const onError = (error: Error, path: string) => log.warn(`${path} cannot be watched: ${error.message}`);
@@ -91,7 +91,7 @@ async function serve(
   const cause = await signals.first;
   if (cause instanceof Error) log.error('unhandled error; the gateway is stopping', cause);
   else log.info(`${cause}: finishing requests in flight`);
-  // If the supervisor is lost, its successor needs the port.
+  // If the supervisor is gone, its successor needs the port.
   const isReplaced = cause === 'replaced' || cause === 'supervisor lost';
   const skipNotice = notice || isReplaced ? signals.hurry : AbortSignal.abort();
   const isClean = await Promise.race([
@@ -128,7 +128,7 @@ function createReloader(
   };
 }
 
-/** Stops the gateway. Returns true if all resources were closed; the embedded database is stopped in any case. */
+/** Stops the gateway. Returns true if all resources were closed. The embedded database is stopped in any case. */
 async function stopGateway(gateway: Gateway, hurry: AbortSignal, isReplaced: boolean, log: Logger): Promise<boolean> {
   try {
     await gateway.stop(hurry, isReplaced);
@@ -140,7 +140,7 @@ async function stopGateway(gateway: Gateway, hurry: AbortSignal, isReplaced: boo
   }
 }
 
-/** Exits at the third stop signal; never returns. */
+/** Exits at the third stop signal. Never returns. */
 async function endAtThirdSignal(gateway: Gateway, signals: StopSignals, log: Logger): Promise<never> {
   await signals.third;
   log.warn('third signal: ending at once');
@@ -157,7 +157,7 @@ async function startUnlessStopped(signals: StopSignals, options: GatewayOptions)
   const stopping = new AbortController();
   runInBackground(log, 'stopping the start', async () => stopping.abort(await signals.first));
   try {
-    // The serving modules are loaded only here: other commands need a fraction of them.
+    // Imported late, because other commands need only a fraction of the modules that serving needs.
     const { Gateway } = await import('../app.ts');
     return await Gateway.start({ ...options, signal: stopping.signal });
   } catch (error) {
@@ -185,8 +185,8 @@ async function readDemoKey(host: Host, log: Logger): Promise<IssuedKey | undefin
 }
 
 /**
- * Prints to stdout where the gateway serves. With a JSON log, the address is logged; stdout, which a collector may also read, then gets the
- * greeting only on a terminal or if there is a demo key, which gateways in production do not have.
+ * Prints to stdout where the gateway serves. If the log is JSON, the address is logged instead, and stdout, which a collector may read too,
+ * gets the greeting only on a terminal, or if there is a demo key (which production gateways do not have).
  */
 async function greet(
   gateway: Gateway,
@@ -206,9 +206,9 @@ async function greet(
 }
 
 /**
- * Stops the gateway after an unhandled error, because the state of the process is unknown. Running exchanges finish first.
+ * Stops the gateway after an unhandled error, because the state of the process is then unknown. Running exchanges finish first.
  *
- * A rejected promise that a third-party plugin did not await is only logged.
+ * If a third-party plugin did not handle a rejected promise, that is only logged.
  */
 function stopOnErrors(signals: StopSignals, log: Logger, plugins: ForeignPlugins): void {
   const onError = (error: unknown) => signals.fail(error instanceof Error ? error : new Error(String(error)));

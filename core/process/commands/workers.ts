@@ -9,7 +9,7 @@ const descriptions = {
   stop: 'stop the running gateway and its workers, as SIGTERM does, and wait for it',
 } as const satisfies Partial<Record<Action, string>>;
 
-/** Defines `daypass restart` and `stop` for the supervisor of `workers`; a gateway of one process uses signals. */
+/** Defines `daypass restart` and `stop` for the supervisor of `workers`. A gateway with a single process is controlled by signals. */
 export function defineWorkers(parser: Parser, context: CoreCommandContext): void {
   for (const [action, description] of Object.entries(descriptions))
     parser
@@ -25,7 +25,7 @@ export function defineWorkers(parser: Parser, context: CoreCommandContext): void
 /**
  * Sends an order to the supervisor and prints its progress.
  *
- * @returns undefined when done; an error message if no supervisor runs
+ * @returns undefined when done; an error message if no supervisor is running
  * @throws CommandFailed if the action failed
  */
 export async function sendWorkerOrder(

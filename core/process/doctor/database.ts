@@ -12,16 +12,16 @@ import type { PluginTables } from '#core/platform/database/tables.ts';
 import { withClient } from '#core/platform/database/with-client.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 
-/** Share of the server's connections in use above which doctor warns. */
+/** Doctor warns if a larger share of the server's connections is in use. */
 const maxUsedShare = 0.9;
 const maxClockDifferenceMs = 5_000;
 const timeoutMs = 8_000;
 
-/** Environment variables with server URLs. Without the first one, the others are ignored, and the server is embedded. */
+/** Environment variables with server URLs. If the first one is not set, the others are ignored and the server is embedded. */
 const variables = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const;
 
 /**
- * Creates the checks of PostgreSQL at each URL that is set, and of its tables against this version. They query the server directly, without
+ * Creates checks of PostgreSQL at each URL that is set, and of its tables against this version. They query the server directly, without
  * starting or migrating it.
  */
 export function databaseDiagnoses(
@@ -77,7 +77,7 @@ async function queryServer(
   }
 }
 
-/** Returns the embedded server's URL; a finding if the server is not running, which is normal while no gateway runs. */
+/** Returns the embedded server's URL. If the server is not running, which is normal as long as no gateway runs, returns a finding. */
 async function findEmbeddedUrl(dataFolder: string): Promise<string | Finding> {
   const access = await readAccess(dataFolder);
   if (access === undefined) return skipped('the first start creates it');
@@ -85,7 +85,7 @@ async function findEmbeddedUrl(dataFolder: string): Promise<string | Finding> {
   return skipped('does not run; it starts with the gateway');
 }
 
-/** @param variable variable with the URL; undefined for the embedded server */
+/** @param variable the variable that contains the URL; undefined for the embedded server */
 function explainFailure(error: unknown, variable: string | undefined): Finding {
   const reason = describeConnectionError(error);
   if (reason === 'authentication failed') {
@@ -105,12 +105,12 @@ function explainFailure(error: unknown, variable: string | undefined): Finding {
     : { ...finding, advice: 'Read postgres.log in the data folder, then restart the gateway.' };
 }
 
-/** Settings and state that a server reports. */
+/** What a server reports about its settings and state. */
 export interface ServerRow {
   readonly version: string;
   readonly standby: boolean;
   readonly read_only: boolean;
-  /** File that makes the server read-only; null if a setting of the database or the user does. */
+  /** The file that makes the server read-only; null if a setting of the database or the user does. */
   readonly read_only_file: string | null;
   readonly clock_ms: number;
   readonly used_connections: number;
@@ -136,10 +136,10 @@ async function checkServer(client: pg.Client, now: () => number, variable: strin
 }
 
 /**
- * Evaluates a server's report.
+ * Evaluates what a server reports.
  *
  * @param time this machine's clock, epoch ms
- * @param variable variable with the server's URL; undefined for the embedded server
+ * @param variable the variable that contains the server's URL; undefined for the embedded server
  */
 export function evaluateServer(server: ServerRow, time: number, variable: string | undefined): Finding {
   const {

@@ -11,17 +11,17 @@ import { supportsUpgradeFilter, decodesBrotli, fixedReleases } from '#core/platf
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ProblemView } from '#core/web/problems/find-problems.ts';
 
-/** Free disk space below which doctor warns; the health check fails at a lower minimum. */
+/** Doctor warns if less disk space is free. The health check fails only at a lower limit. */
 const minComfortableBytes = 2_000_000_000;
-/** Allowed difference from other clocks. Signatures and tokens tolerate minutes, but plans would end at the wrong time. */
+/** How far this clock may differ from others. Signatures and tokens tolerate minutes, but plans would end at the wrong time. */
 const maxClockDifferenceMs = 30_000;
 const maxProblems = 5;
-/** Maximum number of servers to query for the time. */
+/** How many servers are asked for the time at most. */
 const maxServers = 3;
 
 const formatMegabytes = (bytes: number) => `${Math.round(bytes / 1_000_000).toLocaleString('en')} MB`;
 
-/** Checks that the running Node.js has the security fixes known to this version. */
+/** Checks that the running Node.js has all security fixes that this version knows about. */
 export const nodeDiagnosis: Diagnosis = {
   name: 'node',
   checks: () => [{ subject: process.versions.node, run: async () => describeNode(process.versions.node) }],
@@ -41,7 +41,7 @@ function describeNode(version: string): Finding {
   );
 }
 
-/** Checks the free space of the data folder and the permission to write there. */
+/** Checks that the data folder has free space and can be written to. */
 export const diskDiagnosis: Diagnosis = {
   name: 'disk',
   checks: (host) => [{ subject: host.dataFolder, run: () => checkDisk(host) }],
@@ -68,7 +68,7 @@ async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Findin
   return ok(`${formatMegabytes(free)} are free`);
 }
 
-/** Compares this machine's clock with the clocks of upstreams. */
+/** Compares this machine's clock with those of upstreams. */
 export const clockDiagnosis: Diagnosis = {
   name: 'clock',
   checks: (host) => [{ run: (signal) => checkClock(host, signal) }],
@@ -94,7 +94,7 @@ async function checkClock({ catalog, now }: DiagnosisHost, signal: AbortSignal):
   return failed(text, 'Synchronize it: timedatectl set-ntp true, or start chronyd.');
 }
 
-/** Measures how far this machine is ahead of a server, ms; undefined if the server sends no date. */
+/** Measures by how many ms this machine's clock is ahead of a server's; undefined if the server sends no date. */
 async function measureClockDifference(
   origin: string,
   now: () => number,
@@ -103,11 +103,11 @@ async function measureClockDifference(
   const startedAt = now();
   const response = await outgoingFetch(origin, { method: 'HEAD', redirect: 'manual', signal });
   const serverTime = Date.parse(response.headers.get('date') ?? '');
-  // The header has whole seconds, so half a second is added on average.
+  // The header contains whole seconds, so on average the server's time is half a second later.
   return Number.isNaN(serverTime) ? undefined : (startedAt + now()) / 2 - (serverTime + 500);
 }
 
-/** Reports whether the gateway runs on this machine, its failing health checks, and other problems for the operator. */
+/** Reports whether the gateway is running on this machine, which of its health checks fail, and other problems for operators. */
 export const gatewayDiagnosis: Diagnosis = {
   name: 'gateway',
   checks: (host) => [{ run: () => checkGateway(host) }],

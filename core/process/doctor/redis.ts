@@ -5,7 +5,7 @@ import { describeConnectionError } from '#core/platform/errors/connection-error.
 
 const timeoutMs = 5_000;
 
-/** Creates the checks of Redis at each URL that is set. Redis must accept commands, and must not evict the keys of jobs. */
+/** Creates checks of Redis at each URL that is set. Redis must accept commands and must not evict the keys of jobs. */
 export function createRedisDiagnosis(url: string | undefined, queueUrl: string | undefined): Diagnosis {
   return {
     name: 'redis',
@@ -24,7 +24,7 @@ export function createRedisDiagnosis(url: string | undefined, queueUrl: string |
   };
 }
 
-/** @param hasJobs true if this Redis holds jobs, which must not be evicted */
+/** @param hasJobs true if this Redis contains jobs, which must not be evicted */
 async function checkRedis(url: string, variable: string, hasJobs: boolean): Promise<Finding> {
   const { clusterSlots, readInfo } = await import('#core/platform/shared/redis-client.ts');
   try {
@@ -61,7 +61,7 @@ function explainRedisError(error: unknown, variable: string, url: string): Findi
   if (reason === 'authentication failed')
     return failed(reason, `Correct user and password in ${variable}, or the ACL of that user.`);
   if (reason.includes('URL begins with')) return failed(reason, formatSchemeAdvice(variable));
-  // The server sends the reason and closes the connection, but the client reports only a lost connection.
+  // The server says why and closes the connection, but the client reports only that the connection was lost.
   if (reason === 'connection lost' && !url.includes('@'))
     return failed(
       'the connection was closed',
@@ -71,12 +71,12 @@ function explainRedisError(error: unknown, variable: string, url: string): Findi
 }
 
 /**
- * Returns true for a node of a cluster.
+ * Returns true if the server is a cluster node.
  *
  * @param info response to INFO
  */
 export function isClusterNode(info: string): boolean {
-  // Redis also reports redis_mode, and Valkey server_mode.
+  // Not `redis_mode`, which Valkey calls `server_mode`.
   return readField(info, 'cluster_enabled') === '1';
 }
 
@@ -98,7 +98,7 @@ export function describeServer(info: string, variable: string, policy: string | 
   return ok(version);
 }
 
-/** Reads product and version. Valkey and Dragonfly also report the Redis version that they are compatible with. */
+/** Returns product and version. Valkey and Dragonfly also report the Redis version that they are compatible with. */
 function readVersion(info: string): string {
   const names = { valkey_version: 'Valkey', dragonfly_version: 'Dragonfly', redis_version: 'Redis' };
   for (const [field, name] of Object.entries(names)) {

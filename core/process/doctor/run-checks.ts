@@ -3,7 +3,7 @@ import { failed, type Finding } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { DeadlineExceeded, withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** A check with the name of its diagnosis. */
+/** A check, and the name of the diagnosis that it belongs to. */
 export interface NamedCheck extends DiagnosticCheck {
   readonly name: string;
 }
@@ -16,11 +16,11 @@ export interface CheckedFinding extends Finding {
 }
 
 /**
- * Runs all checks concurrently. A hanging check fails at its timeout and does not delay the others. Never rejects.
+ * Runs all checks concurrently. A check that hangs fails at its timeout without delaying the others. Never rejects.
  *
- * @param defaultTimeoutMs timeout of checks without their own
+ * @param defaultTimeoutMs timeout for checks that do not set one
  * @param redact removes secrets from texts
- * @returns findings in the order of the checks
+ * @returns findings, in the order of the checks
  */
 export function runChecks(
   checks: readonly NamedCheck[],
@@ -47,7 +47,7 @@ async function runCheck(
   return advice === undefined ? checkedFinding : { ...checkedFinding, advice: redact(advice) };
 }
 
-/** Starts a check; an exception becomes a rejection. */
+/** Starts a check. If it throws synchronously, that becomes a rejection. */
 async function startCheck(run: DiagnosticCheck['run'], signal: AbortSignal): Promise<Finding> {
   return run(signal);
 }

@@ -16,7 +16,7 @@ const closeTimeoutMs = 1_000;
 
 const doneLine = 'done';
 
-/** Performs an action and reports its progress. Rejects with the reason for a failure. */
+/** Performs an action and reports its progress. Rejects with the reason if it fails. */
 export type PerformAction = (action: Action, reportProgress: (line: string) => void) => Promise<void>;
 
 /** Thrown if no process listens on the data folder's socket. */
@@ -24,7 +24,7 @@ export class NoSupervisor extends Error {
   override readonly name = 'NoSupervisor';
 }
 
-/** The socket that receives orders for a supervisor. Only the supervisor's user can connect. */
+/** The socket on which a supervisor takes orders. Only the supervisor's own user can connect. */
 export class ControlSocket {
   readonly #server: Server;
   readonly #dataFolder: string;
@@ -52,7 +52,7 @@ export class ControlSocket {
     });
   }
 
-  /** Closes the socket, after waiting up to a second for commands to read their results. */
+  /** Closes the socket, after giving commands up to a second to read their results. */
   async close(): Promise<void> {
     if (!(await isDiskResponsive({ path: getSocketPath(this.#dataFolder) }))) return this.#server.closeAllConnections();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -65,7 +65,7 @@ function getSocketPath(dataFolder: string): string {
   return join(dataFolder, 'supervisor.sock');
 }
 
-/** Responds with lines of text; the last line is `done` or the error. */
+/** Responds with lines of text. The last line is `done` or the error. */
 async function respond(
   { method, url }: IncomingMessage,
   response: ServerResponse,
@@ -87,9 +87,9 @@ async function respond(
 }
 
 /**
- * Sends an order to the supervisor of a data folder and waits for the result. A restart takes as long as the requests in flight.
+ * Sends an order to a data folder's supervisor and waits for the result. A restart takes as long as the requests in flight.
  *
- * @throws NoSupervisor, or Error with the reason for a failure
+ * @throws NoSupervisor, or Error with the reason if the action fails
  */
 export async function sendOrder(
   dataFolder: string,

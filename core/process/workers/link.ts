@@ -12,13 +12,13 @@ const reportIntervalMs = 2_000;
 
 interface Worker {
   running(): number;
-  /** Closes the connections of this many of the next responses. */
+  /** Closes the connection of each of the next responses, up to this number. */
   shedConnections(connections: number): void;
   respondToOperator(question: ForwardedRequest): Promise<ForwardedResponse> | undefined;
   /**
    * Reloads gateway.yaml.
    *
-   * @returns false if the file was refused, which is logged
+   * @returns false if the file was refused; that is logged
    */
   reload(): Promise<boolean>;
   greet(operatorUrl: string | undefined): Promise<void>;
@@ -44,7 +44,7 @@ export class SupervisorLink {
     process.once('disconnect', () => signals.followOrder('supervisor lost'));
   }
 
-  /** Reports to the supervisor that this worker is ready, and then its load at intervals. */
+  /** Tells the supervisor that this worker is ready and then, at intervals, how busy it is. */
   serve(worker: Worker): void {
     this.#worker = worker;
     this.#sendReport({ kind: 'ready' });
@@ -77,7 +77,7 @@ export class SupervisorLink {
     if (crash !== undefined) this.#unhealthyUntil = performance.now() + unhealthyAfterCrashMs - (crash.ageMs ?? 0);
   }
 
-  /** Sends a report. Errors are ignored, because `disconnect` reports a lost supervisor. */
+  /** Sends a report. Errors are ignored, because `disconnect` tells us that the supervisor is gone. */
   #sendReport(report: WorkerReport): void {
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   }

@@ -10,7 +10,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { mergeMetrics } from './merge-metrics.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** Not imported, because an import reads every export of the module, one of which loads Node's own undici. */
+/** Not imported: an import reads every export of the module, and one of them loads Node's own undici. */
 const { createServer } = process.getBuiltinModule('node:http');
 
 interface Workers {
@@ -25,8 +25,8 @@ interface WorkerResponse {
 }
 
 /**
- * The operator's listener for several workers. Metrics and health cover all workers; one worker responds to all other requests. The machine
- * is ready while any worker is ready, so that a load balancer does not remove it because of one restarting worker.
+ * The operator listener for several workers. Metrics and health cover all workers; everything else is answered by one worker. The machine
+ * is ready if any worker is, so that a load balancer does not remove it because one worker restarts.
  */
 export class WorkersOperator {
   readonly #server: Server;
@@ -50,7 +50,7 @@ export class WorkersOperator {
     return formatOperatorAddress({ host: this.#address.host, port: bound.port });
   }
 
-  /** @throws StartRefused with the address and the remedy */
+  /** @throws StartRefused with the address and what to do */
   listen(): Promise<void> {
     return openListener(this.#server, this.#address);
   }
@@ -69,10 +69,10 @@ export class WorkersOperator {
     if (method !== 'GET' && method !== 'HEAD') return createTextResponse(405, 'Use GET.');
     const ready = this.#workers.ready();
     const path = url.split('?', 1)[0] ?? '';
-    // Needs no access control, because the response reveals no state.
+    // No access control, because the response reveals nothing about the state.
     if (path === '/livez') return createJsonResponse(200, { status: 'ok' });
     const isForAllWorkers = path === '/metrics' || path === '/readyz';
-    // Forwards only the headers for access control; with all headers, responses would be compressed.
+    // Forwards only the headers that access control needs: with all of them, responses would be compressed.
     const { host, origin, authorization, 'sec-fetch-site': site } = headers;
     const forwardedHeaders = { host, origin, authorization, 'sec-fetch-site': site };
     const requests = (isForAllWorkers ? ready : ready.slice(0, 1)).map(async (worker) => {

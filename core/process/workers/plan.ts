@@ -8,7 +8,7 @@ import { computeWorkerCount, workersSection } from '#core/config/sections/worker
 import type { ListenAddress } from '#core/gateway/http/accept.ts';
 import { type OperatorAddress, resolveOperatorAddress } from '#core/gateway/operator-listener/address.ts';
 
-/** The settings of gateway.yaml for the supervisor. */
+/** What the supervisor needs from gateway.yaml. */
 export interface WorkerPlan {
   readonly count: number;
   readonly place: ListenAddress;
@@ -17,13 +17,13 @@ export interface WorkerPlan {
   readonly dataFolder: string;
 }
 
-/** Returns the plan for starting workers; undefined for a single process, which also reports an invalid file. */
+/** Returns the plan for starting workers. Undefined if a single process suffices; that process also reports an invalid file. */
 export function planWorkers(document: GatewayDocument): WorkerPlan | undefined {
   const plan = readWorkerPlan(document);
   return plan === undefined || plan.count === 1 || !document.hasRedis ? undefined : plan;
 }
 
-/** Reads the plan; undefined for an invalid file. */
+/** Reads the plan; undefined if the file is invalid. */
 export function readWorkerPlan(document: GatewayDocument): WorkerPlan | undefined {
   const validator = new Validator(document);
   const values = document.values();

@@ -2,25 +2,25 @@ import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import type { StopOrder } from '../stop-signals.ts';
 
-/** A worker's settings from its supervisor. */
+/** What a worker is told by its supervisor. */
 export interface WorkerSettings {
-  /** Number from 1, which a successor inherits. */
+  /** Number from 1. A successor gets the same number. */
   readonly number: number;
-  /** Number of all workers. */
+  /** How many workers there are. */
   readonly count: number;
-  /** Descriptors of the sockets to accept from. */
+  /** Descriptors of the sockets on which to accept connections. */
   readonly descriptors: readonly number[];
-  /** True if no other worker serves when this one starts. */
+  /** True if no other worker is serving when this one starts. */
   readonly isAlone: boolean;
 }
 
-/** The last crash of a worker, for the health checks of all workers. */
+/** The last crash of any worker, for the health checks of all workers. */
 export interface WorkerCrash {
   readonly worker: number;
   readonly how: string;
   /** Epoch ms. */
   readonly at: number;
-  /** Time since then when the order was sent, because the wall clock may be set. Supervisors of earlier versions omit it. */
+  /** How long ago that was when the order was sent, because the wall clock may be set. Supervisors of earlier versions omit it. */
   readonly ageMs?: number;
 }
 
@@ -29,7 +29,7 @@ export type WorkerOrder =
   | { readonly kind: 'stop'; readonly order: StopOrder }
   | { readonly kind: 'reload'; readonly id: number }
   | { readonly kind: 'greet'; readonly operatorUrl: string | undefined }
-  /** Closes the connections of this many of the next responses, so that their clients move to other workers. */
+  /** Closes the connection of each of the next responses, up to this number, so that clients move to other workers. */
   | { readonly kind: 'shed'; readonly connections: number }
   /** Sent when a worker becomes ready or crashes. */
   | { readonly kind: 'workers'; readonly workers: readonly WorkerStatus[]; readonly crash: WorkerCrash | undefined }
@@ -40,13 +40,13 @@ export type WorkerReport =
   | { readonly kind: 'ready' }
   /** Sent every two seconds. */
   | { readonly kind: 'load'; readonly running: number }
-  /** Response to `ask` or `reload`; for `reload`, false if gateway.yaml was refused. */
+  /** Answer to `ask` or `reload`; for `reload`, false if gateway.yaml was refused. */
   | { readonly kind: 'answer'; readonly id: number; readonly answer: ForwardedResponse | boolean | undefined };
 
 const workerVariable = 'DAYPASS_WORKER';
-const firstDescriptor = 4; // after stdio and the IPC channel
+const firstDescriptor = 4; // follows stdio and the IPC channel
 
-/** Reads a worker's settings; undefined in a process without a supervisor. */
+/** Reads a worker's settings; undefined if the process has no supervisor. */
 export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env): WorkerSettings | undefined {
   const [number, count, sockets, aloneFlag] = environment[workerVariable]?.split('/').map(Number) ?? [];
   if (!process.connected || number === undefined || count === undefined || sockets === undefined) return undefined;
@@ -54,7 +54,7 @@ export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env)
   return { number, count, descriptors, isAlone: aloneFlag === 1 };
 }
 
-/** Creates the environment variable that passes settings to a worker, whose sockets have consecutive descriptors. */
+/** Creates the environment variable that passes a worker its settings. Its sockets get consecutive descriptors. */
 export function createWorkerEnvironment({
   number,
   count,

@@ -14,20 +14,21 @@ import { type WorkerExit, WorkerProcess } from './worker-process.ts';
 import { describeSlots, type WorkerSlot, renderSlotMetrics } from './worker-slot.ts';
 
 /**
- * Timeouts in ms. `start`: a start while other workers serve, which may migrate a large database. `drain`: the end of a replaced worker,
- * which covers the maximum of `listen.drain_timeout` and closing. `end`: the end after a third signal.
+ * Timeouts in ms. `start`: a start while other workers serve, which may have to migrate a large database. `drain`: how long a replaced
+ * worker may take to end; covers the maximum of `listen.drain_timeout`, and closing. `end`: how long a worker may take to end after a third
+ * signal.
  */
 const timeoutsMs = { start: 600_000, drain: 3_700_000, end: 7_000 };
 
 const retriesMs = { min: 200, max: 30_000 };
 
-/** Uptime after which the backoff of crashes is reset. */
+/** A worker that runs for this long resets the backoff of its crashes. */
 const stableAfterMs = 60_000;
 
-/** Interval of checks for hung workers in ms, and the number of checks without a report after which a worker is killed. */
+/** How often to check for hung workers, and after how many checks without a report a worker is killed. */
 const hangCheck = { intervalMs: 10_000, maxMissed: 6 };
 
-/** Requests in flight, relative to the mean of the workers, above which a worker moves clients to others. */
+/** A worker moves clients to others if it has more requests in flight than this, relative to the workers' mean. */
 const loadTolerance = { maxFactor: 1.25, maxExcess: 2 };
 
 interface SupervisorParts {
@@ -38,8 +39,9 @@ interface SupervisorParts {
 /**
  * Runs several processes that serve the same port, until a signal.
  *
- * @returns the cause of the end, and true if every worker ended cleanly
- * @throws StartRefused; if the first worker does not start, the process exits with its code, and the worker has reported the reason
+ * @returns why it ended, and true if every worker ended cleanly
+ * @throws StartRefused; if the first worker does not start, the process exits with that worker's exit code, because the worker has already
+ * reported the reason
  */
 export async function supervise(plan: WorkerPlan, parts: SupervisorParts): Promise<[StopCause | Error, boolean]> {
   await prepareDataFolder(plan.dataFolder);
@@ -55,7 +57,7 @@ class Supervisor {
   readonly #plan: WorkerPlan;
   readonly #parts: SupervisorParts;
   readonly #slots: readonly WorkerSlot[];
-  readonly #running = new Set<WorkerProcess>(); // including workers that are stopping
+  readonly #running = new Set<WorkerProcess>(); // including those that are stopping
   readonly #control: ControlSocket;
   readonly #operator: WorkersOperator | undefined;
   readonly #ended = Promise.withResolvers<boolean>();
@@ -154,8 +156,8 @@ class Supervisor {
   }
 
   /**
-   * Moves clients away from a busy worker. Connections stay with the worker that accepted them, so the load is uneven when few workers
-   * were idle or after a restart.
+   * Moves clients away from a busy worker. Connections stay with the worker that accepted them, so load becomes uneven after a restart or
+   * if only a few workers were idle.
    */
   #balance(worker: WorkerProcess): void {
     const ready = this.#ready;
@@ -165,7 +167,7 @@ class Supervisor {
     worker.sendOrder({ kind: 'shed', connections: Math.round(worker.running - mean) });
   }
 
-  /** Kills workers that send no reports. Health checks cannot detect them, because other workers respond. */
+  /** Kills workers that have stopped sending reports. Health checks cannot detect them, because other workers respond. */
   #killHanging(): void {
     for (const worker of this.#ready) {
       if (++worker.missedReports < hangCheck.maxMissed) continue;
@@ -234,9 +236,9 @@ class Supervisor {
   }
 
   /**
-   * Replaces one worker at a time.
+   * Replaces all workers, one at a time.
    *
-   * @throws Error if a new process does not start; this slot and all later ones keep their workers
+   * @throws Error if a new process does not start; this slot and all later ones then keep their workers
    */
   async #replaceAll(reportProgress: (line: string) => void): Promise<void> {
     if (this.#replacing !== undefined) throw new Error('the workers are already being replaced');
@@ -283,11 +285,11 @@ class Supervisor {
     reportProgress(line);
   }
 
-  /** @returns true if every worker ended with 0 */
+  /** @returns true if every worker ended with exit code 0 */
   async #stop(): Promise<boolean> {
     const { signals } = this.#parts;
     this.#isStopping = true;
-    // Workers have their own descriptors, so the port closes with the last worker.
+    // Workers have descriptors of their own, so the port closes with the last worker.
     for (const socket of this.#sockets) socket.close();
     for (const { timer } of this.#slots) clearTimeout(timer);
     const orderAll = (order: StopOrder) => {
@@ -307,7 +309,7 @@ class Supervisor {
     return this.#ended.promise;
   }
 
-  /** Sends the supervisor's state to the workers, which serve pages and health checks. */
+  /** Tells the workers the supervisor's state, because they serve pages and health checks. */
   #announce(): void {
     const crash = this.#crash && { ...this.#crash, ageMs: performance.now() - this.#crashedAt };
     const order = { kind: 'workers', workers: describeSlots(this.#slots), crash } as const;

@@ -7,17 +7,17 @@ import { environmentWithoutFile } from '../environment-file.ts';
 import type { StopOrder } from '../stop-signals.ts';
 import { type WorkerOrder, type WorkerReport, type WorkerSettings, createWorkerEnvironment } from './settings.ts';
 
-const timeoutsMs = { ask: 5_000, reload: 30_000 }; // a reload may build thousands of models
+const timeoutsMs = { ask: 5_000, reload: 30_000 }; // a reload may have to build thousands of models
 
-/** End of a worker. */
+/** How a worker ended. */
 export interface WorkerExit {
   /** Exit code; undefined if a signal ended the process. */
   readonly code: number | undefined;
-  /** Description for the log, such as "was killed by SIGKILL". */
+  /** In words for the log, such as "was killed by SIGKILL". */
   readonly how: string;
 }
 
-/** A worker as seen by its supervisor. */
+/** A worker, as its supervisor sees it. */
 export class WorkerProcess {
   readonly number: number;
   /** Epoch ms. */
@@ -26,9 +26,9 @@ export class WorkerProcess {
   /** Resolves with true when the worker is ready, or with false if it ends before that. */
   readonly startResult: Promise<boolean>;
   readonly exited: Promise<WorkerExit>;
-  /** Requests in flight at the last report. */
+  /** Requests in flight, according to the last report. */
   running = 0;
-  /** Number of the supervisor's checks since the last report. */
+  /** How many checks the supervisor has made since the last report. */
   missedReports = 0;
   readonly #child: ChildProcess;
   readonly #responseHandlers = new Map<number, (answer: unknown) => void>();
@@ -36,9 +36,9 @@ export class WorkerProcess {
   #isReady = false;
 
   /**
-   * Starts another `daypass start` with the current code on disk.
+   * Starts another `daypass start`, running the code that is on disk now.
    *
-   * @param onLoad called for each load report
+   * @param onLoad called for each report about the load
    */
   constructor(
     { number, count, isAlone }: Omit<WorkerSettings, 'descriptors'>,
@@ -52,7 +52,7 @@ export class WorkerProcess {
         ...createWorkerEnvironment({ number, count, isAlone, sockets: sockets.length }),
       },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map((socket) => socket.fd())],
-      // Ctrl-C in the terminal reaches only the supervisor.
+      // In its own process group, so that Ctrl-C in the terminal reaches only the supervisor.
       detached: true,
     });
     const exited = Promise.withResolvers<WorkerExit>();
@@ -97,7 +97,7 @@ export class WorkerProcess {
     return this.#child.pid;
   }
 
-  /** True from the `ready` report until the worker ends or is ordered to end. */
+  /** True from the `ready` report until the worker ends or is told to end. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -111,12 +111,12 @@ export class WorkerProcess {
     this.#child.kill('SIGKILL');
   }
 
-  /** Sends an order. Errors are ignored, because `exited` reports an ended process. */
+  /** Sends an order. Errors are ignored, because `exited` tells us if the process has ended. */
   sendOrder(order: WorkerOrder): void {
     if (this.#child.connected) this.#child.send(order, () => undefined);
   }
 
-  /** Forwards an operator request; undefined if the worker does not respond in time or its operator listener is off. */
+  /** Forwards an operator request; undefined if the worker does not respond in time, or if its operator listener is off. */
   forwardRequest(question: ForwardedRequest): Promise<ForwardedResponse | undefined> {
     return this.#sendRequest((id) => ({ kind: 'ask', id, question }), timeoutsMs.ask) as Promise<
       ForwardedResponse | undefined

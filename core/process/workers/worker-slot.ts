@@ -3,12 +3,12 @@ import type { Backoff } from '#core/platform/timing/backoff.ts';
 import { renderMetric } from './merge-metrics.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** The place of one worker and its successors. */
+/** One place among the workers, filled by a worker and then by its successors. */
 export interface WorkerSlot {
   readonly number: number;
   readonly backoff: Backoff;
   worker: WorkerProcess | undefined;
-  /** Timer of the next restart. */
+  /** Timer for the next restart. */
   timer: NodeJS.Timeout | undefined;
   crashes: number;
   isReplacing: boolean;

@@ -28,10 +28,7 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
   readonly fixed?: true | readonly string[];
   /** True if only requests read the section, so that it may differ between two configurations that are in effect at the same time. */
   readonly isPerRequest?: true;
-  /**
-   * Returns the text files that belong to the section. They are read with gateway.yaml, so that editing one takes effect just as editing
-   * that file does.
-   */
+  /** Returns the section's text files. They are read with gateway.yaml, so that editing one takes effect just as editing that file does. */
   folder?(value: Infer<S>): FolderSpec;
   /**
    * Checks rules that compare fields, after the schema. The value has no unknown keys, and a map of entries has only its valid entries. Not
@@ -111,8 +108,8 @@ export function rejectTestMember(path: YamlPath, production: Production | undefi
 }
 
 /**
- * Defines a section, and infers the types in its checks from its schema. A section whose schema has no `default` may be omitted only if
- * nothing in it is required.
+ * Defines a section, and infers the types in its checks from its schema. It may be omitted if the schema has a `default` or requires
+ * nothing.
  */
 export function defineSection<const Name extends string, const S extends JsonSchema>(
   section: Section<Name, S>,

@@ -271,10 +271,7 @@ export class Registry {
     addUnique(this.gauges, 'gauge', gauge);
   }
 
-  /**
-   * Adds a hapi route to the operator listener, for data that only operators may read. The caller's access is checked before the handler
-   * runs.
-   */
+  /** Adds a hapi route to the operator listener, for data that only operators may read. Access is checked before the handler runs. */
   operatorRoute(route: ServerRoute): void {
     this.operatorRoutes.push(route);
   }
@@ -367,8 +364,7 @@ export class Registry {
   }
 
   /**
-   * Registers the reader of links to the shop's own texts, for the footer, the sign-in page and the checkout. Only one plugin can provide
-   * it.
+   * Registers the reader of links to the shop's texts, for the footer, the sign-in page and the checkout. Only one plugin can provide it.
    */
   siteLinks(reader: ReadSiteLinks): void {
     if (this.siteLinksReader !== undefined) throw new Error('two plugins link the texts of the shop');

@@ -103,10 +103,7 @@ export class ServedConfig {
     await this.host.database.notifications.listen(rollbackChannel, onChange, onChange);
   }
 
-  /**
-   * If the rollback target cannot be served, returns the file that was rolled back after all, because no other configuration is known to
-   * work.
-   */
+  /** If the rollback target cannot be served, returns the rolled-back file after all: no other configuration is known to work. */
   async #resolveFirst(file: GatewayDocument): Promise<EffectiveConfiguration> {
     try {
       const effective = await this.#documents.resolve(file);

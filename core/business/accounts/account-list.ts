@@ -17,8 +17,8 @@ export interface AccountSummary extends Pick<AccountRecord, 'id' | 'name' | 'ema
 }
 
 /**
- * `active`: has paid time now or later. `inactive`: has none. `paused`: by its owner. `blocked`: by an operator. `deleted`: its personal
- * data was removed.
+ * `active`: has paid time now or later. `inactive`: has none. `paused`: by its owner. `blocked`: by an operator. `deleted`: has no personal
+ * data.
  */
 export const accountStates = ['active', 'inactive', 'paused', 'blocked', 'deleted'] as const;
 

@@ -57,8 +57,7 @@ export interface PeriodRecord {
 export type AccountField = 'id' | 'digest' | 'hint' | 'email';
 
 /**
- * SQL conditions, each with a JSON array of strings as its parameter. All use an index, except for the hint, which only operators search
- * for.
+ * SQL conditions, each with a JSON array of strings as its parameter. All use an index, except for the hint, which only operators search.
  */
 const fieldConditions: Record<AccountField, string> = {
   id: 'a.id in (select value::uuid from json_array_elements_text(?::json))',

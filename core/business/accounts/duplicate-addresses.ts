@@ -1,10 +1,7 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-/**
- * An email address that several accounts share, ignoring the case of ASCII letters. Under a Turkish collation, the index on `lower(email)`
- * allows this.
- */
+/** An email address shared by several accounts, ASCII case aside. Under a Turkish collation, the index on `lower(email)` allows this. */
 export interface DuplicateAddress {
   /** Ids of the accounts, oldest first. */
   readonly ids: readonly string[];

@@ -82,10 +82,7 @@ export const PlanPeriodSchema = defineEntity({
     reason: p.enum(planPeriodReasons),
     note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
-    /**
-     * The order that bought it; for a gift, the giver's order. Replacements keep it, and so does time that is credited after the entry's
-     * end.
-     */
+    /** The order that bought it; for a gift, the giver's order. Replacements keep it, and so does time credited after the entry's end. */
     orderId: p.uuid().nullable(),
     /** The voucher that added it. Replacements do not keep it. */
     voucherId: p.uuid().nullable(),

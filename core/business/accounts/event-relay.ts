@@ -6,10 +6,7 @@ const warnIntervalMs = 60_000;
 
 type RelayServices = Pick<Services, 'database' | 'events' | 'log'>;
 
-/**
- * Publishes recorded events as soon as PostgreSQL notifies this process. Events missed here are picked up by the periodic sweep in
- * `plugins/accounts`.
- */
+/** Publishes recorded events when PostgreSQL notifies this process. The periodic sweep in `plugins/accounts` picks up missed events. */
 export class EventRelay implements AsyncDisposable {
   readonly #services: RelayServices;
   readonly #listening: Promise<() => void>;

@@ -83,8 +83,7 @@ export async function moveSignIn(host: RecoveryHost, fromId: string, provider: s
 }
 
 /**
- * Reads an account's identities at one provider and locks them (see `lockIdentity`). An identity that is linked meanwhile counts as linked
- * afterwards.
+ * Reads an account's identities at one provider and locks them (see `lockIdentity`). One that is linked meanwhile counts as linked later.
  */
 async function readAndLockSignIns(transaction: EntityManager, accountId: string, provider: string): Promise<string[]> {
   const rows = await transaction.execute<Row<typeof LinkedIdentity, 'subject'>[]>(

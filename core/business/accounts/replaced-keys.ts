@@ -21,8 +21,7 @@ export class ReplacedKeys {
   }
 
   /**
-   * Returns the replacement time of the first of these keys that was replaced; undefined if none was, or if the lookup fails or takes too
-   * long.
+   * Returns when the first of these keys that was replaced was replaced; undefined if none was, or if the lookup fails or takes too long.
    */
   async findReplacement(digests: readonly string[]): Promise<Date | undefined> {
     const lookups = Promise.all(digests.map((digest) => this.#findCached(digest)));

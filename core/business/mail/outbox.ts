@@ -21,10 +21,7 @@ const maxAgeSql = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
 /** SQL expression: when the message was requested, either by its event or by an operator who had it resent. */
 const requestedAtSql = 'coalesce(m.asked_at, e.created_at)';
-/**
- * How long a claimed message may take before its sender is presumed dead. Longer than a run with an email that takes as long as possible
- * (`smtpTimeouts`).
- */
+/** How long after its claim a sender is presumed dead. Longer than a run with an email that takes as long as possible (`smtpTimeouts`). */
 export const leaseSeconds = 20 * 60;
 const leaseSql = `make_interval(secs => ${leaseSeconds})`;
 /** How often an email about money is tried while its delivery is uncertain. After that, an operator decides. */

@@ -140,8 +140,7 @@ function isConfirmed(
 ): boolean {
   const confirmedAt = remembered?.confirmedAt ?? -Infinity;
   if (kind === 'down' || (cause !== 'failing' && cause !== 'last_failed')) return false;
-  // A probe in the future means that the clock was set back since; it counts by how far off it is, like an old one. No response can have
-  // followed it.
+  // The clock may have been set back since the probe, hence `abs`. No response can have followed such a probe.
   return Math.abs(now - confirmedAt) < trafficWindowMs && (servedAt ?? 0) < confirmedAt;
 }
 

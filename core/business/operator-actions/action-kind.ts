@@ -31,10 +31,7 @@ export interface ActionSubject {
 
 /** A kind of subject, such as accounts, orders or routes. */
 export interface SubjectKind {
-  /**
-   * Singular and unique: `order`. In the API, actions are below `/orders/{handle}`; without `find`, they are below the name itself:
-   * `/books`.
-   */
+  /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`; without `find`, below the name itself: `/books`. */
   readonly name: string;
   /**
    * Finds a subject by the handle that operators use. Without `find`, actions concern the whole kind or whatever their input names, and are
@@ -58,10 +55,7 @@ export interface ActionKind<Input extends object = ActionDetails, Name extends s
   /** Starts with a verb. */
   readonly summary: string;
   readonly input: InputSchema;
-  /**
-   * How records describe the members of the input, in this order; the note comes last. Members without a describer are described by their
-   * name.
-   */
+  /** How records describe the members of the input, in this order; the note comes last. Members without a describer are shown by name. */
   readonly tells?: MemberDescribers<Input>;
   /** Members of the input that are not recorded. */
   readonly unrecorded?: readonly string[];
@@ -95,8 +89,7 @@ export interface ActionKind<Input extends object = ActionDetails, Name extends s
 export type InputOf<S extends InputSchema> = Infer<S> & object;
 
 /**
- * Infers the type of an action's input from its schema. Load the implementation inside `perform`: importing MikroORM at the top would slow
- * down every command.
+ * Infers the type of an action's input from its schema. Load the implementation inside `perform`: MikroORM would slow down all commands.
  */
 export function defineAction<const Name extends string, const S extends InputSchema>(
   action: ActionKind<InputOf<S>, Name> & { readonly input: S },

@@ -84,8 +84,7 @@ function toPaymentError(kind: PaymentError['kind'], error: unknown): PaymentErro
 }
 
 /**
- * Returns how many calls per second are allowed: the configured rate (only for the provider used for new orders), or else the documented or
- * default one.
+ * Returns the allowed calls per second: as configured (only for the provider used for new orders), or else as documented, or the default.
  */
 function selectRate(
   host: Host,

@@ -18,10 +18,7 @@ const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly maxW
   poll: { rank: 2, maxWaitMs: 2_000 },
   books: { rank: 3, maxWaitMs: 120_000 },
 };
-/**
- * Size of the burst in seconds of the rate, and the share of the rate that refills it. Together they allow 60 seconds' worth of calls per
- * minute.
- */
+/** Size of the burst in seconds of the rate, and the share of the rate that refills it. Together: 60 seconds' worth of calls per minute. */
 const burst = { seconds: 4, refillShare: 56 / 60 };
 /** The share of the burst, across all instances, that polls and the books may not use. */
 const reservedShare = 0.5;
@@ -47,8 +44,7 @@ interface WaitingCall {
 }
 
 /**
- * The call budget of one provider endpoint, shared by all instances. Calls wait in order of urgency and go out at the rate that the
- * provider allows.
+ * The call budget of a provider endpoint, shared by all instances. Calls wait in order of urgency, at the rate that the provider allows.
  */
 export class CallBudget {
   readonly #key: string;

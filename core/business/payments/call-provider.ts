@@ -36,10 +36,7 @@ export const rateListener = new AsyncLocalStorage<(report: RateReport) => void>(
 const deadlineMs = 15_000;
 const connectTimeoutMs = 5_000;
 
-/**
- * Opens a new connection for each call: if a charge were sent on an idle connection just as the provider closes it, its outcome would be
- * unknown.
- */
+/** Opens a new connection per call: a charge sent on an idle connection just as the provider closes it would have an unknown outcome. */
 class SingleUseConnections {
   #agent: Agent | undefined;
 

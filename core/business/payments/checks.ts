@@ -80,10 +80,7 @@ function toClaimedCheck(row: ClaimedCheckRow): ClaimedCheck {
   return { ...row, providerReference: row.providerReference ?? undefined };
 }
 
-/**
- * Runs a check and schedules the next one. A provider error never means "not paid": it does not change the order, and the check is
- * repeated.
- */
+/** Runs a check and schedules the next one. A provider error never means "not paid": the order stays as it is and the check is repeated. */
 async function runCheck(host: Host, check: ClaimedCheck): Promise<void> {
   const isLikelyNotified = check.canBePaid && check.isNotified && check.failures === 0;
   const postponement = isLikelyNotified ? computePostponement(check) : undefined;
@@ -139,8 +136,7 @@ function isUnseen({ canBePaid, charge, ageSeconds }: ClaimedCheck): boolean {
 }
 
 /**
- * Cancels an unpaid charge without assuming that this worked: the status at the provider decides. A charge that cannot be canceled expires
- * by itself.
+ * Cancels an unpaid charge. Whether that worked is for the provider's status to say; a charge that cannot be canceled expires by itself.
  */
 async function endCharge(
   host: Host,

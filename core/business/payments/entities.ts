@@ -60,8 +60,7 @@ export const PlanOrder = defineEntity({
 });
 
 /**
- * Plugins' lines about an order, recorded when it was placed. They have a table of their own because the order's row is locked before the
- * account.
+ * Plugins' lines about an order, recorded when it was placed. A table of their own, because the order's row is locked before the account.
  */
 export const OrderLines = defineEntity({
   name: 'OrderLines',

@@ -244,10 +244,7 @@ export interface FlaggedDifference extends OpenFlag {
   readonly isOpen: boolean;
 }
 
-/**
- * Lists differences between our books and the provider's in a time range, resolved or not, oldest first. `total` includes differences
- * beyond the limit.
- */
+/** Lists differences between our books and the provider's, resolved or not, oldest first. `total` includes those beyond the limit. */
 export async function listDifferences(
   database: Queries,
   { since, until }: TimeSpan,

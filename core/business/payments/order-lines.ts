@@ -58,8 +58,7 @@ export function describeOrderLine(
   language: keyof OrderLine['label'],
   baseUrl = '',
 ): { readonly label: string; readonly text: string; readonly path: string } {
-  // Only paths on this gateway and https URLs become links. Browsers treat `//host`, `/\host`, and either with a tab after the first slash,
-  // as a different host.
+  // Only paths on this gateway and https URLs become links. Browsers treat `//host`, `/\host`, and `/` + tab + `/host` as a different host.
   const target = path === undefined || !/^(?:\/(?![/\\\s])|https:\/\/)/.test(path) ? '' : path;
   return { label: label[language], text: text[language], path: target.startsWith('/') ? baseUrl + target : target };
 }

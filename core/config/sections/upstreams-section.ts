@@ -108,10 +108,7 @@ interface RegisteredNames {
   readonly vendors: ReadonlyMap<string, unknown>;
 }
 
-/**
- * Creates the section's schema for editors, which complete the names of registered vendors and formats. The section's own check reports any
- * other names.
- */
+/** Creates the section's schema for editors, which complete registered vendors and formats. The section's own check reports other names. */
 export function createUpstreamsSchema({ formats, vendors }: RegisteredNames): JsonSchema {
   const { additionalProperties: entry, ...schema } = upstreams.schema;
   const formatName = string({ enum: [...formats.keys()] });

@@ -16,10 +16,7 @@ interface ConfigLoadState {
   changes: ConfigChanges | undefined;
 }
 
-/**
- * Changes which configuration is in effect. Each promise resolves once this instance has applied the change; the others follow within a
- * second.
- */
+/** Changes which configuration is in effect. Promises resolve once this instance has applied the change; others follow within a second. */
 export interface ConfigChanges {
   readonly documents: EffectiveDocuments;
   /**

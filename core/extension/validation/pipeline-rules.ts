@@ -50,10 +50,7 @@ export function readPipeline(
   return stages;
 }
 
-/**
- * Puts the registered stages into an order that works. Authentication and plan checks come first, so that later stages do no work for
- * refused callers.
- */
+/** Puts the registered stages into an order that works. Authentication and plan checks come first, so refused callers cost no more work. */
 function computeWorkingOrder(registry: Registry): string[] {
   const remaining = [...registry.stages.values()];
   const ordered: AnyStageDefinition[] = [];
@@ -75,10 +72,7 @@ function rankOf({ reads = [], writes = [], after = [] }: AnyStageDefinition): nu
   return 4;
 }
 
-/**
- * Applies each stage's own rules, which compare several options. Mistakes about values that are not in the file, such as defaults, are
- * dropped.
- */
+/** Applies each stage's own rules, which compare several options. Mistakes about values not in the file, such as defaults, are dropped. */
 export function checkStages(stages: readonly ListedStage[], validator: Validator, context: CheckContext): void {
   const report: Report = (path, wrong, right) => {
     if (validator.document.contains(path)) validator.report(path, wrong, right);

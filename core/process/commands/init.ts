@@ -36,8 +36,7 @@ Run \`daypass start\` in this folder. It prints the URL, a demo key and a workin
 `;
 
 /**
- * Defines `daypass init`, which creates a folder that a gateway can start from. It asks no questions, because files provide defaults for
- * all settings.
+ * Defines `daypass init`, which creates a folder to start a gateway from. It asks no questions: files provide defaults for all settings.
  */
 export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandContext, 'print' | 'log'>): void {
   parser

@@ -71,7 +71,7 @@ async function serve(
   hideSecrets(gateway.secrets);
   if (link === undefined) await greet(gateway, gateway.operatorUrl, log, format, print);
   const reloadGateway = createReloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
-  // Watched anew even if the file was refused: it may name other secret files, and may be refused because they do not exist yet.
+  // Watched anew even if the file was refused: it may name other secret files, which do not have to exist yet.
   const reload = (isRequested: boolean) => reloadGateway(isRequested).finally(() => watch.refresh());
   const reloadInBackground = guardListener(log, 'reloading gateway.yaml', reload);
   const onError = (error: Error, path: string) => log.warn(`${path} cannot be watched: ${error.message}`);

@@ -20,10 +20,7 @@ export interface PageSubject extends FormSubject {
 
 /** Where an action's page belongs, and how it finds its subject. */
 export interface SubjectPage {
-  /**
-   * Parent path of the action's page. Without `find`, this is the path of a list: subject ids are appended to it, and the list opens after
-   * success.
-   */
+  /** Parent path of the action's page. Without `find`, the path of a list: subject ids are appended to it, and it opens after success. */
   readonly path: string;
   /** Text key for the name of the list, which is linked if there is no such subject. */
   readonly label?: string;

@@ -11,10 +11,7 @@ const accountChannel = (accountId: string) => `live/account/${accountId}`;
 const sendIntervalMs = 1_000;
 const maxAccounts = 500; // per interval; if more accounts change, all of them count as changed
 
-/**
- * A change to a topic, for these accounts, or for all if undefined. The set is empty if this instance follows none of the accounts that
- * changed.
- */
+/** A change to a topic, for these accounts, or for all if undefined. Empty if this instance follows none of the changed accounts. */
 export interface LiveChange {
   readonly topic: LiveTopic;
   readonly accounts: ReadonlySet<string> | undefined;

@@ -56,10 +56,7 @@ export class Cookies {
   /** Set by this response. Reads return these values at once. */
   readonly #changes = new Map<CookieName, string | undefined>();
 
-  /**
-   * hapi does not parse cookies for unknown routes and assets. Without this, their error pages would treat the visitor as new and replace
-   * the session.
-   */
+  /** hapi parses no cookies for unknown routes and assets. Their error pages would take the visitor for new and replace the session. */
   get #requestCookies(): Readonly<Record<string, unknown>> {
     return this.#request.state ?? parseCookies(this.#request.raw.req.headers.cookie);
   }

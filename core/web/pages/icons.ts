@@ -51,8 +51,7 @@ const shapes = {
 export type IconName = keyof typeof shapes;
 
 /**
- * Returns an inline SVG, hidden from screen readers because a label is next to it. Returns '' for an unknown name, since templates may pass
- * any text.
+ * Returns an inline SVG, hidden from screen readers because it stands next to a label. Unknown names, which templates may pass, give ''.
  */
 export function renderIcon(name: string): string {
   if (!Object.hasOwn(shapes, name)) return '';

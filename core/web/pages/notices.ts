@@ -22,10 +22,7 @@ export interface Notice {
 
 /** A source of temporary notices for customers, shown at the top of the status page and of their home page. */
 export interface NoticeSource {
-  /**
-   * Unique name in snake_case. It is also the member of `/status.json` that lists these notices, unless the file already has a member of
-   * that name.
-   */
+  /** Unique name in snake_case; also the member of `/status.json` that lists these notices, unless the file already has such a member. */
   readonly name: string;
   /**
    * Returns the current notices in order; set `isOwn` only for customers. If this rejects or takes over 3 s, the page is shown without

@@ -17,8 +17,8 @@ export type Role = 'public' | 'account' | 'operator';
  */
 export interface Page {
   /**
-   * Path, in hapi's notation: `/orders/{id}`. It must not be below `/v1`, `/v1beta`, `/v1alpha`, `/v1beta1`, `/v2`, `/anthropic`, `/openai`
-   * or `/assets`.
+   * Path, in hapi's notation: `/orders/{id}`. Not below `/v1`, `/v1beta`, `/v1alpha`, `/v1beta1`, `/v2`, `/anthropic`, `/openai` or
+   * `/assets`.
    */
   readonly path: string;
   /** For a path with a placeholder: lists the paths that exist, for search engines; default: none. */
@@ -49,10 +49,7 @@ export interface Page {
    * below it is shown. Omit it for a path with a placeholder, because nothing can link to that.
    */
   readonly within?: string;
-  /**
-   * Returns false to hide the links to this page in the layout and on the page in `within`. Called for every page that is shown; default:
-   * true.
-   */
+  /** Returns false to hide the links to this page in the layout and on the page in `within`. Called for every page shown; default: true. */
   isListed?(host: Host): boolean;
   /** True for a public page whose URL alone reveals one person's data. It is then not stored, indexed or sent as a referrer. */
   readonly isConfidential?: boolean;

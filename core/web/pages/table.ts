@@ -22,8 +22,7 @@ export interface TableColumn {
   /** True to hide the column on tablets. */
   readonly isSpare?: boolean;
   /**
-   * `id`: identifiers, shortened in the middle; `brief`: the same, at half the width; `text`: sentences, which wrap. Default: as wide as
-   * the content.
+   * `id`: identifiers, shortened in the middle; `brief`: the same at half the width; `text`: sentences, wrapped. Default: fits the content.
    */
   readonly fit?: 'id' | 'brief' | 'text';
   /** Where the cell goes in the two lines that a row takes on phones. */

@@ -27,10 +27,7 @@ export const failedJobsProblem: ProblemKind = {
 
 const maxListed = 10;
 
-/**
- * Reports models with only one upstream: nothing is wrong yet, but there is no backup. There is no start time, because this follows from
- * gateway.yaml.
- */
+/** Reports models with only one upstream: nothing is wrong yet, but there is no backup. It has no start: it follows from gateway.yaml. */
 export const missingBackupsProblem: ProblemKind = {
   name: 'no_backup',
   order: 70,

@@ -70,10 +70,7 @@ export const subjectMailFields = mails.view.page
 /** An action of the mail plugin. */
 const sendAgainAction = 'mail.send_again';
 
-/**
- * Describes the link that sends an email again; undefined if that makes no sense. An email that was sent qualifies only if it is about
- * money.
- */
+/** Describes the link that sends an email again; undefined if that makes no sense. Sent emails qualify only if they are about money. */
 function describeNextStep({ id, state, event }: CustomerMail, { t, host }: FieldReader) {
   if (!getActions(host).has(sendAgainAction)) return undefined;
   if (state === 'waiting' || state === 'sending' || (state === 'sent' && !concernsMoney(event))) return undefined;

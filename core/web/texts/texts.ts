@@ -12,10 +12,7 @@ export interface Texts {
   readonly id: Readonly<Record<string, Text>>;
 }
 
-/**
- * Combines a plugin's languages, each from a JSON file. If a text is missing in one language, that is a type error, so `npm run check`
- * fails.
- */
+/** Combines a plugin's languages, each from a JSON file. A text that one language lacks is a type error, so `npm run check` fails. */
 export function defineTexts<const Keys extends string>(texts: {
   readonly en: Readonly<Record<Keys, Text>>;
   readonly id: Readonly<Record<NoInfer<Keys>, Text>>;

@@ -9,7 +9,7 @@ import { type Language, languages } from '#core/web/texts/texts.ts';
 export const acceptedPages = ['terms', 'refunds'] as const;
 export type AcceptedPage = (typeof acceptedPages)[number];
 
-/** The stored members of each language's `PageText`. */
+/** The part of each language's `PageText` that is stored. */
 export type StoredTexts = Readonly<Partial<Record<Language, Pick<PageText, 'title' | 'version' | 'body' | 'digest'>>>>;
 
 /** A text in force, in the reader's language. */
@@ -17,16 +17,19 @@ export interface Document {
   readonly page: AcceptedPage;
   readonly digest: string;
   readonly language: Language;
-  /** Path of the page; its full URL if it is hosted elsewhere. */
-  readonly path: string;
-  /** URL of a text that is hosted elsewhere. */
+  /** Path of the page, or the full URL of an external text. */
+  readonly href: string;
+  /** Full URL of an external text, whose content we do not store. */
   readonly address: string | undefined;
   readonly texts: StoredTexts | undefined;
 }
 
 type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 
-/** Lists the texts in force that this reader can open. @param readLinks reads the links of the plugin that has the pages; undefined without it */
+/**
+ * Lists the texts in force that this reader can open.
+ * @param readLinks link reader of the plugin that serves the pages; undefined if that plugin is not loaded
+ */
 export function listDocuments(reader: Reader, readLinks: ReadSiteLinks | undefined): Document[] {
   const links = selectSiteLinks(reader, readLinks);
   return acceptedPages.flatMap((page) => {
@@ -43,7 +46,7 @@ export function listDocuments(reader: Reader, readLinks: ReadSiteLinks | undefin
 
 function createExternalDocument(page: AcceptedPage, path: string, { host, language }: Reader): Document {
   const address = path.startsWith('/') ? host.service.baseUrl + path : path;
-  return { page, digest: computeDigest([page, address]), language, path: address, address, texts: undefined };
+  return { page, digest: computeDigest([page, address]), language, href: address, address, texts: undefined };
 }
 
 function createOwnDocument(
@@ -56,7 +59,7 @@ function createOwnDocument(
     page,
     digest,
     language: chooseTextLanguage(texts, language),
-    path,
+    href: path,
     address: undefined,
     texts: toStoredTexts(texts),
   };
@@ -67,7 +70,7 @@ function toStoredTexts(texts: PageTexts): StoredTexts {
     const text = texts[language];
     if (text === undefined) return [];
     const { title, version, body, digest } = text;
-    return [[language, { title, version, body, digest }]];
+    return [[language, { title, version, body, digest }] as const];
   });
   return Object.fromEntries(entries);
 }
@@ -76,7 +79,7 @@ function computeDigest(parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('base64url');
 }
 
-/** Returns the version of the text in the shown language. */
+/** Returns the version of the text in the document's language. */
 export function getVersion({ texts, language }: Pick<Document, 'texts' | 'language'>): string | undefined {
   return texts?.[language]?.version;
 }
@@ -85,7 +88,10 @@ export const digestPattern = /^[\w-]{43}$/;
 
 const buildVersionPath = (digest: string) => `/accepted/${digest}`;
 
-/** Creates the permanent link to a version. Later edits of the page do not change what the link shows. */
+/**
+ * Returns a permanent link to this version, which later edits of the page do not affect, or the plain URL of an external text, of which we
+ * keep no copy.
+ */
 export function createPermanentLink({ digest, address }: Pick<Document, 'digest' | 'address'>): string {
   return address ?? buildVersionPath(digest);
 }

@@ -9,10 +9,10 @@ export const AcceptanceText = defineEntity({
   name: 'AcceptanceText',
   tableName: 'acceptance_text',
   properties: {
-    /** SHA-256 of the text in all its languages, or of its URL if it is hosted elsewhere; base64url. */
+    /** SHA-256 of the text in all its languages, or of the URL of an external text; base64url. */
     digest: impersonal(p.text().primary()),
     page: impersonal(p.text()),
-    /** URL of a text that is hosted elsewhere. Its content is not stored. */
+    /** URL of an external text, whose content is not stored. */
     address: impersonal(p.text().nullable()),
     texts: impersonal(p.json<StoredTexts>().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
@@ -23,8 +23,8 @@ export const AcceptanceText = defineEntity({
 });
 
 /**
- * A text that a buyer accepted with an order. Like a receipt, the row has no relation to the account and the order, stays when their
- * personal data is removed, and never changes.
+ * A buyer's acceptance of a text with an order. Like a receipt, the row has no foreign key to the account or the order, outlives their
+ * personal data, and never changes.
  */
 export const Acceptance = defineEntity({
   name: 'Acceptance',
@@ -32,12 +32,12 @@ export const Acceptance = defineEntity({
     id: p.uuid().primary(),
     accountId: p.uuid(),
     orderId: p.uuid(),
-    /** Code of the order. */
+    /** Order code. */
     code: personal(p.text(), retention),
     page: personal(p.text(), retention),
     digest: personal(p.text(), retention),
     version: personal(p.text().nullable(), retention),
-    /** Language of the shown text. */
+    /** Language in which the text was shown. */
     language: personal(p.text(), retention),
     acceptedAt: personal(p.datetime().defaultRaw('clock_timestamp()'), retention),
   },

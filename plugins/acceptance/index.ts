@@ -5,7 +5,7 @@ import { acceptances } from './resource.ts';
 import { createAcceptanceStep } from './step.ts';
 import { readAcceptanceTimeline } from './timeline.ts';
 
-/** Buyers accept the terms by paying: records who accepted which version, and when. */
+/** By paying, buyers accept the terms. Records who accepted which version, and when. */
 export const plugin: GatewayPlugin = {
   name: 'acceptance',
   register({ gateway }) {

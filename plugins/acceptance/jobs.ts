@@ -1,14 +1,14 @@
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 
-/** Retention if no receipts are stored; the default of `seller.keep_years`. */
+/** How long acceptances are kept if no receipts are stored; the default of `seller.keep_years`. */
 const defaultRetentionYears = 10;
-/** Retention of acceptances whose order can no longer be paid. */
+/** How long acceptances are kept if their order can no longer be paid. */
 const unpaidRetentionDays = 90;
 
 /**
- * Deletes acceptances together with the receipts of their order, or after some months if the order can no longer be paid. An
- * expired or failed order can be charged again at any time, under the terms that were accepted with it.
+ * Deletes acceptances when the receipts of their order are deleted, or after 90 days if the order can no longer be paid. An expired or
+ * failed order can be charged again at any time, under the terms accepted with it, so its acceptances stay.
  */
 export const retention: JobDefinition = {
   name: 'remove-old-acceptances',

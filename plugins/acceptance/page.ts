@@ -11,12 +11,12 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listDocuments, type StoredTexts, getVersion } from './document.ts';
 import { readDocument, type StoredDocument } from './store.ts';
 
-const { description: _, ...pageLayout } = markdownPageDefaults; // without a description, search engines skip the page
+const { description: _, ...pageLayout } = markdownPageDefaults; // search engines skip a page without a description
 
-/** Maximum number of cached texts. Each cached text is rendered only once. */
+/** The most texts that are cached; each is rendered only once. */
 const maxCachedTexts = 20;
 
-/** `/accepted/{digest}`: a permanent copy of a shown version of the terms or the refund policy. */
+/** `/accepted/{digest}`: a permanent copy of a version of the terms or the refund policy that was shown to buyers. */
 export const createVersionPage = (gateway: Pick<Registry, 'siteLinksReader'>): Page => ({
   path: '/accepted/{digest}',
   role: 'public',
@@ -35,7 +35,7 @@ export const createVersionPage = (gateway: Pick<Registry, 'siteLinksReader'>): P
   },
 });
 
-/** Describes whether buyers accept this version now. */
+/** Describes whether this version is the one that buyers accept now. */
 function describeForce(
   digest: string,
   { page, texts, createdAt }: StoredDocument,
@@ -53,7 +53,7 @@ function describeForce(
     title: t('acceptance.earlier', { day }),
     text: t('acceptance.earlier_more'),
     ...(currentDocument !== undefined && {
-      action: { path: currentDocument.path, label: t('acceptance.open_current') },
+      action: { path: currentDocument.href, label: t('acceptance.open_current') },
     }),
   };
 }
@@ -64,7 +64,7 @@ function isSameVersion(currentDocument: Parameters<typeof getVersion>[0], texts:
   return version !== undefined && version === getVersion({ texts, language });
 }
 
-/** Returns the same object for every request, because it is the key of the rendered page's cache. */
+/** Returns the same object for every request, because the cache of rendered pages uses it as its key. */
 function getCachedTexts({ keep }: PageRequest['host'], digest: string, stored: StoredTexts): PageTexts {
   const textCache = keep('acceptance-pages', () => new Map<string, PageTexts>());
   const cachedTexts = textCache.get(digest);

@@ -7,7 +7,7 @@ import { type AcceptanceRecord, listAcceptances } from './store.ts';
 /** Records of who accepted which version, and when. */
 export const acceptances = defineResource({
   name: 'acceptance',
-  summary: 'list accepted versions of terms and refund policy, the newest first',
+  summary: 'list accepted versions of the terms and refund policy, newest first',
   query: object({
     account: text('Id of the account that accepted.', 100),
     order: text('Number of the order.', 40),

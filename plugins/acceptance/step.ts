@@ -18,10 +18,10 @@ import {
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Maximum length of the form field, twice the length for two texts. */
+/** Maximum length of the form field: twice what two texts need. */
 const maxFieldLength = 200;
 
-/** Creates the checkout step that shows a sentence with links and records the acceptance. There is no checkbox. */
+/** Creates the checkout step that shows a sentence with links and records the acceptance. It has no checkbox. */
 export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>): CheckoutStep => ({
   name: 'acceptance',
   fields: { accepted: maxFieldLength },
@@ -59,7 +59,7 @@ function describeSentence(documents: readonly Document[], isChanged: boolean, { 
 
 const translate = (render: (language: Language) => string) => ({ en: render('en'), id: render('id') });
 
-/** Describes the accepted version in a line for the receipt, the email and operators. */
+/** Describes the accepted version as a line of the receipt, the email and the operators' order page. */
 function describeLine(accepted: AcceptedText, { host }: Pick<PageRequest, 'host'>): OrderLine {
   const { time_zone: timeZone } = host.section(serviceSection);
   const texts = { en, id };

@@ -13,19 +13,19 @@ import {
 } from './document.ts';
 import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.ts';
 
-/** Minimum time between records of the same shown text. */
+/** Minimum time between two recordings of the same text. */
 const recordIntervalMs = 600_000;
-/** Minutes during which a replaced text can still be accepted after it was last recorded as shown. Gives every buyer at least an hour. */
+/** Minutes for which a replaced text can still be accepted after it was last recorded as shown. Every buyer gets at least an hour. */
 const acceptanceMinutes = 60 + recordIntervalMs / 60_000;
 
 const recordedTimesKey = 'acceptance-noted';
 
-/** Returns when texts were last recorded as shown, by digest, in ms of the monotonic clock. */
+/** Returns when each text, by digest, was last recorded as shown, in ms of the monotonic clock. */
 function getRecordedTimes({ keep }: Pick<Host, 'keep'>): Map<string, number> {
   return keep(recordedTimesKey, () => new Map<string, number>());
 }
 
-/** Records texts that are about to be shown. Recently recorded texts cause no query. */
+/** Records texts that are about to be shown. Skips those that were recorded recently. */
 export async function recordShownTexts(
   host: Pick<Host, 'keep' | 'monotonic' | 'database'>,
   documents: readonly Document[],
@@ -44,7 +44,7 @@ export async function recordShownTexts(
   for (const { digest } of dueDocuments) recordedTimes.set(digest, host.monotonic());
 }
 
-/** A text that the buyer's form names, with the language in which it was shown. */
+/** A text named in the buyer's form, with the language in which it was shown. */
 interface ShownText {
   readonly digest: string;
   readonly language: string;
@@ -65,7 +65,6 @@ export function parseShownTexts(fieldValue: string): ShownText[] {
   });
 }
 
-/** A text that was accepted. */
 export interface AcceptedText {
   readonly page: AcceptedPage;
   readonly digest: string;
@@ -77,10 +76,10 @@ export interface AcceptedText {
 }
 
 /**
- * Records the texts that a buyer accepts with an order. A shown text is valid if it is in force, has the version in force, or was shown
- * within the last hour.
+ * Records the texts that a buyer accepts with an order. A text that was shown is valid if it is in force, has the same version as the text
+ * in force, or was shown within the last hour.
  *
- * @returns undefined if one of the texts in force was not shown, or has been replaced
+ * @returns undefined if no valid text was shown for one of the pages
  */
 export async function recordAcceptance(
   transaction: EntityManager,
@@ -136,7 +135,7 @@ export function clearRecordedTimes(host: Pick<Host, 'keep'>): void {
   getRecordedTimes(host).clear();
 }
 
-/** Finds pages whose version differs from the account's last accepted version. */
+/** Finds pages whose current version differs from the one that the account accepted last. */
 export async function findChangedPages(
   database: Queries,
   accountId: string,
@@ -179,10 +178,10 @@ type AcceptanceRow = Row<
   'id' | 'account_id' | 'order_id' | 'code' | 'digest' | 'version' | 'accepted_at'
 > & { readonly page: AcceptedPage; readonly language: Language; readonly address: string | null };
 
-/** A text accepted by an account, with its time. */
+/** A text that an account has accepted, and when. */
 export type AcceptanceRecord = RecordOf<AcceptanceRow>;
 
-/** Lists acceptances of an account or an order's code, newest first. */
+/** Lists the acceptances of an account or of an order code, newest first. */
 export async function listAcceptances(
   database: Queries,
   {
@@ -192,7 +191,7 @@ export async function listAcceptances(
   }: {
     readonly account?: string | undefined;
     readonly order?: string | undefined;
-    /** Cursor: id of the acceptance before the first result. */
+    /** Id of the last acceptance of the previous page. */
     readonly after?: string | undefined;
   },
   limit: number,

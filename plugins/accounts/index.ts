@@ -6,8 +6,8 @@ import { cleanDeletedJob, publishJob, retentionJob, planEndJob, planEndSweep } f
 import { registerAccountPages } from './pages/index.ts';
 
 /**
- * `daypass account` for operators, the owners' pages for their own account, and background jobs, which publish and delete events and record
- * the ends of plans.
+ * `daypass account` for operators, the pages where owners manage their own account, and the jobs that publish and delete events and record
+ * when plans end.
  */
 export const plugin: GatewayPlugin = {
   name: 'accounts',

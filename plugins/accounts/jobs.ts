@@ -5,7 +5,7 @@ import { removeReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 
-/** Publishes events that the relay missed, because notifications are lost while the connection to PostgreSQL is down. */
+/** Publishes events that the relay missed: notifications are lost while the connection to PostgreSQL is down. */
 export const publishJob: JobDefinition = {
   name: 'publish-account-events',
   description: 'Publishes recorded events that have not been published yet.',
@@ -19,7 +19,7 @@ export const publishJob: JobDefinition = {
 /** Runs once a day. */
 export const retentionJob: JobDefinition = {
   name: 'remove-old-account-events',
-  description: 'Deletes events that were published, and digests of keys that were replaced, more than 90 days ago.',
+  description: 'Deletes events published, and digests of keys replaced, more than 90 days ago.',
   schedule: { pattern: '23 3 * * *' },
   async run(_data, host) {
     await removeOldEvents(host.database);
@@ -27,7 +27,7 @@ export const retentionJob: JobDefinition = {
   },
 };
 
-/** Request records may arrive this late after their account was deleted, because a journal waits for the database. */
+/** How late a request record may arrive after its account was deleted; it waits in a journal while the database is down. */
 const maxRecordDelayDays = 7;
 
 /** Runs every hour. */
@@ -42,22 +42,22 @@ export const cleanDeletedJob: JobDefinition = {
 };
 
 const intervalSeconds = 60;
-/** Sweeps enqueue jobs this far ahead, so that each end is reported on time. */
+/** How far ahead a sweep enqueues jobs, so that each end is reported on time. */
 const lookAheadSeconds = 2 * intervalSeconds;
-/** Delay of a job after the due time, because the clocks of queue and database may differ. */
+/** Added to a job's due time, because the clocks of queue and database may differ. */
 const slackSeconds = 0.1;
 
-/** Runs at the end of a plan, and 24 hours before it. */
+/** Runs when a plan ends, and 24 hours before. */
 export const planEndJob: JobDefinition<{ accountId: string }> = {
   name: 'plan-end',
-  description: 'Records that the plan of an account has ended, or ends within 24 hours.',
+  description: "Records that an account's plan has ended, or ends within 24 hours.",
   data: object(['accountId'], { accountId: string() }),
   async run({ accountId }, host) {
     await recordPlanEnd(host.database, accountId);
   },
 };
 
-/** Enqueues jobs that are due soon and runs overdue jobs, so losing the queue delays them by a minute only. */
+/** Enqueues jobs that are due soon and runs overdue ones, so losing the queue delays them by only a minute. */
 export const planEndSweep: JobDefinition = {
   name: 'plan-end-sweep',
   description: 'Finds plans that have ended, or end within 24 hours.',

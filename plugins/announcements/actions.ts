@@ -38,11 +38,11 @@ const input = object(requiredMembers, members);
 type AnnouncementInput = InputOf<typeof input>;
 
 function toAnnouncement({ text_en: en, text_id: id, ...submitted }: AnnouncementInput) {
-  // A model that is omitted is cleared.
+  // An omitted model is cleared.
   return { model: undefined, ...submitted, text: { en: en.trim(), id: id.trim() } };
 }
 
-/** Shared subject of all records, because an announcement that has ended has no page. */
+/** The subject of all records, because an announcement that has ended has no page of its own. */
 const listSubject: SubjectKind = { name: 'announcements' };
 const announcementSubject: SubjectKind = {
   name: 'announcement',
@@ -53,7 +53,7 @@ const announcementSubject: SubjectKind = {
   },
 };
 
-/** Describes a text to readers of its language only, because the other text says the same. */
+/** Shows each text only to readers of its language, because both say the same. */
 const describeInLanguage =
   (textLanguage: string): MemberDescriber<string> =>
   (value, reader) =>
@@ -100,7 +100,7 @@ export const changeAction = defineAction({
 export const endAction = defineAction({
   name: 'announcement.end',
   subject: announcementSubject,
-  summary: 'end an announcement before its time',
+  summary: 'end an announcement early',
   input: object({}),
   isDanger: true,
   perform: ({ database }, id) => endAnnouncement(database, id),

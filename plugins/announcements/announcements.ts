@@ -17,7 +17,7 @@ export type AnnouncementAudience = 'all' | 'customers';
 export interface Announcement {
   readonly kind: 'maintenance' | 'note';
   readonly audience: AnnouncementAudience;
-  /** Public name of the affected model; undefined for the whole service. */
+  /** Public name of the affected model; undefined if it concerns the whole service. */
   readonly model: string | undefined;
   readonly text: Readonly<Record<Language, string>>;
   readonly from: number;
@@ -28,13 +28,13 @@ export interface Announcement {
 export interface StoredAnnouncement extends Announcement {
   readonly id: string;
   readonly createdBy: string;
-  /** Time at which an operator ended it early; undefined otherwise. */
+  /** When an operator ended it early; undefined if none did. */
   readonly endedAt: number | undefined;
 }
 
-/** Operator's input. The model may have any of its names. */
+/** What an operator enters. The model may be given by any of its names. */
 export interface AnnouncementInput extends Omit<Announcement, 'from' | 'until'> {
-  /** Start, RFC 3339. */
+  /** Start time, RFC 3339. */
   readonly since: string;
   readonly until: string;
 }
@@ -71,7 +71,7 @@ export async function createAnnouncement(
 }
 
 /**
- * Updates an announcement that has not ended. Sends no further email.
+ * Updates an announcement that has not ended. Sends no more email.
  *
  * @throws ActionRefused `not_found` for an unknown model, or if the announcement has ended
  * @throws AccountError `span`
@@ -170,7 +170,7 @@ export async function findAnnouncement(database: Queries, id: string): Promise<S
 }
 
 /**
- * Returns true if the announcement is or will be shown.
+ * Returns true if the announcement is shown now or will be.
  *
  * @param now epoch ms
  */

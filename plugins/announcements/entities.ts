@@ -9,7 +9,7 @@ export const AnnouncementRow = defineEntity({
     id: p.uuid().primary(),
     kind: p.enum(['maintenance', 'note'] as const),
     audience: p.enum(['all', 'customers'] as const),
-    /** Public name of the model; null for the whole service. */
+    /** Public name of the model; null if it concerns the whole service. */
     model: impersonal(p.text().nullable()),
     textEn: impersonal(p.text()),
     textId: impersonal(p.text()),
@@ -18,7 +18,7 @@ export const AnnouncementRow = defineEntity({
     /** Name of the operator who created it. */
     createdBy: impersonal(p.text()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** Time at which an operator ended it early; null unless ended early. */
+    /** When an operator ended it early; null if none did. */
     endedAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'announcement_open', properties: 'endsAt', where: 'ended_at is null' }],

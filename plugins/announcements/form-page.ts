@@ -8,7 +8,7 @@ import { announcementsPath as path } from './resource.ts';
 
 const hourMs = 3_600_000;
 
-/** Fields that show an error, by error. Only the model can be missing on these pages. */
+/** The field next to which each error is shown. On these pages, `not_found` can only mean the model. */
 const errorFields = { not_found: 'model', span: 'until', no_mail: 'mail' } as const;
 
 /** `/operator/announcements/new`: creates an announcement. */

@@ -17,7 +17,7 @@ export const plugin: GatewayPlugin = {
     gateway.notices(announcementNotices);
     for (const page of [announcementsPage, newAnnouncementPage, editAnnouncementPage, endPage]) gateway.page(page);
     gateway.resource(announcements, {
-      description: 'announce something to customers, and list, change and end announcements',
+      description: 'publish, list, change and end announcements to customers',
       actions: [createAction, changeAction, endAction],
       examples: [
         'daypass announcement create --kind maintenance --audience all --since 2026-12-01T22:00+07:00 --until 2026-12-01T23:00+07:00 --text-en "The database moves." --text-id "Database dipindahkan."',

@@ -4,19 +4,19 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { type Announcement, listOpenAnnouncements } from './announcements.ts';
 import { announcementsSection } from './section.ts';
 
-/** Maintenance is shown this long before its start. */
+/** How long before its start maintenance is announced. */
 const maintenanceLeadMs = 7 * 86_400_000;
-/** Cache of stored announcements, so that the public page does not query for each visitor, and works if the query fails. */
+/** Stored announcements are cached, so that visits to the public page cause no queries and the page works even if a query fails. */
 const cacheOptions = { maxAgeMs: 2_000, timeoutMs: 5_000, maxWaitMs: 1_000, staleIfErrorMs: 3_600_000 };
 
 const storedAnnouncements = cacheReading(cacheOptions, ({ database }) => listOpenAnnouncements(database));
 
 /**
- * Lists the announcements of gateway.yaml and of operators to show now, earliest start first. Never rejects; operators' announcements are
- * missing while the database does not respond.
+ * Lists the announcements to show now, from gateway.yaml and from operators, earliest start first. Never rejects: if the database does not
+ * respond, operators' announcements are missing.
  *
  * @param now epoch ms
- * @param readers announcements for customers are hidden from visitors
+ * @param readers visitors do not see announcements meant for customers
  */
 export async function listCurrentAnnouncements(
   host: Host,
@@ -32,7 +32,7 @@ export async function listCurrentAnnouncements(
     .toSorted((a, b) => a.from - b.from);
 }
 
-/** Lists all announcements of gateway.yaml, including past and future announcements. */
+/** Lists all announcements in gateway.yaml, whether past, current or future. */
 export function listConfiguredAnnouncements({ section, catalog }: Pick<Host, 'section' | 'catalog'>): Announcement[] {
   return section(announcementsSection).map(({ kind, text, from, until, model }) => ({
     kind,
@@ -44,7 +44,7 @@ export function listConfiguredAnnouncements({ section, catalog }: Pick<Host, 'se
   }));
 }
 
-/** Describes the current announcements as notices; maintenance includes its time span. */
+/** Describes the current announcements as notices; for maintenance with its time span. */
 export async function describeAnnouncements(
   request: PageRequest,
   now: number,

@@ -2,15 +2,15 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { eventChannel } from '#core/business/accounts/account-events.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
-/** Recipients of an announcement about a model have used the model in the last `usageDays`. */
+/** An announcement about a model goes to accounts that have used it within this many days. */
 const usageDays = 30;
 
 /**
- * Records the event `announcement.published` for each recipient: accounts with an address and present or future paid time that have not
- * unsubscribed. An announcement about a model goes only to accounts that used it recently. Bulk version of `recordEvent`.
+ * Records the event `announcement.published` for each recipient: every account that has an address and current or future paid time and has
+ * not unsubscribed. An announcement about a model goes only to accounts that used it recently. The bulk version of `recordEvent`.
  *
  * @param model public name
- * @returns the number of accounts
+ * @returns the number of recipients
  */
 export async function recordMails(
   transaction: Pick<EntityManager, 'execute'>,
@@ -34,7 +34,7 @@ export async function recordMails(
   return row?.count ?? 0;
 }
 
-/** Builds the SQL condition that the account has requests for a model in a usage table. */
+/** Builds the SQL condition that the account has used a model, by a usage table. */
 function buildUsageCondition(table: string): string {
   return `exists (select from ${table} u where u.account_id = a.id and u.model = ?
     and u.hour > clock_timestamp() - interval '${usageDays} days')`;

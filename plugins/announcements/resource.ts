@@ -5,15 +5,15 @@ import { type Announcement, listAnnouncements, type StoredAnnouncement } from '.
 
 type ListedAnnouncement = StoredAnnouncement | Announcement;
 
-/** Path of the list; the page of an announcement that has not ended is below it. */
+/** Path of the list. An announcement that has not ended has its own page below it. */
 export const announcementsPath = '/operator/announcements';
 
 const stateKinds = { planned: 'waiting', shown: 'ok', over: undefined, ended: undefined } as const;
 
-/** Operators' announcements. The page lists the announcements in gateway.yaml as well. */
+/** Operators' announcements. The page also lists those in gateway.yaml. */
 export const announcements = defineResource({
   name: 'announcement',
-  summary: 'list announcements of operators, newest first',
+  summary: "list operators' announcements, newest first",
   query: object({
     state: { enum: ['open', 'ended'], description: 'Only announcements in this state.' },
     after: createAfterSchema('announcement'),
@@ -68,7 +68,7 @@ export const announcements = defineResource({
   ),
   async list({ database }, query, { limit }) {
     const { entries, next } = await readPage(limit, (maxEntries) => listAnnouncements(database, maxEntries, query));
-    // Adds the times as dates. The members with the times in epoch ms are deprecated and will be removed in 0.7.
+    // Adds the times as dates. The epoch ms fields are deprecated and will be removed in 0.7.
     const withTimes = entries.map((entry) => ({
       ...entry,
       startsAt: new Date(entry.from),
@@ -79,14 +79,14 @@ export const announcements = defineResource({
   },
 });
 
-/** Determines the state. @param now epoch ms */
+/** @param now epoch ms */
 function determineState(announcement: ListedAnnouncement, now: number): keyof typeof stateKinds {
   if ('endedAt' in announcement && announcement.endedAt !== undefined) return 'ended';
   if (now >= announcement.until) return 'over';
   return now < announcement.from ? 'planned' : 'shown';
 }
 
-/** Returns true if the announcement is or will be shown. */
+/** Returns true if the announcement is shown now or will be. */
 function isShown(announcement: ListedAnnouncement, now: number): boolean {
   return ['planned', 'shown'].includes(determineState(announcement, now));
 }

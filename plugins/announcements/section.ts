@@ -35,7 +35,7 @@ export const announcementsSection = defineSection({
         model: string('Short name of the model that the announcement is about. Default: the whole service.'),
       }),
     },
-    'Messages to customers on the status page, their home page and in /status.json, for a period of time.',
+    'Messages shown to customers for a period of time, on the status page, on their home page and in /status.json.',
   ),
   check(announcements, report, all) {
     const modelNames = all.names(models);

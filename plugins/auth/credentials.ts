@@ -8,11 +8,11 @@ import { dialects } from '#core/platform/errors/dialects.ts';
 const keyHeaders = Object.values(dialects).flatMap(({ keyHeader }) => keyHeader ?? []);
 
 /**
- * Reads this gateway's keys in a request, without duplicates, in order of precedence: `Authorization: Bearer` (OpenAI's SDK,
- * Codex, newer Anthropic SDKs), `x-api-key` (Anthropic SDKs), `x-goog-api-key` (Google SDKs).
+ * Reads this gateway's keys from a request, without duplicates, in order of precedence: `Authorization: Bearer` (OpenAI's SDK, Codex, newer
+ * Anthropic SDKs), `x-api-key` (Anthropic SDKs), `x-goog-api-key` (Google SDKs).
  *
- * Tools may send several keys. For example, Claude Code sends the shell's `ANTHROPIC_API_KEY` in addition to its configured token. Keys
- * of other services are omitted.
+ * Tools may send several keys. Claude Code, for example, sends the shell's `ANTHROPIC_API_KEY` in addition to its configured token. Keys of
+ * other services are skipped.
  *
  * Keys in the URL are ignored. URLs end up in logs, so such a key must never work.
  */
@@ -24,7 +24,7 @@ export function readPresentedKeys(headers: IncomingHttpHeaders, prefix: string):
   );
 }
 
-/** Reads the access token that a page sends instead of a key. It is accepted in `Authorization: Bearer` only. */
+/** Reads the access token that a page sends in place of a key. Only `Authorization: Bearer` can carry one. */
 export function readPresentedToken(headers: IncomingHttpHeaders, prefix: string): string | undefined {
   const token = parseBearer(headers.authorization);
   return token !== undefined && isAccessToken(token, prefix) ? token : undefined;
@@ -44,7 +44,7 @@ function firstValue(header: string | string[] | undefined): string | undefined {
 type FoundAccount = AccountRecord | undefined;
 
 /**
- * Finds the account of the first valid key; undefined if none is valid. Keys that are not cached are looked up together in one query.
+ * Returns the account of the first valid key, or undefined if none is valid. Keys that are not cached are looked up together in one query.
  *
  * @param maxAge maximum age of a cached key, seconds
  * @param isSuspect returns true if the caller has sent many unknown keys

@@ -10,8 +10,8 @@ interface FailureLimits {
 }
 
 /**
- * Counts failed authentications by network, on this instance. Successful ones do not count, so callers with valid keys at the same address
- * are not affected. Above the bound, the network that failed longest ago is forgotten.
+ * Counts failed authentications by network, on this instance. Successes do not count, so a caller with a valid key is not affected by
+ * others at the same address. Once the table is full, the network that has gone longest without a failure is dropped.
  */
 export class FailedAuthentications {
   /** Theoretical arrival times (GCRA), in µs of the clock. */
@@ -23,7 +23,7 @@ export class FailedAuthentications {
     this.#clock = clock;
   }
 
-  /** Returns the seconds until this address may fail again; 0 if it may fail now. */
+  /** Returns how many seconds must pass before this address may fail again; 0 if none. */
   getWaitSeconds(address: string | undefined, limits: FailureLimits): number {
     return Math.max(0, this.#readState(parseNetwork(address), limits).wait / 1_000_000);
   }
@@ -43,7 +43,7 @@ export class FailedAuthentications {
   }
 }
 
-/** Returns the counts of this process, which outlive a reload. */
+/** Returns this process's counts, which survive a reload. */
 export function getFailedAuthentications(host: Host): FailedAuthentications {
   return host.keep('failed-authentications', () => new FailedAuthentications());
 }

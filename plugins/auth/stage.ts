@@ -18,22 +18,22 @@ import { createTokenHolderFinder } from './token-holder.ts';
 
 const keyPath = '/account/key';
 
-/** Hint that is recorded for requests with a page's access token. */
+/** Hint recorded for requests that use a page's access token. */
 const playgroundHint = 'playground';
 
 /**
- * Authenticates the caller by API key, before the body is read. One valid key is enough. With keys of several accounts, the
- * first is used (see `readPresentedKeys`).
+ * Authenticates the caller by API key, before the body is read. One valid key is enough. If the keys belong to several accounts, the first
+ * one counts (see `readPresentedKeys`).
  *
  * Without a key, a page's access token authenticates the signed-in account (core/business/accounts/access-token.ts). Its requests are
  * recorded with the hint `playground`.
  *
- * Addresses with many failures are refused until their limit recovers. Valid keys still pass, but an uncached key waits a
- * quarter of a second, so that all lookups for such addresses share a query.
+ * Addresses with many failures are rejected until their limit recovers. Valid keys still pass, but a key that is not cached waits a quarter
+ * of a second, so that all lookups for such addresses share a query.
  *
- * @throws GatewayError `invalid_api_key`, with the same message for every invalid key, except that the message for a replaced key
- * says so; `rate_limited` after many failures of an address; `account_blocked`; `unavailable` if the database does not respond
- * and the key is not cached
+ * @throws GatewayError `invalid_api_key`, with the same message for every invalid key except a replaced one, whose message says so;
+ * `rate_limited` after many failures of an address; `account_blocked`; `unavailable` if the database does not respond and the key is not
+ * cached
  */
 export const authStage = defineStage({
   name: 'auth',
@@ -107,7 +107,7 @@ export const authStage = defineStage({
     const findByKeys = (exchange: Exchange, keys: readonly string[]) =>
       findAccount(directory, keys, maxAge, () => failures.getWaitSeconds(exchange.remoteAddress, limits) > 0);
 
-    /** Finds the account of the first valid key or, without a key, of the token. */
+    /** Finds the account of the first valid key or, if there is no key, of the token. */
     const findCaller = (exchange: Exchange) => {
       const keys = readPresentedKeys(exchange.headers, prefix);
       const token = keys.length === 0 ? readPresentedToken(exchange.headers, prefix) : undefined;
@@ -115,7 +115,7 @@ export const authStage = defineStage({
       return { found: findByKeys(exchange, keys), keys, hint: undefined };
     };
 
-    /** Marks a request to a public endpoint as unauthenticated unless it has a valid key. A failed lookup marks it as well. */
+    /** Marks a request to a public endpoint as unauthenticated unless it has a valid key. A failed lookup counts as no valid key. */
     const markUnauthenticated = async (exchange: Exchange): Promise<void> => {
       const keys = readPresentedKeys(exchange.headers, prefix);
       const lookup = keys.length === 0 ? undefined : findByKeys(exchange, keys);
@@ -131,7 +131,8 @@ export const authStage = defineStage({
         return whenSettled(findCaller(exchange).found, (account) => account?.id);
       },
       start(exchange) {
-        // `enter` does not run for a disconnected client. Only cached keys are checked, so that resetting connections costs no query.
+        // `enter` does not run for a disconnected client. Only cached keys are checked, so that clients that reset connections cause no
+        // queries.
         if (!exchange.isClientGone) return;
         const keys = readPresentedKeys(exchange.headers, prefix);
         if (!keys.some((key) => directory.hasCachedKey(digestApiKey(key)))) exchange.set(unauthenticated, true);
@@ -165,7 +166,7 @@ function admitCaller(exchange: Exchange, account: AccountRecord, key: KeyRecord,
   });
 }
 
-/** Creates the same error for missing, misspelt and unknown keys and for keys in the URL, so that it reveals no state. */
+/** Creates the same error whether the key is missing, misspelt, unknown or in the URL, so that it reveals nothing. */
 function createInvalidKeyError({ name, prefix, baseUrl }: Service, setup: string): GatewayError {
   return createKeyError(
     `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}-…", never in the URL. Get it at ${baseUrl}${keyPath}, or set up your tools with: ${setup}`,

@@ -11,9 +11,9 @@ import en from './texts/en.json' with { type: 'json' };
 
 const backupReason = defineSentences(en);
 
-/** Tolerated delay of a backup, as a share of the interval. */
+/** How late a backup may be, as a share of the interval. */
 const toleratedDelay = 0.5;
-/** Minimum time between reads of the folder, because checks run every few seconds. */
+/** Minimum time between reads of the folder. Checks run every few seconds. */
 const rereadIntervalMs = 30_000;
 
 interface NewestBackup {
@@ -21,10 +21,10 @@ interface NewestBackup {
   readonly bytes: number;
 }
 
-/** Results of this process's backups, and the newest backup in the folder. */
+/** The results of backups taken by this process, and the newest backup in the folder. */
 class BackupState {
   readonly #host: Pick<Host, 'now' | 'monotonic'>;
-  /** Start of the first backup's interval, epoch ms. */
+  /** When the first interval began, epoch ms. */
   readonly startedAt: number;
   #failure: { readonly at: number; readonly reason: string } | undefined;
   #folder: { readonly path: string; readonly newest: WatchedDisk<NewestBackup | undefined> } | undefined;
@@ -34,7 +34,7 @@ class BackupState {
     this.startedAt = host.now();
   }
 
-  /** Failure of the last attempt; undefined if it succeeded. */
+  /** Why the last attempt failed; undefined if it succeeded. */
   get failure() {
     return this.#failure;
   }
@@ -55,7 +55,7 @@ class BackupState {
   }
 }
 
-/** Returns the state of this process, which outlives a reload. */
+/** Returns this process's state, which survives a reload. */
 export function getBackupState(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): BackupState {
   return host.keep('backup/state', () => new BackupState(host));
 }
@@ -65,7 +65,7 @@ async function readNewest(folder: string, now: number): Promise<NewestBackup | u
   return newest && { at: newest.at, bytes: (await stat(join(folder, newest.name))).size };
 }
 
-/** Fails if the last scheduled backup failed, or if there was no backup for one and a half intervals. */
+/** Fails if the last scheduled backup failed, or if none was taken for one and a half intervals. */
 export const backupCheck: HealthCheck = {
   name: 'backup',
   runbook: 'backup-failing',
@@ -85,7 +85,7 @@ export const backupCheck: HealthCheck = {
   },
 };
 
-/** Gauges that have readings only while backups are scheduled. */
+/** Report nothing unless backups are scheduled. */
 export const backupGauges: readonly Gauge[] = [
   createScheduledGauge(
     'backup_last_success_timestamp_seconds',

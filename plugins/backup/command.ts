@@ -9,7 +9,7 @@ export const backupCommand: Command = {
   define(parser, { withHost, print }) {
     parser
       .description(
-        'take a consistent backup of the database and of the records that wait for it, next to a running gateway',
+        'take a consistent backup of the database and of records waiting for it, also while a gateway is running',
       )
       .option('--to <folder>', 'folder for the backup; default: backup.to in gateway.yaml')
       .option(
@@ -20,8 +20,9 @@ export const backupCommand: Command = {
         'after',
         `
 
-The file has its name once it is complete, on the disk, and read back. daypass restore FILE restores it, daypass restore --check FILE
-reads it. It has personal data: keep it as safe as the database. gateway.yaml and .env are not part of it.
+The file gets its name only after it has been written to disk in full and read back. Restore it with daypass restore FILE, or only
+verify it with daypass restore --check FILE. It contains personal data: protect it like the database. gateway.yaml and .env are not
+included.
 Exit codes: 0 success, 1 failure, 2 invalid usage.`,
       )
       .action(({ to, json }: { to?: string; json?: true }) =>
@@ -34,7 +35,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage.`,
           );
           const { path, bytes, rows, tables } = backup;
           const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-          // `journalFiles` is the name used through 0.5.
+          // `journal_files` replaced `journalFiles` after 0.5; both are printed.
           if (json) print(JSON.stringify({ ...backup, journal_files: backup.journalFiles }));
           else
             print(

@@ -4,7 +4,7 @@ import { backupCommand } from './command.ts';
 import { backupSection } from './section.ts';
 import { backupJob } from './take-scheduled.ts';
 
-/** Takes backups of the database and of waiting records, by schedule and by command. */
+/** Takes backups of the database and of records that are waiting for it, on a schedule or by command. */
 export const plugin: GatewayPlugin = {
   name: 'backup',
   register({ gateway }) {

@@ -7,20 +7,20 @@ import { integer, object, string } from '#core/platform/schema.ts';
 const hour = 3_600_000;
 const intervalsMs = { hour, day: 24 * hour, week: 7 * 24 * hour } as const;
 
-/** `backup` in gateway.yaml. Without `every`, only `daypass backup` takes backups. */
+/** `backup` in gateway.yaml. If `every` is not set, only `daypass backup` takes backups. */
 export const backupSection = defineSection({
   name: 'backup',
   schema: object(
     { default: {} },
-    'Backups of the database and of the records that wait for it, while the gateway runs. None by schedule without `every`.',
+    'Backups of the database and of records waiting for it, taken while the gateway runs. Set `every` to take them on a schedule.',
     {
       every: string(
         { enum: ['hour', 'day', 'week', 'elsewhere'] },
-        'How often a backup is taken. If the folder has none, the first one is taken after the start. elsewhere: another tool takes them, such as the database’s provider.',
+        'How often a backup is taken. If the folder has none, the first is taken after the start. elsewhere: something else takes backups, such as your database provider.',
       ),
       keep: integer(
         { minimum: 1, maximum: 10_000, default: 7 },
-        'Backups that are kept in the folder; older ones are deleted after a new one is complete.',
+        'How many backups are kept in the folder. Older ones are deleted once a new one is complete.',
       ),
       to: string(
         { minLength: 1, default: 'backups' },
@@ -33,7 +33,7 @@ export const backupSection = defineSection({
     return [
       ...(isAddress
         ? [
-            `backup.to is a folder, and "${to}" is one below the data folder, on the same disk; mount the storage, or copy the backups`,
+            `backup.to must be a folder, so "${to}" is one below the data folder, on the same disk; mount the storage, or copy the backups there`,
           ]
         : []),
       ...(every === undefined && isOpenShop(sections.get) ? [missingBackupNotice] : []),
@@ -42,15 +42,15 @@ export const backupSection = defineSection({
 });
 
 const missingBackupNotice =
-  'nothing backs up orders and accounts: set backup: { every: day }, or { every: elsewhere } where another tool does';
+  'orders and accounts are not backed up: set backup: { every: day }, or { every: elsewhere } if another tool does it';
 
-/** Returns the ms between scheduled backups; undefined if backups are not scheduled. */
+/** Returns the interval of scheduled backups in ms, or undefined if none are scheduled. */
 export function getBackupIntervalMs({ section }: Pick<Host, 'section'>): number | undefined {
   const { every } = section(backupSection);
   return every === undefined || every === 'elsewhere' ? undefined : intervalsMs[every];
 }
 
-/** Returns the absolute path of the folder for backups. */
+/** Returns the absolute path of the backup folder. */
 export function getBackupFolder({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string {
   return resolve(dataFolder, section(backupSection).to);
 }

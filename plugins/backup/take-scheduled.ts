@@ -7,13 +7,13 @@ import type { TakenBackup } from '#core/platform/backup/take.ts';
 import { getBackupState } from './backup-state.ts';
 import { getBackupFolder, getBackupIntervalMs, backupSection } from './section.ts';
 
-/** Tolerance for early backups, because the job does not run to the second. */
+/** How early a backup may be taken, because the job does not run to the second. */
 const maxEarlyMs = 300_000;
 const maxBackupMs = 6 * 3_600_000;
 
-/** Takes a backup of this gateway's database and of its waiting records. */
+/** Takes a backup of this gateway's database and of records that are waiting for it. */
 export async function takeBackupNow(host: Host, to: string): Promise<TakenBackup> {
-  // Imported on demand, because it loads the driver and the compressor, which are needed only once a day.
+  // Imported on demand: it loads the driver and the compressor, which are needed only once a day.
   const { takeBackup } = await import('#core/platform/backup/take.ts');
   return takeBackup({
     databaseUrl: host.database.url,
@@ -25,10 +25,13 @@ export async function takeBackupNow(host: Host, to: string): Promise<TakenBackup
   });
 }
 
-/** Takes a backup if the newest file in the folder is old enough. A backup missed while the gateway was off is therefore taken after the next start. */
+/**
+ * Takes a backup if the newest file in the folder is old enough, so a backup missed while the gateway was off is taken after the next
+ * start.
+ */
 export const backupJob: JobDefinition = {
   name: 'backup',
-  description: 'Takes a backup when the newest one is old enough, according to `backup` in gateway.yaml.',
+  description: 'Takes a backup if the newest one is old enough, as set by `backup` in gateway.yaml.',
   schedule: { every: 600 },
   attempts: 1,
   async run(_data, host) {
@@ -49,7 +52,7 @@ export const backupJob: JobDefinition = {
       throw error;
     }
     const oldNames = (await listBackups(folder, host.now())).slice(0, -keep);
-    // Removed one at a time, because each removal blocks a thread of the pool while the disk does not respond.
+    // One at a time, because each removal blocks a thread of the pool if the disk does not respond.
     for (const name of oldNames) await rm(join(folder, name), { force: true });
   },
 };

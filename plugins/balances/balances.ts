@@ -9,7 +9,7 @@ import { readOwnFigures } from './own-figures.ts';
 import { listQueryableKeys } from './query-balances.ts';
 import { balancesSection } from './section.ts';
 
-/** An account at a vendor with its remaining balance. */
+/** An account at a vendor and its remaining balance. */
 export interface Balance {
   /** Names of the upstreams that use its keys. */
   readonly upstreams: readonly string[];
@@ -19,20 +19,20 @@ export interface Balance {
   readonly currency: string | undefined;
   /** Average use per day; undefined until readings cover some hours. */
   readonly perDay: number | undefined;
-  /** Remaining days; undefined if the use is zero or unknown. */
+  /** Days until it runs out; undefined if nothing is used or the use is unknown. */
   readonly days: number | undefined;
   readonly isAvailable: boolean;
-  /** Epoch ms; for the operator's own figure, the start of its day. */
+  /** Epoch ms; for a figure from gateway.yaml, the start of its day. */
   readonly readAt: number | undefined;
-  /** Reason why the last lookup failed. */
+  /** Why the last query failed. */
   readonly error: string | undefined;
-  /** Models without a route at another account. */
+  /** Models that have no route through another account. */
   readonly lost: readonly string[];
-  /** Number of models that have a route at another account. */
+  /** How many models have a route through another account. */
   readonly backed: number;
 }
 
-/** Reads all accounts, the earliest end first. */
+/** Reads all accounts, the first to run out first. */
 export async function readBalances(host: Host): Promise<Balance[]> {
   const [reported, ownBalances] = await Promise.all([readReported(host), readOwn(host)]);
   return [...reported, ...ownBalances].toSorted((first, second) => rank(first) - rank(second));
@@ -72,7 +72,7 @@ async function readReported(host: Host): Promise<Balance[]> {
     [keys.map(({ digest }) => digest), new Date(host.now() - week - week / 7)],
   );
   const readingsByKey = Map.groupBy(rows, ({ digest }) => digest);
-  // Keys with the same balance at one host belong to one account, which must not count twice.
+  // Keys with the same balance at one host belong to one account, which must not be counted twice.
   const accounts = Map.groupBy(keys, ({ digest, upstream }) => {
     const latest = readingsByKey.get(digest)?.findLast(({ amount }) => amount !== null);
     const { host: name } = new URL(upstream.baseUrl);
@@ -102,7 +102,7 @@ function summarize(readings: readonly Reading[]): Omit<Balance, 'upstreams' | 's
   };
 }
 
-/** Finds the effect of these keys' account running out. Upstreams that have no other key stop. */
+/** Finds what stops if the account of these keys runs out: the upstreams that have no other key. */
 function findEffect({ catalog }: Pick<Host, 'catalog'>, digests: ReadonlySet<string>) {
   const affected = catalog.upstreams.filter((upstream) =>
     upstream.apiKeys.some((key) => digests.has(digestKey(upstream, key))),
@@ -137,7 +137,7 @@ async function readOwn(host: Host): Promise<Balance[]> {
   }));
 }
 
-/** Counts accounts with paid time now; they lose models when a balance ends. */
+/** Counts accounts that have paid time now; they lose models when a balance runs out. */
 export async function countActivePasses(database: Queries): Promise<number> {
   const [row] = await database.query<{ passes: number }>(
     `select count(distinct p.account_id)::float8 as passes from ${periodsInForce} p join account a on a.id = p.account_id

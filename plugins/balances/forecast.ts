@@ -1,4 +1,3 @@
-/** A balance at a point in time. */
 export interface BalanceAt {
   readonly at: number; // epoch ms
   readonly amount: number;
@@ -7,17 +6,17 @@ export interface BalanceAt {
 interface Forecast {
   /** Average use per day over the last week. */
   readonly perDay: number;
-  /** Undefined while the use is zero. */
+  /** Undefined if nothing is used. */
   readonly days: number | undefined;
 }
 
 export const day = 86_400_000; // ms
 export const week = 7 * day; // ms
-/** Minimum span of readings for a forecast, ms. */
+/** Minimum time span that the readings must cover for a forecast, ms. */
 const minCoverageMs = day / 8;
 
 /**
- * Forecasts when a balance ends. Usage is the sum of all decreases in the last week, so a payment in between does not reduce it.
+ * Forecasts when a balance runs out. Usage is the sum of all decreases in the last week, so topping up does not reduce it.
  *
  * @param readings of one account in one currency, oldest first
  * @returns undefined if the readings span less than three hours
@@ -35,7 +34,7 @@ export function forecast(readings: readonly BalanceAt[]): Forecast | undefined {
   return computeForecast(latest.amount, (usedAmount / coveredMs) * day);
 }
 
-/** Computes how long an amount lasts at a constant use per day. */
+/** Computes how long an amount lasts at a constant daily use. */
 export function computeForecast(amount: number, perDay: number): Forecast {
   return { perDay, days: perDay > 0 ? Math.max(0, amount) / perDay : undefined };
 }

@@ -30,7 +30,7 @@ function describeLimits({ upstream, reportedAt, requests, tokens }: ReportedLimi
   return { upstream, at: new Date(reportedAt).toISOString(), requests: requests ?? null, tokens: tokens ?? null };
 }
 
-/** Remaining balances at vendors, reported by them or stated by the operator, and how long they last. */
+/** Remaining balances at vendors, as they report them or as stated in gateway.yaml, and how long they will last. */
 export const plugin: GatewayPlugin = {
   name: 'balances',
   register({ gateway }) {

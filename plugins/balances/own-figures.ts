@@ -17,11 +17,11 @@ interface OwnFigure {
 
 type FigureHost = Pick<Host, 'section' | 'database' | 'now'>;
 
-/** Interval between two sums over months of hours, ms. Late records of these hours count from the next sum on. */
+/** How often the hourly usage of past months is summed again. Records that arrive late count from the next sum on. */
 const maxSettledAgeMs = 3_600_000;
 const timeoutMs = 30_000;
 
-/** Costs by upstream up to the hour of the sum. */
+/** Costs by upstream up to `until`. */
 interface SettledCosts {
   readonly until: number; // epoch ms
   readonly used: ReadonlyMap<string, number>;
@@ -33,7 +33,7 @@ const settledCosts = cacheReading(
   readSettled,
 );
 
-/** Reads own figures minus the usage since then. They are estimates, because vendors round prices differently. */
+/** Reads the figures in gateway.yaml minus the usage since then. They are estimates, because vendors round prices differently. */
 export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
   const { section, now } = host;
   const figures = Object.entries(section(balancesSection).own);
@@ -57,7 +57,7 @@ export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
 }
 
 async function readSettled(host: FigureHost): Promise<SettledCosts> {
-  // Records of the last hour may not have reached the database yet.
+  // Records of the last hour may not be in the database yet.
   const until = startOfHour(host.now() - hourMs);
   const costsSince = cacheBySince((since) => sumCosts(host, since, until));
   const used = new Map<string, number>();
@@ -70,7 +70,7 @@ async function readSettled(host: FigureHost): Promise<SettledCosts> {
   return { until, used, usedInWeek };
 }
 
-/** Caches a reading by its start, because several figures share a day. */
+/** Caches readings by their start time, because several figures share a day. */
 function cacheBySince<T>(read: (since: number) => Promise<T>): (since: number) => Promise<T> {
   const readings = new Map<number, Promise<T>>();
   return (since) => {

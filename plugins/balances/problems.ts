@@ -5,14 +5,14 @@ import { roundDays, describeDays, getRecentBalances } from './state.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
-    /** An account at a vendor runs out within days, or has run out. Sent at most once a day. */
+    /** An account at a vendor has run out, or will within days. Sent at most once a day. */
     'balance.low': { readonly day: string; readonly since: string };
   }
 }
 
 const maxNamed = 3;
 
-/** Accounts at vendors that run out soon. */
+/** Accounts at vendors that have run out or soon will. */
 export const balanceProblems: ProblemKind = {
   name: 'balance',
   order: 30,
@@ -77,7 +77,7 @@ function describeBalance(balance: Balance, { t, format }: ProblemReader): string
   return t(amount === undefined || amount > 0 ? 'balances.problem.refused' : 'balances.problem.spent', values);
 }
 
-/** Describes the effect of the balance running out, such as `212 passes lose 4 models`; passes are accounts with paid time. */
+/** Describes what happens when the balance runs out, such as `212 passes lose 4 models`, where a pass is an account with paid time. */
 export function describeEffect(
   { lost, backed }: Pick<Balance, 'lost' | 'backed'>,
   passes: number,

@@ -28,11 +28,11 @@ export function listQueryableKeys({ catalog }: Pick<Host, 'catalog'>): Queryable
 
 type QueryHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
-/** Queries the balance of every key, and records each balance or the reason why it is unknown. */
+/** Queries the balance of every key, and records either the balance or why it is unknown. */
 export async function queryBalances(host: QueryHost): Promise<void> {
   const { database, now } = host;
   if (host.section(balancesSection).ask) {
-    // Each worker takes its next key from the shared list, without an `await` between test and removal.
+    // Workers share the list. No `await` separates the check from the removal, so no key is taken twice.
     const remainingKeys = listQueryableKeys(host);
     const queryRemaining = async () => {
       for (let key = remainingKeys.shift(); key !== undefined; key = remainingKeys.shift())
@@ -55,7 +55,7 @@ async function queryBalance(host: QueryHost, { digest, key, upstream }: Queryabl
         digest,
         new Date(host.now()),
         amount ?? null,
-        // Text of a vendor: PostgreSQL rejects NUL, and codes of currencies are short.
+        // From the vendor: PostgreSQL rejects NUL, and currency codes are short.
         currency?.replaceAll('\0', '').slice(0, 8) ?? null,
         isAvailable ?? null,
         error ?? null,

@@ -4,7 +4,7 @@ import { type Balance, readBalances } from './balances.ts';
 
 export const balancesPath = '/operator/balances';
 
-/** Formats an amount of a vendor's currency, which the money formatter may not know. */
+/** Formats an amount in a vendor's currency, which the money formatter may not support. */
 function formatAmount(amount: number | undefined, currency: string | undefined): string {
   return amount === undefined ? '' : `${amount.toFixed(2)} ${currency}`;
 }
@@ -13,10 +13,9 @@ function formatLocalAmount(amount: number | undefined, currency: string | undefi
   return amount === undefined ? '' : `${format.number(Math.round(amount * 100) / 100)} ${currency}`;
 }
 
-/** Remaining balances of accounts at vendors. */
 export const balances = defineResource({
   name: 'balance',
-  summary: 'list remaining balances at vendors and the days that they last, the shortest first',
+  summary: 'list remaining balances at vendors and how many days they will last, shortest first',
   view: defineView<Balance>('balances')({
     upstream: { type: 'text', fit: 'id', at: 'title', value: ({ upstreams }) => upstreams.join(', ') },
     amount: {

@@ -3,29 +3,28 @@ import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import { boolean, number, object, string } from '#core/platform/schema.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 
-/** `balances` in gateway.yaml. */
 export const balancesSection = defineSection({
   name: 'balances',
   schema: object(
     { default: {} },
-    'Remaining balances at vendors, and the days that they will last. Vendors that report them to an API key are queried every hour.',
+    'Remaining balances at vendors, and how long they will last. Vendors that report balances to an API key are queried every hour.',
     {
       ask: boolean({ default: true }, 'Queries the vendors.'),
       alert_days: number(
         { minimum: 0, maximum: 365, default: 3 },
-        'Remaining days, at the usage of the last week, from which operators get an alert.',
+        'Operators are alerted if a balance will last no longer than this at the usage of the last week.',
       ),
       own: {
         type: 'object',
         default: {},
         description:
-          'Your own figures, by upstream, where the vendor reports none. Usage since then is computed from the records at the ' +
-          'prices of `cost`, in whose currency the figure must be.',
+          'Balances that you state yourself, by upstream, for vendors that report none. Usage since then is computed from the ' +
+          'records at the prices in `cost`; the figure must be in the same currency.',
         additionalProperties: object(['amount', 'as_of'], {
           amount: number({ minimum: 0, maximum: 999_999_999 }, 'Balance at the start of that day.'),
           as_of: string(
             { pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
-            'The day, such as 2026-11-29, which begins at midnight in UTC.',
+            'The day, such as 2026-11-29. It begins at midnight UTC.',
           ),
         }),
       },

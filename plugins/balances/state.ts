@@ -6,11 +6,11 @@ import { type Balance, isUsedUp, selectLowBalances, readBalances } from './balan
 import { queryBalances } from './query-balances.ts';
 import { balancesPath } from './resource.ts';
 
-/** Ms; vendors are queried every hour. */
+/** In ms. Vendors are queried every hour. */
 const maxAgeMs = 60_000;
 const timeoutMs = 10_000;
 
-/** Caches balances for pages that are updated every few seconds. */
+/** Cached for pages that refresh every few seconds. */
 const readings = new WeakMap<Host, FreshValue<readonly Balance[]>>();
 
 /** Returns balances that are at most a minute old. */
@@ -27,13 +27,13 @@ export function getRecentBalances(host: Host): Promise<readonly Balance[]> {
   return reading.get();
 }
 
-/** Queries the vendors; pages of this instance show the results at once. */
+/** Queries the vendors, and drops this instance's cached balances so that its pages show the results at once. */
 export async function renewBalances(host: Host): Promise<void> {
   await queryBalances(host);
   readings.delete(host);
 }
 
-/** Notes on routes whose accounts run out soon. */
+/** Notes on routes whose accounts will soon run out. */
 export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   const lowBalances = selectLowBalances(host, await getRecentBalances(host));
   return lowBalances.flatMap((balance) => {
@@ -48,7 +48,9 @@ export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   });
 };
 
-/** Returns the days by upstream; the fewest if its keys belong to several accounts, because metrics would add up equal labels. */
+/**
+ * Returns the remaining days by upstream. If an upstream's keys belong to several accounts, the fewest: metrics would add up equal labels.
+ */
 export function findLeastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
   const least = new Map<string, number>();
   for (const { upstreams, days = Infinity } of balances)

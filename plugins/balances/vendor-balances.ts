@@ -1,27 +1,27 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { type JsonObject, type JsonValue, listObjects, readMember } from '#core/platform/json.ts';
 
-/** The remaining balance of an account, as its vendor reports it. */
+/** An account's remaining balance, as reported by its vendor. */
 export interface ReportedBalance {
   readonly amount: number;
   readonly currency: string;
-  /** False if the vendor reports that calls are refused. */
+  /** False if the vendor says that it rejects calls. */
   readonly isAvailable?: boolean;
 }
 
-/** A vendor's endpoint that reports the balance of a key's account. */
+/** A vendor's endpoint that reports the balance of the account to which a key belongs. */
 interface BalanceEndpoint {
   readonly vendor: string;
-  /** Presets of upstreams with this endpoint, and hosts for upstreams without a preset. */
+  /** Upstream presets that have this endpoint, and hosts that identify it for upstreams without a preset. */
   readonly presets: readonly string[];
   readonly hosts: readonly string[];
   /** Path on the host of the upstream's base URL. */
   readonly path: string;
   /** @returns undefined for a key without a balance, such as one without a limit */
   read(response: JsonObject, host: string): ReportedBalance | undefined;
-  /** The vendor's page about it. */
+  /** The vendor's page that documents it. */
   readonly source: string;
-  /** Day on which that page was read. */
+  /** When that page was read. */
   readonly seen: string;
 }
 
@@ -32,7 +32,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     hosts: ['api.deepseek.com'],
     path: '//user/balance',
     read(response) {
-      // One entry for each currency; calls are paid from any.
+      // One entry per currency; calls are paid from any of them.
       const entries = listObjects(response['balance_infos']).flatMap((entry) => {
         const amount = readNumber(entry['total_balance']);
         return amount === undefined ? [] : [{ amount, currency: String(entry['currency']) }];
@@ -49,7 +49,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
     hosts: ['openrouter.ai'],
     path: '//api/v1/key',
     read(response) {
-      // Null for a key without a limit; reading the account's credits takes a management key.
+      // Null for a key without a limit. Reading the account's credits requires a management key.
       const amount = readNumber(readMember(response['data'], 'limit_remaining'));
       return amount === undefined ? undefined : { amount, currency: 'USD' };
     },
@@ -96,7 +96,7 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
   },
 ];
 
-/** Returns the endpoint for an upstream; undefined if its vendor reports no balance to API keys. */
+/** Returns the endpoint for an upstream, or undefined if its vendor does not report balances to API keys. */
 export function findEndpoint({ vendor, baseUrl }: Pick<Upstream, 'vendor' | 'baseUrl'>): BalanceEndpoint | undefined {
   const { hostname } = new URL(baseUrl);
   return balanceEndpoints.find(

@@ -14,7 +14,7 @@ const books: SubjectKind = { name: 'books' };
 export const reconcileAction = defineAction({
   name: 'books.reconcile',
   subject: books,
-  summary: 'compare payments and refunds of a day with the books of the provider, and flag what differs',
+  summary: "compare a day's payments and refunds with the provider's books, and flag differences",
   input: object(['day'], {
     day: text('Day, such as 2026-11-22.', 10),
     provider: text('Only this provider; default: all that had charges.', 60),
@@ -26,7 +26,7 @@ export const reconcileAction = defineAction({
   }),
 });
 
-/** Compares the books of a day. Imports its implementation on use, because loading MikroORM would slow down every command. */
+/** Compares the books of one day. The implementation is imported on use, because loading MikroORM would slow down every command. */
 async function reconcileBooks(host: Host, day: string, timeZone: string, provider: string | undefined) {
   const { reconcileDay } = await import('./reconcile.ts');
   if (!isDay(day)) throw new ActionRefused(`"${day}" is not a day, such as 2026-11-22.`, 'invalid');

@@ -8,13 +8,13 @@ interface Total {
   readonly provider: string;
   readonly currency: string;
   amount: number;
-  /** Undefined if unknown, which differs from a fee of 0. */
+  /** Undefined if unknown, as opposed to a fee of 0. */
   fee: number | undefined;
 }
 
 /**
- * Renders the export as CSV. After the last movement of a day, a `total` line for each provider and currency matches the provider's
- * settlement report of that day, so it omits manual refunds, which do not come from the provider.
+ * Renders the export as CSV. Each day ends with a `total` line per provider and currency, which must match the provider's settlement report
+ * for that day. It therefore omits manual refunds, which do not go through the provider.
  */
 export class BooksCsv {
   readonly #timeZone: string;
@@ -29,7 +29,7 @@ export class BooksCsv {
 
   readonly head = formatCsvLine(heading);
 
-  /** Returns the lines for the next movement, oldest first. */
+  /** Returns the lines for the next movement. Movements must be passed oldest first. */
   renderMovement(movement: Movement): string[] {
     const { day, clock } = formatLocalTime(movement.at, this.#timeZone);
     const totalLines = day === this.#day ? [] : this.renderTotals();
@@ -39,7 +39,7 @@ export class BooksCsv {
     return [...totalLines, line];
   }
 
-  /** Returns the totals of the last day. */
+  /** Returns the total lines of the last day. */
   renderTotals(): string[] {
     const day = this.#day;
     if (!this.#includesTotals || day === undefined) return [];

@@ -31,13 +31,13 @@ function defineExport(parser: Parser, context: CommandContext): void {
   const query = { input: orderQuery };
   const command = parser
     .command('export')
-    .description('print payments and finished refunds as CSV, the oldest first; days are those of the money')
+    .description('print payments and finished refunds as CSV, oldest first, dated by when the money moved')
     .addOption(zoneOption());
   addActionOptions(command, query)
-    .option('--no-totals', 'without the total line of each day and provider')
+    .option('--no-totals', 'leave out the total line of each day and provider')
     .addHelpText(
       'after',
-      `\nThe total lines (kind "total") equal the settlement reports of the provider. With --state, --flagged or --account there are none.${formatExamples(
+      `\nThe total lines (kind "total") match the provider's settlement reports. With --state, --flagged or --account there are none.${formatExamples(
         'daypass orders export --since 2026-11-01 --until 2026-11-30 > november.csv',
       )}`,
     )
@@ -60,14 +60,14 @@ function defineExport(parser: Parser, context: CommandContext): void {
 function defineReconcile(parser: Parser, context: CommandContext): void {
   parser
     .command('reconcile')
-    .description('compare payments and refunds of a day with the books of the provider')
+    .description("compare a day's payments and refunds with the provider's books")
     .option('--json', 'print JSON')
     .addOption(zoneOption())
     .requiredOption('--day <day>', 'the day, such as 2026-11-22', parseDay)
     .option('--provider <name>', 'only this provider; default: all that had charges', parseLine)
     .addHelpText(
       'after',
-      `\nMoney that only one side has is flagged. A running gateway does this every day.${formatExamples('daypass orders reconcile --day 2026-11-22')}`,
+      `\nMoney that only one side lists is flagged. A running gateway does this every day.${formatExamples('daypass orders reconcile --day 2026-11-22')}`,
     )
     .action((options: { day: string; provider?: string; json?: true } & ZoneOptions) =>
       context.withHost(async (host) => {
@@ -80,7 +80,7 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
         if (options.json === true) context.print(JSON.stringify(toOperatorJson(reconciliations, true), null, 2));
         else if (lines.length > 0) for (const line of lines) context.print(line);
         else
-          context.print(`Nothing to compare on ${options.day}: no provider had charges, and a sandbox moves no money.`);
+          context.print(`Nothing to compare on ${options.day}: no provider had charges, and sandboxes move no money.`);
         if (reconciliations.some(({ differences, unread }) => differences.length > 0 || unread > 0))
           throw new CommandFailed('The books differ, or could not be read in full.');
       }),
@@ -90,10 +90,10 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
 function defineMonth(parser: Parser, context: CommandContext): void {
   parser
     .command('month')
-    .description('print the turnover of a month by day, for the tax office')
+    .description("print a month's turnover by day, for the tax office")
     .argument('<month>', 'such as 2026-11', parseMonth)
-    .option('--html', 'a page to print or to save as PDF, instead of CSV')
-    .option('--receipts', 'CSV of the receipts by number, instead of the days')
+    .option('--html', 'an HTML page to print or save as PDF, instead of CSV')
+    .option('--receipts', 'the receipts by number as CSV, instead of the days')
     .addOption(zoneOption().default(taxTimeZone, taxTimeZone))
     .addHelpText('after', formatExamples('daypass orders month 2026-11 --html > november.html'))
     .action((month: string, options: { html?: true; receipts?: true } & ZoneOptions) =>
@@ -104,7 +104,10 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     );
 }
 
-/** Formats the document as lines of CSV or HTML; throws CommandFailed if receipts are requested and none are stored. */
+/**
+ * Formats the document as lines of CSV or HTML.
+ * @throws CommandFailed if receipts are requested and none are stored
+ */
 function formatDocument(
   document: Awaited<ReturnType<typeof readMonthDocument>>,
   { html, receipts }: { readonly html?: true; readonly receipts?: true },

@@ -38,7 +38,9 @@ async function* renderLines(movements: AsyncIterable<Movement>, books: BooksCsv)
   yield joinLines(books.renderTotals());
 }
 
-/** `/operator/orders/books/month?month=2026-11`: printable monthly turnover for the tax office; `&as=csv` or `&as=receipts` for files. */
+/**
+ * `/operator/orders/books/month?month=2026-11`: printable monthly turnover for the tax office. `&as=csv` and `&as=receipts` return files.
+ */
 export const monthPage: Page = {
   path: `${booksPath}/month`,
   role: 'operator',

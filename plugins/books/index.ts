@@ -5,7 +5,7 @@ import { booksFile, monthPage } from './files.ts';
 import { reconcileJob } from './job.ts';
 import { booksPage } from './page.ts';
 
-/** Compares recorded movements with providers' movements by job, page, command and API, and exports them as files. */
+/** Compares our payments and refunds with the providers' books, by job, page, command and API, and exports them as files. */
 export const plugin: GatewayPlugin = {
   name: 'books',
   register({ gateway }) {

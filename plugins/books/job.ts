@@ -4,7 +4,10 @@ import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 
-/** Ages of the compared days, in days. A late report appears in the provider's books a day later. */
+/**
+ * How many days ago the compared days were. The second day back is compared again, because late reports appear in the provider's books a
+ * day later.
+ */
 const comparedAges = [2, 1];
 
 export const reconcileJob: JobDefinition = {
@@ -33,7 +36,7 @@ async function compareDay(host: Host, day: string, timeZone: string): Promise<vo
       const result = `${here.payments.count} payments, ${here.refunds.count} refunds, ${differences.length} differences, ${unread} unread`;
       host.log[differences.length > 0 ? 'warn' : 'info'](`books of ${day} compared with ${provider}: ${result}`);
     } catch (error) {
-      // Not rethrown, because the day is compared again tomorrow, and by `daypass orders reconcile`.
+      // Not rethrown: the day is compared again tomorrow, and can be with `daypass orders reconcile`.
       host.log.warn(`books of ${day} could not be compared with ${provider}: ${(error as Error).message}`);
     }
   }

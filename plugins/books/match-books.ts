@@ -1,6 +1,6 @@
 import type { StatedMovement } from '#core/business/payments/payment-provider.ts';
 
-/** A movement in our books. */
+/** A payment or refund in our books. */
 export interface Entry {
   readonly kind: 'payment' | 'refund';
   readonly id: string; // primary key
@@ -14,18 +14,18 @@ export interface Entry {
   readonly account_id: string;
 }
 
-/** A movement that is in our books and in the provider's. */
+/** A movement that is in both books. */
 export type Pair = readonly [Entry, StatedMovement];
 
 interface Matches {
   readonly pairs: readonly Pair[];
-  /** Movements that are only in our books. */
+  /** Only in our books. */
   readonly missing: readonly Entry[];
-  /** Movements that are only in the provider's books. */
+  /** Only in the provider's books. */
   readonly unseen: readonly StatedMovement[];
 }
 
-/** Matches by name first, then by charge and amount, then by charge alone. Each movement is matched at most once. */
+/** Tried in this order: same id, then same charge and amount, then same charge. Each movement is matched at most once. */
 const rules: readonly ((entry: Entry, stated: StatedMovement) => boolean)[] = [
   (entry, { id, key }) => entry.provider_id === id || (entry.kind === 'refund' && entry.id === key),
   (entry, stated) => isSameCharge(entry, stated) && entry.amount === stated.amount,
@@ -38,7 +38,7 @@ function isSameCharge(entry: Entry, { id, reference, providerReference, key }: S
   return entry.reference === reference || (ours !== null && (ours === id || ours === providerReference));
 }
 
-/** Finds each movement of the provider in our books. */
+/** Pairs the provider's movements with ours. */
 export function matchBooks(entries: readonly Entry[], stated: readonly StatedMovement[]): Matches {
   const missing = new Set(entries);
   const index = indexByName(entries);
@@ -58,7 +58,7 @@ export function matchBooks(entries: readonly Entry[], stated: readonly StatedMov
   return { pairs, missing: [...missing], unseen };
 }
 
-/** Indexes entries by every name that the provider may use for them. */
+/** Indexes entries under every id and reference that the provider may use for them. */
 function indexByName(entries: readonly Entry[]): Map<string, Entry[]> {
   const index = new Map<string, Entry[]>();
   for (const entry of entries) {
@@ -76,11 +76,11 @@ function indexByName(entries: readonly Entry[]): Map<string, Entry[]> {
 export interface BookTotals {
   readonly payments: { readonly count: number; readonly amount: number };
   readonly refunds: { readonly count: number; readonly amount: number };
-  /** Known fees of the provider. */
+  /** Sum of the fees that the provider reported. */
   readonly fees: number;
 }
 
-/** Sums up payments and refunds, and adds the provider's known fees. */
+/** Sums up payments and refunds, and the fees that the provider reported. */
 export function computeTotals(
   movements: readonly Pick<StatedMovement, 'kind' | 'amount' | 'currency'>[],
   currency: string,
@@ -93,7 +93,6 @@ export function computeTotals(
   return { payments: sum('payment'), refunds: sum('refund'), fees };
 }
 
-/** Sums up the provider's fees. */
 export function sumFees(movements: readonly StatedMovement[]): number {
   return movements.reduce((sum, { fee = 0 }) => sum + fee, 0);
 }

@@ -7,7 +7,7 @@ import { type BookDay, readMonth, sumDays } from './monthly-books.ts';
 import { type MonthReceipts, type PrintedReceipts, describeReceipts, readMonthReceipts } from './receipt-lines.ts';
 import { describeYear, readYearSoFar, type YearSoFar } from './year-so-far.ts';
 
-/** The tax office counts days in Jakarta, not in the zone of the service. */
+/** The tax office counts days in Jakarta time, whatever the service's time zone is. */
 export const taxTimeZone = 'Asia/Jakarta';
 
 interface MonthDocument {
@@ -17,14 +17,14 @@ interface MonthDocument {
   readonly currency: string;
   /** All days of the month. */
   readonly days: readonly BookDay[];
-  /** Time at which the books were read. */
+  /** When the books were read. */
   readonly madeAt: Date;
   /** Undefined if the shop does not store receipts. */
   readonly receipts?: MonthReceipts | undefined;
   readonly year?: YearSoFar;
 }
 
-/** Reads the turnover and the receipts of a month, such as `2026-11`. */
+/** Reads the turnover and receipts of a month, such as `2026-11`. */
 export async function readMonthDocument(
   { database, section, service, now }: Pick<Host, 'database' | 'section' | 'service' | 'now'>,
   month: string,
@@ -37,14 +37,14 @@ export async function readMonthDocument(
   return { seller: service.name, month, timeZone, currency, days, madeAt: new Date(now()), receipts, year };
 }
 
-/** Omits future days, so that the document has no zeros for them. */
+/** Omits future days, for which the document would show zeros. */
 function selectStartedDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[] {
   const today = formatLocalTime(madeAt, timeZone).day;
   const lastMoved = days.findLast(({ payments, refunds }) => payments + refunds > 0)?.day ?? '';
   return days.filter(({ day }) => day <= today || day <= lastMoved);
 }
 
-/** Renders CSV lines: one for each day, then `total` for the month. */
+/** Renders CSV lines: one per day, then `total` for the month. */
 export function monthToCsv(document: MonthDocument): string[] {
   const { currency } = document;
   const days = selectStartedDays(document);
@@ -57,7 +57,7 @@ export function monthToCsv(document: MonthDocument): string[] {
   ];
 }
 
-/** A printable document in the language of the tax office. */
+/** A printable document in the tax office's language. */
 interface PrintedMonth {
   readonly title: string;
   readonly about: string;
@@ -66,7 +66,7 @@ interface PrintedMonth {
   readonly rows: readonly (readonly string[])[];
   readonly total: readonly string[];
   readonly note: string;
-  /** Turnover of the year up to the end of the month. */
+  /** Turnover from the start of the year to the end of the month. */
   readonly year: string;
   readonly receipts: PrintedReceipts | undefined;
 }
@@ -93,7 +93,7 @@ export function describeMonth(document: MonthDocument): PrintedMonth {
   };
 }
 
-/** Renders the month as an HTML page to print or to save as PDF. */
+/** Renders the month as an HTML page for printing or saving as PDF. */
 export function monthToHtml(document: MonthDocument): string {
   const { title, about, columns, rows, total, note, year, receipts } = describeMonth(document);
   return `<!doctype html>

@@ -2,21 +2,21 @@ import type { Queries } from '#core/platform/database/database.ts';
 
 /** Totals of one day, or of the whole month. */
 export interface BookDay {
-  /** `2026-11-22`, in the zone of the books. */
+  /** `2026-11-22`, in the accounting time zone. */
   readonly day: string;
   readonly payments: number;
   /** Money received for any purpose. */
   readonly gross: number;
   readonly refunds: number;
-  /** Refunded money, both by the provider and by hand. */
+  /** Refunds, both through the provider and by hand. */
   readonly refunded: number;
-  /** Known fees of the providers. */
+  /** Fees that the providers reported. */
   readonly fees: number;
 }
 
 /**
- * Reads the turnover by day for the tax office: all money in one currency on the day on which it was received or refunded. The result
- * contains every day of the month.
+ * Reads the turnover by day for the tax office: all money in one currency, on the day it was received or refunded. Every day of the month
+ * is listed.
  *
  * @param month `2026-11`
  */
@@ -44,7 +44,7 @@ export async function readMonth(
   );
 }
 
-/** Sums several days; `day` labels the sum. */
+/** Sums up several days; `day` labels the sum. */
 export function sumDays(days: readonly BookDay[], day: string): BookDay {
   const sum = (select: (day: BookDay) => number) => days.reduce((total, each) => total + select(each), 0);
   return {

@@ -16,11 +16,11 @@ import type { Reconciliation } from './reconcile.ts';
 
 export const booksPath = '/operator/orders/books';
 
-/** Replaces the action's name in the query if no provider had books of the day. */
+/** Used in the query in place of the action's name if no provider had books for the day. */
 const noBooks = 'nothing';
-/** Maximum wait of a browser for a comparison, ms; the comparison itself continues. */
+/** How long a browser waits for a comparison, ms; the comparison itself continues. */
 const maxWaitMs = 20_000;
-/** Number of differences listed per day, and of comparisons listed. */
+/** How many differences are listed per day, and how many comparisons. */
 const limits = { differences: 200, actions: 10 };
 
 const form = defineForm({
@@ -86,7 +86,7 @@ export const booksPage: Page = {
   forms: [form],
 };
 
-/** Finds the latest day with payments or refunds, at most today. */
+/** Returns the latest day, up to today, that has payments or refunds. */
 async function findNewestDay({ host }: PageRequest, zone: string, today: string): Promise<string> {
   const last = await readLastMovement(host.database);
   const day = last === undefined ? today : formatLocalTime(last, zone).day;

@@ -12,7 +12,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 
 interface ProviderBooks {
   readonly movements: readonly StatedMovement[];
-  /** True if the provider lists its money, so money without an order is included; false if each charge's status was read. */
+  /** True if the provider lists its movements, including those without an order; false if each charge was queried instead. */
   readonly isList: boolean;
   /** References of charges whose status could not be read. */
   readonly unread: ReadonlySet<string>;
@@ -24,7 +24,7 @@ const maxMovements = 200_000;
 const concurrency = 4;
 
 /**
- * Reads the books of a provider.
+ * Reads a provider's books.
  *
  * @param signal prevents further calls once it aborts
  * @throws PaymentError if the list cannot be read, or the signal has aborted

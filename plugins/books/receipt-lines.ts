@@ -6,14 +6,14 @@ import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { BookDay } from './monthly-books.ts';
 
-/** Receipts of a month with their numbers; refunds have negative amounts. */
+/** The numbered receipts of a month; refunds have negative amounts. */
 export interface MonthReceipts {
   readonly lines: readonly ReceiptLine[];
-  /** Money of the month without a receipt, because it came before the shop stored any. */
+  /** Money of the month that has no receipt because the shop did not store receipts yet. */
   readonly unnumbered: { readonly count: number; readonly gross: number };
 }
 
-/** Reads the receipts of a month; undefined if the shop has never stored a receipt. */
+/** Reads the receipts of a month, or undefined if the shop has never stored one. */
 export async function readMonthReceipts(
   database: Queries & Transactions,
   days: readonly BookDay[],
@@ -41,8 +41,8 @@ function negate(line: ReceiptLine): ReceiptLine {
 }
 
 /**
- * Returns CSV lines: each receipt, then money without receipts, then the sum, whose gross equals the net of the monthly books. The tax on
- * money without receipts is unknown, so the other amounts of the sum cover receipts only.
+ * Returns CSV lines: each receipt, then the money without receipts, then the sum. The gross of the sum equals the net of the monthly books.
+ * The tax on money without receipts is unknown, so the sum's other amounts cover receipts only.
  */
 export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: string, currency: string): string[] {
   const { gross, withoutTax, tax, taxBase } = sumLines(lines);
@@ -84,7 +84,7 @@ export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: st
   ];
 }
 
-/** A printable table in the language of the tax office. */
+/** A printable table in the tax office's language. */
 export interface PrintedReceipts {
   readonly title: string;
   readonly sellers: string;
@@ -101,7 +101,7 @@ export function describeReceipts(
 ): PrintedReceipts {
   const money = (amount: number) => formatMoney(amount, currency);
   const { gross, withoutTax, tax, taxBase } = sumLines(lines);
-  // Leaves out the tax columns for a shop that states no tax.
+  // A shop that states no tax gets no tax columns.
   const hasTax = lines.some((line) => line.tax !== 0);
   const amounts = (sum: number, ...parts: readonly string[]) => [money(sum), ...(hasTax ? parts : [])];
   return {

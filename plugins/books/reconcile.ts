@@ -17,14 +17,14 @@ import { readProviderBooks } from './provider-books.ts';
 import en from './texts/en.json' with { type: 'json' };
 
 /*
- * Compares our books with a provider's. A movement is in both books, only in the provider's, or only in ours. For a movement in both books
- * the provider's fee is stored; a movement in one book only is flagged once.
+ * Compares our books with a provider's. A movement is in both books, only in the provider's, or only in ours. If it is in both, the
+ * provider's fee is stored; if it is in one only, it is flagged once.
  */
 
 interface Difference extends FlaggedMoney {
   /** `here`: only in our books. `provider`: only in the provider's. `amount`: in both, with different amounts. */
   readonly side: 'here' | 'provider' | 'amount';
-  /** Id at the provider, or our id if the provider has none. */
+  /** The provider's id, or ours if the provider has none. */
   readonly id: string;
   readonly reference: string | undefined;
   readonly at: Date;
@@ -33,25 +33,25 @@ interface Difference extends FlaggedMoney {
 /** Result of a comparison. */
 export interface Reconciliation {
   readonly provider: string;
-  /** False if the provider has no list of its money, so movements without a charge of ours are not found. */
+  /** False if the provider cannot list its movements, so those without a charge of ours are not found. */
   readonly isList: boolean;
   readonly here: BookTotals;
   readonly stated: BookTotals;
   readonly differences: readonly Difference[];
-  /** Charges that could not be read; compare again later. */
+  /** How many charges could not be read; compare again later. */
   readonly unread: number;
 }
 
 const reason = defineSentences(en);
 
-/** Tolerance in ms between the times of a movement on the two sides, which may put it on different days. */
+/** How far apart, in ms, the two sides may date the same movement, which can put it on different days. */
 const toleranceMs = 6 * 3_600_000;
 
 /**
- * Compares our payments and refunds of a time range with a provider's books. First settles payments that the provider has and this gateway
- * has not recorded. Manual refunds are omitted, because the provider does not have them.
+ * Compares our payments and refunds in a time range with a provider's books. First settles payments that the provider lists and this
+ * gateway has not recorded. Manual refunds are omitted, because the provider does not know them.
  *
- * @param signal aborts before the next call to the provider
+ * @param signal prevents further calls to the provider once it aborts
  * @throws PaymentError if the provider's list cannot be read, or the signal has aborted
  * @throws Error if the provider is not configured
  */
@@ -121,8 +121,8 @@ export async function reconcileDay(
 }
 
 /**
- * Lists the providers whose books of a time range may contain our money: those with charges, payments or refunds in it, and the configured provider
- * if it lists its money, since it may have movements on a day without any of ours. Excludes sandboxes, which move no money.
+ * Lists the providers whose books may contain our money for a time range: those with charges, payments or refunds in it, and the configured
+ * provider if it can list its movements, because it may list some on a day when we have none. Excludes sandboxes, which move no money.
  */
 export async function listProviders(host: Host, { since, until }: TimeSpan): Promise<string[]> {
   const rows = await host.database.query<{ provider: string }>(
@@ -159,7 +159,7 @@ async function readEntries(database: Queries, provider: string, { since, until }
   );
 }
 
-/** Settles charges whose movements are only in the provider's books; returns true if any charge is ours. */
+/** Settles charges that only the provider's books show as paid or refunded; returns true if any of them is ours. */
 async function settleUnseen(host: Host, provider: string, unseen: readonly StatedMovement[]): Promise<boolean> {
   let hasOurs = false;
   for (const movement of unseen) {
@@ -180,7 +180,7 @@ interface Charge {
   readonly accountId: string;
 }
 
-/** Finds the charge of a movement; undefined if it is not ours. */
+/** Returns the charge to which a movement belongs, or undefined if it is not ours. */
 async function findCharge(
   database: Queries,
   provider: string,
@@ -195,7 +195,7 @@ async function findCharge(
   return charge;
 }
 
-/** Stores fees. If the amounts match, marks the movement as reconciled and closes flags that reported it missing. */
+/** Stores fees. If the amounts match, marks the movement as reconciled and closes flags that say it is missing. */
 async function storeMatches(database: Queries, pairs: readonly Pair[], provider: string): Promise<void> {
   const equalPairs = pairs.filter(([entry, stated]) => entry.amount === stated.amount);
   const fees = pairs.flatMap(([{ kind, id }, { fee }]) =>
@@ -229,7 +229,10 @@ async function storeMatches(database: Queries, pairs: readonly Pair[], provider:
   );
 }
 
-/** Closes flags of movements that the provider no longer lists; `unseen` are the listed movements that we do not have. */
+/**
+ * Closes flags of movements that the provider no longer lists.
+ * @param unseen the movements that the provider lists and we do not have
+ */
 async function closeUnlisted(
   database: Queries,
   provider: string,
@@ -246,12 +249,12 @@ async function closeUnlisted(
   );
 }
 
-/** Lists the subjects of flags for a provider's movements, with or without an order. */
+/** Lists the flag subjects of a provider's movements, with or without an order. */
 function listSubjects(movements: readonly StatedMovement[], provider: string): string[] {
   return movements.flatMap(({ id }) => [id, `${provider}/${id}`]);
 }
 
-/** Returns the resolution of a flag whose movement a later comparison found in both books. */
+/** Returns the resolution of a flag whose movement turned up in both books later. */
 function createInBooksReason(provider: string): string {
   return reason('orders.reason.in_books', { provider });
 }
@@ -260,7 +263,7 @@ function createUnlistedReason(provider: string): string {
   return reason('orders.reason.unlisted', { provider });
 }
 
-/** Flags each difference once and marks it as not reconciled; reopens flags that a comparison had closed. */
+/** Flags each difference once and clears its reconciled mark. Reopens flags that an earlier comparison closed. */
 async function flagDifferences(
   { database }: Host,
   provider: string,
@@ -311,7 +314,6 @@ async function flagDifferences(
   );
 }
 
-/** Returns the subject of the flag for a movement in our books. */
 function getFlagSubject({ kind, id, provider_id: name }: Entry): string {
   return kind === 'refund' ? id : (name ?? id);
 }

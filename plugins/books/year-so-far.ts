@@ -7,7 +7,7 @@ export interface YearSoFar {
   readonly refunded: number;
 }
 
-/** Turnover in rupiah at which Indonesian law may impose duties; a tax adviser decides whether it does. */
+/** Turnover in rupiah from which Indonesian law may impose duties. Whether it does is for a tax adviser to say. */
 const thresholds = [
   { rupiah: 500_000_000, note: 'di atas Rp 500 juta: batas omzet bebas PPh final bagi orang pribadi (PP 55/2022)' },
   { rupiah: 4_800_000_000, note: 'di atas Rp 4,8 miliar: batas wajib menjadi Pengusaha Kena Pajak (PPN)' },
@@ -32,7 +32,7 @@ export async function readYearSoFar(
   return row ?? { gross: 0, refunded: 0 };
 }
 
-/** Describes the turnover in the language of the tax office, with notes on thresholds exceeded this year. */
+/** Describes the turnover in the tax office's language, and notes the thresholds exceeded this year. */
 export function describeYear({ gross, refunded }: YearSoFar, month: string, currency: string): string {
   const exceeded = currency === 'IDR' ? thresholds.filter(({ rupiah }) => gross > rupiah) : [];
   const notes = exceeded.map(({ note }) => ` Catatan: ${note}.`).join('');

@@ -8,19 +8,18 @@ import { epoch } from '#core/platform/database/rows.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
-    /** A vendor has closed an API key of the operator, or its account. */
+    /** A vendor has closed one of the operator's API keys, or the account behind it. */
     'key.closed': { readonly closedKeyId: string };
   }
 }
 
 /** PostgreSQL channel that notifies every instance when a key is closed, tried again or accepted. */
 export const closedKeyChannel = 'daypass_closed_key';
-/** Days until a closed key is tried again. */
 const retryDays = 1;
 
-/** Ms until a closed key is tried again. */
+/** How long until a closed key is tried again, ms. */
 export const retryDelayMs = retryDays * 86_400_000;
-/** Days after `retry_at` until the closure of a key that is not in gateway.yaml is deleted. */
+/** Days after `retry_at` until the closure of a key that gateway.yaml no longer has is deleted. */
 const forgottenAfterDays = 7;
 const maxWordsLength = 300;
 
@@ -34,18 +33,18 @@ interface StoredClosure {
   readonly source: string;
   readonly closedAt: number; // epoch ms
   readonly retryAt: number; // epoch ms
-  /** Ms by the database's clock until a request may try the key; zero or negative once it may. */
+  /** Ms, by the database's clock, until a request may try the key; zero or negative if it may now. */
   readonly left: number;
   readonly refusals: number;
 }
 
-/** A stored closure with the places of its key in gateway.yaml. */
+/** A stored closure, and where gateway.yaml has the key. */
 export interface ClosedKey extends StoredClosure {
-  /** `key 2 of 3`, for every upstream that has the key. */
+  /** `key 2 of 3`, once per upstream that has the key. */
   readonly places: readonly { readonly upstream: string; readonly position: number; readonly of: number }[];
 }
 
-/** Reads all stored closures, including those of keys that gateway.yaml no longer has, the oldest first. */
+/** Reads all stored closures, oldest first, including those of keys that gateway.yaml no longer has. */
 export async function readClosures(database: Queries): Promise<StoredClosure[]> {
   return database.query<StoredClosure>(
     `select id, digest, upstream, vendor, part, words, source, refusals, ${epoch('closed_at')} as "closedAt",
@@ -54,7 +53,7 @@ export async function readClosures(database: Queries): Promise<StoredClosure[]> 
   );
 }
 
-/** Lists closures of keys that are still in gateway.yaml, the oldest first. */
+/** Lists closures of keys that are still in gateway.yaml, oldest first. */
 export async function listClosedKeys({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<ClosedKey[]> {
   const closures = await readClosures(database);
   if (closures.length === 0) return [];
@@ -65,7 +64,7 @@ export async function listClosedKeys({ database, catalog }: Pick<Host, 'database
   });
 }
 
-/** Finds the places of all keys in gateway.yaml, by key digest. */
+/** Finds where gateway.yaml has each key, by key digest. */
 function findPlaces(catalog: Host['catalog']): Map<string, ClosedKey['places'][number][]> {
   const places = new Map<string, ClosedKey['places'][number][]>();
   for (const upstream of catalog.upstreams) {
@@ -79,7 +78,10 @@ function findPlaces(catalog: Host['catalog']): Map<string, ClosedKey['places'][n
   return places;
 }
 
-/** Deletes closures of keys that are not in this gateway.yaml and that no instance with another file has tried for a week. */
+/**
+ * Deletes closures of keys that this gateway.yaml does not have and that have been due for a week without any instance trying them. Another
+ * instance may run with a different file.
+ */
 export async function deleteOldClosures({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<void> {
   const configuredDigests = [...findPlaces(catalog).keys(), ''];
   await database.query(
@@ -88,7 +90,10 @@ export async function deleteOldClosures({ database, catalog }: Pick<Host, 'datab
   );
 }
 
-/** Stores that a vendor has refused a key as closed. @returns true if the key was not closed before */
+/**
+ * Records that a vendor has rejected a key as closed.
+ * @returns true if the key was not closed before
+ */
 export function storeClosure(
   { database }: Pick<Host, 'database'>,
   digest: string,
@@ -118,7 +123,10 @@ export function storeClosure(
   });
 }
 
-/** Removes the closure of a key that its vendor accepts again. @returns false if the key was not closed */
+/**
+ * Removes the closure of a key that its vendor accepts again.
+ * @returns false if the key was not closed
+ */
 export async function removeClosure({ database }: Pick<Host, 'database'>, digest: string): Promise<boolean> {
   const rows = await database.query(
     `with gone as (delete from closed_key where digest = ? returning digest)
@@ -128,7 +136,10 @@ export async function removeClosure({ database }: Pick<Host, 'database'>, digest
   return rows.length > 0;
 }
 
-/** Lets the next request on any instance try the key. @returns false if there is no such closure */
+/**
+ * Lets the next request on any instance try the key.
+ * @returns false if there is no such closure
+ */
 export async function retryClosure({ database }: Pick<Host, 'database'>, id: string): Promise<boolean> {
   const rows = await database.query(
     `with tried as (update closed_key set retry_at = clock_timestamp() where id = ? returning digest)

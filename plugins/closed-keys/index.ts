@@ -15,7 +15,7 @@ const deletionJob: JobDefinition = {
   run: (_data, host) => deleteOldClosures(host),
 };
 
-/** Remembers keys that vendors have closed. Requests skip them, and operators are notified of each key once. */
+/** Remembers keys that vendors have closed, so that requests skip them, and notifies operators once per key. */
 export const plugin: GatewayPlugin = {
   name: 'closed-keys',
   register({ gateway }) {
@@ -25,7 +25,7 @@ export const plugin: GatewayPlugin = {
     gateway.problem(closedKeyProblems);
     for (const page of [closedKeysPage, retryPage]) gateway.page(page);
     gateway.resource(closedKeys, {
-      description: 'list API keys of upstreams that their vendors have closed, and try one again',
+      description: 'list upstream API keys that vendors have closed, and try one again',
       actions: [retryAction],
     });
   },

@@ -5,14 +5,14 @@ import { closedKeyChannel, readClosures, removeClosure, retryDelayMs, storeClosu
 
 type KeeperHost = Pick<Host, 'database' | 'log' | 'keep' | 'monotonic'>;
 
-/** Shares closed keys between instances through the database. No request waits for it. */
+/** Shares closed keys between instances through the database. Requests never wait for it. */
 export class ClosedKeyKeeper implements AsyncDisposable {
   readonly #host: KeeperHost;
-  #reading: Promise<void> | undefined; // the running one
-  #nextReading: Promise<void> | undefined; // if callers wait for it
-  /** Keys whose closing or opening this instance is writing. */
+  #reading: Promise<void> | undefined; // in progress
+  #nextReading: Promise<void> | undefined; // starts after the one in progress, if any caller is waiting
+  /** Keys whose change this instance is still writing. */
   readonly #keysBeingWritten = new Set<string>();
-  /** Keys that changed on this instance during the running reading, which may have read their former closures. */
+  /** Keys that changed on this instance since the current reading began, which may have read their old state. */
   #changedKeys = new Set<string>();
   #unlisten: (() => void) | undefined;
 
@@ -20,7 +20,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     this.#host = host;
   }
 
-  /** Reads the stored closures now, and again after every change of an instance. */
+  /** Reads the stored closures now, and again after a change on any instance. */
   async start(): Promise<void> {
     const { database, log } = this.#host;
     const reread = () => runInBackground(log, 'reading closed keys', () => this.read());
@@ -55,13 +55,13 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     runInBackground(this.#host.log, taskName, () => write().finally(() => this.#keysBeingWritten.delete(id)));
   }
 
-  /** Adopts the stored closures. Readings never overlap, so an old result cannot overwrite a newer one. */
+  /** Applies the stored closures. Readings never overlap, so an old result cannot overwrite a newer one. */
   read(): Promise<void> {
     if (this.#reading === undefined) {
       this.#reading = this.#adoptStored().finally(() => (this.#reading = undefined));
       return this.#reading;
     }
-    // The next reading serves all callers that arrive before it starts.
+    // Serves all callers that arrive before it starts.
     this.#nextReading ??= this.#reading
       .catch(() => undefined)
       .then(() => {
@@ -82,9 +82,9 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     for (const { digest, left } of storedClosures) {
       if (this.#changedKeys.has(digest)) continue;
       const closure = closures.getById(digest);
-      // Late responses to requests sent before the closure must not open the key for all instances.
+      // A late response to a request sent before the closure must not reopen the key on all instances.
       if (closure.until === 0 && left > 0) closure.since = now;
-      // At least 1, because 0 marks an open key: a key that may be tried is not open before its acceptance is recorded.
+      // At least 1, because 0 means open: a key that may be tried is not open until its acceptance has been recorded.
       closure.until = Math.max(1, now + Math.min(left, retryDelayMs));
     }
   }
@@ -95,7 +95,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   }
 }
 
-/** Starts the keeper once in a serving process. */
+/** Starts the keeper once per serving process. */
 export async function startKeeper(host: Host): Promise<void> {
   await host.keep('closed-keys/keeper', () => new ClosedKeyKeeper(host)).start();
 }

@@ -3,7 +3,7 @@ import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { retryAction } from './actions.ts';
 import { closedKeys, closedKeysPath as path } from './resource.ts';
 
-/** `/operator/closed-keys`: keys that vendors have closed, and how to try one again. */
+/** `/operator/closed-keys`: keys that vendors have closed; operators can have one tried again. */
 export const closedKeysPage = tablesPage({
   path,
   title: 'closed-keys.title',

@@ -52,7 +52,7 @@ function formatPlaces({ places }: ClosedKey, { t }: ProblemReader): string {
   return places.map((place) => t('closed-keys.place', place)).join(', ');
 }
 
-/** Describes the effect on models. Models stop if their upstreams have no open key. */
+/** Describes which models are affected. A model stops if none of its upstreams has an open key. */
 function describeEffect(key: ClosedKey, closedKeys: readonly ClosedKey[], { host, t }: ProblemReader): string {
   const countClosed = (name: string) =>
     new Set(

@@ -3,13 +3,12 @@ import { defineResource, takeFirst } from '#core/web/resources/resource.ts';
 import { retryAction } from './actions.ts';
 import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
 
-/** Path of the page that lists closed keys. */
 export const closedKeysPath = '/operator/closed-keys';
 
-/** Keys of gateway.yaml that their vendors have closed. */
+/** Keys in gateway.yaml that their vendors have closed. */
 export const closedKeys = defineResource({
   name: 'closure',
-  summary: 'list API keys of upstreams that their vendors have closed, the oldest first',
+  summary: 'list upstream API keys that vendors have closed, oldest first',
   view: defineView<ClosedKey>('closed-keys')(
     {
       closure: { type: 'id', of: 'id' },

@@ -3,18 +3,18 @@ import { Account } from '#core/business/accounts/entities.ts';
 import { personal } from '#core/platform/database/personal.ts';
 import type { ConsentWords } from './section.ts';
 
-/** A consent given by an account, with the shown words. It is in force until withdrawn. */
+/** A consent given by an account, with the words that were shown. It is in force until withdrawn. */
 export const ConsentRow = defineEntity({
   name: 'ConsentRow',
   tableName: 'consent',
   properties: {
-    /** UUID version 7, so ids sort by the time of consent. */
+    /** UUID version 7, so sorting by id sorts by the time of consent. */
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account).deleteRule('cascade'),
     name: personal(p.text()),
     label: personal(p.json<ConsentWords>()),
     digest: personal(p.text()),
-    /** Language of the shown words. */
+    /** Language in which the words were shown. */
     language: personal(p.text()),
     /** Page where the consent was given. */
     place: personal(p.enum(['checkout', 'account'] as const)),

@@ -5,7 +5,7 @@ import { consentsSection } from './section.ts';
 import { consentStep } from './step.ts';
 import { readConsentTimeline } from './timeline.ts';
 
-/** Checkboxes for consents, records of the consented words, and the list of accounts that may be contacted. */
+/** Consent checkboxes, records of the words consented to, and the list of accounts that may be contacted. */
 export const plugin: GatewayPlugin = {
   name: 'consents',
   register({ gateway }) {
@@ -15,7 +15,7 @@ export const plugin: GatewayPlugin = {
     gateway.page(consentsPage);
     gateway.story(readConsentTimeline);
     gateway.resource(consents, {
-      description: 'list accounts that have given a consent of gateway.yaml',
+      description: 'list accounts that have given a consent declared in gateway.yaml',
       examples: ['daypass consent list --name news', 'daypass consent list --name news --json'],
     });
   },

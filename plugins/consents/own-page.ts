@@ -27,7 +27,7 @@ const withdrawForm = defineForm({
   },
 });
 
-/** `/account/consents`: given and available consents of an account, each with one button. */
+/** `/account/consents`: the consents that an account has given or can give, each with one button. */
 export const consentsPage: Page = {
   path: consentsPath,
   role: 'account',

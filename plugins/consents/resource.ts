@@ -9,7 +9,7 @@ import { listReachableAccounts, type ReachableAccount } from './store.ts';
 /** Accounts that have given a consent and may be contacted. */
 export const consents = defineResource({
   name: 'consent',
-  summary: 'list accounts that have given a consent and can be written to, the newest first',
+  summary: 'list accounts that have given a consent and may be contacted, newest first',
   query: object({
     name: text('Name of the consent in gateway.yaml.', 40),
     after: createAfterSchema('consent'),
@@ -30,7 +30,10 @@ export const consents = defineResource({
   },
 });
 
-/** Returns the consents with this name, or all if it is undefined. @throws InvalidQuery for a name that gateway.yaml does not declare */
+/**
+ * Returns the consent with this name, or all if no name is given.
+ * @throws InvalidQuery for a name that gateway.yaml does not declare
+ */
 function chooseConsents(declared: readonly Consent[], name: string | undefined): readonly Consent[] {
   const chosenConsents = declared.filter((consent) => name === undefined || consent.name === name);
   if (name === undefined || chosenConsents.length > 0) return chosenConsents;

@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** Maximum number of consents. Each is a checkbox at *Pay*. */
+/** The most consents; each is a checkbox at *Pay*. */
 export const maxConsents = 5;
 
 const wordsOptions = {
@@ -13,7 +13,6 @@ const wordsOptions = {
   pattern: '^[^\\u0000-\\u001f\\u007f]*\\S[^\\u0000-\\u001f\\u007f]*$',
 } as const;
 
-/** `consents` in gateway.yaml. */
 export const consentsSection = defineSection({
   name: 'consents',
   schema: {
@@ -21,7 +20,7 @@ export const consentsSection = defineSection({
     default: {},
     maxProperties: maxConsents,
     description:
-      'What customers may consent to, by name. Each consent is an unticked box at Pay and an entry on a page of the account. Use it for what needs consent, such as marketing mails; the gateway itself sends none. A consent covers only the words that were shown, so customers are asked again after a label changes.',
+      'What customers may consent to, by name. Each consent is an unticked box at Pay and an entry on an account page. Use it for what needs consent, such as marketing email; the gateway itself sends none. A consent covers only the words that were shown, so customers are asked again after a label changes.',
     propertyNames: {
       pattern: '^[a-z][a-z0-9_-]{0,39}$',
       description: 'A lowercase letter, followed by at most 39 lowercase letters, digits, hyphens and underscores.',
@@ -35,10 +34,10 @@ export const consentsSection = defineSection({
   },
 });
 
-/** Text of a consent in both languages. */
+/** The text of a consent in both languages. */
 export type ConsentWords = Readonly<Record<Language, string>>;
 
-/** A declared consent. */
+/** A consent declared in gateway.yaml. */
 export interface Consent {
   readonly name: string;
   readonly label: ConsentWords;
@@ -46,7 +45,7 @@ export interface Consent {
   readonly digest: string;
 }
 
-/** Lists the consents that gateway.yaml declares, in its order. */
+/** Lists the consents declared in gateway.yaml, in that order. */
 export function listDeclaredConsents({ section }: Pick<Host, 'section'>): Consent[] {
   return Object.entries(section(consentsSection)).map(([name, { label }]) => ({
     name,

@@ -5,14 +5,17 @@ import { consentsPath } from './own-page.ts';
 import { type Consent, listDeclaredConsents, maxConsents } from './section.ts';
 import { recordConsents, readConsentsInForce } from './store.ts';
 
-/** Returns the name of a checkbox. It is the position, because a step declares its fields once, while gateway.yaml may change. */
+/**
+ * Returns the name of a checkbox. It uses the position, because a step declares its fields only once, while the consents in gateway.yaml
+ * may change.
+ */
 const getBoxName = (index: number) => `consent_${index + 1}`;
 
-/** Shows an unticked checkbox at *Pay* for each consent that the account has not given. */
+/** Shows an unticked checkbox at *Pay* for each consent that the account has not given yet. */
 export const consentStep: CheckoutStep = {
   name: 'consents',
   fields: {
-    /** Digests of the words in checkbox order. */
+    /** Digests of the words, in checkbox order. */
     consents: 44 * maxConsents,
     consents_in: 2,
     ...Object.fromEntries(Array.from({ length: maxConsents }, (_, index) => [getBoxName(index), 1])),
@@ -22,7 +25,8 @@ export const consentStep: CheckoutStep = {
     if (missingConsents.length === 0) return undefined;
     const { t, language, form } = request;
     const consents = missingConsents.map(({ digest }) => digest).join(' ');
-    // A rejected form returns its ticks by position. After a configuration change, the positions belong to different words.
+    // A rejected form restores its ticks by position. If the consents have changed since, a position may belong to different words, so no
+    // boxes are shown.
     const submittedConsents = form.values['consents'];
     if (submittedConsents !== undefined && submittedConsents !== consents) return undefined;
     return {
@@ -34,7 +38,7 @@ export const consentStep: CheckoutStep = {
   submit({ consents = '', consents_in: shownLanguage, ...ticks }, { host }) {
     const language = languages.find((supported) => supported === shownLanguage);
     const tickedDigests = new Set(consents.split(' ').filter((_, index) => ticks[getBoxName(index)] === '1'));
-    // Words that have changed meanwhile are not recorded. The purchase continues, and the next checkout shows the new words.
+    // Words that changed in the meantime are not recorded. The purchase continues, and the next checkout shows the new words.
     const givenConsents = listDeclaredConsents(host).filter(({ digest }) => tickedDigests.has(digest));
     if (language === undefined || givenConsents.length === 0) return undefined;
     return async (transaction, { accountId }) => {

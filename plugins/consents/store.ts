@@ -7,7 +7,7 @@ import type { Language } from '#core/web/texts/texts.ts';
 import type { ConsentRow } from './entities.ts';
 import type { Consent, ConsentWords } from './section.ts';
 
-/** Maximum number of withdrawn consents per account and name that are kept as proof. */
+/** How many withdrawn consents are kept as proof per account and name. */
 const maxWithdrawnConsents = 20;
 
 const columns = ['id', 'name', 'label', 'digest', 'language', 'place', 'given_at', 'withdrawn_at'] as const;
@@ -22,7 +22,7 @@ interface ShownContext {
   readonly place: GivenConsent['place'];
 }
 
-/** Records consents. Does not change consents in force. The caller holds the account's lock. */
+/** Records consents, except those already in force. The caller must hold the account's lock. */
 export async function recordConsents(
   transaction: EntityManager,
   accountId: string,
@@ -59,7 +59,7 @@ export async function withdrawConsents(database: Transactions, accountId: string
       'update consent set withdrawn_at = clock_timestamp() where account_id = ? and name = ? and withdrawn_at is null',
       [accountId, name],
     );
-    // The oldest are removed, because an account can consent and withdraw without limit.
+    // The oldest are removed, because an account can give and withdraw consent any number of times.
     await transaction.execute(
       `delete from consent where id in (
          select id from consent where account_id = ? and name = ? and withdrawn_at is not null order by id desc offset ?
@@ -93,12 +93,12 @@ type ReachableRow = Pick<ConsentColumns, 'id' | 'name' | 'place' | 'given_at'> &
   readonly language: string;
 };
 
-/** An account that may be contacted with its consent. */
+/** An account that may be contacted, and its consent. */
 export type ReachableAccount = RecordOf<ReachableRow>;
 
 /**
- * Lists accounts that have consented to the current words and may be contacted, the newest consent first. Such accounts have an address,
- * are not blocked, paused or deleted, and have not unsubscribed since.
+ * Lists accounts that have consented to the current words and may be contacted, newest consent first. They have an address, are not
+ * blocked, paused or deleted, and have not unsubscribed since.
  *
  * @param after id of the last consent on the previous page
  */

@@ -27,11 +27,14 @@ const requestSubject: SubjectKind = {
 export const recordAction = defineAction({
   name: 'data_request.record',
   subject: requestsSubject,
-  summary: 'record a request about data that came by mail, chat or otherwise',
+  summary: 'record a data request that arrived by mail, chat or otherwise',
   input: object(['kind', 'channel'], {
     kind: { enum: ['access', 'correction', 'limiting', 'deletion', 'other'], description: 'Kind of request.' },
-    channel: { enum: ['mail', 'chat', 'other'], description: 'Channel by which it arrived.' },
-    received: { ...time, description: 'Time of receipt, in RFC 3339; default: now. The deadline is counted from it.' },
+    channel: { enum: ['mail', 'chat', 'other'], description: 'How it arrived.' },
+    received: {
+      ...time,
+      description: 'When it was received, in RFC 3339; default: now. The deadline is counted from then.',
+    },
     account: account('Account of the person, if there is one: id, email address, name or key hint.'),
     person: text('Contact details of a person without an account.', 320),
     text: lines("The request in the person's own words.", 2_000),
@@ -52,7 +55,7 @@ export const recordAction = defineAction({
 export const answerAction = defineAction({
   name: 'data_request.answer',
   subject: requestSubject,
-  summary: 'answer a request about data, once; limiting that is done pauses the account',
+  summary: 'answer a data request, once; carrying out a limiting request pauses the account',
   input: object(['outcome', 'answer'], {
     outcome: { enum: ['done', 'rejected'], description: 'Whether the request was carried out.' },
     answer: lines('Answer to the person: what was done, or why it was not.', 2_000),

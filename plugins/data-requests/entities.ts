@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { personal } from '#core/platform/database/personal.ts';
 
-/** A request about personal data, and its answer. Kind and times are kept as proof when the account is deleted. */
+/** A request about personal data, and its answer. When the account is deleted, kind and times are kept as proof. */
 export const DataRequestRow = defineEntity({
   name: 'DataRequestRow',
   tableName: 'data_request',
@@ -9,9 +9,9 @@ export const DataRequestRow = defineEntity({
     id: p.uuid().primary(),
     kind: p.enum(['access', 'correction', 'limiting', 'deletion', 'other'] as const),
     channel: p.enum(['page', 'mail', 'chat', 'other'] as const),
-    /** Null for a person without an account. */
+    /** Null if the person has no account. */
     accountId: p.uuid().nullable().index('data_request_account'),
-    /** Contact details of a person without an account. */
+    /** Contact details if the person has no account. */
     person: personal(p.text().nullable()),
     text: personal(p.text().nullable()),
     receivedAt: p.datetime(),

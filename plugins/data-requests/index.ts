@@ -9,7 +9,7 @@ import { openRequests } from './problem.ts';
 import { dataRequests } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
 
-/** Requests about personal data, with their deadlines and answers. */
+/** Requests about personal data, their deadlines and answers. */
 export const plugin: GatewayPlugin = {
   name: 'data-requests',
   register({ gateway }) {
@@ -21,7 +21,7 @@ export const plugin: GatewayPlugin = {
     gateway.job(retention);
     for (const page of [ownPage, requestsPage, recordPage, answeredPage, answerPage]) gateway.page(page);
     gateway.resource(dataRequests, {
-      description: 'list requests about data, record those that came by mail or chat, and answer them',
+      description: 'list data requests, record those that arrived by mail or chat, and answer them',
       actions: [recordAction, answerAction],
       examples: [
         'daypass data-request list --state open',

@@ -50,7 +50,7 @@ const errorTexts: Readonly<Record<string, string>> = {
   blocked: 'data_requests.paused_already',
 };
 
-/** Runs an action and translates its errors; `actionTexts` takes precedence over the texts of all actions. */
+/** Runs an action and translates its errors. `actionTexts` overrides the texts shared by all actions. */
 async function translateErrors(action: () => Promise<unknown>, actionTexts: typeof errorTexts = {}): Promise<void> {
   try {
     await action();
@@ -60,7 +60,7 @@ async function translateErrors(action: () => Promise<unknown>, actionTexts: type
   }
 }
 
-/** `/account/data-requests`: an account's data requests with their answers, and its pause. */
+/** `/account/data-requests`: an account's data requests with their answers, and the buttons that pause and resume it. */
 export const ownPage: Page = {
   path: ownPath,
   role: 'account',
@@ -76,7 +76,7 @@ export const ownPage: Page = {
       readAccounts(host.database, 'id', [id]),
       listAccountRequests(host.database, id, maxListed),
     ]);
-    // Resuming a paused account is always possible.
+    // A paused account can always be resumed.
     if (account?.pausedAt === undefined) requireEnabled(request);
     const done = ['asked', 'paused', 'resumed'].find((name) => name === query['done']);
     return {
@@ -111,7 +111,7 @@ function describeDataRequest(
   };
 }
 
-/** Throws PageError 404 unless the operator has enabled requests. */
+/** @throws PageError 404 unless requests are turned on */
 function requireEnabled({ host }: Pick<PageRequest, 'host'>): void {
   if (!host.section(dataRequestsSection).enabled) throw new PageError(404, 'error.404.text');
 }

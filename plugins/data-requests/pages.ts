@@ -29,7 +29,7 @@ export const requestsPage = tablesPage({
   },
 });
 
-/** `/operator/data-requests/new`: records a request that did not come through the page. */
+/** `/operator/data-requests/new`: records a request that arrived some other way than through the page. */
 export const recordPage: Page = plainPage(
   recordAction,
   {
@@ -54,7 +54,7 @@ export const recordPage: Page = plainPage(
   },
 );
 
-/** `/operator/data-requests/{id}/answer`: the request, and a form for its answer. */
+/** `/operator/data-requests/{id}/answer`: the request, and a form to answer it. */
 export const answerPage: Page = plainPage(answerAction, {
   path: `${path}/{id}`,
   async find(request) {
@@ -70,7 +70,7 @@ export const answerPage: Page = plainPage(answerAction, {
   },
 });
 
-/** `/operator/data-requests/{id}`: an answered request in its original words. */
+/** `/operator/data-requests/{id}`: an answered request as the person wrote it. */
 export const answeredPage: Page = {
   path: `${path}/{id}`,
   role: 'operator',
@@ -94,7 +94,10 @@ async function describeFacts(dataRequest: DataRequest, request: PageRequest) {
   return describeEntryFacts(await withPersonNames(request, [dataRequest], factFields), dataRequest, factFields);
 }
 
-/** Reads the open request of the path; throws PageError 404 if it does not exist or is already answered. */
+/**
+ * Reads the open request named in the path.
+ * @throws PageError 404 if it does not exist or has been answered
+ */
 async function requireOpenRequest({ host, params }: PageRequest): Promise<DataRequest> {
   const dataRequest = await findRequest(host.database, params['id'] ?? '');
   if (dataRequest !== undefined && dataRequest.answeredAt === undefined) return dataRequest;

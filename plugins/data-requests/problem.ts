@@ -4,10 +4,13 @@ import { requestsPath } from './resource.ts';
 
 const maxListed = 10;
 
-/** Remaining share of the time to answer below which a request is a warning, and below which it is bad. */
+/** Shares of the time to answer. With less than `warn` left a request is a warning, with less than `bad` it is bad. */
 const maxShares = { warn: 2 / 3, bad: 1 / 6 };
 
-/** Open data requests; severity rises as the deadline nears. Also runs without the customers' page, as operators record requests. */
+/**
+ * Open data requests; the closer the deadline, the more severe. Also runs while the customers' page is off, because operators can record
+ * requests.
+ */
 export const openRequests: ProblemKind = {
   name: 'data_request',
   order: 90,
@@ -50,7 +53,10 @@ export const openRequests: ProblemKind = {
   },
 };
 
-/** Determines the severity by the remaining time to answer; `now` is in epoch ms. */
+/**
+ * Determines the severity by the time left to answer.
+ * @param now epoch ms
+ */
 export function determineSeverity(
   { receivedAt, dueAt }: Pick<DataRequest, 'receivedAt' | 'dueAt'>,
   now: number,

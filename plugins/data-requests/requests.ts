@@ -14,7 +14,7 @@ import { dataRequestsSection } from './section.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
-    /** A request was received on the page or recorded by an operator. */
+    /** A request was made on the page or recorded by an operator. */
     'data_request.received': { readonly requestId: string };
     /** An operator answered an account's request. */
     'data_request.answered': { readonly accountId: string; readonly requestId: string };
@@ -37,17 +37,17 @@ const columns = [
 
 type Columns = Row<typeof DataRequestRow, (typeof columns)[number]>;
 
-/** A data request with its answer. */
+/** A data request and, once given, its answer. */
 export type DataRequest = RecordOf<Columns>;
 
 type RequestKind = DataRequest['kind'];
 
 const selectRequest = `select ${selectColumns(columns)} from data_request`;
 
-/** Maximum open requests per account, because each needs manual work. */
+/** The most open requests per account; each needs manual work. */
 const maxOpen = 5;
 
-/** Maximum pauses per account in 24 hours, because each is kept for years. */
+/** The most pauses per account in 24 hours; each record is kept for years. */
 const maxPauses = 5;
 
 interface NewRequest {
@@ -56,7 +56,7 @@ interface NewRequest {
   readonly accountId: string | undefined;
   readonly person?: string | undefined;
   readonly text?: string | undefined;
-  /** Default: the current time. */
+  /** Defaults to now. */
   readonly receivedAt?: Date | undefined;
 }
 
@@ -64,7 +64,7 @@ interface NewRequest {
  * Records an open request.
  *
  * @returns its id
- * @throws ActionRefused `invalid` without account and person, or for a receipt time in the future
+ * @throws ActionRefused `invalid` if neither account nor person is given, or if it was received in the future
  * @throws AccountError `too_many` if the account has five open requests, or `deleted`
  */
 export async function recordRequest(
@@ -88,15 +88,18 @@ export async function recordRequest(
   return id;
 }
 
-/** Returns true for a time after `now` (epoch ms). Allows for clocks that differ by a minute. */
+/** Returns true if the time is after `now` (epoch ms). Allows for clocks that differ by up to a minute. */
 export function isAhead(receivedAt: Date, now: number): boolean {
   return receivedAt.getTime() > now + 60_000;
 }
 
-/** Throws AccountError if the account has too many open requests. Locks the account, so that concurrent requests are all counted. */
+/**
+ * Locks the account, so that concurrent requests are all counted.
+ * @throws AccountError if the account has too many open requests
+ */
 async function requireFewOpen(transaction: EntityManager, accountId: string): Promise<void> {
   const { deletedAt } = await lockAccount(transaction, accountId);
-  // The account's personal data was removed, and the words of a new request would stay.
+  // The account's personal data has been removed; the words of a new request would be left behind.
   if (deletedAt !== undefined)
     throw new AccountError('deleted', 'The account is deleted. Record the request for a person without an account.');
   const [counts] = await transaction.execute<{ count: number }[]>(
@@ -107,7 +110,10 @@ async function requireFewOpen(transaction: EntityManager, accountId: string): Pr
     throw new AccountError('too_many', `The account has ${maxOpen} requests that wait for an answer.`);
 }
 
-/** Pauses an account at once and records the pause as an answered request; throws AccountError `blocked` or `too_many`. */
+/**
+ * Pauses an account at once and records the pause as an answered request.
+ * @throws AccountError `blocked` or `too_many`
+ */
 export async function pauseOwnAccount(
   { database, now }: Pick<Host, 'database' | 'now'>,
   accountId: string,
@@ -128,7 +134,7 @@ export async function pauseOwnAccount(
   });
 }
 
-/** Ends an account's pause and records it; has no effect unless the owner paused the account. */
+/** Resumes an account and records that. Has no effect unless the owner paused the account. */
 export async function resumeOwnAccount({ database }: Pick<Host, 'database'>, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
@@ -150,7 +156,10 @@ async function pauseForOwner(transaction: EntityManager, accountId: string, requ
   return pauseAccount(transaction, accountId, `paused at the owner's request ${requestId}`);
 }
 
-/** Pauses the account unless it is already paused or deleted; throws AccountError `blocked` if an operator blocked it. */
+/**
+ * Pauses the account unless it is already paused or deleted.
+ * @throws AccountError `blocked` if an operator blocked it
+ */
 async function ensurePause(transaction: EntityManager, accountId: string, requestId: string): Promise<void> {
   if (await pauseForOwner(transaction, accountId, requestId)) return;
   const stopped = await transaction.execute<unknown[]>(
@@ -162,12 +171,13 @@ async function ensurePause(transaction: EntityManager, accountId: string, reques
 
 interface Answer {
   readonly outcome: 'done' | 'rejected';
-  /** Answer for the person. */
+  /** Shown to the person. */
   readonly answer: string;
 }
 
 /**
- * Answers a request. `done` for the kind `limiting` pauses the account; anything else the operator does before answering.
+ * Answers a request. If a request of kind `limiting` is `done`, its account is paused; for all other kinds the operator does the work
+ * before answering.
  *
  * @throws ActionRefused if the request is already answered; `not_found`
  * @throws AccountError `blocked`
@@ -178,7 +188,7 @@ export async function answerRequest(
   { outcome, answer }: Answer,
 ): Promise<void> {
   await database.fork().transactional(async (transaction) => {
-    // Locks the account first, like a deletion, which also changes its requests.
+    // Locks the account first, as deleting an account does, which also changes its requests.
     const [existing] = await transaction.execute<Pick<Columns, 'account_id'>[]>(
       'select account_id from data_request where id = ?',
       [id],
@@ -216,7 +226,6 @@ export async function countRequests(database: Queries): Promise<{ readonly open:
   return counts ?? { open: 0, answered: 0 };
 }
 
-/** Counts open requests. */
 export async function countOpen(database: Queries): Promise<number> {
   const [counts] = await database.query<{ count: number }>(
     'select count(*)::float8 as count from data_request where answered_at is null',
@@ -229,7 +238,7 @@ const conditions = { open: 'd.answered_at is null', answered: 'd.answered_at is 
 /**
  * Lists open requests, most urgent first, then answered requests, latest answer first.
  *
- * @param after cursor: id of the request before the first result; among open requests it may have been answered since
+ * @param after id of the last request of the previous page; if it was open, it may have been answered since
  */
 export async function listRequests(
   database: Queries,

@@ -5,10 +5,9 @@ import { countRequests, type DataRequest, listRequests } from './requests.ts';
 
 export const requestsPath = '/operator/data-requests';
 
-/** Lists data requests, open and most urgent first. */
 export const dataRequests = defineResource({
   name: 'data_request',
-  summary: 'list requests about data, those that wait for an answer first',
+  summary: 'list data requests, unanswered ones first',
   query: object({
     state: { enum: ['open', 'answered'], description: 'Only requests in this state.' },
     after: createAfterSchema('request'),
@@ -49,7 +48,10 @@ export const dataRequests = defineResource({
   },
 });
 
-/** Determines the displayed state at a time (epoch ms). */
+/**
+ * Determines the state to show.
+ * @param now epoch ms
+ */
 function determineState({ outcome, dueAt }: DataRequest, now: number): 'open' | 'late' | 'done' | 'rejected' {
   return outcome ?? (now < dueAt.getTime() ? 'open' : 'late');
 }

@@ -1,17 +1,16 @@
 import { defineSection } from '#core/config/section.ts';
 import { boolean, integer, object } from '#core/platform/schema.ts';
 
-/** `data_requests` in gateway.yaml. */
 export const dataRequestsSection = defineSection({
   name: 'data_requests',
   schema: object(
     { default: {} },
-    'Requests from people about their data: to see, correct or delete it, or to stop its use. Customers make them on a page of their account, operators record requests that arrive by other channels.',
+    'Requests from people about their data: to see, correct or delete it, or to stop its use. Customers make them on an account page; operators record those that arrive by other channels.',
     {
       enabled: boolean({ default: false }, 'Shows the page to customers. Operators can always record requests.'),
       answer_hours: integer(
         { minimum: 1, maximum: 2160, default: 72 },
-        'Hours from when a request is received until it must be answered.',
+        'Hours within which a request must be answered.',
       ),
       keep_years: integer(
         { minimum: 1, maximum: 50, default: 5 },

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { DemoRequest } from './chat-request.ts';
 import { type DemoScript, isToolCall, joinTokens, type ToolCallStep, composeScript } from './script.ts';
 
-/** Simulated work before a chunk, which determines how long the demo waits. */
+/** The simulated work before a chunk, which determines the delay. */
 export type ModelWork = 'start' | 'thinking' | 'token';
 
 export interface TimedChunk {
   readonly data: object | '[DONE]';
-  /** Undefined for chunks with structure only. */
+  /** Undefined for chunks that carry only structure. */
   readonly workBefore?: ModelWork;
 }
 
-/** An answer as a complete response and as a stream, from the same script. */
+/** An answer, both as a complete response and as a stream, from the same script. */
 export interface ChatAnswer {
   createResponse(): object;
   createChunks(): readonly TimedChunk[];
@@ -24,10 +24,10 @@ interface WholeCall {
 }
 
 /**
- * Creates the answer in the format of Chat Completions. Source: OpenAI API reference, "Chat"; `reasoning_content` is DeepSeek's member for
+ * Creates the answer in Chat Completions format. Source: OpenAI API reference, "Chat"; `reasoning_content` is DeepSeek's field for
  * reasoning.
  *
- * @throws ChatRequestError if the tool choice requires a tool that is not in the request
+ * @throws ChatRequestError if the tool choice requires a tool that the request does not have
  */
 export function createChatAnswer(request: DemoRequest): ChatAnswer {
   const script = composeScript(request);

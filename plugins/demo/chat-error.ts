@@ -1,8 +1,8 @@
-/** A request that the demo rejects. */
+/** Why the demo rejects a request. */
 export class ChatRequestError extends Error {
   override readonly name = 'ChatRequestError';
   readonly status: number;
-  /** Name of the invalid member of the request; null if the error concerns no member. */
+  /** The invalid request field; null if the error is about none. */
   readonly param: string | null;
 
   constructor(message: string, param: string | null = null, status = 400) {
@@ -17,7 +17,7 @@ const errorTypes: Readonly<Record<number, { type: string; code: string }>> = {
   429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
 };
 
-/** Creates the body of an error. Source: OpenAI API reference, "Error codes". */
+/** Creates an error body. Source: OpenAI API reference, "Error codes". */
 export function createChatError(status: number, message: string, param: string | null = null): object {
   const type = status >= 500 ? 'server_error' : 'invalid_request_error';
   return { error: { message, type, param, code: null, ...errorTypes[status] } };

@@ -3,24 +3,24 @@ import { ChatRequestError } from './chat-error.ts';
 import { describePicture } from './picture.ts';
 import { countTokens } from './tokens.ts';
 
-/** Members of a Chat Completions request that the demo supports. */
+/** Fields of a Chat Completions request that the demo supports. */
 export interface DemoRequest {
   readonly model: string;
   readonly isStream: boolean;
   readonly includesUsage: boolean;
-  /** Messages without instructions, which the demo ignores. */
+  /** Without instructions, which the demo ignores. */
   readonly messages: readonly DemoMessage[];
   readonly tools: readonly DemoTool[];
-  /** Tools that may be called; undefined allows all of them. */
+  /** Tools that may be called; undefined if all may. */
   readonly allowedTools: readonly string[] | undefined;
   readonly toolMode: 'auto' | 'none' | 'required';
   readonly allowsParallelCalls: boolean;
-  /** Undefined if the request does not set it and the prompt decides. */
+  /** Undefined if the request does not say; the prompt then decides. */
   readonly wantsReasoning: boolean | undefined;
   /** JSON Schema that the answer must satisfy. */
   readonly schema: JsonObject | undefined;
   readonly maxTokens: number | undefined;
-  /** Texts before which an answer ends. */
+  /** Stop sequences; the answer ends before the first one. */
   readonly stops: readonly string[];
   readonly inputTokens: number;
 }
@@ -28,7 +28,7 @@ export interface DemoRequest {
 export interface DemoMessage {
   readonly role: 'user' | 'assistant' | 'tool';
   readonly text: string;
-  /** The tool that returned this result. */
+  /** For a tool result, the tool that returned it. */
   readonly tool?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface DemoTool {
 /**
  * Parses a Chat Completions request. Source: OpenAI API reference, "Chat".
  *
- * @throws ChatRequestError for a member that is missing or malformed
+ * @throws ChatRequestError for a missing or malformed field
  */
 export function parseChatRequest(body: JsonObject): DemoRequest {
   const { model, messages, tools, n } = body;
@@ -70,7 +70,7 @@ export function findLastUserText({ messages }: DemoRequest): string {
   return messages.findLast(({ role }) => role === 'user')?.text ?? '';
 }
 
-/** Finds the tool results after the assistant's last message. */
+/** Returns the tool results that follow the assistant's last message. */
 export function findOpenToolResults({ messages }: DemoRequest): readonly DemoMessage[] {
   return messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
 }
@@ -84,7 +84,7 @@ function readMessages(messages: readonly JsonObject[]): DemoMessage[] {
   });
 }
 
-/** Joins the parts of a content. Images become their description, other parts without text their type. */
+/** Joins the parts of a content into one text. An image becomes its description, any other part without text its type. */
 function joinText(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   return listObjects(content)

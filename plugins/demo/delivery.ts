@@ -11,17 +11,17 @@ const errorPage =
 const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' } as const;
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' } as const;
 const retryAfterSeconds = 2;
-/** Durations of the simulated work before a chunk. Tokens come at about 65 a second. */
+/** How long each kind of work takes. Tokens come at about 65 a second. */
 const durationsMs = { start: 250, thinking: 900, token: 15 } as const satisfies Record<ModelWork, number>;
 const slowStartMs = 5_000;
 
-/** Sends one answer at the throughput of a model, or the requested fault. Ends early if the client disconnects. */
+/** Sends one answer at a model's pace, or the requested fault. Stops early if the client disconnects. */
 export class DemoDelivery {
   readonly #response: ServerResponse;
   readonly #delayFactor: number;
   readonly #disconnect = new AbortController();
 
-  /** @param delayFactor factor on every delay */
+  /** @param delayFactor multiplies every delay */
   constructor(response: ServerResponse, delayFactor: number) {
     this.#response = response;
     this.#delayFactor = delayFactor;
@@ -38,7 +38,7 @@ export class DemoDelivery {
     }
   }
 
-  /** Sends the answer of an endpoint other than chat. */
+  /** Sends an answer from an endpoint other than chat. */
   async sendOther(type: string, body: string | Buffer, fault: DemoFault | undefined): Promise<void> {
     if (fault?.kind === 'status') return this.#sendError(fault.status);
     if (fault?.kind === 'html') return this.#sendBody(502, { 'content-type': 'text/html' }, errorPage);
@@ -109,7 +109,7 @@ function findDuration(workBefore: TimedChunk['workBefore']): number {
   return workBefore === undefined ? 0 : durationsMs[workBefore];
 }
 
-/** Returns the number of chunks to send: none for an immediate error, half of the content for a failure midway, otherwise all. */
+/** Returns how many chunks to send: none for an immediate error, half of the content for a failure midway, otherwise all. */
 function findEnd(chunks: readonly TimedChunk[], fault: DemoFault['kind'] | undefined): number {
   if (fault === 'error-event') return 0;
   if (fault !== 'cut' && fault !== 'error-midway' && fault !== 'stall-midway') return chunks.length;

@@ -9,7 +9,10 @@ export const modelNames = ['chatty', 'fail-500', 'fail-503', 'fail-429', ...faul
 
 const directivePattern = /\[\[\s*(?:status\s+(\d{3})|([a-z][a-z0-9-]*))\s*\]\]/gi;
 
-/** Finds the fault that the prompt requests with a directive, such as `[[status 503]]`, or else the model's name. */
+/**
+ * Finds the fault that a directive in the prompt requests, such as `[[status 503]]`; without a directive, the fault that the model's name
+ * stands for.
+ */
 export function findFault(model: string, text: string): DemoFault | undefined {
   const directives = text.matchAll(directivePattern).map(([, status, name]) => parseStatus(status) ?? parseName(name));
   return directives.find((fault) => fault !== undefined) ?? parseName(model);

@@ -13,13 +13,13 @@ const demo: Vendor = {
     { match: 'moderation', kind: 'moderation' },
     { match: 'rerank', kind: 'rerank' },
   ],
-  baseUrl: 'http://demo.invalid/v1', // Replaced by the server's URL once the server listens.
+  baseUrl: 'http://demo.invalid/v1', // replaced by the server's URL once it listens
   auth: 'none',
   isDemo: true,
   start: async ({ log }) => (await import('./server.ts')).startDemoUpstream({ log }),
 };
 
-/** An upstream without keys or network that generates its own answers and fails on request. See README.md in this folder. */
+/** An upstream that needs neither keys nor a network: it makes up its answers, and fails when asked to. See README.md in this folder. */
 export const plugin: GatewayPlugin = {
   name: 'demo',
   register(server) {

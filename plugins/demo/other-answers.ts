@@ -5,13 +5,13 @@ import { ChatRequestError } from './chat-error.ts';
 import { drawPng, renderWav } from './media.ts';
 import { countTokens } from './tokens.ts';
 
-/** The answer of an endpoint other than chat. */
+/** An answer from an endpoint other than chat. */
 interface OtherAnswer {
   readonly type: string;
   readonly body: string | Buffer;
 }
 
-/** Answers the JSON body or the fields of a form. */
+/** Answers a JSON body or the fields of a form. */
 export type OtherEndpoint = (body: JsonObject) => OtherAnswer | Promise<OtherAnswer>;
 
 const answerText = 'This is the demo upstream: it makes its answers up.';
@@ -30,7 +30,7 @@ export const otherEndpoints: ReadonlyMap<string, OtherEndpoint> = new Map<string
   ['/rerank', rerankDocuments],
 ]);
 
-/** Parses the text fields of a form, and adds the size of its files as `bytes`. */
+/** Parses the text fields of a form, and adds the total size of its files as `bytes`. */
 export function parseForm(text: string): JsonObject {
   const fields = text.matchAll(/form-data; *name="([a-z_]+)"\r\n\r\n([^\r]*)\r\n/g);
   return { ...Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value])), bytes: text.length };
@@ -137,7 +137,7 @@ function transcribeAudio({ response_format: format, stream, bytes }: JsonObject)
   return createJsonAnswer({ text, usage });
 }
 
-/** Flags texts with the directive `[[harmful]]`. */
+/** Flags texts that contain the directive `[[harmful]]`. */
 function moderateTexts({ model, input }: JsonObject): OtherAnswer {
   const results = requireTexts(input, 'input').map((text) => {
     const isHarmful = text.includes('[[harmful]]');
@@ -163,12 +163,15 @@ function rerankDocuments({ model, query, documents, top_n: limit }: JsonObject):
   return createJsonAnswer({ id: createId('rerank-'), model, results, usage: { total_tokens: tokens } });
 }
 
-/** Reads the texts of a single text or of a list. Other entries are ignored. */
+/** Reads a text or a list of texts. Ignores other entries. */
 export function readTexts(value: JsonValue | undefined): string[] {
   return listEntries(value).flatMap((entry) => readText(entry) ?? []);
 }
 
-/** Reads a list of texts. @throws ChatRequestError unless every entry is a text, or has a text that does not describe an image */
+/**
+ * Reads a list of texts.
+ * @throws ChatRequestError unless every entry is a text, or has a text that does not describe an image
+ */
 function requireTexts(value: JsonValue | undefined, name: string): string[] {
   const texts = listEntries(value).map((entry) =>
     isJsonObject(entry) && entry['type'] === 'image_url' ? '' : readText(entry),
@@ -186,7 +189,7 @@ function readText(entry: JsonValue): string | undefined {
   return isJsonObject(entry) && typeof entry['text'] === 'string' ? entry['text'] : undefined;
 }
 
-/** Reads a number, or a number as text, as in forms; undefined for 0 and any other value. */
+/** Reads a number, also one sent as text, as in forms. Returns undefined for 0 and any other value. */
 function readNumber(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) || undefined : undefined;
 }

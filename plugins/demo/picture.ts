@@ -13,8 +13,8 @@ const colours: Readonly<Record<string, readonly number[]>> = {
 const maxPixelBytes = 4_194_304;
 
 /**
- * Describes the colours in the middle of the four quarters of a picture, row by row. Supports only a plain PNG in a data URL, with 8 bits
- * per colour, one chunk of pixels and no filters; otherwise returns undefined. Source: W3C, "Portable Network Graphics", sections 5 and 7.
+ * Describes the colors in the middle of a picture's four quarters, row by row. Returns undefined unless it is a plain PNG in a data URL
+ * with 8 bits per color, one chunk of pixels and no filters. Source: W3C, "Portable Network Graphics", sections 5 and 7.
  */
 export function describePicture(url: JsonValue | undefined): string | undefined {
   const encoded = /^data:image\/png;base64,(.+)$/s.exec(typeof url === 'string' ? url : '')?.[1];

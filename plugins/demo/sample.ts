@@ -6,10 +6,10 @@ interface Hints {
   readonly numbers: readonly number[];
 }
 
-/** Deeper schemas get only required members and items, because schemas may be recursive. */
+/** Below this depth, only required properties and items are created, because schemas may be recursive. */
 const plainDepth = 5;
 const maxDepth = 40;
-/** Maximum resolved subschemas, because a short schema can expand to millions. */
+/** The most subschemas that are resolved, because a short schema can expand to millions. */
 const maxSteps = 5_000;
 const maxStringLength = 1_000;
 const maxItems = 100;
@@ -28,7 +28,7 @@ const formatSamples: Readonly<Record<string, string>> = {
   ipv6: '2001:db8::1',
 };
 
-/** Finds hints in the prompt: quoted texts, then capitalised names, and numbers. */
+/** Collects hints from the prompt: quoted texts, then capitalized names, and numbers. */
 export function findHints(text: string): Hints {
   const quotePattern = /["“`]([^"“”`\n]{1,80})["”`]/g;
   const quotedTexts = text.matchAll(quotePattern).map((match) => match[1] as string);
@@ -41,9 +41,9 @@ export function findHints(text: string): Hints {
 }
 
 /**
- * Creates a small value that satisfies a JSON Schema. `pattern`, `not` and `if` are ignored.
+ * Creates a small value that satisfies a JSON Schema. Ignores `pattern`, `not` and `if`.
  *
- * @param turn number of the sample; samples of the same schema with different turns use different hints
+ * @param turn how many samples of this schema came before; each turn uses different hints
  */
 export function createSample(schema: JsonObject, hints: Hints, turn = 0): JsonValue {
   return new Sampler(schema, hints, turn).sample(schema, 0);
@@ -83,7 +83,7 @@ class Sampler {
     }
   }
 
-  /** Follows references, merges `allOf`, and takes the first alternative that is not null. */
+  /** Follows references, merges `allOf`, and picks the first alternative that is not null. */
   #resolve(input: JsonValue | undefined, depth: number): JsonObject {
     if (depth > maxDepth || --this.#stepsLeft <= 0) return { type: 'null' };
     if (!isJsonObject(input)) return {};
@@ -165,7 +165,7 @@ function findType(schema: JsonObject): string {
   return 'string';
 }
 
-/** Merges two schemas. Members of the second take precedence; properties and required names are merged. */
+/** Merges two schemas. The second one wins, except that properties and required names are combined. */
 function mergeSchemas(first: JsonObject, second: JsonObject): JsonObject {
   const properties = [first['properties'], second['properties']].filter(isJsonObject);
   const required = [first['required'], second['required']].filter(Array.isArray).flat();

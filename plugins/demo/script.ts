@@ -9,14 +9,14 @@ import {
 import { findHints, createSample } from './sample.ts';
 import { splitIntoTokens } from './tokens.ts';
 
-/** The demo's output in order. Both the complete response and the stream are written from it. */
+/** What the demo outputs, in order. The complete response and the stream are both made from it. */
 export interface DemoScript {
   readonly steps: readonly ScriptStep[];
   readonly finish: 'stop' | 'length' | 'tool_calls';
   readonly usage: { readonly input: number; readonly output: number; readonly reasoning: number };
 }
 
-/** A step whose joined `tokens` are the reasoning, the text, or a call's arguments as JSON. */
+/** The joined `tokens` are the reasoning, the text, or a call's arguments as JSON. */
 type ScriptStep = { readonly type: 'reasoning' | 'text'; readonly tokens: readonly string[] } | ToolCallStep;
 
 export interface ToolCallStep {
@@ -28,14 +28,14 @@ export interface ToolCallStep {
 const maxCalls = 4;
 const maxWords = 20_000;
 const maxSearchedLength = 5_000;
-/** Tags of notes that coding tools add to the user's message. */
+/** Tags around notes that coding tools add to the user's message. */
 const toolTags = ['system-reminder', 'environment_context'] as const;
 const filler = 'This sentence only makes the answer longer, so that there is more to stream.';
 
 /**
  * Composes the steps of the demo model's answer.
  *
- * @throws ChatRequestError if the tool choice requires a tool that is not in the request
+ * @throws ChatRequestError if the tool choice requires a tool that the request does not have
  */
 export function composeScript(request: DemoRequest): DemoScript {
   const tools = chooseTools(request);
@@ -80,7 +80,7 @@ function countOutputTokens(steps: readonly ScriptStep[]): number {
   return steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** Truncates the steps to a limit of tokens. A tool call is either complete or omitted. */
+/** Truncates the steps to a number of tokens. A tool call is kept whole or left out. */
 function truncate(allSteps: readonly ScriptStep[], limit: number): { steps: ScriptStep[]; isTruncated: boolean } {
   const steps: ScriptStep[] = [];
   let remainingTokens = limit;
@@ -100,7 +100,7 @@ function readPrompt(request: DemoRequest): string {
   return toolTags.reduce(removeTag, findLastUserText(request)).trim().slice(0, maxSearchedLength);
 }
 
-/** Removes all text between `<tag>` and `</tag>`; an unclosed tag stays. */
+/** Removes everything from `<tag>` to `</tag>`. An unclosed tag stays. */
 function removeTag(text: string, tag: string): string {
   const [first = '', ...others] = text.split(`<${tag}>`);
   const close = `</${tag}>`;
@@ -158,7 +158,7 @@ function shorten(text: string, length: number): string {
   return line.length <= length ? line : `${line.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Chooses the tools to call, with an entry for each call. Empty once the results are present. */
+/** Chooses the tools to call, one entry per call. Empty once the results are present. */
 function chooseTools(request: DemoRequest): DemoTool[] {
   const { tools, toolMode, allowedTools, allowsParallelCalls } = request;
   const usableTools = tools.filter(({ name }) => allowedTools?.includes(name) ?? true);
@@ -173,7 +173,7 @@ function chooseTools(request: DemoRequest): DemoTool[] {
   return isRepeated ? [...calledTools, ...calledTools] : calledTools.slice(0, maxCalls);
 }
 
-/** Finds the tools that the prompt names or, if it mentions calling a tool, tools with similar names. */
+/** Finds the tools that the prompt names or, if it mentions calling a tool, those with similar names. */
 function findNamedTools(tools: readonly DemoTool[], prompt: string): DemoTool[] {
   const words = new Set(prompt.match(/[\p{L}\p{N}_-]+/gu));
   const exactMatches = tools.filter(({ name }) => words.has(name));
@@ -196,7 +196,7 @@ function splitName(name: string): string[] {
 function createCallSteps(request: DemoRequest, tools: readonly DemoTool[]): ToolCallStep[] {
   const hints = findHints(readPrompt(request));
   return tools.map((tool, index) => {
-    // A second call of the same tool uses the next values of the prompt; a different tool starts with the first.
+    // A second call of the same tool uses the next hints of the prompt; a different tool starts with the first.
     const turn = tools.slice(0, index).filter((previous) => previous === tool).length;
     const sample = createSample({ type: 'object', ...tool.schema }, hints, turn);
     return { type: 'tool_call', tool, tokens: splitIntoTokens(JSON.stringify(sample)) };

@@ -13,20 +13,20 @@ import { type OtherEndpoint, otherEndpoints, parseForm, readTexts } from './othe
 
 /** A running demo upstream. */
 export interface DemoUpstream extends AsyncDisposable {
-  /** URL with a secret path, known only to this process. */
+  /** URL with a secret path that only this process knows. */
   readonly url: string;
-  /** Base URL with the version segment; clients append `/chat/completions`. */
+  /** Base URL with the version segment, to which clients append `/chat/completions`. */
   readonly baseUrl: string;
 }
 
 interface DemoOptions {
-  /** Factor on every delay: 1 is as slow as a model, 0 responds at once. */
+  /** Multiplies every delay: 1 is as slow as a model, 0 responds at once. */
   readonly delayFactor?: number;
   readonly log?: Pick<Logger, 'error'>;
 }
 
 const maxBodyBytes = 64 * 1024 * 1024;
-/** Longer than clients keep idle connections, so that no connection is closed while a request is in flight. */
+/** Longer than clients keep idle connections, so that the server never closes a connection just as a request arrives. */
 const keepAliveTimeoutMs = 60_000;
 
 /** Starts the demo on a free port of 127.0.0.1. It needs no key and keeps no state. */
@@ -38,7 +38,7 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
     response.on('error', () => response.destroy());
     if (!tryRemoveSecret(request, secret)) return sendNotFound(response);
     handleRequest(request, response, delayFactor).catch((error: unknown) => {
-      // An incomplete request means that the client disconnected while sending.
+      // The request is incomplete if the client disconnected while sending.
       if (!request.complete) return;
       log?.error('the demo upstream failed', error);
       if (response.headersSent) response.destroy();
@@ -60,14 +60,14 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
   };
 }
 
-/** Removes the secret from the path of a request. Returns false if the path does not begin with it. */
+/** Removes the secret from the request's path. Returns false if the path does not begin with it. */
 function tryRemoveSecret(request: IncomingMessage, secret: string): boolean {
   const { url = '' } = request;
   request.url = url.slice(secret.length);
   return url.startsWith(`${secret}/`);
 }
 
-/** Refuses other processes of this machine without reading their bodies, because the demo has neither limits nor keys. */
+/** Rejects other processes on this machine without reading their bodies, because the demo has neither limits nor keys. */
 function sendNotFound(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   sendJson(response, 404, createChatError(404, 'Only the gateway itself can use the demo upstream.'));
@@ -106,7 +106,7 @@ async function serveOtherEndpoint(
   await delivery.sendOther(type, content, fault);
 }
 
-/** Reads the body. Reads even an oversized body to its end, so that the client receives the response. */
+/** Reads the body, an oversized one also to its end, so that the client receives the response. */
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

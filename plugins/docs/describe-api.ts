@@ -6,7 +6,7 @@ import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dial
 import type { Translate } from '#core/web/texts/texts.ts';
 import { type DescribedError, describeErrors } from './errors.ts';
 
-/** An endpoint that the documentation lists. */
+/** An endpoint listed in the documentation. */
 export interface DescribedEndpoint {
   readonly endpoint: Endpoint;
   readonly documentation: EndpointDocumentation;
@@ -15,7 +15,7 @@ export interface DescribedEndpoint {
   readonly summary: string;
 }
 
-/** A header with its text in the reader's language. */
+/** A header whose text is in the reader's language. */
 export interface DescribedHeader extends Omit<DocumentedHeader, 'text' | 'values'> {
   readonly text: string;
 }
@@ -35,7 +35,7 @@ export interface DescribedApi {
   readonly errors: readonly DescribedError[];
 }
 
-/** Describes the content that the page, the OpenAPI document and llms.txt share. */
+/** Describes the content shared by the page, the OpenAPI document and llms.txt. */
 export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Translate): DescribedApi {
   const stages = host.documentation();
   const headers = [...stages.flatMap((stage) => stage.headers ?? []), ...gatewayHeaders];
@@ -49,12 +49,12 @@ export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Trans
   };
 }
 
-/** Filters the headers of requests or responses. */
+/** Selects the headers of requests or of responses. */
 export function filterHeaders({ headers }: DescribedApi, side: DescribedHeader['in']): DescribedHeader[] {
   return headers.filter((header) => header.in === side);
 }
 
-/** Headers that the gateway sets regardless of its stages. */
+/** Headers that the gateway itself sets, not its stages. */
 const gatewayHeaders: readonly DocumentedHeader[] = [
   {
     name: 'x-request-id',

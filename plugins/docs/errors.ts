@@ -6,9 +6,9 @@ import type { Translate } from '#core/web/texts/texts.ts';
 export interface DescribedError {
   readonly code: ErrorCode;
   readonly status: number;
-  /** Value in the error object of each dialect: the code if there is one, otherwise the type. */
+  /** The value in each dialect's error object: the code if there is one, otherwise the type. */
   readonly words: Readonly<Record<Dialect, string>>;
-  /** Meaning of the error and the remedy. */
+  /** What the error means and what to do. */
   readonly text: string;
   /** True if the same request may succeed later. */
   readonly canRetry: boolean;

@@ -9,7 +9,7 @@ import { renderLlmsText } from './llms.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { createDocsPage, renderDocsSamples } from './page.ts';
 
-/** API documentation for people and for programs. */
+/** API documentation for people and programs. */
 export const plugin: GatewayPlugin = {
   name: 'docs',
   register(server) {
@@ -19,7 +19,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Adds the routes of the documents for programs. The documents are in English and rendered once per configuration. */
+/** Adds the routes of the documents that programs read. They are in English and rendered once per configuration. */
 function addDocumentRoutes(server: Server): void {
   const { gateway } = server;
   const t = new Translator(gateway.pageTexts).in('en');

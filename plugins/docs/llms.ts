@@ -7,7 +7,7 @@ import { type DescribedApi, type DescribedHeader, filterHeaders } from './descri
 interface LlmsContent {
   readonly samples: readonly SampleTab[];
   readonly hasSetup: boolean;
-  /** True if plans can be bought here. */
+  /** True if this gateway sells plans. */
   readonly isSelling: boolean;
 }
 
@@ -26,7 +26,7 @@ export function renderLlmsText(
     ['Request headers', renderHeaderLines(api, 'request')],
     ['Response headers', renderHeaderLines(api, 'response')],
     ['Limits', api.limits.map((limit) => `- ${limit}`)],
-    // With the codes of OpenAI's formats, which most clients use.
+    // Shows the codes of OpenAI's formats, which most clients use.
     ['Errors', api.errors.map(({ status, words, text }) => `- ${status} ${words.openai}: ${text}`)],
     ['Examples', samples.flatMap(({ name: title, code }) => [`### ${title}`, '', '```', code, '```', ''])],
     ['More', [`- [OpenAPI](${baseUrl}/openapi.json)`, `- [Documentation](${baseUrl}/docs)`]],

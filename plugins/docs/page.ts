@@ -7,7 +7,6 @@ import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
 import { describeApi, type DescribedApi, filterHeaders } from './describe-api.ts';
 
-/** Creates the page `/docs`. */
 export function createDocsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
   return {
     path: '/docs',
@@ -44,7 +43,7 @@ export function createDocsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): 
   };
 }
 
-/** Renders the examples with the official SDKs, with their programming language in the names. */
+/** Renders the examples with the official SDKs; each name includes the programming language. */
 export function renderDocsSamples(host: Pick<Host, 'service' | 'catalog'>): SampleTab[] {
   const languages = { python: 'Python', typescript: 'TypeScript' } as const;
   const ids = ['openai-python', 'openai-typescript', 'anthropic-python', 'gemini-python', 'curl'] as const;
@@ -54,7 +53,7 @@ export function renderDocsSamples(host: Pick<Host, 'service' | 'catalog'>): Samp
   });
 }
 
-/** Groups endpoints by format in registration order; endpoints without a format come last. */
+/** Groups endpoints by format in registration order. Those without a format come last. */
 function groupEndpoints({ endpoints }: DescribedApi) {
   const groups = Object.groupBy(endpoints, ({ endpoint }) => endpoint.format?.name ?? '');
   return Object.entries(groups)

@@ -17,7 +17,7 @@ const formatExamples = (lines: readonly string[]): string => exampleText(lines, 
 const handleHelp = `
 ACCOUNT is an account id, e-mail address, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).`;
 
-/** `daypass key …`: manages accounts and keys. Works next to a running gateway, which PostgreSQL notifies of every change. */
+/** `daypass key …`: manages accounts and keys. Works while a gateway is running; PostgreSQL notifies it of every change. */
 export const keyCommand: Command = {
   name: 'key',
   define(parser, context) {
@@ -30,7 +30,7 @@ export const keyCommand: Command = {
   },
 };
 
-/** Loads the implementation of the commands on demand, because MikroORM would slow down all other commands. */
+/** Imported on demand, because MikroORM would slow down all other commands. */
 async function loadAccountFunctions() {
   const [keys, all, ledger] = await Promise.all([
     import('#core/business/accounts/account-key.ts'),
@@ -43,7 +43,7 @@ async function loadAccountFunctions() {
 function defineCreate(parser: Parser, context: CommandContext): void {
   addLimitOptions(
     subcommand(parser, 'create', 'create an account and print its key, once')
-      .requiredOption('--name <name>', 'name of the account', parseLine)
+      .requiredOption('--name <name>', 'account name', parseLine)
       .option('--email <address>', 'e-mail address', parseEmail)
       .option('--days <days>', `days of access, 1 to ${maxDaysAhead}`, parseInteger(1, maxDaysAhead)),
   )
@@ -78,10 +78,10 @@ function defineShow(parser: Parser, context: CommandContext): void {
 }
 
 function defineRotate(parser: Parser, context: CommandContext): void {
-  accountSubcommand(parser, 'rotate', 'replace the key of an account and print the new one, once')
+  accountSubcommand(parser, 'rotate', "replace an account's key and print the new one, once")
     .addHelpText(
       'after',
-      `${handleHelp}\nThe old key is refused within a second.${formatExamples(['daypass key rotate ani@example.com'])}`,
+      `${handleHelp}\nThe old key is rejected within a second.${formatExamples(['daypass key rotate ani@example.com'])}`,
     )
     .action((account: string, options: Output) =>
       printAccount(context, options, async (host) => {
@@ -95,7 +95,7 @@ function defineRotate(parser: Parser, context: CommandContext): void {
 
 function defineLimit(parser: Parser, context: CommandContext): void {
   addLimitOptions(accountSubcommand(parser, 'limit', 'set limits for one account'))
-    .option('--reset', 'remove the limits of the account: those of gateway.yaml apply again')
+    .option('--reset', "remove the account's own limits, so that those in gateway.yaml apply again")
     .addHelpText(
       'after',
       handleHelp +
@@ -123,7 +123,7 @@ function defineGrant(parser: Parser, context: CommandContext): void {
   accountSubcommand(parser, 'grant', 'add days to an account; recorded in the ledger')
     .requiredOption('--days <days>', `days to add, 1 to ${maxDaysAhead}`, parseInteger(1, maxDaysAhead))
     .requiredOption('--note <text>', 'reason, kept in the ledger', parseLine)
-    .option('--label <text>', 'name of the period in GET /v1/key; default: its days', parseLine)
+    .option('--label <text>', 'name of the period in GET /v1/key; default: its length in days', parseLine)
     .addHelpText(
       'after',
       `${handleHelp}\nThe days start when the last period ends, or now if it has ended. An account can have at most ${maxDaysAhead} days ahead.` +
@@ -154,7 +154,7 @@ function addLimitOptions(parser: Parser): Parser {
     .option('--period <seconds>', 'length of the period in seconds', parseInteger(1, 86_400))
     .option('--burst <requests>', 'requests that may be sent at once after a pause', parseInteger(1, 1_000_000))
     .option('--concurrent <requests>', 'requests in flight at the same time', parseInteger(1, 100_000))
-    .option('--weight <share>', 'share of full upstreams, where others have 1', parseInteger(1, 100));
+    .option('--weight <share>', 'share of an upstream that is full; other accounts have 1', parseInteger(1, 100));
 }
 
 async function readShownAccount(host: Host, handle: string): Promise<ShownAccount> {

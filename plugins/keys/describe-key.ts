@@ -13,11 +13,10 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** Maximum age of the request count in the reply. */
+/** How old the request count in the reply may be. */
 const maxCountAgeSeconds = 1;
 
-/** Creates the reply to `GET /v1/key`, with the caller's plan, limits and request count. The balance is in
- * seconds of paid time. */
+/** Creates the reply to `GET /v1/key`: the caller's plan, limits and request count. The balance is in seconds of paid time. */
 export async function createKeyReply(host: Host, exchange: Exchange): Promise<Reply> {
   const caller = exchange.find(principal);
   if (caller === undefined) {

@@ -4,7 +4,7 @@ import { determinePass, printPass } from '#core/business/accounts/pass-state.ts'
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { escapeControls } from '#core/platform/logger.ts';
 
-/** An account, and its key if the command has just created it. */
+/** An account, with its key if the command has just created it. */
 export interface ShownAccount {
   readonly record: AccountRecord;
   readonly key?: string;
@@ -18,17 +18,17 @@ interface AccountView {
   readonly name: string;
   readonly email: string | null;
   readonly created_at: string;
-  /** Present only in the output of the command that created the key. */
+  /** Present only if the command has just created the key. */
   readonly key?: string;
   readonly hint: string | null;
   readonly rotated_at: string | null;
   readonly request_count: number;
   readonly active: boolean;
-  /** Adjacent periods are merged, like in `GET /v1/key`. */
+  /** Adjacent periods are merged, as in `GET /v1/key`. */
   readonly active_period: TimeSpan | null;
   readonly plan: string | null;
   readonly periods: readonly (TimeSpan & { readonly label: string })[];
-  /** Limits that replace the configured ones; null if there are none. */
+  /** Limits that override the configured ones; null if there are none. */
   readonly limits: RateLimits | null;
 }
 
@@ -37,7 +37,7 @@ interface TimeSpan {
   readonly ends_at: string;
 }
 
-/** Command-line options for the limits of an account. */
+/** Command-line options for an account's limits. */
 export interface LimitOptions {
   readonly limit?: number;
   readonly period?: number;
@@ -46,7 +46,7 @@ export interface LimitOptions {
   readonly weight?: number;
 }
 
-/** Reads the limits from the options; undefined if there are none. */
+/** Reads the limits from the options, or undefined if none are given. */
 export function readLimits({ limit, period, burst, concurrent, weight }: LimitOptions): RateLimits | undefined {
   const definedEntries = Object.entries({ limit, period, burst, concurrent, weight }).filter(
     ([, value]) => value !== undefined,

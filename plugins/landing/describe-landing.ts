@@ -9,7 +9,7 @@ import { describeModels, describeMoreModels } from './models.ts';
 import { describeFacts, describePlans, describeDifferences, describeSoldOut, describeDays } from './plans.ts';
 import { describeSampleAttempts, describeSamplePass, describeSampleRows } from './sample-pass.ts';
 
-/** Describes the content of the front page, which claims only capabilities of this configuration. */
+/** Describes the front page, which claims only what this configuration can do. */
 export async function describeLanding(registry: Registry, request: PageRequest) {
   const { host, query, t } = request;
   const { catalog, service } = host;

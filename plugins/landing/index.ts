@@ -1,7 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { describeLanding } from './describe-landing.ts';
 
-/** The front page. */
 export const plugin: GatewayPlugin = {
   name: 'landing',
   register(server) {

@@ -7,10 +7,10 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 
 const shownFeatures: readonly ModelFeature[] = ['tools', 'images', 'reasoning'];
 
-/** Maximum number of models on the front page; the status page lists all. */
+/** The most models on the front page; the status page lists all. */
 const maxModels = 100;
 
-/** Describes the models of the catalog, with their states derived from traffic. */
+/** Describes the models of the catalog; their states come from traffic. */
 export async function describeModels(gateway: Registry, request: PageRequest) {
   const { host } = request;
   const health = await readModelHealth(gateway, host);

@@ -4,11 +4,11 @@ import { planTicks } from '#core/web/pages/geometry.ts';
 import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 
 /**
- * Describes the plans of gateway.yaml as cards.
+ * Describes the plans in gateway.yaml as cards.
  *
  * @param isForSale true if the plans can be bought here
- * @param soldOut plans that are sold out to the reader
- * @param hasNotice true if a notice above the cards states that all plans are sold out
+ * @param soldOut plans that this reader cannot buy because they are sold out
+ * @param hasNotice true if a notice above the cards says that all plans are sold out
  */
 export function describePlans(
   { host, t, format, language }: PageRequest,
@@ -43,7 +43,9 @@ function formatFreeAt(freeAt: number | undefined, { t, format }: Localizer): str
   return freeAt === undefined ? '' : t('landing.free_at', { time: format.time(new Date(freeAt)).text });
 }
 
-/** Describes the notice that all plans are sold out, with the earliest time of a free place; undefined while a plan is available. */
+/**
+ * Describes the notice that all plans are sold out, with the earliest time at which a place becomes free. Undefined if a plan is available.
+ */
 export function describeSoldOut(request: PageRequest, soldOut: SoldOutPlans) {
   const reasons = request.host.section(plansSection).map(({ days }) => soldOut.get(days));
   if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
@@ -60,7 +62,7 @@ export function describeFacts({ host, t, format }: PageRequest, isSoldOut: boole
   return [t('landing.from', { price }), ...soon, t('landing.no_card')];
 }
 
-/** Describes the lengths of the plans, such as `1, 3, 7 or 30`. The count is for the plural of the last one. */
+/** Describes the lengths of the plans, such as `1, 3, 7 or 30`. The count determines the plural after the last one. */
 export function describeDays({ host, language }: PageRequest): { readonly days: string; readonly count: number } {
   const planDays = host.section(plansSection).map((plan) => plan.days);
   const days = new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'disjunction' }).format(
@@ -69,7 +71,7 @@ export function describeDays({ host, language }: PageRequest): { readonly days: 
   return { days, count: planDays.at(-1) ?? 0 };
 }
 
-/** Describes how plans differ besides their duration. A weight is not a limit; it matters only while an upstream is full. */
+/** Describes how plans differ apart from their length. A weight is not a limit; it matters only when an upstream is full. */
 export function describeDifferences({ host, t }: PageRequest): string {
   const planLimits = host.section(plansSection).map(({ limits = {} }) => limits);
   const entries = planLimits.map((limits) => Object.entries({ ...limits, weight: 1 }).toSorted());

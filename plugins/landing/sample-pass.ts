@@ -4,10 +4,10 @@ import { axisBar, latencyBar, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
 const dayMs = 86_400_000;
-/** Remaining share of the sample pass: 4 d 07:12:45 of 7 days. */
+/** Share of the sample pass that remains: 4 d 07:12:45 of 7 days. */
 const remainingShare = 371_565 / 604_800;
 
-/** Describes a sample pass of the recommended or middle plan. Its countdown does not run. */
+/** Describes a sample pass of the recommended plan, or else the middle one. Its countdown does not run. */
 export function describeSamplePass({ host, t, format }: PageRequest) {
   const plans = host.section(plansSection);
   const samplePlan = plans.find(({ recommended }) => recommended === true) ?? plans[Math.floor(plans.length / 2)];
@@ -26,14 +26,14 @@ export function describeSamplePass({ host, t, format }: PageRequest) {
   };
 }
 
-/** Ms to the first token and total ms of the rows below the sample pass. */
+/** Time to first token and total time of each row below the sample pass, ms. */
 const sampleTimings = [
   { firstToken: 710, total: 6840 },
   { firstToken: 1090, total: 4280 },
   { firstToken: 1400, total: 2020 },
 ] as const;
 
-/** Describes up to three sample requests to models of this catalog; a model with a backup shows failover. */
+/** Describes up to three sample requests to models of this catalog. One of them shows a failover if any has a backup. */
 export function describeSampleRows({ models }: Catalog, { format }: PageRequest) {
   const sampleModels = models.slice(0, sampleTimings.length);
   const modelsWithBackup = sampleModels.filter(({ routes }) => routes.length > 1);

@@ -3,7 +3,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import type { Timespan } from './exact-money.ts';
 
-/** The part of a day inside a span (epoch ms), with the day's whole month. */
+/** The part of a day that lies in a span (epoch ms), with the day's whole month. */
 export interface CalendarDay extends Timespan {
   /** `2026-11-22` */
   readonly day: string;
@@ -12,7 +12,7 @@ export interface CalendarDay extends Timespan {
 
 const localEpoch = (time: string) => epoch(`((${time}) at time zone zone)`);
 
-/** Reads the days of a span in a time zone, oldest first. They cover the span without gaps. */
+/** Reads the days of a span in a time zone, oldest first. Together they cover the span without gaps. */
 export async function readDays(database: Queries, timeZone: string, { from, until }: Timespan): Promise<CalendarDay[]> {
   const rows = await database.query<DayRow>(
     `select to_char(day, 'YYYY-MM-DD') as day, ${localEpoch('day')} as from, ${localEpoch(`day + interval '1 day'`)} as until,

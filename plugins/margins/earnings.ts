@@ -6,24 +6,24 @@ import { type ExactMoney, fromSmallest, type Timespan, prorate } from './exact-m
 import type { PlanName } from './read-usage.ts';
 
 /**
- * The revenue of an order and the period over which it is earned, which is the period of its days. The days belong to the account that
- * redeemed the order's code, if it has one. An unredeemed code is earned when it expires or is withdrawn, not before.
+ * The revenue of an order and the period over which it is earned: that of its days. The days belong to the account that redeemed the
+ * order's code, if it has one. A code that is never redeemed is earned when it expires or is withdrawn, not before.
  */
 export interface Earning {
-  /** The account with the days; the buyer if there are none. */
+  /** The account that has the days, or the buyer if there are none. */
   readonly account: string;
   readonly plan: PlanName;
   /** Amount paid minus refunds. */
   readonly kept: ExactMoney;
-  /** Price at which the order was sold. */
+  /** The price paid for the order. */
   readonly price: ExactMoney;
-  /** The period in force; of zero length if the order has no time left. */
+  /** The period in force. It has zero length if the order has no time left. */
   readonly period: Timespan;
 }
 
 const epochMs = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`;
 
-/** Reads orders in the plans' currency that earn revenue in a span. */
+/** Reads the orders in the plans' currency that earn revenue during a span. */
 export async function readEarnings(database: Queries, currency: string, { from, until }: Timespan): Promise<Earning[]> {
   const rows = await database.query<EarningRow>(
     `with paid as (
@@ -53,12 +53,12 @@ export async function readEarnings(database: Queries, currency: string, { from, 
 
 type EarningRow = Pick<Earning, 'account' | 'plan'> & Readonly<Record<'price' | 'kept', number>> & Timespan;
 
-/** Computes the earnings of an order in a span. Its money is spread evenly over its period. */
+/** Computes what an order earns during a span. Its money is spread evenly over its period. */
 export function computeEarned({ kept, period }: Pick<Earning, 'kept' | 'period'>, span: Timespan): ExactMoney {
   return prorate(kept, period, span);
 }
 
-/** Computes the earnings of an order in a span at a different price of its plan. Refunds keep their share. */
+/** Computes what an order would earn during a span if its plan had a different price. The refunded share stays the same. */
 export function computeEarnedAtPrice(
   { kept, price, period }: Earning,
   otherPrice: ExactMoney,

@@ -1,27 +1,27 @@
 import { smallestUnitsPerUnit } from '#core/business/accounts/money.ts';
 
 /**
- * Money as a whole number of 10^-28 units of the plans' currency: the precision of one token's cost, with a price of six decimals per
- * million tokens, a rate of twelve decimals, and a tax percentage of two. Sums are exact in any order.
+ * Money as a whole number of 10^-28 units of the plans' currency. This is exact for the cost of one token, given a price per million tokens
+ * with six decimals, a rate with twelve, and a tax percentage with two. Sums are exact in any order.
  */
 export type ExactMoney = bigint;
 
 const decimals = 28;
 const unit = 10n ** BigInt(decimals);
 
-/** Converts an amount in the currency's smallest payable unit. */
+/** Converts from the currency's smallest payable unit. */
 export function fromSmallest(amount: number, currency: string): ExactMoney {
   return (BigInt(amount) * unit) / BigInt(smallestUnitsPerUnit(currency));
 }
 
-/** Converts to the currency's smallest payable unit, rounded, for `format.money`. */
+/** Rounds to the currency's smallest payable unit, for `format.money`. */
 export function toSmallest(money: ExactMoney, currency: string): number {
   const size = unit / BigInt(smallestUnitsPerUnit(currency));
   const half = money < 0n ? -size / 2n : size / 2n;
   return Number((money + half) / size);
 }
 
-/** Formats the exact amount as a decimal number of whole units: `0.001234`. */
+/** Formats the exact amount in whole units as a decimal: `0.001234`. */
 export function formatDecimal(money: ExactMoney): string {
   const digits = (money < 0n ? -money : money).toString().padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
@@ -29,7 +29,7 @@ export function formatDecimal(money: ExactMoney): string {
 }
 
 /**
- * Splits an amount by weights. The parts add up to the amount, because the remainders of the divisions go to later parts.
+ * Splits an amount by weights. The parts add up to the amount, because the remainder of each division goes to the parts after it.
  *
  * @returns undefined if all weights are 0
  */
@@ -47,15 +47,15 @@ export function allocate(amount: ExactMoney, weights: readonly number[]): ExactM
   });
 }
 
-/** A span of time, epoch ms; `until` is exclusive. */
+/** Epoch ms; `until` is exclusive. */
 export interface Timespan {
   readonly from: number;
   readonly until: number;
 }
 
 /**
- * Returns the part of an amount that belongs to a span if the amount is spread evenly over a period. The parts of adjacent spans add up to
- * the part of both together. An amount over a period of zero length belongs to the span that contains its moment.
+ * Returns a span's part of an amount that is spread evenly over a period. The parts of two adjacent spans add up to the part of both
+ * together. If the period has zero length, the whole amount belongs to the span that contains it.
  */
 export function prorate(amount: ExactMoney, period: Timespan, { from, until }: Timespan): ExactMoney {
   const length = period.until - period.from;

@@ -6,21 +6,21 @@ import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import { number } from '#core/platform/schema.ts';
 import { listMoneyNotices } from './money-notices.ts';
 
-/** Maximum number of decimals of a rate. */
+/** The most decimals that a rate may have. */
 export const rateDecimals = 12;
 
-/** The section `exchange_rates`: fixed rates for the currencies in which upstreams bill. */
+/** Fixed exchange rates for the currencies in which upstreams bill. */
 export const exchangeRatesSection = defineSection({
   name: 'exchange_rates',
   schema: {
     type: 'object',
     description:
-      'Value of one unit of another currency in the currency of plans, for costs of upstreams, such as { USD: 16400 } where plans are paid in rupiah.',
+      'What one unit of another currency is worth in the currency of the plans, for upstreams that bill in it, such as { USD: 16400 } if plans are paid in rupiah.',
     default: {},
-    propertyNames: { pattern: '^[A-Z]{3}$', description: 'The three letters of ISO 4217.' },
+    propertyNames: { pattern: '^[A-Z]{3}$', description: 'Three-letter ISO 4217 code.' },
     additionalProperties: number(
       { exclusiveMinimum: 0, maximum: 999_999_999 },
-      'Units of the currency of plans, with up to 12 decimals.',
+      'In the currency of the plans, with up to 12 decimals.',
     ),
   },
   check(rates, report, all) {
@@ -29,7 +29,7 @@ export const exchangeRatesSection = defineSection({
       const path = ['exchange_rates', currency];
       if (currency === planCurrency) report(path, 'is the currency of plans', 'remove it');
       else if (!Intl.supportedValuesOf('currency').includes(currency))
-        report(path, 'is not a currency', 'use a code of ISO 4217, for example USD');
+        report(path, 'is not a currency', 'use an ISO 4217 code, for example USD');
       else if (parseDecimal(rate, rateDecimals) === undefined)
         report(path, `is ${rate}`, 'write at most 12 digits after the decimal point');
     }

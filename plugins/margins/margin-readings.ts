@@ -8,16 +8,16 @@ import { type Margins, type ReadCounts, readMargins } from './margins.ts';
 import { readPrices } from './prices.ts';
 import { readUsageCounts } from './read-usage.ts';
 
-/** Span of a reading: the last days including today, or the last whole month. */
+/** What a reading covers: the last days including today, or the last full month. */
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;
 export type MarginSpan = (typeof marginSpans)[number];
 
-/** Age at which a reading is refreshed, ms. The old reading is shown meanwhile. */
+/** Age at which a reading is refreshed, ms. Until then the old one is shown. */
 const maxAgeMs = 60_000;
 const maxStaleMs = 600_000;
-/** Age at which usage from before yesterday is read again, ms, because records may arrive late and periods may change. */
+/** Age at which usage from before yesterday is read again, ms. Records may arrive late and periods may change. */
 const maxPastAgeMs = 600_000;
-/** Timeout of a reading, ms. A month with thousands of accounts takes seconds, at most once a minute. */
+/** Timeout of a reading, ms. A month with thousands of accounts takes seconds, but is read at most once a minute. */
 const timeoutMs = 30_000;
 
 /** Cost and earnings of each span, shared by all operators. */
@@ -40,10 +40,10 @@ export const marginReadings = memoizePerCatalog((host: Host) => {
   };
 });
 
-/** Maximum wait of other pages for margins, ms, because the first reading of a span may take seconds. */
+/** How long other pages wait for margins, ms. The first reading of a span may take seconds. */
 const shortWaitMs = 250;
 
-/** Reads margins shown next to usage; undefined without declared costs, until the first reading has ended, or if it failed. */
+/** Reads the margins shown next to usage. Undefined if no costs are declared, or if the first reading is not finished or failed. */
 export async function readMarginsForUsage(host: Host, span: MarginSpan): Promise<Margins | undefined> {
   if (!readPrices(host).isDeclared) return undefined;
   const reading = marginReadings(host)[span].get();
@@ -68,7 +68,9 @@ const dayMs = 86_400_000;
 
 type Counts = Awaited<ReturnType<typeof readUsageCounts>>;
 
-/** Creates a reader that reads usage from before yesterday only every ten minutes; today and yesterday are a fifteenth of a month. */
+/**
+ * Creates a reader that rereads usage from before yesterday only every ten minutes. Today and yesterday are only a fifteenth of a month.
+ */
 export function cacheCounts({ database, now, monotonic }: Pick<Host, 'database' | 'now' | 'monotonic'>): ReadCounts {
   let pastUsage: { readonly key: string; readonly readAt: number; readonly counts: Counts } | undefined;
   return async ({ from, until }) => {
@@ -88,7 +90,10 @@ export function cacheCounts({ database, now, monotonic }: Pick<Host, 'database' 
   };
 }
 
-/** Returns the first and the last day of a span, given today as `2026-11-22`. */
+/**
+ * Returns the first and last day of a span.
+ * @param today such as `2026-11-22`
+ */
 function getSpanDays(span: MarginSpan, today: string): [first: string, last: string] {
   const [year = 0, month = 0, day = 0] = today.split('-').map(Number);
   if (span === 'month') return [formatDay(year, month - 2, 1), formatDay(year, month - 1, 0)];

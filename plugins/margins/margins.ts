@@ -16,7 +16,7 @@ import {
   type RouteCounts,
 } from './read-usage.ts';
 
-/** Usage with its cost and earnings. */
+/** Usage, what it cost, and what was earned. */
 export interface Margin {
   readonly counts: UsageCounts;
   readonly cost: ExactMoney;
@@ -26,7 +26,7 @@ export interface Margin {
 /** The smallest unit to which money is allocated. */
 type MarginLine = Margin & AccountCounts;
 
-/** A sum of lines; `key` is null for lines without that account, plan, model or route. */
+/** A sum of lines. `key` is null for lines that have no account, plan, model or route. */
 export interface MarginGroup extends Margin {
   readonly key: string | null;
 }
@@ -36,21 +36,21 @@ interface MarginDay extends Margin {
   readonly day: string;
 }
 
-/** Describes amounts as exact decimals of whole units, and as money; the plain decimals remain until 0.7. */
+/** Describes amounts as exact decimals in whole units, and as money. The plain decimals will be removed in 0.7. */
 export function describeMargin({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, currency: string): object {
   const exact = { cost: formatDecimal(cost), earned: formatDecimal(earned), margin: formatDecimal(earned - cost) };
   const money = Object.entries(exact).map(([name, amount]) => [`${name}_money`, { amount, currency }]);
   return { ...exact, ...Object.fromEntries(money) };
 }
 
-/** Cost and earnings of a span. Lines and days divide the same money in two ways. */
+/** Cost and earnings of a span. Lines and days are two divisions of the same money. */
 export interface Margins {
   readonly currency: string;
   readonly span: Timespan;
   readonly lines: readonly MarginLine[];
   readonly days: readonly MarginDay[];
   readonly earnings: readonly Earning[];
-  /** Routes that served requests and have no declared cost. */
+  /** Routes that served requests but have no declared cost. */
   readonly unpriced: readonly string[];
 }
 
@@ -60,11 +60,11 @@ type MarginHost = Pick<Host, 'database' | 'section'>;
 export type ReadCounts = (span: Timespan) => ReturnType<typeof readUsageCounts>;
 
 /**
- * Reads usage, its cost at today's prices, and the earnings. Flat prices are spread over the month, and within a span over their lines by
- * tokens; an account's money is spread over the models that answered it, by requests. Unused flat prices and earnings from accounts without
- * requests get separate lines.
+ * Reads usage, its cost at today's prices, and the earnings. A flat price is spread evenly over the month, then divided among the lines in
+ * the span by tokens. An account's money is divided among the models that answered it, by requests. Unused flat prices, and earnings from
+ * accounts without requests, get lines of their own.
  *
- * @param span epoch ms; `from` is rounded up to an hour, `until` is at most the current time
+ * @param span epoch ms; `from` is rounded up to a full hour, `until` must not be in the future
  */
 export async function readMargins(
   host: MarginHost,
@@ -92,10 +92,10 @@ export async function readMargins(
   };
 }
 
-/** Lines and orders processed in one turn of the event loop, which takes a few ms. */
+/** How many lines or orders one turn of the event loop processes, which takes a few ms. */
 const linesPerTurn = 2_000;
 
-/** A line whose money is still being added up. */
+/** A line whose money is still being summed up. */
 type OpenLine = AccountCounts & { cost: ExactMoney; earned: ExactMoney };
 
 function* divideByLines(
@@ -149,7 +149,7 @@ function getBuyerKey({ account, plan }: { readonly account: string | null; reado
   return `${account} ${plan}`;
 }
 
-/** Weights by tokens, or by requests if no line has tokens, such as for images. */
+/** Weights lines by tokens, or by requests if none has tokens, as with images. */
 function computeWeights(lines: readonly RouteCounts[]): number[] {
   const tokens = lines.map(({ counts }) => counts.inputTokens + counts.outputTokens);
   return tokens.some((count) => count > 0) ? tokens : lines.map(({ counts }) => counts.answered);
@@ -192,14 +192,14 @@ export function groupMargins(lines: readonly MarginLine[], by: 'account' | 'plan
   );
 }
 
-/** Sums margins. For a whole span, the days are faster than the lines; for an account or a model, use its lines. */
+/** Sums up margins. For a whole span, passing its days is faster than passing its lines; for an account or a model, pass its lines. */
 export function sumMargins(margins: readonly Margin[]): Margin {
   return margins.reduce<Margin>(addMargins, noMargin);
 }
 
 const routeCosts = new WeakMap<Margins, ReadonlyMap<string, ExactMoney>>();
 
-/** Returns the cost of each route for each model, keyed by `model route`; cached, because open pages read it repeatedly. */
+/** Returns the cost of each route for each model, keyed by `model route`. Cached, because open pages read it again and again. */
 export function computeRouteCosts(margins: Margins): ReadonlyMap<string, ExactMoney> {
   const cachedCosts = routeCosts.get(margins);
   if (cachedCosts !== undefined) return cachedCosts;

@@ -4,13 +4,13 @@ import type { SectionValues, YamlPath } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 
-/** Plausible rupiah per dollar or euro; the actual rates of the ten years before 2026 were 14,000 to 20,000. */
+/** Plausible rupiah per dollar or euro. In the ten years before 2026, actual rates were 14,000 to 20,000. */
 const plausibleRates = { min: 1_000, max: 100_000 };
 const strongCurrencies = new Set(['EUR', 'GBP', 'USD']);
 const prices = ['input', 'cached', 'cache_write', 'output', 'image', 'monthly'] as const;
 
 /**
- * Warns about rates and costs in rupiah that were probably mistyped: YAML reads 16.400, the Indonesian notation of sixteen thousand four
+ * Warns about rates and costs in rupiah that were probably mistyped. YAML reads 16.400, the Indonesian notation for sixteen thousand four
  * hundred, as 16.4. Amounts in other currencies may have decimals, so they are not checked.
  */
 export function listMoneyNotices(rates: Readonly<Record<string, number>>, values: SectionValues): string[] {
@@ -43,7 +43,7 @@ function listPriceNotices({ path, place, cost }: PlacedCost, { isDotted }: Secti
   });
 }
 
-/** Returns true for a number that may contain a thousands separator: 16.400, but neither 0.075 nor 16.4321. */
+/** Returns true if the number may contain a thousands separator, as 16.400 does; 0.075 and 16.4321 cannot. */
 function hasThreeDecimals(value: number): boolean {
   return value >= 1 && value < 1_000 && !Number.isInteger(value) && Math.abs(removeDot(value) - value * 1_000) < 1e-6;
 }

@@ -8,7 +8,7 @@ import { formatExact } from './usage-costs.ts';
 
 const maxPrice = 999_999_999_999;
 
-/** Describes the earnings of a span's plans at other prices for the same sales. Prices are in the unit of gateway.yaml. */
+/** Describes what the same sales would have earned at other plan prices. Prices are in the unit of gateway.yaml. */
 export function describeOtherPrices({ earnings, span, currency }: Margins, by: string, request: PageRequest) {
   const { host, t, format } = request;
   const planPrices = new Map(host.section(plansSection).map(({ days, price }) => [String(days), price]));
@@ -41,7 +41,7 @@ export function describeOtherPrices({ earnings, span, currency }: Margins, by: s
   };
 }
 
-/** Reads the requested price of a plan; undefined for an invalid price. */
+/** Reads the price to try for a plan, or undefined if it is invalid. */
 function readRequestedPrice({ query }: PageRequest, plan: string): number | undefined {
   const price = readTypedAmount(query[`price_${plan}`] ?? '') ?? 0;
   return price > 0 && price <= maxPrice ? price : undefined;

@@ -14,10 +14,10 @@ const groupings = ['plan', 'model', 'route', 'account', 'day'] as const;
 type Grouping = (typeof groupings)[number];
 
 const maxRows = 100;
-/** Maximum number of listed accounts that cost more than they pay. */
+/** The most accounts listed that cost more than they pay. */
 const maxLosses = 10;
 
-/** `/operator/orders/margins`: usage, its cost and the earnings by plan, model, route, account or day. */
+/** `/operator/orders/margins`: usage, cost and earnings by plan, model, route, account or day. */
 export const marginsPage: Page = {
   path: marginsPath,
   role: 'operator',
@@ -67,7 +67,7 @@ function listNames(routes: readonly string[]): string {
   return [...routes.slice(0, maxNamedRoutes), ...(routes.length > maxNamedRoutes ? ['…'] : [])].join(', ');
 }
 
-/** Describes which costs include a tax that their prices do not; '' without such a tax. */
+/** Describes which costs include a tax that is not in the declared prices; '' if none do. */
 function describeTaxes({ host, t, language }: Pick<PageRequest, 'host' | 't' | 'language'>): string {
   const { taxes } = readPrices(host);
   if (taxes.length === 0) return '';
@@ -116,7 +116,7 @@ function describeTiles({ lines }: Margins, reader: PageReader) {
   ];
 }
 
-/** Describes tokens, and the shares of input that vendor caches read and wrote, which have their own prices. */
+/** Describes tokens, and which shares of the input vendor caches read and wrote, because these are priced differently. */
 function describeTokens(counts: UsageCounts, { t, format }: PageReader): string {
   const cache = calculateCacheShares(counts);
   const tokens = { input: format.compact(counts.inputTokens), output: format.compact(counts.outputTokens) };

@@ -10,9 +10,9 @@ import type { UsageCounts } from '#core/gateway/records/usage.ts';
 import type { ExactMoney } from './exact-money.ts';
 import { exchangeRatesSection, rateDecimals } from './exchange-rates.ts';
 
-/** A flat monthly price for all requests that it covers. */
+/** A monthly price that covers any number of requests. */
 export interface FlatPrice {
-  /** Name of the upstream, or of the route with its own price. */
+  /** Name of the upstream, or of the route if it has its own price. */
   readonly name: string;
   readonly monthly: ExactMoney;
 }
@@ -29,27 +29,27 @@ interface Price {
 
 /** The costs that gateway.yaml declares. */
 export interface Prices {
-  /** Finds the price of a route for a model, by public names; a route that is no longer configured has the price of its upstream. */
+  /** Finds the price of a route for a model, by public names. A route that is no longer configured costs what its upstream does. */
   find(model: string | null, route: string | null): Price | undefined;
   readonly flat: readonly FlatPrice[];
   readonly isDeclared: boolean;
-  /** Taxes added to declared prices, highest first; other prices are counted as declared. */
+  /** Taxes added to declared prices, highest first; all other prices count as declared. */
   readonly taxes: readonly AddedTax[];
 }
 
-/** A tax that costs include and declared prices do not. */
+/** A tax that is part of costs but not of declared prices. */
 export interface AddedTax {
   readonly percent: number;
-  /** Upstreams and routes with own prices that are taxed. */
+  /** Names of the upstreams, and of routes with their own price, that are taxed. */
   readonly of: readonly string[];
 }
 
-/** Factor for prices per unit, since the conversion assumes a price per million tokens. */
+/** Factor for prices per unit: the conversion takes them for prices per million tokens. */
 const perUnit = 10n ** 6n;
-/** 100%, in the unit of taxes. */
+/** 100%, in the unit in which taxes are stored. */
 const hundredPercent = 10n ** BigInt(taxDecimals + 2);
 
-/** Reads the declared costs, converted to the currency of plans. */
+/** Reads the declared costs and converts them to the plans' currency. */
 export function readPrices({ section }: Pick<Host, 'section'>): Prices {
   const rates = section(exchangeRatesSection);
   const currency = section(currencySection);
@@ -103,12 +103,12 @@ function toPrice(name: string, cost: Cost, rate: bigint): Price {
   };
 }
 
-/** Parses a decimal. Invalid values do not reach this function, because the configuration check rejects them. */
+/** Parses a decimal. The configuration check has already rejected invalid values. */
 function parseExact(value: number, decimals: number): bigint {
   return parseDecimal(value, decimals) ?? 0n;
 }
 
-/** Computes the cost of counts without flat prices. It is linear, so the cost of a sum is the sum of the costs. */
+/** Computes what usage costs apart from flat prices. The cost is linear: the cost of a sum is the sum of the costs. */
 export function computeCost(price: Price, counts: UsageCounts): ExactMoney {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, images } = counts;
   return (

@@ -12,7 +12,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import type { Timespan } from './exact-money.ts';
 
-/** The plan in which usage occurred: its days, or `given` for granted days and for codes that were not bought here. */
+/** The plan under which usage occurred: its number of days, or `given` for granted days and for codes that were not bought here. */
 export type PlanName = string;
 
 /** Usage of one route for one model. */
@@ -22,13 +22,13 @@ export interface RouteCounts {
   readonly counts: UsageCounts;
 }
 
-/** Usage by one account in one plan; the account is null if there is none or it was removed, the plan if there is none. */
+/** Usage by one account under one plan. The account is null if there is none or it was removed; the plan is null if there is none. */
 export interface AccountCounts extends RouteCounts {
   readonly account: string | null;
   readonly plan: PlanName | null;
 }
 
-/** Usage by all accounts in one hour, epoch ms. */
+/** Usage by all accounts in one hour (epoch ms). */
 export interface HourCounts extends RouteCounts {
   readonly hour: number;
 }
@@ -36,13 +36,16 @@ export interface HourCounts extends RouteCounts {
 const columns = `hour, model, route, ${storedCounts.join(', ')}`;
 const spanFilter = 'hour >= ? AND hour < ?';
 
-/** Sums each table separately, by few keys: over a union, PostgreSQL expects as many groups as rows, and sorts them on disk. */
+/**
+ * Sums up each table separately, by few keys. For a union of the tables, PostgreSQL would expect as many groups as rows and sort them on
+ * disk.
+ */
 const selectSumsBy = (keys: string, join = '') =>
   ['usage_hour', 'usage_delta']
     .map((table) => `SELECT ${keys}, ${selectSums} FROM ${table} AS used ${join} WHERE ${spanFilter} GROUP BY ${keys}`)
     .join(' UNION ALL ');
 
-/** A single statement, so that all results cover the same records. */
+/** One statement, so that all results cover the same records. */
 const statement = `
   WITH in_force AS (
     SELECT account_id, CASE WHEN order_id IS NULL THEN 'given' ELSE days::text END AS plan,
@@ -71,8 +74,8 @@ const statement = `
 const spansInStatement = 7;
 
 /**
- * Reads usage of a span by account, plan, model and route, and by hour, model and route: the same requests twice. A plan includes the hours
- * that begin in its period, and the hour in which it begins unless that hour belongs to another plan.
+ * Reads the usage of a span twice: by account, plan, model and route, and by hour, model and route. A plan includes the hours that begin in
+ * its period, and also the hour in which the period begins unless that belongs to another plan.
  *
  * @param span starts and ends at a full hour, or ends after the last request
  */
@@ -105,8 +108,8 @@ interface Row extends CountsRow, Pick<UsageKeys, 'hour' | 'account' | 'model' | 
 }
 
 /**
- * Subtracts the parts from the whole by key. The result is usage of an account outside of its plans, or of removed accounts, which only
- * the counts over all accounts still include.
+ * Subtracts the parts from the whole, by key. What remains is usage outside of any plan, or usage of removed accounts, which only the
+ * totals still include.
  */
 function subtract(whole: readonly Sum[], parts: readonly Sum[], keyOf: (row: Sum) => unknown[]): Sum[] {
   const remaining = new Map<string, Sum>();

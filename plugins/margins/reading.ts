@@ -24,7 +24,7 @@ export const marginsReading: OperatorReading = {
   read: readMarginGroups,
 };
 
-/** Uses the readings shared with the operator's pages, so a call costs no more than a page view. */
+/** Uses the same readings as the operator's pages, so a call costs no more than a page view. */
 async function readMarginGroups(host: Host, _handle: string, query: URLSearchParams): Promise<object> {
   const { span = '30d', by: group = 'plan', account } = await readQuery(marginQuery, query);
   if (account !== undefined && group === 'day')

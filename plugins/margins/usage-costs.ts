@@ -5,7 +5,7 @@ import { type ExactMoney, toSmallest } from './exact-money.ts';
 import { readMarginsForUsage } from './margin-readings.ts';
 import { computeRouteCosts, type Margin, type Margins, sumMargins } from './margins.ts';
 
-/** Reads the costs that pages show next to usage; undefined if there are none yet. */
+/** Reads the costs that pages show next to usage, or undefined if there are none yet. */
 export const readUsageCosts: ReadUsageCosts = async (reader, span) => {
   const margins = await readMarginsForUsage(reader.host, span);
   return margins && describeCosts(margins, reader);
@@ -22,7 +22,7 @@ function describeCosts(margins: Margins, reader: PageReader): UsageCosts {
   };
 }
 
-/** Describes a cost and the amount that remains of the earnings. */
+/** Describes a cost, and what remains of the earnings after it. */
 function describeNotes({ cost, earned }: Margin, remainderKey: string, reader: PageReader): CostNotes {
   const { t } = reader;
   return {

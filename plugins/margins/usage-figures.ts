@@ -6,11 +6,11 @@ import { groupMargins, readMargins, describeMargin } from './margins.ts';
 import { type AddedTax, readPrices } from './prices.ts';
 
 export const usageFigures: UsageFiguresReader = {
-  help: 'Where gateway.yaml declares costs, all but hours have cost, revenue earned and margin.',
+  help: 'If gateway.yaml declares costs, all but hours include cost, earned revenue and margin.',
   read: (...query) => readFigures(...query),
 };
 
-/** Reads cost and revenue if gateway.yaml declares costs, and usage by plan in any case. Money is allocated before filtering. */
+/** Reads cost and revenue if gateway.yaml declares costs, and usage by plan in any case. Money is allocated before the filter applies. */
 const readFigures: UsageFiguresReader['read'] = async (host, { since, accountId, model, route }, by) => {
   const { isDeclared: hasCosts, taxes } = readPrices(host);
   if (by !== 'plan' && !hasCosts) return undefined;

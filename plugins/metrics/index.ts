@@ -8,7 +8,7 @@ import { getRunningExchanges } from '#core/gateway/pipeline/running-exchanges.ts
 import { describeProblems } from '#core/web/problems/find-problems.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Serves `GET /metrics` on the operator's listener, in the text format of Prometheus. */
+/** Serves `GET /metrics` on the operator's listener, in Prometheus text format. */
 export const plugin: GatewayPlugin = {
   name: 'metrics',
   register(server) {
@@ -23,7 +23,7 @@ export const plugin: GatewayPlugin = {
     gateway.gauge(createHealthGauge(gateway));
     gateway.gauge(createProblemGauge(gateway));
     gateway.gauge(createModelGauge(gateway));
-    // Runs before the first request, when every plugin has registered its gauges. Commands that serve nothing do not load the
+    // Runs before the first request, once every plugin has registered its gauges. Commands that do not serve requests never load the
     // counters.
     server.ext('onPreStart', async () => {
       const { Metrics } = await import('./metrics.ts');
@@ -43,7 +43,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** States of the database and the shared store. Each scrape queries both. */
+/** Whether the database and the shared store respond. Each scrape queries both. */
 const dependencyGauge = gaugeBy(
   ['dependency'],
   'dependency_up',
@@ -51,7 +51,7 @@ const dependencyGauge = gaugeBy(
   async (host) => (await pingDependencies(host)).map(({ name, ok }) => [toLabel(name), ok ? 1 : 0]),
 );
 
-/** Creates the gauge of health checks. The operator pages and `/readyz?verbose` show the reasons. */
+/** Creates the gauge of health checks. The reasons are on the operator pages and in `/readyz?verbose`. */
 const createHealthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
   gaugeBy(
     ['check'],
@@ -60,7 +60,7 @@ const createHealthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
     async (host) => (await readHealth(gateway, host)).map(({ name, ok }) => [toLabel(name), ok ? 1 : 0]),
   );
 
-/** Creates the gauge of problems, which the operators' overview and `/readyz?verbose` list. */
+/** Creates the gauge of problems. The operator overview and `/readyz?verbose` list them. */
 const createProblemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =>
   gaugeBy(
     ['problem', 'severity'],
@@ -79,7 +79,7 @@ const createProblemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =
 
 const stateNumbers: Readonly<Record<ModelState, number>> = { working: 0, no_data: 0, degraded: 1, down: 2, unknown: 3 };
 
-/** Creates the gauge of the models' states on the status page. */
+/** Creates the gauge of the model states on the status page. */
 const createModelGauge = (gateway: Pick<Registry, 'statusReports'>) =>
   gaugeBy(
     ['model'],

@@ -3,12 +3,12 @@ import type { MetricFamily, MetricValue } from '#core/gateway/health/metric-sour
 
 type LabelValue = string | number;
 type LabelNames = readonly string[];
-/** A value for each label, in the order of their names. */
+/** One value per label, in the order of the label names. */
 type LabelValues<Labels extends LabelNames> = { readonly [Index in keyof Labels]: LabelValue };
 
 interface MeterDescription<Labels extends LabelNames> {
   readonly name: string;
-  /** Help text of one line. */
+  /** One-line help text. */
   readonly help: string;
   readonly labels: Labels;
   readonly registry: Registry;
@@ -20,14 +20,14 @@ interface Series<Reading> {
 }
 
 interface Branch<Reading> {
-  /** Branches by the value of the next label. */
+  /** One branch per value of the next label. */
   readonly children: Map<LabelValue, Branch<Reading>>;
   reading: Reading | undefined;
 }
 
 /**
- * A metric that each request updates. prom-client validates and joins the labels at every observation, which costs more than the count
- * itself. A meter needs only one look-up per label value, and prom-client reads the series at each scrape.
+ * A metric that every request updates. At each observation, prom-client validates and joins the labels, which costs more than counting. A
+ * meter needs only one lookup per label value, and prom-client reads the series at each scrape.
  */
 abstract class Meter<Reading, Labels extends LabelNames> {
   abstract readonly type: MetricFamily['type'];
@@ -41,11 +41,11 @@ abstract class Meter<Reading, Labels extends LabelNames> {
     this.name = name;
     this.help = help;
     this.labelNames = labels;
-    // The registry uses only the name and `get` of a metric.
+    // Of a metric, the registry uses only the name and `get`.
     registry.registerMetric(this as unknown as Metric);
   }
 
-  /** Returns the series in the order of their first observations. */
+  /** Returns the series in the order in which they were first observed. */
   async get(): Promise<MetricFamily> {
     const { name, help, type } = this;
     return { name, help, type, values: this.#series.flatMap((series) => this.read(series)) };
@@ -79,7 +79,6 @@ interface Count {
   total: number;
 }
 
-/** A counter. */
 export class CountMeter<const Labels extends LabelNames> extends Meter<Count, Labels> {
   readonly type = 'counter';
 
@@ -97,18 +96,17 @@ export class CountMeter<const Labels extends LabelNames> extends Meter<Count, La
 }
 
 interface Distribution {
-  /** Observations per bucket. Each is above the previous bound and at most the bucket's own bound. */
+  /** Observations per bucket, not cumulative: above the previous bound and up to the bucket's own. */
   readonly buckets: number[];
   sum: number;
   count: number;
 }
 
-/** A histogram. */
 export class DistributionMeter<const Labels extends LabelNames> extends Meter<Distribution, Labels> {
   readonly type = 'histogram';
   readonly #bounds: readonly number[];
 
-  /** @param description the metric, with ascending upper bounds of its buckets */
+  /** @param description includes the upper bounds of the buckets, in ascending order */
   constructor(description: MeterDescription<Labels> & { readonly bounds: readonly number[] }) {
     super(description);
     this.#bounds = description.bounds;

@@ -6,10 +6,10 @@ import { noteFailure } from '#core/platform/background.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
 import { metricPrefix, RequestMeters } from './request-meters.ts';
 
-/** Maximum readings of a gauge per turn of the event loop. A gauge may have a reading for each of thousands of routes. */
+/** How many readings of a gauge are set per turn of the event loop. A gauge may have a reading for each of thousands of routes. */
 const maxReadingsPerTurn = 2_000;
 
-/** All metrics of this process, in the text format of Prometheus. */
+/** All metrics of this process, in Prometheus text format. */
 export class Metrics {
   readonly requests: RequestMeters;
   readonly #registry = new Registry();
@@ -26,18 +26,18 @@ export class Metrics {
 
   /** Reads all metrics, for consumers other than Prometheus. */
   readFamilies(): Promise<readonly MetricFamily[]> {
-    // The types of prom-client are wrong: metric types are declared as numbers, and all values as a gauge's.
+    // The types of prom-client are wrong: they declare metric types as numbers, and all values as those of a gauge.
     return this.#registry.getMetricsAsJSON() as unknown as Promise<readonly MetricFamily[]>;
   }
 
-  /** Renders all metrics. Concurrent callers share one result, because readings are replaced over several turns of the event loop. */
+  /** Renders all metrics. Concurrent callers share one result, because replacing the readings takes several turns of the event loop. */
   readText(): Promise<string> {
     this.#reading ??= this.#registry.metrics().finally(() => (this.#reading = undefined));
     return this.#reading;
   }
 }
 
-/** Adds a plugin's gauge to the metrics. Each scrape replaces all of its readings, so that removed routes disappear. */
+/** Adds a plugin's gauge. Each scrape replaces all of its readings, so that removed routes disappear. */
 export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host): void {
   const Metric = gauge.isCounter === true ? Counter : PromGauge;
   const promMetric: Counter | PromGauge = new Metric({
@@ -47,7 +47,7 @@ export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host)
     registers: [metrics],
     async collect() {
       promMetric.reset();
-      // A failing gauge must not remove the other metrics.
+      // A failing gauge must not take the other metrics down with it.
       try {
         let count = 0;
         for (const { labels = {}, value } of await gauge.read(host())) {

@@ -5,13 +5,13 @@ interface TimedExchange {
   readonly delivery: Pick<Delivery, 'attempts' | 'firstContentAfter' | 'queuedFor'> | undefined;
   /** Ms spent waiting for the client's body. */
   readonly bodyWaited: number | undefined;
-  /** Ms spent waiting for a slot of the key. */
+  /** Ms spent waiting for a free slot of the key. */
   readonly slotWaited: number | undefined;
 }
 
 /**
  * Returns the ms that the gateway itself took until the first byte of the reply. Excludes attempts, which are the upstreams' time, and
- * waiting for the body, for a slot of the key, and for a slot of an upstream. Overlapping attempts are subtracted once.
+ * waiting for the body and for free slots of the key and of an upstream. Overlapping attempts are subtracted only once.
  *
  * @returns undefined if no byte was sent
  */

@@ -6,12 +6,12 @@ import { bounds } from '#core/platform/bounds.ts';
 import { CountMeter, DistributionMeter } from './meters.ts';
 import { calculateOverhead } from './overhead.ts';
 
-/** Prefix of every metric. It does not depend on the service's name, because alerts and dashboards rely on it. */
+/** Does not depend on the service's name, because alerts and dashboards rely on it. */
 export const metricPrefix = 'daypass_';
 
-/** Bucket bounds in seconds. Model replies take between tenths of a second and minutes; refusals and cache hits take milliseconds. */
+/** Bucket bounds in seconds. Model replies take between tenths of a second and minutes; rejections and cache hits take milliseconds. */
 const durationBounds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-/** Bucket bounds, in seconds, for the gateway's overhead, which is about a millisecond on an idle machine. */
+/** Bucket bounds in seconds. The gateway's overhead is about a millisecond on an idle machine. */
 const overheadBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 /** Values of the label `kind`. Input includes cached tokens, output includes reasoning tokens. */
@@ -25,8 +25,8 @@ const tokenKinds = {
 type CountedUsage = keyof typeof tokenKinds;
 
 /**
- * Counts exchanges and their attempts when they end. Labels contain only names of endpoints, models and routes, and fixed words, so
- * client input never creates a series.
+ * Counts exchanges and their attempts when they end. Labels are only names of endpoints, models and routes, and fixed words, so client
+ * input never creates a series.
  */
 export class RequestMeters implements Observer {
   readonly name = 'metrics';

@@ -11,7 +11,7 @@ import { type MidtransSettings, getApiOrigin, requireKey } from './section.ts';
 /** `path` is relative to the API's origin. */
 interface MidtransCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
   readonly path: string;
-  /** Codes above 399 that are valid results, such as 404 and 407 of a status call. */
+  /** Codes above 399 that are valid results, such as 404 and 407 for a status call. */
   readonly accepts?: readonly number[];
 }
 
@@ -41,7 +41,7 @@ export function createIdempotencyHeader(key: string): Record<string, string> {
   return key.length > maxIdempotencyKeyLength ? {} : { 'idempotency-key': key };
 }
 
-/** Reads the code of the body, or the HTTP status of an error without one, such as a proxy's. */
+/** Reads the code in the body, or the HTTP status of an error that has none, such as a proxy's. */
 export function readCode({ status, body }: Pick<ProviderAnswer, 'status' | 'body'>): number | undefined {
   const code = body['status_code'];
   if (typeof code === 'string' && /^\d{3}$/.test(code)) return Number(code);
@@ -59,14 +59,13 @@ function createPaymentError(
   return new PaymentError(classifyError(code, call), message, options);
 }
 
-/** Classifies a failed call. 406 means that a charge with this order id exists, so the first request for it has arrived. */
+/** Classifies a failed call. 406 means that a charge with this order id exists: an earlier request for it got through. */
 function classifyError(code: number | undefined, call: MidtransCall): PaymentError['kind'] {
   if (code === 429) return 'temporary';
   if (code === 406) return 'unknown';
   return code === undefined || code >= 500 ? failureOf(call) : 'rejected';
 }
 
-/** Reads a non-empty text member. */
 export function readText(body: JsonObject, name: string): string | undefined {
   const value = body[name];
   return typeof value === 'string' && value !== '' ? value : undefined;

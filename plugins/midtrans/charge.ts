@@ -8,7 +8,10 @@ import type { MidtransSettings } from './section.ts';
 const minWindowSeconds = 900;
 const maxItemNameLength = 50;
 
-/** Creates a QRIS charge. @throws PaymentError if Midtrans refuses it, or if its result is unknown */
+/**
+ * Creates a QRIS charge.
+ * @throws PaymentError if Midtrans rejects it, or if the outcome is unknown
+ */
 export async function chargeMidtrans(
   settings: MidtransSettings,
   request: ChargeRequest,
@@ -38,8 +41,8 @@ function createBody(
 }
 
 /**
- * Creates the payment window. It ends at `expiresAt`, independently of this machine's clock, because the start is counted back
- * from there. Without a window, Midtrans chooses one.
+ * Creates the payment window; without one, Midtrans chooses its own. The start is counted back from `expiresAt`, so the window ends there
+ * whatever this machine's clock says.
  */
 function createExpiry(expiresAt: Date, now: number) {
   const seconds = Math.max(minWindowSeconds, Math.ceil((expiresAt.getTime() - now) / 1_000));
@@ -47,7 +50,9 @@ function createExpiry(expiresAt: Date, now: number) {
   return { order_time: formatLocalTime(start), expiry_duration: seconds, unit: 'second' };
 }
 
-/** Creates the header that directs this charge's notifications here instead of to the dashboard's URL. Midtrans needs public HTTPS. */
+/**
+ * Creates the header that sends this charge's notifications here instead of to the URL in the dashboard. Midtrans requires public HTTPS.
+ */
 function createOverrideHeader(
   { notificationUrl }: ChargeRequest,
   { base_url }: MidtransSettings,
@@ -76,7 +81,7 @@ function readCharge(body: JsonObject, { reference, amount }: ChargeRequest): Cha
   };
 }
 
-/** Finds the URL of the code's image. Version 2 is preferred, because it has the frame that Indonesian payers know. */
+/** Finds the URL of the QR code's image. Prefers version 2, which has the frame that Indonesian payers know. */
 function findImageUrl(body: JsonObject): string | undefined {
   const actions = listObjects(body['actions']);
   const url = ['generate-qr-code-v2', 'generate-qr-code']

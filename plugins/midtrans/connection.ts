@@ -9,10 +9,13 @@ import { callMidtrans } from './api.ts';
 import { chargeMidtrans } from './charge.ts';
 import { readEvidence } from './evidence.ts';
 import { readMidtransNotification } from './notification.ts';
-import { readMidtransRefund, refundMidtrans } from './refund.ts';
+import { fetchMidtransRefund, refundMidtrans } from './refund.ts';
 import { isTestMode, type MidtransSettings, midtransSection, requireKey } from './section.ts';
 
-/** Connects to Midtrans; throws without a server key. */
+/**
+ * Connects to Midtrans.
+ * @throws Error if there is no server key
+ */
 export function connectMidtrans(host: Host): PaymentConnection {
   const settings = host.section(midtransSection);
   requireKey(settings);
@@ -22,7 +25,7 @@ export function connectMidtrans(host: Host): PaymentConnection {
     status: (charge, signal) => readStatus(settings, charge, signal),
     cancel: (charge, signal) => cancelCharge(settings, charge, signal),
     refund: (request, signal) => refundMidtrans(settings, request, signal),
-    refundStatus: (request, signal) => readMidtransRefund(settings, request, signal),
+    refundStatus: (request, signal) => fetchMidtransRefund(settings, request, signal),
     readNotification: (notification) => readMidtransNotification(notification, settings),
   };
 }
@@ -37,7 +40,7 @@ async function readStatus(
   return readEvidence(body, charge, settings);
 }
 
-/** Cancels a charge. The status shows the result, because the buyer may have paid at the same moment. */
+/** Cancels a charge. The status afterwards shows the result, because the buyer may have paid at the same moment. */
 async function cancelCharge(
   settings: MidtransSettings,
   charge: ChargeReference,

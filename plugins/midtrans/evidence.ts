@@ -12,7 +12,7 @@ import { parseLocalTime } from './local-time.ts';
 import { readRefunds } from './refund.ts';
 import type { MidtransSettings } from './section.ts';
 
-/** States by status in lower case; the status API also returns statuses in capitals. */
+/** By status in lower case; the status API also returns upper case. */
 const states: Readonly<Record<string, PaymentState>> = {
   pending: 'pending',
   authorize: 'pending',
@@ -31,7 +31,7 @@ const states: Readonly<Record<string, PaymentState>> = {
 /**
  * Reads the evidence about a charge from a status response.
  *
- * @throws PaymentError if it is about a different charge or merchant, or the state is unknown
+ * @throws PaymentError if it is about a different charge or merchant, or the status is unknown
  */
 export function readEvidence(body: JsonObject, charge: ChargeReference, settings: MidtransSettings): PaymentEvidence {
   const code = readCode({ status: 200, body });
@@ -44,7 +44,7 @@ export function readEvidence(body: JsonObject, charge: ChargeReference, settings
   const refunds = readRefunds(body);
   return {
     ...evidence,
-    // The gateway never charges a fraction of a rupiah, so the operator must review this.
+    // We never charge a fraction of a rupiah, so an operator must look at this payment.
     state: amount === undefined ? 'disputed' : applyRefunds(refunds, amount, body, state),
     ...(refunds !== undefined && { refunds }),
     paymentId: evidence.providerReference,
@@ -54,7 +54,7 @@ export function readEvidence(body: JsonObject, charge: ChargeReference, settings
   };
 }
 
-/** Applies refunds to the state. A list of refunds has the refunded and the bank-confirmed amount; it omits chargebacks. */
+/** Applies the listed refunds that the bank has confirmed to the state. Keeps the state of a chargeback, which the list omits. */
 function applyRefunds(
   refunds: readonly StatedRefund[] | undefined,
   paid: number,
@@ -82,7 +82,7 @@ function readIdentity(body: JsonObject, charge: ChargeReference, settings: Midtr
   );
 }
 
-/** Reads the state. A charge is paid if it is a settlement with code 200 that passed the fraud check. */
+/** Reads the state. A charge is paid only if the code is 200 and it passed the fraud check. */
 function readState(body: JsonObject, code: number | undefined): PaymentState {
   const status = (readText(body, 'transaction_status') ?? '').toLowerCase();
   const state = Object.hasOwn(states, status) ? states[status] : undefined;

@@ -3,7 +3,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { connectMidtrans } from './connection.ts';
 import { checkMidtrans, midtransSection } from './section.ts';
 
-/** QRIS by the Core API of Midtrans. */
+/** QRIS payments through the Core API of Midtrans. */
 export const plugin: GatewayPlugin = {
   name: 'midtrans',
   register({ gateway }) {

@@ -1,4 +1,4 @@
-/** Parses a time of Midtrans, such as `2026-01-02 10:00:00`. It is in GMT+7 unless it names a zone. */
+/** Parses a Midtrans time such as `2026-01-02 10:00:00`. It is in GMT+7 unless it names a zone. */
 export function parseLocalTime(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;
   const [, day, time, zone = '+07:00'] =
@@ -7,7 +7,7 @@ export function parseLocalTime(value: unknown): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** Formats a time with its zone, as requests need it: `2026-01-02 10:00:00 +0700`. */
+/** Formats a time with its zone, as requests require: `2026-01-02 10:00:00 +0700`. */
 export function formatLocalTime(time: Date): string {
   const local = new Date(time.getTime() + 7 * 3_600_000).toISOString();
   return `${local.slice(0, 10)} ${local.slice(11, 19)} +0700`;

@@ -6,8 +6,8 @@ import { readText } from './api.ts';
 import { type MidtransSettings, requireKey } from './section.ts';
 
 /**
- * Reads a notification. The signature covers the text of order, code and amount, but neither state nor transaction:
- * settlement, refund and cancel share the same signature. So it is a hint, and never evidence.
+ * Reads a notification. The signature covers order, code and amount, but neither state nor transaction: settlement, refund and cancel all
+ * have the same one. A notification is therefore only a hint, never evidence.
  */
 export function readMidtransNotification(
   { body }: RawNotification,
@@ -21,7 +21,7 @@ export function readMidtransNotification(
   return {
     reference: readText(content, 'order_id') as string,
     providerReference: readText(content, 'transaction_id'),
-    // The key covers the whole body, because one signature fits bodies of any state, and a forged one must not suppress a genuine one.
+    // The key covers the whole body, because the same signature fits bodies of any state, and a forged one must not suppress a genuine one.
     eventKey: createHash('sha256').update(body).digest('hex'),
     ...(refundKey !== undefined && { refundKey }),
   };

@@ -5,7 +5,10 @@ import { callMidtrans, createIdempotencyHeader, readText } from './api.ts';
 import { parseLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';
 
-/** Requests a refund, which the buyer's bank confirms later; throws PaymentError. */
+/**
+ * Requests a refund, which the buyer's bank confirms later.
+ * @throws PaymentError
+ */
 export async function refundMidtrans(
   settings: MidtransSettings,
   { reference, key, amount, reason }: RefundRequest,
@@ -15,36 +18,40 @@ export async function refundMidtrans(
   const body = { refund_key: key, amount, reason: reason.slice(0, 255) };
   const headers = createIdempotencyHeader(`R-${key}`);
   const response = await callMidtrans(settings, { method: 'POST', path, body, headers, signal });
-  return readRefund(response, key, 'pending');
+  return parseRefund(response, key, 'pending');
 }
 
-/** Reads a refund from the status of its charge; throws PaymentError. */
-export async function readMidtransRefund(
+/**
+ * Fetches a refund, which is part of its charge's status.
+ * @throws PaymentError
+ */
+export async function fetchMidtransRefund(
   settings: MidtransSettings,
   { reference, key }: RefundRequest,
   signal: AbortSignal,
 ): Promise<Refund> {
   const path = `/v2/${encodeURIComponent(reference)}/status`;
-  return readRefund(await callMidtrans(settings, { method: 'GET', path, signal }), key, 'unknown');
+  return parseRefund(await callMidtrans(settings, { method: 'GET', path, signal }), key, 'unknown');
 }
 
-/** Reads a refund from a response; `unlistedState` is the state of a refund that is not listed. */
-function readRefund(body: JsonObject, key: string, unlistedState: Refund['state']): Refund {
-  const refund = readRefunds(body)?.find((candidate) => candidate.key === key);
+/** `unlistedState` is assumed if Midtrans does not list the refund. */
+function parseRefund(body: JsonObject, key: string, unlistedState: Refund['state']): Refund {
+  const refund = parseRefunds(body)?.find((candidate) => candidate.key === key);
   return { state: refund?.state ?? unlistedState, at: refund?.at, raw: body };
 }
 
-/** Returns the refunds of a charge; undefined if its status does not list them. A refund is done once the bank has confirmed it. */
-export function readRefunds(body: JsonObject): StatedRefund[] | undefined {
+/** Returns a charge's refunds, or undefined if its status does not list them. A refund is done once the bank has confirmed it. */
+export function parseRefunds(body: JsonObject): StatedRefund[] | undefined {
   if (!Array.isArray(body['refunds'])) return undefined;
   return listObjects(body['refunds']).flatMap((refund) => {
     const [key, amount] = [readText(refund, 'refund_key'), readRupiah(refund['refund_amount'])];
     if (key === undefined || amount === undefined) return [];
     const confirmedAt = parseLocalTime(refund['bank_confirmed_at']);
     const createdAt = parseLocalTime(refund['created_at']);
-    const isDone = readText(refund, 'bank_confirmed_at') !== undefined;
-    // A key is unique only within its charge.
+    // Also if the time cannot be parsed.
+    const isConfirmed = readText(refund, 'bank_confirmed_at') !== undefined;
+    // A refund key is unique only within its charge.
     const id = `${readText(body, 'transaction_id') ?? ''}/${key}`;
-    return [{ id, key, amount, state: isDone ? 'done' : 'pending', at: confirmedAt ?? createdAt }];
+    return [{ id, key, amount, state: isConfirmed ? 'done' : 'pending', at: confirmedAt ?? createdAt }];
   });
 }

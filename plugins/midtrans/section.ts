@@ -11,13 +11,12 @@ const origins = { sandbox: 'https://api.sandbox.midtrans.com', production: 'http
 const sandboxKey = /^SB-/;
 const clientKey = /^(SB-)?Mid-client-/;
 
-/** The section `midtrans`. */
 export const midtransSection = defineSection({
   name: 'midtrans',
   schema: object({ default: {} }, 'Account at Midtrans (Core API, QRIS), used when `payments.provider` is midtrans.', {
     server_key: string(
       { writeOnly: true, maxLength: 200, pattern: '^[!-~]*$' },
-      'Server key, from Settings, Access Keys: SB-Mid-server-… of the sandbox, Mid-server-… of production.',
+      'Server key, from Settings, Access Keys: SB-Mid-server-… for the sandbox, Mid-server-… for production.',
     ),
     merchant_id: string(
       { pattern: '^[A-Za-z0-9]+$' },
@@ -39,14 +38,14 @@ export const midtransSection = defineSection({
 
 export type MidtransSettings = SectionValue<typeof midtransSection>;
 
-/** Checks the settings required once Midtrans is selected. */
+/** Checks the settings that are required if Midtrans is selected. */
 export function checkMidtrans(all: CheckContext, report: Report): void {
   if (!all.isValid(midtransSection)) return;
   const { server_key } = all.get(midtransSection);
   if (server_key === undefined) {
     report(
       ['payments', 'provider'],
-      'is midtrans, and midtrans.server_key is missing',
+      'is midtrans, but midtrans.server_key is missing',
       'add the section midtrans with it',
     );
   } else if (server_key === '') {
@@ -66,18 +65,21 @@ export function checkMidtrans(all: CheckContext, report: Report): void {
   }
 }
 
-/** Returns the server key; throws without it, because no notification could be verified. */
+/**
+ * Returns the server key.
+ * @throws Error if there is none, because no notification could be verified
+ */
 export function requireKey({ server_key }: MidtransSettings): string {
   if (server_key === undefined || server_key === '') throw new Error('midtrans.server_key is missing');
   return server_key;
 }
 
-/** Returns true for a key of the sandbox, where no money moves. */
+/** Returns true if the key is a sandbox key, with which no money moves. */
 export function isTestMode({ server_key = '' }: Pick<MidtransSettings, 'server_key'>): boolean {
   return sandboxKey.test(server_key);
 }
 
-/** Returns the origin of the API, with the scheme. */
+/** Returns the API's origin, with the scheme. */
 export function getApiOrigin({ base_url, server_key }: MidtransSettings): string {
   return base_url ?? origins[isTestMode({ server_key }) ? 'sandbox' : 'production'];
 }

@@ -33,7 +33,10 @@ const signInPage: SubjectPage = { ...accountPage, find: findAccountWithSignIns }
 const orderPage: SubjectPage = { path: '/operator/orders/{code}', find: findOrderSubject };
 const refundPage: SubjectPage = { path: '/operator/refunds/{key}', find: findRefundSubject };
 
-/** Reads an account and the sign-ins to choose from. @throws PageError 404 for an account without sign-ins */
+/**
+ * Reads an account and the sign-ins to choose from.
+ * @throws PageError 404 if the account has no sign-ins
+ */
 async function findAccountWithSignIns(request: PageRequest): Promise<PageSubject> {
   const { host, t } = request;
   const subject = await findAccountSubject(request);
@@ -46,7 +49,7 @@ async function findAccountWithSignIns(request: PageRequest): Promise<PageSubject
   return { ...subject, fields: { sign_in: { options } } };
 }
 
-/** Pages of actions whose form is not part of another page. */
+/** Pages for the actions whose form is not part of another page. */
 export const actPages: readonly Page[] = [
   plainPage(getCoreAction('account.add_days'), accountPage, {
     errors: { too_many_days: 'days' },

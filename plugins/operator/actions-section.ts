@@ -5,7 +5,6 @@ import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
-/** The section `operator_actions`: settings of the record of operators' actions. */
 export const operatorActionsSection = defineSection({
   name: 'operator_actions',
   schema: object({ default: {} }, 'Record of operator actions.', {

@@ -5,30 +5,33 @@ import type { Queries } from '#core/platform/database/database.ts';
 
 /** Recent traffic of a route. */
 export interface RouteTraffic extends RouteUsage {
-  /** Served requests by the public name of the model; attempts are counted per route only. */
+  /** Served requests by the model's public name. Attempts are counted per route only. */
   readonly models: ReadonlyMap<string, ServedModel>;
 }
 
-/** Requests for a model that were served by a route. */
+/** Requests for one model that a route served. */
 export interface ServedModel {
   readonly requests: number;
-  /** Median ms to the first content; undefined without measurements. */
+  /** Median ms to the first content; undefined if it was never measured. */
   readonly firstTokenMs: number | undefined;
-  /** Shares of the input that the vendor's cache read and wrote. */
+  /** Which shares of the input the vendor's cache read and wrote. */
   readonly cache: ReturnType<typeof calculateCacheShares>;
 }
 
 /** Hours of traffic, including the current hour. */
 const trafficHours = 2;
 
-/** Traffic of all routes in the latest hours. */
+/** Traffic of all routes in the last hours. */
 export interface RecentRoutes {
   /** Start of the first hour, epoch ms. */
   readonly since: number;
   readonly routes: ReadonlyMap<string, RouteTraffic>;
 }
 
-/** Reads the traffic of all routes since the start of the previous hour. @param now epoch ms */
+/**
+ * Reads the traffic of all routes since the start of the previous hour.
+ * @param now epoch ms
+ */
 export async function readRouteTraffic(database: Queries, now: number): Promise<RecentRoutes> {
   const since = startOfHours(now, trafficHours);
   const [attempts, usage] = await Promise.all([

@@ -56,17 +56,17 @@ function describeAccount(details: AccountDetails, timeZone: string): string[] {
   ];
 }
 
-const ledgerHelp = `Days are added at the end of the last period, or from now if it has ended. They are taken back from the end, never from time that
-has passed. Both are entries of the ledger: nothing in it is changed.`;
+const ledgerHelp = `Days are added after the last period, or from now if it has ended. They are removed from the end, never from time that has passed.
+Either way the ledger gets a new entry; existing entries never change.`;
 
-/** Command names and texts of the actions. `needsConfirmation: false` skips the confirmation, for compatibility. */
+/** Command names and texts of the actions. `needsConfirmation: false` keeps existing scripts working. */
 const actionCommands = [
   [
     'account.block',
     {
       names: { note: '--reason, --note' },
       needsConfirmation: false,
-      help: 'The key is refused within a second. Answers that are being streamed finish; paid time runs on.',
+      help: 'The key is rejected within a second. Streams in progress finish; paid time keeps running.',
       examples: ['daypass account block ani@example.com --note "resells the key"'],
     },
   ],
@@ -80,7 +80,10 @@ const actionCommands = [
       examples: ['daypass account grant ani@example.com --days 3 --note "downtime of 12 May"'],
       readRequest(_host, handle, input) {
         if (input['days'] !== 0) return { handle, input };
-        throw new CommandFailed('--days 0 changes nothing: pass days to add, or -3 to take three back', 2);
+        throw new CommandFailed(
+          '--days 0 changes nothing: pass days to add, or a negative number such as -3 to remove days',
+          2,
+        );
       },
     },
   ],
@@ -88,9 +91,9 @@ const actionCommands = [
     'account.add_days',
     {
       verb: 'revoke',
-      summary: 'remove days from the end of the paid time of an account',
+      summary: "remove days from the end of an account's paid time",
       options: object(['days', 'note'], {
-        days: integer({ minimum: 1, maximum: maxDaysAhead }, 'Days to take.'),
+        days: integer({ minimum: 1, maximum: maxDaysAhead }, 'Number of days to remove.'),
         note,
       }),
       help: ledgerHelp,
@@ -106,8 +109,8 @@ const actionCommands = [
     'account.delete',
     {
       options: object({ note }),
-      help: `Name, e-mail address, picture, ways to sign in, sessions, key, and content and addresses of requests are removed. Orders,
-payments and the ledger stay under the account's id, for bookkeeping. Time that is left is lost. Export first if in doubt.`,
+      help: `Removes name, e-mail address, picture, sign-ins, sessions and key, and the content and IP addresses of requests. Orders, payments
+and the ledger are kept under the account's id, for bookkeeping. Remaining time is lost. If in doubt, export first.`,
       examples: ['daypass account delete ani@example.com'],
       async readRequest(host, handle, input) {
         const { id } = await accountSubject.find(host, handle);
@@ -117,7 +120,7 @@ payments and the ledger stay under the account's id, for bookkeeping. Time that 
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof getCoreAction>[0], ActionCommandWords])[];
 
-/** `daypass account …`: manages accounts. Works next to a running gateway, which PostgreSQL notifies of every change. */
+/** `daypass account …`: manages accounts. Works while a gateway is running; PostgreSQL notifies it of every change. */
 export const accountCommand: Command = {
   name: 'account',
   define(parser, context) {
@@ -128,7 +131,7 @@ export const accountCommand: Command = {
     addListCommand(parser, context, accounts, names);
     addListCommand(parser, context, accounts, { ...names, verb: 'find', examples: ['daypass account find budi'] });
     addShowCommand(parser, context, account, {
-      summary: 'show an account with its ledger, sessions, sign-ins, and the actions and notes of operators',
+      summary: "show an account with its ledger, sessions, sign-ins, and operators' actions and notes",
       examples: ['daypass account show ani@example.com'],
     });
     for (const [name, words] of actionCommands)
@@ -140,11 +143,11 @@ export const accountCommand: Command = {
 function defineExport(parser: Parser, context: CommandContext): void {
   parser
     .command('export')
-    .description('print everything stored about an account, as one JSON object')
+    .description('print everything stored about an account as one JSON object')
     .argument('<account>', 'id, e-mail address, name, hint or key', parseLine)
     .addHelpText(
       'after',
-      `\n${account.help}\nDigests of keys and sessions are left out.${exampleText(['daypass account export ani@example.com > ani.json'], exitCodes)}`,
+      `\n${account.help}\nKey and session digests are left out.${exampleText(['daypass account export ani@example.com > ani.json'], exitCodes)}`,
     )
     .action((handle: string) =>
       context.withHost(async (host) => {

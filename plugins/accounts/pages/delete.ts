@@ -10,7 +10,7 @@ import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redire
 
 const path = '/account/delete';
 const deletedPath = '/account-deleted';
-/** Number of latest orders that are searched for open ones. An account has few open orders. */
+/** How many of the latest orders are searched for open ones. An account has few open orders. */
 const maxRecentOrders = 50;
 
 function getConfirmationPhrase(request: PageRequest): string {
@@ -25,7 +25,7 @@ const deleteForm = defineForm({
     const { id } = accountOf(request);
     if (confirmation.trim().toLowerCase() !== getConfirmationPhrase(request).trim().toLowerCase())
       throw new FieldErrors({ confirmation: 'accounts.delete.mismatch' });
-    // The charges of cancelled orders cannot be paid. A payment that still arrives is flagged for the operator.
+    // Cancelled charges cannot be paid. A payment that arrives anyway is flagged for the operator.
     for (const order of (await readOrders(request)).filter(isOpen)) await cancelOrder(host, order.id);
     await deleteAccount(host.database, id);
     await request.signOut();
@@ -33,7 +33,7 @@ const deleteForm = defineForm({
   },
 });
 
-/** `/account/delete`: the form that deletes the account, and the data that is deleted or kept. */
+/** `/account/delete`: the form that deletes the account; lists what is deleted and what is kept. */
 export const deletePage: Page = {
   path,
   role: 'account',
@@ -54,7 +54,7 @@ export const deletePage: Page = {
   forms: [deleteForm],
 };
 
-/** Confirms the deletion to a reader who no longer has an account. */
+/** Confirms the deletion; the reader no longer has an account. */
 export const deletedPage: Page = {
   path: deletedPath,
   role: 'public',
@@ -83,7 +83,7 @@ function isOpen({ state, expiresAt, readAt }: Order): boolean {
   return (state === 'created' || state === 'pending') && expiresAt > readAt;
 }
 
-/** Describes what the deletion does to an order: an undecided payment, a lost code, or a cancellation. Empty if none applies. */
+/** Describes what deleting the account does to an order: an undecided payment, a lost code, or a cancellation. Empty if nothing. */
 function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
   const { code, price, currency, flags, payments } = order;
   const undecidedPayments = payments.flatMap((payment) => {

@@ -4,7 +4,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, Download, type Page } from '#core/web/pages/page.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 
-/** Downloads per account. They are limited because each one reads all of the account's records. */
+/** Download limits per account. Each download reads all of the account's records. */
 const downloadLimits = { limit: 6, period: 3600, burst: 3 };
 
 /** `/account/data.json`: downloads all data of the account. */

@@ -5,12 +5,12 @@ import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** The most frequent support actions, shown at the top of the page; all other actions are listed with the details. */
+/** The most frequent support actions, which are at the top of the page. All others are listed with the details. */
 const primaryActions = new Set(['account.add_days', 'account.block', 'account.unblock', 'account.resume']);
-/** Action that needs no link, because its form is on the account's page. */
+/** Needs no link, because its form is on the account's page. */
 const inlineAction = 'account.note';
 
-/** Lists links to an operator's actions on an account, dangerous actions last. */
+/** Lists links to what an operator can do to an account, dangerous actions last. */
 export function listAccountLinks(
   { id, email, blockedAt, pausedAt, deletedAt }: AccountRecord,
   hasSignIn: boolean,

@@ -33,9 +33,9 @@ import { listAccountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
 import { describeTimeline } from './timeline.ts';
 
-/** Maximum entries per list, newest first. */
+/** The most entries per list, newest first. */
 const maxEntries = { orders: 20, models: 8, mails: 20 };
-/** Hours of usage by model. Times to the first token cover fewer hours, because reading an hour of them takes twenty times as long. */
+/** Hours of usage by model. Times to the first token cover fewer hours, because reading them takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
 const commandOnlyFacts = new Set(['language', 'deleted']);
@@ -101,7 +101,10 @@ export const createAccountPage = (gateway: Pick<Registry, 'costsReader' | 'story
   },
 });
 
-/** Reads the account named in the path. @throws PageError 404 */
+/**
+ * Reads the account named in the path.
+ * @throws PageError 404
+ */
 export async function requireAccount({ host, params }: PageRequest): Promise<AccountRecord> {
   const [account] = await readAccounts(host.database, 'id', [params['id'] ?? '']);
   return account ?? notFound('operator.account_unknown', { path: '/operator/accounts', label: 'operator.accounts' });
@@ -124,7 +127,7 @@ function describeAbout(
   return joinParts(name === '' ? undefined : email, ...providers, since);
 }
 
-/** Describes the most used models, each with its requests in per mille of the top model's requests. */
+/** Describes the most used models. The requests of each are in per mille of the top model's. */
 function describeModels(sortedUsage: readonly OfModel<UsageCounts>[], { t, format }: PageRequest) {
   const maxRequests = sortedUsage[0]?.requests ?? 1;
   return sortedUsage.slice(0, maxEntries.models).map(({ model, requests }) => ({

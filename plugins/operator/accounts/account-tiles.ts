@@ -8,13 +8,13 @@ import type { CostNotes } from '#core/web/pages/usage-costs.ts';
 import type { FormattedRemaining } from '#core/web/texts/durations.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Days of requests that the key-use tile covers. */
+/** Days covered by the key-use tile. */
 const keyUseDays = 7;
 const dayMs = 86_400_000;
 
 /**
- * Describes the first facts that support needs: remaining time, revenue, requests, and the number of client addresses. The addresses are
- * only a hint, because one person with a laptop and a phone also has several.
+ * Describes what support needs first: remaining time, revenue, requests, and how many client addresses there were. The addresses are only a
+ * hint, because one person with a laptop and a phone also has several.
  */
 export async function describeAccountTiles(
   { id, periods, readAt }: AccountRecord,

@@ -13,17 +13,17 @@ import { describeLedgerNote } from '#core/web/resources/ledger.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Filters of the history. */
+/** Topics by which the history can be filtered. */
 const topics = ['money', 'access', 'requests'] as const;
 
-/** Maximum entries, and maximum hours with errors among them. */
+/** The most entries shown, and the most hours with errors among them. */
 const maxShown = { entries: 30, hours: 5 };
-/** Minimum number of rejected or failed requests for an hour to be listed. */
+/** How many requests must have been rejected or failed in an hour for it to be listed. */
 const minErrors = 20;
-/** Age of the account, ms, below which a new key is its first key, which has no separate entry. */
+/** A key created within this many ms of the account is its first key, which has no entry of its own. */
 const firstKeyMs = 60_000;
 
-/** Data of an account from several tables. */
+/** An account's data, from several tables. */
 export type TimelineSources = Pick<AccountDetails, 'record' | 'ledger' | 'actions' | 'sessions'> & {
   readonly orders: readonly Order[];
   /** Entries from plugins. */
@@ -31,7 +31,7 @@ export type TimelineSources = Pick<AccountDetails, 'record' | 'ledger' | 'action
   readonly hours: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[];
 };
 
-/** Lists an account's events about money, access and requests, newest first. `?story=money` filters the list. */
+/** Lists what happened to an account's money, access and requests, newest first. `?story=money` shows one topic. */
 export function describeTimeline(sources: TimelineSources, reader: FieldReader & Pick<PageRequest, 'query'>) {
   const { t, format, query, host } = reader;
   const now = new Date(host.now());
@@ -141,7 +141,7 @@ function createResolveLink(flag: OrderFlag | undefined, t: FieldReader['t']): Ti
   return flag && { path: `/operator/flags/${flag.id}`, label: t('operator.act.flag.resolve') };
 }
 
-/** Omits days added by an order, removed by a refund, or shifted by either, because they are listed with the money. */
+/** Omits days that an order added, a refund removed, or either shifted, because they are listed with the money. */
 function isListedEntry({ reason }: LedgerEntry): boolean {
   return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
 }
@@ -160,7 +160,7 @@ function describeLedgerEntry(entry: LedgerEntry, reader: FieldReader): TimelineE
   );
 }
 
-/** Omits notes, which have their own list, and granted days, which are entries of the ledger. */
+/** Omits notes, which have a list of their own, and granted days, which appear as ledger entries. */
 function isListedAction({ action, outcome }: RecordedAction): boolean {
   return action !== 'account.note' && (action !== 'account.add_days' || outcome !== 'done');
 }
@@ -173,7 +173,7 @@ function describeActionEntry(recordedAction: RecordedAction, reader: FieldReader
   return createAccessEntry(createdAt, actionIcons[outcome], describeDone(action, reader.t), text);
 }
 
-/** Describes the account's creation, key and sign-ins. Ended sessions are missing, because they are deleted. */
+/** Describes the account's creation, key and sign-ins. Ended sessions are missing because they are deleted. */
 function describeAccess({ record, sessions }: TimelineSources, { t }: FieldReader): TimelineEntry[] {
   const { key, createdAt } = record;
   const keyAt = key?.rotatedAt ?? key?.createdAt;
@@ -187,7 +187,7 @@ function describeAccess({ record, sessions }: TimelineSources, { t }: FieldReade
   ];
 }
 
-/** Describes hours with many rejected or failed requests. */
+/** Describes hours in which many requests were rejected or failed. */
 function describeErrors({ record, hours }: TimelineSources, { t, format }: FieldReader): TimelineEntry[] {
   return hours
     .filter(({ errors }) => errors >= minErrors)

@@ -13,7 +13,7 @@ import { fieldTable, type ShownField } from '#core/web/resources/field.ts';
 const pageSize = 25;
 const maxActions = 20;
 
-/** Creates `/operator/configuration`: all configurations that were in effect, newest first. */
+/** Creates `/operator/configuration`: all configurations that have been in effect, newest first. */
 export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'>): Page => ({
   path: configurationsPath,
   role: 'operator',
@@ -46,19 +46,22 @@ export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'
   },
 });
 
-/** Returns the running gateway's changes of its configuration. @throws PageError while the gateway starts */
+/**
+ * Returns the interface through which the running gateway changes its configuration.
+ * @throws PageError 503 while the gateway is starting
+ */
 export function requireChanges({ host }: PageRequest) {
   const { changes } = getConfigLoadState(host);
   if (changes === undefined) throw new PageError(503, 'operator.configurations_starting');
   return changes;
 }
 
-/** Returns the key of the title for the configuration that overrides gateway.yaml. */
+/** Returns the text key of the title for the configuration that overrides gateway.yaml. */
 export function chooseRollbackTitle(rollback: Rollback | undefined): string {
   return rollback?.variant === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
 }
 
-/** Reads the configuration in effect; the latest recorded one if this instance has none yet. */
+/** Reads the configuration in effect, or the latest recorded one if this instance has none yet. */
 export async function readEffectiveConfiguration({
   documents: { history },
   serving,
@@ -66,7 +69,7 @@ export async function readEffectiveConfiguration({
   return serving() ?? (await history.list(1))[0];
 }
 
-/** Parses a configuration number; undefined for anything else. */
+/** Parses a configuration number, or returns undefined if it is not one. */
 export function parseNumber(text: string | undefined): number | undefined {
   return /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : undefined;
 }

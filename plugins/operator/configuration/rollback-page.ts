@@ -11,10 +11,10 @@ import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pag
 import { configurationsPath } from '#core/web/resources/configurations.ts';
 import { parseNumber, readEffectiveConfiguration, requireChanges } from './list-page.ts';
 
-/** Maximum lines of a diff on the page; `daypass diff` prints all lines. */
+/** The most diff lines on the page; `daypass diff` prints all. */
 const maxDiffLines = 400;
 
-/** `/operator/configuration/{number}`: the changes of a configuration, and a form to roll back to it. */
+/** `/operator/configuration/{number}`: what a configuration changed, and a form to roll back to it. */
 export const configurationPage: Page = {
   path: `${configurationsPath}/{number}`,
   role: 'operator',
@@ -29,7 +29,7 @@ export const configurationPage: Page = {
       changes.documents.history.list(1, target.id),
       readEffectiveConfiguration(changes),
     ]);
-    // Without a known serving configuration there is nothing to compare with.
+    // If it is unknown which configuration serves, there is nothing to compare with.
     const isServing = serving === undefined || serving.digest === target.digest;
     return {
       number: target.id,
@@ -49,7 +49,7 @@ export const configurationPage: Page = {
       async submit({ note }, request) {
         const target = await requireConfiguration(requireChanges(request), request);
         const input = { configuration: target.id, note: note.replaceAll(/\s+/g, ' ').trim() };
-        // Rolling back to the content of gateway.yaml releases the file again.
+        // Rolling back to the content of gateway.yaml puts the file back in charge.
         await runFormAction(request, isFileContent(target, request) ? releaseAction : rollbackAction, '', input);
         return new Redirect(configurationsPath);
       },
@@ -57,7 +57,7 @@ export const configurationPage: Page = {
   ],
 };
 
-/** Returns true if the target is the content of gateway.yaml and a rollback overrides that file. */
+/** Returns true if a rollback overrides gateway.yaml and the target is that file's content. */
 function isFileContent({ digest }: StoredConfiguration, { host }: PageRequest): boolean {
   return getConfigLoadState(host).rollback?.fileDigest === digest;
 }

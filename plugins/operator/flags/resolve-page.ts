@@ -5,14 +5,17 @@ import { formatAccountName } from '#core/web/pages/account-name.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 
-/** `/operator/flags/{id}`: form to resolve a flag. */
+/** `/operator/flags/{id}`: the form that resolves a flag. */
 export const resolvePage: Page = plainPage(
   getCoreAction('flag.resolve'),
   { path: '/operator/flags', find: findFlagSubject },
   { path: '/operator/flags/{id}', title: 'operator.resolve_title' },
 );
 
-/** Reads the flag named in the path. @throws PageError if it is unknown, or has been resolved meanwhile */
+/**
+ * Reads the flag named in the path.
+ * @throws PageError if it is unknown or already resolved
+ */
 async function findFlagSubject(request: PageRequest): Promise<PageSubject> {
   const { host, params, t } = request;
   const flag =
@@ -30,7 +33,7 @@ async function findFlagSubject(request: PageRequest): Promise<PageSubject> {
         : t('operator.act.flag.resolve.question', { flag: name, order: order.code }),
     text: t(`operator.flag_help.${kind}`),
     facts: describeFlagFacts(flag, request),
-    // Only flags that promise the buyer a decision about the money have an outcome; `false` omits the field.
+    // Only a flag whose buyer was promised a decision about the money has an outcome; `false` omits the field.
     fields: { outcome: isDecisionPromised(kind) && { isRequired: true } },
   };
 }

@@ -22,14 +22,14 @@ import { chooseRollbackTitle } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
 
 const path = '/operator/health';
-/** Update interval of the state in seconds. */
+/** How often the state is refreshed, seconds. */
 const intervalSeconds = 10;
 const maxRows = 30;
 const maxBlocks = 10;
-/** Age limit of the listed requests without an account, ms. */
+/** How far back requests without an account are listed, ms. */
 const unauthenticatedMs = 86_400_000;
 
-/** Creates `/operator/health`: health checks, journal, jobs, configuration, versions, and the operators' actions. */
+/** Creates `/operator/health`: health checks, journal, jobs, configuration, versions, and operators' actions. */
 export const createHealthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'pages'>): Page => ({
   path,
   role: 'operator',
@@ -74,7 +74,7 @@ async function describeChecks(
   const [checks, states] = await Promise.all([readHealth(gateway, host), readModelStates(gateway, host)]);
   const lag = host.database.records.replica?.lag;
   const downCount = [...states.values()].filter((state) => state === 'down').length;
-  // Models that are down do not fail a check, because the gateway itself is ready.
+  // A model that is down does not fail a check, because the gateway itself is ready.
   const passing =
     downCount === 0
       ? { kind: 'ok', text: t('operator.checks_pass') }
@@ -93,7 +93,10 @@ async function describeChecks(
   };
 }
 
-/** Describes a passed check. @param kind type of the dependency: `embedded`, `external`, `memory`, `redis` */
+/**
+ * Describes a passed check.
+ * @param kind kind of dependency: `embedded`, `external`, `memory` or `redis`
+ */
 function describeCheckResult(kind: string | undefined, t: PageRequest['t']): string {
   if (kind === undefined) return t('operator.check_passes');
   return t('operator.check_passes_with', { kind: translateChoice('operator.check_kind', kind, t) });
@@ -140,7 +143,7 @@ async function describeVersions({ host, t, format }: PageRequest): Promise<Facts
   };
 }
 
-/** Processes of this machine; empty without `workers`. */
+/** The processes on this machine; empty unless `workers` is set. */
 const workers = defineView<WorkerStatus>()({
   worker: {
     type: 'text',
@@ -172,7 +175,7 @@ const failedJobs = defineView<FailedJob>()({
   time: { type: 'time', at: 'end', value: ({ failedAt }) => new Date(failedAt) },
 });
 
-/** Address blocks that sent requests without an account, which usually leave no record. */
+/** Address blocks that sent requests without an account. Such requests usually leave no record. */
 const unauthenticated = defineView<UnauthenticatedBlock>()({
   address_block: {
     type: 'id',

@@ -17,7 +17,7 @@ import { orderFactNames, orderView, describeState } from '#core/web/resources/or
 const maxMails = 50;
 export const ordersLink = { path: '/operator/orders', label: 'operator.orders' } as const;
 
-/** `/operator/orders/{code}`: an order with its complete history. */
+/** `/operator/orders/{code}`: an order and its complete history. */
 export const orderPage: Page = {
   path: '/operator/orders/{code}',
   role: 'operator',
@@ -70,7 +70,10 @@ export const orderPage: Page = {
   },
 };
 
-/** Reads the order named in the path. @throws PageError 404 */
+/**
+ * Reads the order named in the path.
+ * @throws PageError 404
+ */
 export async function requireOrder({ host, params }: PageRequest): Promise<Order> {
   return (
     (await readOrder(host.database, { code: params['code'] ?? '' })) ?? notFound('operator.order_unknown', ordersLink)
@@ -79,7 +82,9 @@ export async function requireOrder({ host, params }: PageRequest): Promise<Order
 
 const createLink = (path: string, label: string, isDanger = false) => ({ path, label, isDanger });
 
-/** Lists the actions on an order, most urgent first. A payment with a refund in progress has none, because it would be rejected. */
+/**
+ * Lists what can be done to an order, most urgent first. A payment with a refund in progress gets no action, because it would be rejected.
+ */
 function describeActions(order: Order, { t, format }: PageRequest) {
   const { code, state, flags, refunds, payments } = order;
   const path = `/operator/orders/${code}`;
@@ -103,7 +108,7 @@ function describeActions(order: Order, { t, format }: PageRequest) {
     ...(state === 'created' || state === 'pending'
       ? [createLink(`${path}/cancel`, t('operator.act.order.cancel'), true)]
       : []),
-    // If several payments can be refunded, the label identifies the payment.
+    // With several refundable payments, the label says which one.
     ...refundablePayments.map((payment) => {
       const amount = format.money(computeRefundable(order, payment), payment.currency);
       const values = { amount, outcome: t(`operator.payment_outcome.${payment.outcome}`) };

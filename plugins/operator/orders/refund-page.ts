@@ -15,7 +15,10 @@ export const refundPage: Page = plainPage(
   { path: '/operator/orders/{code}/refund/{payment}', errors: { too_much: 'amount' } },
 );
 
-/** Reads the payment named in the path. @throws PageError 404; 409 if it has been refunded in full, or a refund is in progress */
+/**
+ * Reads the payment named in the path.
+ * @throws PageError 404; 409 if it has been refunded in full, or a refund is in progress
+ */
 async function findPayment(request: PageRequest): Promise<PageSubject> {
   const { t, format } = request;
   const order = await requireOrder(request);

@@ -6,22 +6,22 @@ import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 import { overviewReadings } from '../readings.ts';
 
-/** A list of names and values under a heading with a state. */
+/** Names and values under a heading that has a state. */
 export interface FactsCard {
   readonly title: string;
   readonly status: { readonly kind: string; readonly text: string } | undefined;
-  /** `path`: page with details of the value. */
+  /** `path` leads to a page with details. */
   readonly facts: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
 }
 
-/** Lists facts with translated names, without facts whose value is undefined. */
+/** Translates the names of facts and drops those whose value is undefined. */
 export function listFacts(t: Localizer['t'], facts: readonly (readonly [name: string, value: string | undefined])[]) {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name: t(name), value }]));
 }
 
-/** Health checks of the journal; the list of problems shows the reason if one fails. */
+/** Health checks of the journal. If one fails, the list of problems shows why. */
 const journalChecks = ['records', 'disk'];
-/** Ms that a job may wait for a worker before it counts as late. */
+/** How long a job may wait for a worker before it counts as late, ms. */
 const maxJobWaitMs = 60_000;
 
 /** Describes this instance's journal of records. */
@@ -60,7 +60,7 @@ function describeJournalState({ lost_records: lost }: JournalStatus, t: Localize
     : { kind: 'ok', text: t('operator.journal_state.shipping') };
 }
 
-/** Describes the job queue, and the due payment checks. */
+/** Describes the job queue and the payment checks that are due. */
 export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   const { t, format, host } = request;
   const [checks, queue] = await Promise.all([

@@ -15,7 +15,7 @@ export const createKeyProblems = (gateway: StatusReports): ProblemKind => ({
       severity: 'bad',
       title: t('operator.key_rejected'),
       subject: upstream,
-      // Not part of the emphasised text, because an asterisk in it would be parsed as emphasis.
+      // Appended after the emphasis is parsed, because the message may contain asterisks.
       pieces: [
         ...readEmphasis(t('operator.key_rejected_text', { upstream })),
         { text: inBrackets(error?.replace(/^key: /, '') ?? '') },

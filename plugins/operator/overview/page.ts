@@ -8,12 +8,12 @@ import { describeJobs, describeJournal } from './cards.ts';
 import { describeNeeds, type NeedsSource } from './needs.ts';
 import { describeTiles } from './tiles.ts';
 
-/** Minimum number of routes on the overview; all routes of a model are shown together. */
+/** At least this many routes are shown; all routes of a model are shown together. */
 const minRoutes = 6;
-/** Update interval of figures and cooldowns in seconds. */
+/** How often figures and cooldowns are refreshed, seconds. */
 const intervalSeconds = 5;
 
-/** Creates `/operator`: figures of today, 7 or 30 days, problems that need the operator, routes, journal and jobs. */
+/** Creates `/operator`: figures for today, 7 or 30 days, problems to deal with, routes, journal and jobs. */
 export const createOverviewPage = (
   gateway: NeedsSource & Pick<Registry, 'statusReports' | 'healthChecks' | 'costsReader'>,
 ): Page => ({
@@ -29,7 +29,7 @@ export const createOverviewPage = (
     const zone = host.section(service).time_zone;
     return {
       heading: t(`operator.span_heading.${span}`),
-      // Days use the service's time zone, times the reader's.
+      // Days are in the service's time zone, times in the reader's.
       daysZone: zone === format.timeZone ? '' : t('operator.days_zone', { zone: zone.replaceAll('_', ' ') }),
       spans: describeSpans(span, request, (name) => (name === 'today' ? '/operator' : `/operator?span=${name}`)),
       tiles: await describeTiles(gateway, request, span),
@@ -51,7 +51,7 @@ export const createOverviewPage = (
   },
 });
 
-/** Describes the routes in trouble, or all routes if there are none. */
+/** Describes the routes in trouble, or all routes if none is. */
 function describeOverviewRoutes(sources: OverviewSources, request: PageRequest) {
   const troubledRows = describeRoutes(request.host, sources, request, { minRows: minRoutes, isTroubleOnly: true });
   return {

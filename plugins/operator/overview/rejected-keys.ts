@@ -1,18 +1,18 @@
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { RecentRoutes, RouteTraffic } from '../route-traffic.ts';
 
-/** An upstream that rejects an API key of gateway.yaml: revoked, or without credit. */
+/** An upstream that rejects one of the API keys in gateway.yaml because it is revoked or out of credit. */
 interface RejectedKey {
   readonly upstream: string;
-  /** Time of the latest rejection, epoch ms. */
+  /** When it last rejected the key, epoch ms. */
   readonly at: number;
-  /** Message of the upstream; null if it sent none. */
+  /** The upstream's message; null if it sent none. */
   readonly error: string | null;
 }
 
 /**
- * Finds upstreams whose latest failure is a rejected key. A rejection is over once the upstream has served a request, unless one of its
- * keys is still in cooldown, or once a request has failed for a different reason.
+ * Finds upstreams whose latest failure is a rejected key. The rejection is over once a request has failed for another reason, or once
+ * one has been served and none of the keys is cooling down.
  */
 export function findRejectedKeys(
   statuses: ReadonlyMap<string, RouteStatus>,

@@ -12,16 +12,16 @@ import { joinParts } from '#core/web/texts/formatter.ts';
 import { chartHours, overviewReadings } from '../readings.ts';
 import { type Span, spans, splitDays } from '../span.ts';
 
-/** Minimum age of a long-running request. */
+/** How long a request must have been running to count as long-running. */
 const longRunningMs = 60_000;
-/** Minimum days in the sparklines of revenue and passes, because a single day would be a dot. */
+/** The sparklines of revenue and passes cover at least this many days, because a single day would be a dot. */
 const minSparkDays = 14;
 const sparkSize = { width: 200, height: 32 };
 
-/** A count of requests, by hour or by day. */
+/** Requests in one hour or day. */
 type Point = Pick<DailyUsage, 'requests' | 'failed'>;
 
-/** Describes revenue, active passes, requests and failures of a span, each with its value in the span before. */
+/** Describes the revenue, active passes, requests and failures of a span, each next to its value in the span before. */
 export async function describeTiles(gateway: Pick<Registry, 'costsReader'>, request: PageRequest, span: Span) {
   const { host } = request;
   const [revenue, passes, days, hours, traffic, costs] = await Promise.all([
@@ -87,7 +87,7 @@ function describeRequests(
   return buildTile(t('operator.requests'), format.number(sum(now, 'requests')), notes, sparkValues);
 }
 
-/** Describes the average rate of several minutes, because the last minute lacks the requests that are still running. */
+/** Describes the average rate over several minutes, because the last minute does not include requests that are still running. */
 function describeRate(traffic: readonly MinuteTraffic[], { t, format, host }: PageReader) {
   const rate = sum(traffic, 'requests') / Math.max(1, traffic.length);
   const slowCount = countLongCalls(host, longRunningMs);
@@ -98,7 +98,7 @@ function describeRate(traffic: readonly MinuteTraffic[], { t, format, host }: Pa
   );
 }
 
-/** Describes the failures among answered and failed requests, without refusals and disconnected clients. */
+/** Describes failures among answered and failed requests. Rejected requests and disconnected clients do not count. */
 function describeFailures(
   days: readonly DailyUsage[],
   points: readonly Point[],
@@ -126,12 +126,15 @@ function calculateFailureShare(days: readonly DailyUsage[]): number | undefined 
   return finished === 0 ? undefined : failed / finished;
 }
 
-/** Describes the value of the span before: "Rp 2.190.000 yesterday", "… in the 7 days before". */
+/** Describes the value in the span before: "Rp 2.190.000 yesterday", "… in the 7 days before". */
 function describePrevious(span: Span, value: string, t: PageReader['t']): string {
   return t(`operator.before.${span}`, { value });
 }
 
-/** Lists the last hours, oldest first, including hours without requests. @param now epoch ms */
+/**
+ * Lists the last hours, oldest first, including those without requests.
+ * @param now epoch ms
+ */
 function fillHours(usage: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[], now: number): Point[] {
   const byHour = new Map(usage.map((counts) => [counts.hour, counts]));
   const first = startOfHours(now, chartHours);

@@ -3,12 +3,12 @@ import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { readSubjectNames, readSubjectCells, describeDone } from '#core/web/resources/describe-action.ts';
 
 const maxActions = 5;
-/** Maximum age of listed actions, which covers a weekend. */
+/** How far back actions are listed; covers a weekend. */
 const maxAgeDays = 3;
-/** Searched days: one more than are listed, because clocks differ. */
+/** One day more than is listed, because clocks differ. */
 const searchedDays = maxAgeDays + 1;
 
-/** Reports actions with an unknown outcome, because their process ended before they did. */
+/** Reports actions whose outcome is unknown because their process ended before they did. */
 export const unfinishedActions: ProblemKind = {
   name: 'action_unfinished',
   order: 90,

@@ -5,12 +5,12 @@ import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { readOverviewSources } from '../sources.ts';
 import { countRoutes, describeRoutes } from './route-rows.ts';
 
-/** Maximum routes on the page, models in trouble first; `daypass routes` lists all. */
+/** The most routes on the page, models in trouble first; `daypass routes` lists all. */
 const maxRoutes = 300;
-/** Update interval of cooldowns in seconds. */
+/** How often cooldowns are refreshed, seconds. */
 const intervalSeconds = 5;
 
-/** Creates `/operator/routes`: routes with their breakers, and links to reset them. */
+/** Creates `/operator/routes`: routes with the states of their breakers, and links to reset them. */
 export const createRoutesPage = (
   gateway: Pick<Registry, 'statusReports' | 'costsReader' | 'routeNoteSources' | 'pages'>,
 ): Page => ({

@@ -8,26 +8,27 @@ import type { PageReader } from '#core/web/pages/page.ts';
 import type { RouteTraffic, ServedModel } from '../route-traffic.ts';
 import type { OverviewSources } from '../sources.ts';
 
-/** Minimum shares of failed attempts of a route in trouble, and in serious trouble. */
+/** From this share of failed attempts on, a route is in trouble. */
 const minFailedShare = 0.01;
+/** From this share on, it is in serious trouble. */
 const seriousFailedShare = 0.1;
 
 const ranks: Readonly<Record<RouteStatus['state'], number>> = { open: 0, no_model: 0, half_open: 1, closed: 5 };
-/** Rank of a model whose routes are all healthy. */
+/** The rank of a model whose routes are all healthy. */
 const healthyRank = [severityOf('working'), ranks.closed];
 
 interface RouteListOptions {
-  /** Minimum number of rows, if there are that many. */
+  /** At least this many rows are listed, if there are that many. */
   readonly minRows: number;
-  /** Lists only routes in trouble, or all routes of a model in trouble if none of its routes shows the cause. */
+  /** Lists only routes in trouble. If a model is in trouble but none of its routes shows why, all of them are listed. */
   readonly isTroubleOnly?: boolean;
   /** Returns the cost of a route for a model. */
   readonly costOf?: (model: string, route: string) => string;
 }
 
 /**
- * Describes routes by model: models in the worst trouble first, then the others in the order of gateway.yaml. A model's routes are never
- * split. Texts of unknown values are empty.
+ * Describes routes by model: models in the worst trouble first, the others in the order of gateway.yaml. A model's routes are never split
+ * up. Unknown values are empty texts.
  */
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,
@@ -48,7 +49,7 @@ export function describeRoutes(
     const troubledRoutes = model.routes.filter(({ id }) => rankRoute(statuses.get(id), routes.get(id)) < ranks.closed);
     const shownRoutes = isTroubleOnly && troubledRoutes.length > 0 ? troubledRoutes : model.routes;
     return shownRoutes.map(({ id }, index) => ({
-      // Printed once for all routes of the model.
+      // Shown only once for all routes of the model.
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
       cost: costOf(model.publicName, id),
@@ -57,7 +58,7 @@ export function describeRoutes(
   });
 }
 
-/** Finds the ids of routes that serve several models. Their attempts are counted for all these models together. */
+/** Finds the ids of routes that serve several models. Their attempts are counted for all of these models together. */
 function findSharedRoutes(models: readonly Model[]): ReadonlySet<string> {
   const ids = models.flatMap(({ routes }) => [...new Set(routes.map(({ id }) => id))]);
   const seen = new Set<string>();
@@ -69,7 +70,7 @@ export function countRoutes({ catalog }: Pick<Host, 'catalog'>): number {
   return catalog.models.reduce((sum, { routes }) => sum + routes.length, 0);
 }
 
-/** @param rankModel returns the model's sort keys, most important first; a smaller value is worse */
+/** @param rankModel returns the model's sort keys, most important first; smaller is worse */
 function pickWorstModels(models: readonly Model[], minRows: number, rankModel: (model: Model) => number[]): Model[] {
   const ranked = models.map((model) => ({ model, rank: rankModel(model) }));
   const pickedModels: Model[] = [];
@@ -92,7 +93,7 @@ function calculateFailedShare(traffic: RouteTraffic | undefined): number | undef
   return attempts === 0 ? undefined : (traffic?.failed ?? 0) / attempts;
 }
 
-/** Ranks a route's trouble, from 0 for an open breaker to 5 for none. */
+/** Ranks how much trouble a route is in, from 0 for an open breaker to 5 for none. */
 function rankRoute(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): number {
   const share = calculateFailedShare(traffic) ?? 0;
   const trafficRank = share >= seriousFailedShare ? 3 : share >= minFailedShare ? 4 : 5;
@@ -117,7 +118,7 @@ function describeRoute(
     status: describeBreaker(status, reader),
     keys: describeKeys(coolingKeys, status?.keys_closed ?? 0, t),
     requests: traffic === undefined ? '' : format.number(traffic.attempts),
-    // Requests for this model, if the route's attempts include several models.
+    // How many were for this model, if the route's attempts include other models.
     requestsOf:
       traffic !== undefined && isShared
         ? t('operator.served_of_model', { served: format.number(served?.requests ?? 0) })
@@ -131,7 +132,7 @@ function describeRoute(
   };
 }
 
-/** @param coolingKeys number of keys in cooldown, including closed keys */
+/** @param coolingKeys how many keys are cooling down, including closed ones */
 function describeKeys(coolingKeys: number, closed: number, t: PageReader['t']): string {
   return [
     ...(closed > 0 ? [t('operator.keys_closed', { count: closed })] : []),

@@ -7,7 +7,7 @@ import type { Scope } from './tokens.ts';
 
 const loadTokens = () => import('./tokens.ts');
 
-/** `daypass operator-token …`: tokens of the operator's API. */
+/** `daypass operator-token …`: manages tokens of the operator API. */
 export const operatorTokenCommand: Command = {
   name: 'operator-token',
   define(parser, context) {
@@ -17,7 +17,7 @@ export const operatorTokenCommand: Command = {
       .description('create a token and print it, once')
       .argument('<name>', 'name of the program that uses it', parseLine)
       .addOption(
-        new Option('--scope <scope>', 'read, or act to change accounts and orders')
+        new Option('--scope <scope>', 'read, or act, which may also change accounts and orders')
           .choices(['read', 'act'])
           .default('read'),
       )

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A token of the operator's API. Only its SHA-256 is stored. */
+/** A token of the operator API. Only its SHA-256 is stored. */
 export const OperatorToken = defineEntity({
   name: 'OperatorToken',
   tableName: 'operator_token',
@@ -26,7 +26,7 @@ export const OperatorCall = defineEntity({
     key: impersonal(p.text().primary()),
     /** SHA-256 of method, path and body. */
     sha256: impersonal(p.blob()),
-    /** Status of the response; null while the call runs, or if the process ended before it did. */
+    /** Status of the response; null while the call is running, or if its process ended before it did. */
     status: p.integer().nullable(),
     answer: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()').index('operator_call_created'),

@@ -37,7 +37,7 @@ export async function claimKey(
   return { status: earlier.status, body: JSON.parse(earlier.answer ?? '{}') };
 }
 
-/** Stores the response for repeated calls. Releases the key after an internal failure, so that the call can be retried. */
+/** Stores the response for repeated calls. After an internal failure, releases the key instead, so that the call can be retried. */
 export async function finishKey(database: Queries, tokenId: string, key: string, response: ApiResponse): Promise<void> {
   if (response.status >= 500) {
     await database.query('delete from operator_call where token_id = ? and key = ?', [tokenId, key]);

@@ -6,7 +6,7 @@ import { createOperatorApiRoutes } from './routes.ts';
 import { operatorApiSection } from './section.ts';
 import { apiTokens } from './tokens-resource.ts';
 
-/** The operator's HTTP API: the actions of commands and pages on accounts and orders, as JSON. Off by default. */
+/** The operator's HTTP API: what commands and pages can do to accounts and orders, as JSON. Off by default. */
 export const plugin: GatewayPlugin = {
   name: 'operator-api',
   register({ gateway }) {

@@ -28,7 +28,10 @@ interface Call {
 
 type Readings = ReadonlyMap<string, OperatorReading>;
 
-/** Creates the routes of the API, which share one check of the token. @param readings readings by path */
+/**
+ * Creates the routes of the API, which all check the token.
+ * @param readings by path
+ */
 export function createOperatorApiRoutes(host: () => Host, readings: Readings): ServerRoute[] {
   const path = `${rootPath}/{path*}`;
   const options = { auth: false, state: { parse: false } } as const;
@@ -56,7 +59,7 @@ async function respond(host: Host, readings: Readings, request: Request, h: Resp
 }
 
 async function handleRequest(host: Host, readings: Readings, request: Request): Promise<ApiResponse> {
-  // Of repeated headers, Node keeps the first or joins them.
+  // If a header is repeated, Node keeps the first or joins them.
   const { authorization = '', 'idempotency-key': key } = request.raw.req.headers;
   const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   const caller = token === undefined ? undefined : await useToken(host.database, token);
@@ -100,7 +103,7 @@ async function serveReading(host: Host, readings: Readings, { segments, query }:
 const unknownPath = createFailure(404, 'not_found', `Unknown path. GET ${rootPath}/openapi.json lists what there is.`);
 
 async function performAction(host: Host, caller: Caller, call: Call): Promise<ApiResponse> {
-  // Segments are joined again, because the id of a route contains a slash.
+  // Joined again, because a route's id contains a slash.
   const handle = call.segments.slice(1, -1).join('/');
   const path = `/${[call.segments[0], ...(handle === '' ? [] : ['{handle}']), call.segments.at(-1)].join('/')}`;
   const kind = [...getActions(host).values()].find((action) => buildActionPath(action) === path);
@@ -110,14 +113,14 @@ async function performAction(host: Host, caller: Caller, call: Call): Promise<Ap
   const parsedBody = call.body === '' ? {} : parseObject(call.body);
   if (parsedBody === undefined) return createFailure(400, 'invalid', 'The body must be a JSON object.');
   const input = renameMembers(kind.input, parsedBody);
-  // The input is checked before the key is claimed, so that an invalid call does not use up the key.
+  // Checked before the key is claimed, so that an invalid call does not use it up.
   const inputMistake = describeMistakes(kind.input, input);
   if (inputMistake !== undefined) return createFailure(400, 'invalid', inputMistake);
   const perform = () => runActionKind(host, caller, kind, handle, input);
   return call.key === undefined ? perform() : performOnce(host, caller, call, call.key, kind, perform);
 }
 
-/** Performs a call with an idempotency key, unless an earlier call with this key has a response or is still running. */
+/** Performs a call with an idempotency key, unless an earlier call with the same key is still running or has a response. */
 async function performOnce(
   host: Host,
   caller: Caller,
@@ -149,14 +152,14 @@ async function performOnce(
   return apiResponse;
 }
 
-/** Stores the response for repeated calls. If this fails, repeated calls get "not finished", and the action is not repeated. */
+/** Stores the response for repeated calls. If that fails, they get "not finished", but the action is still not repeated. */
 async function storeResponse(host: Host, { id }: Caller, key: string, apiResponse: ApiResponse): Promise<void> {
   await finishKey(host.database, id, key, apiResponse).catch((error: unknown) => {
-    host.log.error('the response of a call with an Idempotency-Key could not be stored', error);
+    host.log.error('could not store the response of a call with an Idempotency-Key', error);
   });
 }
 
-/** Subjects without a handle whose responses keep a redundant member of 0.5, such as `"books":"books"`, for existing scripts. */
+/** Subjects without a handle. For the sake of existing scripts, their responses keep a redundant 0.5 field such as `"books":"books"`. */
 const namedSubjects: ReadonlySet<string> = new Set(['announcements', 'books', 'configuration', 'outage']);
 
 async function runActionKind(
@@ -174,7 +177,7 @@ async function runActionKind(
 
 const statuses: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };
 
-/** Describes a failed action: 409, unless the error's kind has a more specific status. */
+/** Describes a failed action: with status 409 unless the kind of error has a more specific one. */
 function describeActionError({ kind, message }: ActionError): ApiResponse {
   return createFailure(statuses[kind] ?? 409, kind, message);
 }

@@ -3,10 +3,10 @@ import { defineView } from '#core/web/resources/field.ts';
 import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { TokenRecord } from './tokens.ts';
 
-/** Tokens of the operator's API, without the tokens themselves. */
+/** The tokens of the operator API, without their secrets. */
 export const apiTokens = defineResource({
   name: 'token',
-  summary: 'list tokens, the newest first',
+  summary: 'list tokens, newest first',
   query: object({ after: createAfterSchema('token') }),
   view: defineView<TokenRecord>()({
     name: { type: 'text', of: 'name' },

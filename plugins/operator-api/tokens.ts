@@ -3,7 +3,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { OperatorToken } from './entities.ts';
 
-/** `read` allows readings; `act` also allows actions. */
+/** `read` allows reading; `act` also allows actions. */
 export type Scope = 'read' | 'act';
 
 /** A token as listed, without its secret. */
@@ -17,7 +17,10 @@ export interface TokenRecord {
   readonly revokedAt: Date | undefined;
 }
 
-/** Creates a token. @returns the token, which cannot be read again; undefined if the name is taken */
+/**
+ * Creates a token.
+ * @returns the token, which cannot be read again; undefined if the name is taken
+ */
 export async function createToken(
   database: Queries,
   { name, scope, days }: { readonly name: string; readonly scope: Scope; readonly days: number },
@@ -32,7 +35,10 @@ export async function createToken(
   return inserted.length > 0 ? token : undefined;
 }
 
-/** Lists tokens, newest first. @param after id of the last token of the previous page */
+/**
+ * Lists tokens, newest first.
+ * @param after id of the last token of the previous page
+ */
 export async function listTokens(database: Queries, limit: number, after?: string): Promise<TokenRecord[]> {
   const rows = await database.query<RowOf<TokenRecord, typeof OperatorToken>>(
     `select id, name, scope, ${epochs('created_at', 'expires_at', 'last_used_at', 'revoked_at')}
@@ -44,7 +50,10 @@ export async function listTokens(database: Queries, limit: number, after?: strin
   return rows.map(toRecord);
 }
 
-/** Revokes a token. @returns false if no active token has this name */
+/**
+ * Revokes a token.
+ * @returns false if no active token has this name
+ */
 export async function revokeToken(database: Queries, name: string): Promise<boolean> {
   const revoked = await database.query<unknown>(
     'update operator_token set revoked_at = clock_timestamp() where name = ? and revoked_at is null returning 1',
@@ -53,7 +62,7 @@ export async function revokeToken(database: Queries, name: string): Promise<bool
   return revoked.length > 0;
 }
 
-/** Finds the active token of a request and records its use; undefined if there is none. */
+/** Returns the active token that a request presents and records its use, or undefined if there is none. */
 export async function useToken(
   database: Queries,
   token: string,

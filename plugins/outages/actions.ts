@@ -21,10 +21,10 @@ import { integer, object } from '#core/platform/schema.ts';
 import { approveOutage, declineOutage, findOutage } from './credit.ts';
 import { findAffectedAccounts, grantForOutage, hasGrant, parseOutage } from './grant.ts';
 
-/** Subject of actions on all affected accounts. Each account gets a record of its own in addition. */
+/** Subject of actions on all affected accounts. In addition, each account gets a record of its own. */
 const outageSubject: SubjectKind = { name: 'outage' };
 
-/** Adds the model and times of the outage to the record. Keeps an unknown outage, so that the refused attempt is recorded too. */
+/** Adds the outage's model and times to the record. An unknown outage stays as it is, so that the rejected attempt is recorded too. */
 async function addOutageDetails<Input extends { readonly outage: string }>(
   { database }: Host,
   input: Input,
@@ -43,9 +43,9 @@ const outageMembers = { outage: omitMember, model: describeAsIs, since: describe
 const grantInput = object(['since', 'until', 'days', 'label', 'note'], {
   since: time,
   until: time,
-  model: text('Only accounts that requested this model in the span.'),
+  model: text('Only accounts that requested this model during the span.'),
   days: integer({ minimum: 1, maximum: 30 }, 'Days to add to each account.'),
-  label: text('What customers read as the name of these days.', 60),
+  label: text('The name of these days that customers see.', 60),
   note,
 });
 
@@ -54,7 +54,7 @@ export type GrantInput = InputOf<typeof grantInput>;
 export const grantAction = defineAction({
   name: 'outage.grant_days',
   subject: outageSubject,
-  summary: 'grant days to all accounts that had paid time in a span, or used a model in it; once for a note',
+  summary: 'grant days to all accounts that had paid time during a span, or used a model then; once per note',
   input: grantInput,
   tells: {
     days: describeDayCount,

@@ -14,7 +14,7 @@ import { listWitnesses } from './evidence.ts';
 import { findAffectedAccounts, type OutageResult, parseOutage } from './grant.ts';
 import { formatMinutes, outages } from './resource.ts';
 
-/** Defines `daypass account grant-outage`: adds days to all accounts hit by an outage. */
+/** Defines `daypass account grant-outage`, which adds days to all accounts affected by an outage. */
 export function defineOutageGrant(parser: Parser, context: CommandContext): void {
   addActionCommand(parser, context, grantAction, {
     verb: 'grant-outage',
@@ -29,7 +29,7 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
     },
     done(_id, result) {
       const { granted, skipped, failed } = result as unknown as OutageResult;
-      return `granted ${granted}, had them already ${skipped}, failed ${failed.length}`;
+      return `granted ${granted}, already had them ${skipped}, failed ${failed.length}`;
     },
     failure(result) {
       const { failed } = result as unknown as OutageResult;
@@ -38,19 +38,19 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
   });
 }
 
-/** Defines `daypass account credit-outage`: previews the time of waiting outages, and approves or declines one. */
+/** Defines `daypass account credit-outage`, which previews what waiting outages would credit, and approves or declines one. */
 export function defineOutageCredit(parser: Parser, context: CommandContext): void {
   const command = parser
     .command('credit-outage')
-    .description('list outages with the time to credit, or credit one now')
-    .argument('[outage]', 'id of the outage; without it, they are listed', parseLine)
-    .option('--decline <reason>', 'decline to credit it, for this reason', parseLine)
+    .description('list outages and the time to credit, or credit one now')
+    .argument('[outage]', 'outage id; without one, outages are listed', parseLine)
+    .option('--decline <reason>', 'decline to credit it, and record this reason', parseLine)
     .option('--yes', 'do not ask');
   addListOptions(command, outages).action((outageId: string | undefined, options: CreditOptions) =>
     context.withHost(async (host) => {
       if (outageId !== undefined) return decideOutage(context, host, outageId, options);
       if (options.decline !== undefined)
-        throw new CommandFailed('Name the outage to decline. Without --decline, they are listed.', 2);
+        throw new CommandFailed('Name the outage to decline, or leave out --decline to list them.', 2);
       await printList(context, host, outages, await readListQuery(host, outages, options), options);
     }),
   );
@@ -78,20 +78,20 @@ async function decideOutage(
   }
   const { accounts, seconds } = await previewCredit(host, outage);
   if (accounts === 0 && outage.creditedAt !== undefined)
-    return done({ accounts, seconds }, 'its time was given back already');
+    return done({ accounts, seconds }, 'its time has already been given back');
   if (!json) await printWitnesses(context, host, outage);
   if (yes !== true) await confirm([`Give ${formatMinutes(seconds * 1_000)} back to ${accounts} accounts?`]);
   const { result } = await runAction(host, getCommandOperator(), creditAction, '', { outage: outage.id });
-  done(result, `${String(result['accounts'])} accounts had their time back`);
+  done(result, `${String(result['accounts'])} accounts got their time back`);
 }
 
-/** Prints accounts whose requests failed in an outage, so that an operator can tell whether the right accounts get time back. */
+/** Prints the accounts whose requests failed during an outage, so that an operator can tell whether the right accounts get time back. */
 async function printWitnesses(context: CommandContext, host: Host, outage: ConfirmedOutage): Promise<void> {
   const witnesses = await listWitnesses(host.database, outage, 20);
-  const rows = witnesses.map(({ accountId, failures, hadFailedBefore }) => [
+  const rows = witnesses.map(({ accountId, failures, hadEarlierFailures }) => [
     accountId,
     String(failures),
-    hadFailedBefore ? 'yes' : 'no',
+    hadEarlierFailures ? 'yes' : 'no',
   ]);
   if (rows.length > 0)
     for (const line of formatTable(['account', 'failed requests', 'failed before it was noticed'], rows))

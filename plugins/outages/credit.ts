@@ -14,11 +14,11 @@ import { outagesSection } from './section.ts';
 type Execute = <Row>(sql: string, parameters: readonly unknown[]) => Promise<Row[]>;
 type CreditHost = Pick<Host, 'database' | 'section'>;
 
-/** Period before an outage in which an affected account has used the model, unless it tried to during the outage. */
+/** An account is affected if it used the model within this time before an outage, or tried to during it. */
 const usePeriod = `interval '7 days'`;
-/** Time around an outage in which other outages may fall on the same days and share the daily limit. */
+/** Other outages this close may fall on the same days and share the daily limit. */
 const overlapMargin = `interval '2 days'`;
-/** Accounts per query and per turn of the event loop, which takes a few ms. */
+/** Accounts per query, and per turn of the event loop, which takes a few ms. */
 const batchSize = 200;
 
 export interface ConfirmedOutage {
@@ -27,15 +27,15 @@ export interface ConfirmedOutage {
   readonly model: string; // public name
   readonly from: Date;
   readonly until: Date;
-  /** Confirmed by a probe, or by accounts without earlier failures: its time is credited without approval. */
+  /** Confirmed by a probe or by accounts without earlier failures, so it is credited without approval. */
   readonly isConfirmed: boolean;
-  /** Time at which all accounts were credited; undefined before. */
+  /** When all accounts were credited; undefined until then. */
   readonly creditedAt: Date | undefined;
-  /** Time at which an operator declined the credit. */
+  /** When an operator declined to credit it. */
   readonly declinedAt: Date | undefined;
 }
 
-/** Returns true while the time is neither credited nor declined. */
+/** Returns true until the outage is credited or declined. */
 export function isWaiting({ creditedAt, declinedAt }: ConfirmedOutage): boolean {
   return creditedAt === undefined && declinedAt === undefined;
 }
@@ -49,19 +49,22 @@ const columns = `id, incident_id, model, is_confirmed, ${epochs('o.from_at', 'o.
 
 /** SQL condition on `outage o`. */
 export const waitingCondition = 'o.credited_at is null and o.declined_at is null';
-/** SQL condition on outages that are credited without approval: confirmed, and found after the first approval. */
+/** SQL condition on outages that need no approval: confirmed, and found after the first approval. */
 const automaticCondition = `(o.is_confirmed and coalesce(o.found_at > (select min(credited_at) from outage), false))`;
 
 const conditions = {
   all: 'true',
   waiting: waitingCondition,
-  /** Waiting outages that are credited without approval. */
+  /** Waiting, and credited without approval. */
   automatic: `${waitingCondition} and ${automaticCondition}`,
-  /** Waiting outages that need an operator's approval. */
+  /** Waiting for an operator's approval. */
   unapproved: `${waitingCondition} and not ${automaticCondition}`,
 } as const;
 
-/** Lists outages, newest first. @param after cursor: id of the outage before the first result */
+/**
+ * Lists outages, newest first.
+ * @param after id of the last outage of the previous page
+ */
 export async function listOutages(
   database: Queries,
   limit: number,
@@ -77,11 +80,7 @@ export async function listOutages(
   return rows.map(toOutage);
 }
 
-/**
- * Finds an outage.
- *
- * @throws AccountError `not_found`
- */
+/** @throws AccountError `not_found` */
 export async function findOutage(database: Queries, id: string): Promise<ConfirmedOutage> {
   const [row] = uuid.test(id)
     ? await database.query<OutageColumns>(`select ${columns} from outage o where id = ?`, [id])
@@ -96,8 +95,8 @@ function toOutage(row: OutageColumns): ConfirmedOutage {
 }
 
 /**
- * Finds the affected accounts that have not been credited: accounts with paid time during the outage that used the model or tried to, and
- * are neither blocked nor deleted. For each account, one lookup in the index `request_log_model` finds its last request.
+ * Finds affected accounts that have not been credited yet: they had paid time during the outage, used the model or tried to, and are
+ * neither blocked nor deleted. Each account's last request is found by one lookup in the index `request_log_model`.
  */
 async function findUncreditedAccounts(database: Queries, { id }: ConfirmedOutage): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
@@ -115,13 +114,13 @@ async function findUncreditedAccounts(database: Queries, { id }: ConfirmedOutage
   return rows.map((row) => row.id);
 }
 
-/** Time that crediting an outage would add, or has added. */
+/** What crediting an outage would add, or has added. */
 export interface CreditPreview {
   readonly accounts: number;
   readonly seconds: number;
 }
 
-/** Computes the time that a credit would add now, without adding it. */
+/** Computes what a credit would add now, without adding it. */
 export async function previewCredit(host: CreditHost, outage: ConfirmedOutage): Promise<CreditPreview> {
   const { database } = host;
   const execute: Execute = (sql, parameters) => database.query(sql, parameters);
@@ -138,7 +137,7 @@ export async function previewCredit(host: CreditHost, outage: ConfirmedOutage): 
 }
 
 /**
- * Credits an outage to all affected accounts, each in one transaction with its credit row. An account gets the time once, even if this
+ * Credits an outage to all affected accounts, each in one transaction with its credit row. An account gets the time only once, even if this
  * runs twice, concurrently, or again after a crash.
  */
 export async function creditOutage(host: CreditHost, outage: ConfirmedOutage): Promise<CreditPreview> {
@@ -158,18 +157,24 @@ export async function creditOutage(host: CreditHost, outage: ConfirmedOutage): P
   return { accounts, seconds };
 }
 
-/** Credits an outage at an operator's request, even if it was declined before. @throws AccountError `not_found` */
+/**
+ * Credits an outage at an operator's request, even if it was declined before.
+ * @throws AccountError `not_found`
+ */
 export async function approveOutage(host: CreditHost, id: string): Promise<CreditPreview> {
   const outage = await findOutage(host.database, id);
   await host.database.query('update outage set declined_at = null where id = ?', [outage.id]);
   return creditOutage(host, outage);
 }
 
-/** Declines the credit of an outage. @throws AccountError `not_found`; `credited` if an account has already been credited */
+/**
+ * Declines to credit an outage.
+ * @throws AccountError `not_found`; `credited` if an account has already been credited
+ */
 export async function declineOutage(database: Database, id: string): Promise<void> {
   const outage = await findOutage(database, id);
   await database.fork().transactional(async (transaction) => {
-    // Blocks concurrent credits: `creditAccount` takes the same lock.
+    // Keeps credits from running at the same time: `creditAccount` takes this lock too.
     await transaction.execute('select 1 from outage where id = ? for update', [outage.id]);
     const credited = await transaction.execute<unknown[]>(
       `select 1 from outage o where id = ? and (credited_at is not null
@@ -221,7 +226,10 @@ async function creditAccount(
   return seconds;
 }
 
-/** Computes the whole seconds that an outage adds to each account's earlier credits. @param accountIds at most `batchSize` */
+/**
+ * Computes how many whole seconds an outage adds to what each account was credited before.
+ * @param accountIds at most `batchSize`
+ */
 async function computeOwedSeconds(
   execute: Execute,
   { section }: CreditHost,
@@ -263,7 +271,10 @@ function groupSpans(rows: readonly SpanOfAccount[]): ReadonlyMap<string, CreditS
   );
 }
 
-/** Reads the ms of credited outages by incident. @param since epoch ms */
+/**
+ * Reads the credited ms by incident.
+ * @param since epoch ms
+ */
 export async function readCreditedMs(database: Queries, since: number): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ incident_id: string; ms: number }>(
     `select incident_id, sum(extract(epoch from until_at - from_at) * 1000)::float8 as ms from outage
@@ -273,14 +284,13 @@ export async function readCreditedMs(database: Queries, since: number): Promise<
   return new Map(rows.map(({ incident_id: id, ms }) => [id, ms]));
 }
 
-/** A credit of an account. */
 export interface AccountCredit {
   readonly model: string; // public name
   readonly seconds: number;
   readonly fromAt: Date;
 }
 
-/** Lists recent credits of an account, newest first. */
+/** Lists an account's recent credits, newest first. */
 export async function listCredits(database: Queries, accountId: string, days: number): Promise<AccountCredit[]> {
   const rows = await database.query<{ model: string; seconds: number; from_at: number }>(
     `select o.model, c.seconds, ${epochs('o.from_at')} from outage_credit c join outage o on o.id = c.outage_id

@@ -3,13 +3,12 @@ import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 /** Start and end, epoch ms. */
 export type CreditSpan = readonly [from: number, until: number];
 
-/** Length of slices that lie within one day in every time zone, because all offsets are multiples of it. */
+/** A slice of this length lies within one day in every time zone, because all offsets are multiples of it. */
 const sliceMs = 15 * 60_000;
 
 /**
- * Computes the total ms credited to an account for outages. Each moment counts once, even if several models were down, only while the
- * account had paid time, and up to a daily limit. The result does not depend on the order of outages, so the credit of one more outage is
- * the difference of two results.
+ * Computes the total ms credited to an account for outages. A moment counts once even if several models were down, only if the account had
+ * paid time, and only up to the daily limit. The order of outages does not matter, so one more outage adds the difference of two results.
  */
 export function computeCreditedMs(
   outages: readonly CreditSpan[],

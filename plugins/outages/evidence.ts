@@ -3,37 +3,37 @@ import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
 import type { ConfirmedOutage } from './credit.ts';
 
-const ownFaultCondition = ownFaults.map((fault) => `r.attempts @> '[{"fault": "${fault}"}]'`).join(' or ');
+const gatewayFaultCondition = ownFaults.map((fault) => `r.attempts @> '[{"fault": "${fault}"}]'`).join(' or ');
 
 /**
- * SQL condition: routes failed the request of record `r`, or its gateway died. A request refused by open breakers does not count, because
- * no route tried it.
+ * SQL condition on request_log row `r`: the routes that tried it failed, or the gateway process died while serving it. A request that open
+ * breakers rejected does not count, because no route tried it. Nor does one with an attempt that failed through the gateway's own fault.
  */
 export const failureCondition = `(r.outcome = 'interrupted' or (r.outcome = 'failed'
-  and jsonb_typeof(r.attempts) = 'array' and r.attempts <> '[]' and not (${ownFaultCondition})))`;
+  and jsonb_typeof(r.attempts) = 'array' and r.attempts <> '[]' and not (${gatewayFaultCondition})))`;
 
-/** Accounts with failures in this period before an incident may have caused it. */
+/** An account with failures in this time before an incident may have caused it. */
 const suspicionPeriod = `interval '1 hour'`;
 
-/** Requests that started this long before an outage may have failed in it. */
+/** A request that failed during an outage may have started this long before it. */
 const maxRequestDuration = `interval '10 minutes'`;
 
-/** Builds the SQL condition that an account had failures of a model shortly before `at`, so that it may have caused the incident. */
+/** Builds the SQL condition that an account's requests to a model failed shortly before `at`, so that it may have caused the incident. */
 export function buildEarlierFailureCondition(accountId: string, model: string, at: string): string {
   return `exists (select from request_log r where r.account_id = ${accountId} and coalesce(r.alias_of, r.model) = ${model}
     and r.started_at >= ${at} - ${suspicionPeriod} and r.started_at < ${at} and r.is_metered and ${failureCondition})`;
 }
 
-/** An account whose requests failed in an outage. */
+/** An account whose requests failed during an outage. */
 export interface OutageWitness {
   readonly accountId: string;
   readonly failures: number;
-  /** True if it had failures before the incident was opened, so that it may have caused the incident. */
-  readonly hadFailedBefore: boolean;
+  /** True if it also had failures in the hour before the incident was opened, so that it may have caused it. */
+  readonly hadEarlierFailures: boolean;
 }
 
 /**
- * Lists the accounts whose requests failed in an outage, accounts with earlier failures first.
+ * Lists the accounts whose requests failed during an outage, those with earlier failures first.
  *
  * @param limit at most 500
  */
@@ -43,19 +43,20 @@ export async function listWitnesses(
   limit: number,
 ): Promise<OutageWitness[]> {
   if (!uuid.test(id)) return [];
-  const rows = await database.query<{ account_id: string; failures: number; had_failed_before: boolean }>(
+  const rows = await database.query<{ account_id: string; failures: number; had_earlier_failures: boolean }>(
     `with affected as (
        select r.account_id, o.model, coalesce(i.opened_at, o.from_at) as opened_at, count(*)::float8 as failures
        from outage o left join incident i on i.id = o.incident_id cross join lateral (
-         -- Failures that ended in the outage may have started earlier. OFFSET 0 keeps the subquery, so only this period is scanned.
+         -- A request that failed during the outage may have started before it. OFFSET 0 stops the planner from flattening the
+         -- subquery, so that only this period is scanned.
          select * from request_log r where r.started_at between o.from_at - ${maxRequestDuration} and o.until_at
            and r.started_at + coalesce(r.first_content_ms, r.duration_ms, 0) * interval '1 millisecond' between o.from_at and o.until_at
            and coalesce(r.alias_of, r.model) = o.model and r.is_metered and r.account_id is not null offset 0
        ) r
        where o.id = ? and ${failureCondition} group by r.account_id, o.model, i.opened_at, o.from_at
      )
-     select account_id, failures, ${buildEarlierFailureCondition('affected.account_id', 'affected.model', 'affected.opened_at')} as had_failed_before
-     from affected order by had_failed_before desc, failures desc, account_id limit ?`,
+     select account_id, failures, ${buildEarlierFailureCondition('affected.account_id', 'affected.model', 'affected.opened_at')} as had_earlier_failures
+     from affected order by had_earlier_failures desc, failures desc, account_id limit ?`,
     [id, Math.min(limit, 500)],
   );
   return rows.map(toRecord);

@@ -4,20 +4,20 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { buildEarlierFailureCondition, failureCondition } from './evidence.ts';
 import { outagesSection } from './section.ts';
 
-/** Delay before an ended incident is examined, because records of its requests arrive late. */
+/** How long after its end an incident is examined, because its request records arrive late. */
 const recordDelay = `interval '10 minutes'`;
-/** Incidents that ended longer ago are ignored. */
+/** Incidents that ended earlier than this are ignored. */
 const maxIncidentAge = `interval '3 days'`;
-/** Time before an incident's start that is searched for the failures that revealed it. */
+/** How far before an incident's start the failures that revealed it are searched for. */
 const leadTime = `interval '10 minutes'`;
-/** Minimum number of failing accounts if no probe failed, so that unusual requests of a single account earn no credit. */
+/** How many accounts must have failed if no probe did, so that one account's unusual requests earn no credit. */
 const minAccounts = 2;
 
 /**
- * Finds and stores the outages of ended incidents, once for each incident, even if several instances run it. An outage is a run of failed
- * requests without an answered request in between, because then all routes were down. The probe that confirmed an incident counts as
- * a failed request. An outage is confirmed by such a probe or by enough accounts without failures before the incident was opened, because
- * accounts with earlier failures may have caused it themselves.
+ * Finds and stores the outages of ended incidents, once per incident even if several instances run this. An outage is a run of failed
+ * requests with no answered request in between, which means that all routes were down. The probe that confirmed an incident counts as a
+ * failed request. An outage is confirmed by such a probe, or by enough accounts that had no failures before the incident was opened; the
+ * others may have caused it themselves.
  */
 export async function findOutages({ database, section }: Pick<Host, 'database' | 'section'>): Promise<void> {
   const { from_minutes: minMinutes } = section(outagesSection);

@@ -11,7 +11,7 @@ interface Outage {
   /** Epoch ms. */
   readonly since: number;
   readonly until: number;
-  /** Selects only accounts that requested this model during the outage; default: all accounts with paid time during it. */
+  /** Selects only accounts that requested this model during the outage. By default, all accounts that had paid time during it. */
   readonly model?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export async function parseOutage(
 
 export type AffectedAccount = Pick<AccountRecord, 'id' | 'name' | 'email'>;
 
-/** Finds accounts that had paid time during an outage, or requested its model. Excludes blocked and deleted accounts. */
+/** Finds the accounts that had paid time during an outage, or requested its model. Skips blocked and deleted accounts. */
 export async function findAffectedAccounts(
   database: Queries,
   { since, until, model }: Outage,
@@ -60,18 +60,17 @@ export async function findAffectedAccounts(
   return rows.map(toRecord);
 }
 
-/** Result of a grant to all affected accounts. */
 export interface OutageResult {
   readonly granted: number;
-  /** Accounts already granted days under this note. */
+  /** How many accounts had already been granted days under this note. */
   readonly skipped: number;
   readonly failed: readonly { readonly account: string; readonly message: string }[];
 }
 
-/** Includes revoked grants, because running the same note again must not return days that an operator has revoked. */
+/** Includes revoked grants: running the same note again must not give back days that an operator has revoked. */
 const selectGrant = `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`;
 
-/** Returns true if days were already granted to the account under this note. */
+/** Returns true if the account was already granted days under this note. */
 export async function hasGrant(
   { database }: Pick<Host, 'database'>,
   accountId: string,
@@ -83,8 +82,8 @@ export async function hasGrant(
 /**
  * Grants days to an account for an outage. Idempotent per note.
  *
- * @param grant.label name of the days shown to the account's owner
- * @returns false if days were already granted under this note, or the account was blocked or deleted meanwhile
+ * @param grant.label name of the days, shown to the account's owner
+ * @returns false if days were already granted under this note, or the account has been blocked or deleted since
  * @throws AccountError `too_many_days`
  */
 export async function grantForOutage(

@@ -11,7 +11,7 @@ import { outages } from './resource.ts';
 import { outagesSection } from './section.ts';
 import { readCredits } from './status-credits.ts';
 
-/** Credits customers for downtime of models, and lets operators grant days for outages. */
+/** Credits customers for models that were down, and lets operators grant days for outages. */
 export const plugin: GatewayPlugin = {
   name: 'outages',
   register({ gateway }) {

@@ -4,11 +4,11 @@ import { creditOutage, listOutages } from './credit.ts';
 import { findOutages } from './find-outages.ts';
 import { outagesSection } from './section.ts';
 
-/** Interval of runs, short compared to the ten minutes that an outage waits for its records. */
+/** How often the job runs. Outages wait ten minutes for their records anyway. */
 const intervalSeconds = 60;
 const maxOutages = 100;
 
-/** Credits ended outages. Outages found before the first approval, and unconfirmed outages, wait for the operator. */
+/** Credits ended outages. Those found before the first approval, and unconfirmed ones, wait for an operator. */
 export const creditJob: JobDefinition = {
   name: 'credit-outages',
   description: 'Credits customers for the time in which models were down, once.',
@@ -27,7 +27,7 @@ export async function creditDueOutages(host: Pick<Host, 'database' | 'section' |
   }
 }
 
-/** Gauges with the same readings on all instances; none while credits are off. */
+/** Show the same values on all instances, and nothing while credits are off. */
 export const outageGauges = [
   gauge(
     'outages_waiting',

@@ -3,7 +3,7 @@ import { type Localizer, accountOf } from '#core/web/pages/page.ts';
 import { type AccountCredit, listCredits } from './credit.ts';
 import { outagesSection } from './section.ts';
 
-/** Days for which a credit is shown. */
+/** How many days a credit is shown. */
 const creditDays = 30;
 
 /** Shows a notice about recent credits on an account's home page. */
@@ -22,8 +22,8 @@ const ownNotice = { kind: 'info', isOwn: true } as const;
 const namedCredits = 3;
 
 /**
- * Describes credits for outages: "+ 23 minutes: dp/gpt-6-sol was down on 21 Nov", or the sum of several credits with the newest outages.
- * Returns undefined without credits.
+ * Describes credits for outages: "+ 23 minutes: dp/gpt-6-sol was down on 21 Nov", or the sum of several credits and the newest outages.
+ * Returns undefined if there are none.
  */
 export function describeCredits(credits: readonly AccountCredit[], { t, format }: Localizer): Notice | undefined {
   const [first, ...others] = credits;

@@ -14,7 +14,7 @@ import { listWitnesses } from './evidence.ts';
 import { type AffectedAccount, findAffectedAccounts, type OutageResult, parseOutage } from './grant.ts';
 
 const pagePath = '/operator/accounts/outage';
-/** Maximum listed accounts; the others are only counted. */
+/** The most accounts listed; the others are only counted. */
 const maxAccounts = 100;
 
 const grantForm = createActionForm(grantAction, {
@@ -72,7 +72,7 @@ async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
 
 const maxWitnesses = 10;
 
-/** Describes a waiting outage with the accounts whose requests failed, so that the operator sees whether they caused it. */
+/** Describes a waiting outage and the accounts whose requests failed, so that the operator can see whether they caused it. */
 async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   const { host, t } = request;
   const witnesses = await listWitnesses(host.database, outage, maxWitnesses);
@@ -84,10 +84,10 @@ async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   return {
     ...(await describeOutage(outage, request)),
     reason: t(outage.isConfirmed ? 'operator.credit_first' : 'operator.credit_unconfirmed'),
-    felt: witnesses.map(({ accountId, failures, hadFailedBefore }) => ({
+    felt: witnesses.map(({ accountId, failures, hadEarlierFailures }) => ({
       path: `/operator/accounts/${accountId}`,
       name: names.get(accountId) ?? accountId,
-      text: t(hadFailedBefore ? 'operator.credit_felt_before' : 'operator.credit_felt', { count: failures }),
+      text: t(hadEarlierFailures ? 'operator.credit_felt_before' : 'operator.credit_felt', { count: failures }),
     })),
   };
 }

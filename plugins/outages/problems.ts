@@ -4,7 +4,7 @@ import { outagesSection } from './section.ts';
 
 const maxOutages = 5;
 
-/** Reports outages that wait for an operator: all outages until the first approval, then only unconfirmed outages. */
+/** Reports outages that wait for an operator: until the first approval all of them, then only unconfirmed ones. */
 export const waitingOutages: ProblemKind = {
   name: 'outage',
   order: 80,

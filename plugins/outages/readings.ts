@@ -4,7 +4,7 @@ import { findAffectedAccounts, parseOutage } from './grant.ts';
 /** `GET /operator/api/outage`. */
 export const affectedReading: OperatorReading = {
   path: '/outage',
-  summary: 'list the accounts that had paid time in a span, or used a model in it',
+  summary: 'list the accounts that had paid time during a span, or used a model then',
   query: {
     since: 'Start of the span, RFC 3339 with the zone. Required.',
     until: 'End of the span. Required.',

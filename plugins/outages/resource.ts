@@ -7,7 +7,7 @@ import { listWitnesses, type OutageWitness } from './evidence.ts';
 const maxWitnesses = 100;
 
 interface ListedOutage extends ConfirmedOutage {
-  /** Preview of the credit while the outage waits. */
+  /** What would be credited; only while the outage is waiting. */
   readonly preview?: CreditPreview;
   readonly witnesses?: readonly OutageWitness[];
 }

@@ -1,13 +1,12 @@
 import { defineSection } from '#core/config/section.ts';
 import { boolean, integer, object } from '#core/platform/schema.ts';
 
-/** The section `outages`: credits to customers for downtime of models. */
 export const outagesSection = defineSection({
   name: 'outages',
-  schema: object({ default: {} }, 'Time that customers get back when every route of a model they use was down.', {
+  schema: object({ default: {} }, 'Time that customers get back after every route of a model they use was down.', {
     credit: boolean(
       { default: false },
-      'Credits the time. Outages found before the first approval wait for an operator; later outages wait only if they are unconfirmed.',
+      'Credits the time. Outages found before the first approval wait for an operator; later ones wait only if unconfirmed.',
     ),
     from_minutes: integer(
       { minimum: 1, maximum: 1_440, default: 5 },
@@ -15,14 +14,14 @@ export const outagesSection = defineSection({
     ),
     max_minutes_per_day: integer(
       { minimum: 1, maximum: 1_440, default: 1_440 },
-      'Maximum minutes that an account gets back for a day in `service.time_zone`.',
+      'The most minutes that an account gets back per day in `service.time_zone`.',
     ),
     mail: boolean({ default: false }, 'Sends customers an email about a credit.'),
   }),
   notices: ({ credit, from_minutes: minMinutes, max_minutes_per_day: maxMinutes }) =>
     credit && minMinutes > maxMinutes
       ? [
-          `outages.from_minutes is ${minMinutes}, and an account gets back at most ${maxMinutes} minutes of a day, less than any such outage lasts`,
+          `outages.from_minutes is ${minMinutes}, but an account gets back at most ${maxMinutes} minutes per day, less than any such outage lasts`,
         ]
       : [],
 });

@@ -3,7 +3,7 @@ import { cacheReading } from '#core/gateway/host/host.ts';
 import { readCreditedMs } from './credit.ts';
 import { outagesSection } from './section.ts';
 
-/** Lifetime of cached credits, which follow an incident after ten minutes. */
+/** How long credits are cached. They appear ten minutes after an incident anyway. */
 const maxAgeMs = 30_000;
 
 const creditReading = cacheReading({ maxAgeMs, timeoutMs: 2_000, maxWaitMs: 1_000 }, ({ database, now }) =>

@@ -6,12 +6,12 @@ import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { resolveLogoPath, readQrisLogo } from './qr-image/qris-logo.ts';
 
-/** A charge that cannot exist, because real references have a different format. */
+/** Cannot exist, because real references have a different format. */
 const nonexistentCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
-/** Range of the movements that are read to check the credentials. */
+/** Movements of this time range are read to check the credentials. */
 const rangeMs = 60_000;
 
-/** Checks the credentials of the payment provider by reading its latest movements, or a nonexistent charge. */
+/** Checks the payment provider's credentials by reading its latest movements, or a nonexistent charge if it cannot list movements. */
 export function createPaymentDiagnosis({
   paymentProviders,
 }: {
@@ -48,7 +48,7 @@ async function checkLogo(path: string): Promise<Finding> {
 async function checkProvider(provider: PaymentProvider, host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
   if (provider.isSandbox === true) return skipped('moves no money');
   try {
-    // A connection uses only settings and clock, and does no I/O until it is called.
+    // A connection uses only settings and the clock, and does no I/O until it is called.
     const connection = provider.connect(host as Host);
     const until = new Date(host.now());
     if (connection.listMovements === undefined) await connection.status(nonexistentCharge, signal);

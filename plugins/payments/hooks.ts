@@ -4,8 +4,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { bounds } from '#core/platform/bounds.ts';
 
 /**
- * Creates the route for notifications of providers. A notification is authenticated by its signature alone: there is no session and no form
- * token, and the body stays unparsed, because some signatures cover its bytes.
+ * Creates the route for providers' notifications. Only its signature authenticates a notification: there is no session and no form token.
+ * The body stays unparsed, because some signatures cover its bytes.
  */
 export function createNotificationRoute(host: () => Host): ServerRoute {
   return {

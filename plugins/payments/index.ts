@@ -25,7 +25,7 @@ export const plugin: GatewayPlugin = {
       name: 'payments',
       describe: (host) => {
         const name = getConfiguredProviderName(host);
-        // An explicit `none` is intended, so it causes no notice.
+        // An explicit `none` is deliberate, so it causes no notice.
         if (name === undefined && host.section(paymentsSection).provider === 'none') return { value: 'none' };
         if (name === undefined) return { value: 'none', notice: noProviderNotice };
         const isSandbox = gateway.paymentProviders.get(name)?.isSandbox === true;

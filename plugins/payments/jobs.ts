@@ -8,20 +8,22 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 
 const sweepIntervalSeconds = 15;
+/** The queue does not retry: the sweep schedules failed work again, and soon runs again itself. */
+const attempts = 1;
 
 const statusCheck: JobDefinition<{ reference: string }> = {
   name: checkJob,
-  description: 'Reads the status of one payment at its provider, when the database has a check due.',
+  description: 'Checks the status of a payment with its provider when a check is due.',
   data: object(['reference'], { reference: string() }),
-  attempts: 1,
+  attempts,
   run: ({ reference }, host) => checkPayment(host, reference),
 };
 
 const notificationRetry: JobDefinition<{ id: string }> = {
   name: notificationJob,
-  description: 'Processes a notification of a payment provider again.',
+  description: 'Retries processing a notification from a payment provider.',
   data: object(['id'], { id: string() }),
-  attempts: 1,
+  attempts,
   run: ({ id }, host) => processNotification(host, id),
 };
 
@@ -29,19 +31,18 @@ const sweep: JobDefinition = {
   name: 'sweep-payments',
   description: 'Finds overdue notifications, checks and refunds, including those lost by the queue.',
   schedule: { every: sweepIntervalSeconds },
-  attempts: 1,
+  attempts,
   run: (_, host) => sweepPayments(host),
 };
 
 const retention: JobDefinition = {
   name: 'remove-old-payment-notifications',
-  description: 'Deletes processed notifications of providers after payments.keep_notifications_days.',
+  description: 'Deletes processed provider notifications older than payments.keep_notifications_days.',
   schedule: { pattern: '17 3 * * *' },
   async run(_, { database, section, log }) {
     const removed = await removeOldNotifications(database, section(paymentsSection).keep_notifications_days);
-    if (removed > 0) log.info(`removed ${removed} old notifications of payment providers`);
+    if (removed > 0) log.info(`removed ${removed} old payment provider notifications`);
   },
 };
 
-/** Background jobs for payments. */
 export const paymentJobs = [statusCheck, notificationRetry, sweep, retention] as const;

@@ -4,7 +4,7 @@ import type { OperatorReading } from '#core/business/operator-actions/operator-r
 /** `GET /operator/api/plans`. */
 export const plansReading: OperatorReading = {
   path: '/plans',
-  summary: 'list the plans that are sold',
+  summary: 'list the plans for sale',
   async read({ section }) {
     const currency = section(currencySection);
     return { currency, plans: section(plansSection).map((plan) => ({ ...plan, currency })) };

@@ -8,16 +8,16 @@ import { integer, object } from '#core/platform/schema.ts';
 import { whenSettled } from '#core/platform/timing/when-settled.ts';
 
 /**
- * Maximum age of the account record on which a refusal is based. The database's clock may have been set back since the record was read,
- * and a paid account must not be refused because of the earlier time.
+ * How old the account record may be if a rejection is based on it. The database's clock may have been set back since the record was read,
+ * and a paid account must not be rejected because of the earlier time.
  */
 const maxRefusedAgeSeconds = 1;
 
 /**
- * Refuses model calls by accounts without an active period. Counting tokens needs a period too, because it uses the operator's
- * vendor key. The check runs once, when the request arrives, so a plan that ends during a stream does not cut it off.
+ * Rejects model calls by accounts without an active period. Counting tokens needs one too, because it uses the operator's vendor key. The
+ * check runs once, when the request arrives, so a plan that ends during a stream does not cut it off.
  *
- * @throws GatewayError `plan_inactive` with the end of the last period and where to renew
+ * @throws GatewayError `plan_inactive`, which says when the last period ended and where to renew
  */
 export const planStage = defineStage({
   name: 'plan',
@@ -27,7 +27,7 @@ export const planStage = defineStage({
   options: object({
     grace: integer(
       { minimum: 0, maximum: 2_592_000, default: 0 },
-      'Grace period: seconds for which model calls still work after a plan ends.',
+      'Grace period: how many seconds model calls still work after a plan ends.',
     ),
   }),
   async create({ grace }, host) {
@@ -51,7 +51,10 @@ export const planStage = defineStage({
   },
 });
 
-/** Stores the entitlement. @throws GatewayError `plan_inactive` if the request needs an active plan */
+/**
+ * Stores the entitlement.
+ * @throws GatewayError `plan_inactive` if the request needs an active plan and there is none
+ */
 function setEntitlement(exchange: Exchange, current: Entitlement): void {
   const { inactiveReason } = current;
   if (inactiveReason !== undefined && needsPlan(exchange.endpoint))
@@ -59,7 +62,7 @@ function setEntitlement(exchange: Exchange, current: Entitlement): void {
   exchange.set(entitlement, current);
 }
 
-/** Returns false for lists, the key and stored responses, which stay readable without a plan. */
+/** Returns false for lists, the key and stored responses, which can be read without a plan. */
 function needsPlan({ format, method, isMetered }: Endpoint): boolean {
   return isMetered || (format !== undefined && method === 'POST');
 }

@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { failed, type Finding } from '#core/gateway/diagnosis/finding.ts';
 
-/** A received response. */
 export interface PublicResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Chunks of the body with the time of their arrival, ms of the monotonic clock. */
+  /** Chunks of the body and when each arrived, in ms of the monotonic clock. */
   readonly chunks: readonly { readonly receivedAt: number; readonly text: string }[];
   /** False if the body was truncated. */
   readonly isComplete: boolean;
@@ -22,21 +21,27 @@ interface PublicRequest {
   readonly signal: AbortSignal;
 }
 
-/** Maximum bytes kept of a body, because proxies may respond with any content. */
+/** How many bytes of a body are kept. A proxy may respond with anything. */
 const maxBodyBytes = 100_000;
 
-/** Calls the public address like a client, over HTTP/1.1 with a new connection for each call. Follows no redirects. */
+/** Calls the public address as a client would, over HTTP/1.1 with a new connection per call. Does not follow redirects. */
 export class PublicCaller {
   readonly #base: string;
   readonly #pass: string;
 
-  /** @param base public URL, without /v1 @param pass sent as the key */
+  /**
+   * @param base public URL, without /v1
+   * @param pass sent as the key
+   */
   constructor(base: string, pass: string) {
     this.#base = base.replace(/\/+$/, '');
     this.#pass = pass;
   }
 
-  /** Calls a path and reads the response. @throws Error if the connection fails before the head of a response */
+  /**
+   * Calls a path and reads the response.
+   * @throws Error if the connection fails before the response head arrives
+   */
   async call(path: string, options: PublicRequest): Promise<PublicResponse> {
     const startedAt = performance.now();
     const request = this.open(path, options);
@@ -44,18 +49,18 @@ export class PublicCaller {
     return readResponse(response, startedAt);
   }
 
-  /** Returns the URL of a path and the headers that all requests send. */
+  /** Returns the URL of a path and the headers that every request sends. */
   prepareRequest(path: string): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
     const headers = { authorization: `Bearer ${this.#pass}`, 'user-agent': 'daypass-doctor' };
     return { url: new URL(this.#base + path), headers };
   }
 
-  /** Sends a request. The caller reads the response or aborts. */
+  /** Sends a request. The caller must read the response or abort. */
   open(path: string, { method = 'GET', headers = {}, query = {}, body, signal }: PublicRequest): ClientRequest {
     const { url, headers: commonHeaders } = this.prepareRequest(path);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
     const isSecure = url.protocol === 'https:';
-    // Loaded only for a call, because both modules are large.
+    // Loaded on use, because both modules are large.
     const { request: send } = process.getBuiltinModule(isSecure ? 'node:https' : 'node:http');
     const bodyHeaders = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
     const request = send(url, {
@@ -64,19 +69,19 @@ export class PublicCaller {
       signal,
       headers: { ...commonHeaders, ...bodyHeaders, ...headers },
     });
-    // `once` throws errors before a response; later errors concern a finished call.
+    // `once` throws errors that occur before a response. Later ones concern a call that is already finished.
     request.on('error', () => undefined);
     request.end(body);
     return request;
   }
 }
 
-/** Returns false for a proxy's response. */
+/** Returns false if a proxy responded. */
 function isGatewayResponse({ headers }: PublicResponse): boolean {
   return headers['x-request-id'] !== undefined && headers['request-id'] !== undefined;
 }
 
-/** Describes an unexpected response, by the gateway or a proxy. */
+/** Describes an unexpected response, from the gateway or from a proxy. */
 export function describeUnexpectedResponse(response: PublicResponse, advice: string): Finding {
   const { status, headers, seconds } = response;
   if (isGatewayResponse(response)) {
@@ -94,7 +99,7 @@ export function describeUnexpectedResponse(response: PublicResponse, advice: str
 /**
  * Reads a response to its end.
  *
- * @param startedAt time of the call, ms of the monotonic clock
+ * @param startedAt when the call was made, ms of the monotonic clock
  */
 export async function readResponse(response: IncomingMessage, startedAt: number): Promise<PublicResponse> {
   const chunks: { receivedAt: number; text: string }[] = [];
@@ -103,7 +108,7 @@ export async function readResponse(response: IncomingMessage, startedAt: number)
     receivedBytes += chunk.length;
     if (receivedBytes <= maxBodyBytes) chunks.push({ receivedAt: performance.now(), text: chunk.toString() });
   });
-  // A truncated body also raises an error on the response, which is ignored, because `complete` is false then.
+  // A truncated body also raises an error on the response. It can be ignored, because `complete` is then false.
   response.on('error', () => undefined);
   await new Promise((resolve) => response.once('close', resolve));
   return {

@@ -13,12 +13,12 @@ import { checkWebSocket } from './checks/web-socket.ts';
 import { passPath } from './paths.ts';
 
 const longBodyBytes = 10_000_000;
-/** `usual` is for checks that need no wait; `body` allows for a slow line (1 Mbit/s). */
+/** `usual` is for checks that wait for nothing; `body` allows for a slow line (1 Mbit/s). */
 const timeoutsSeconds = { usual: 30, body: 120, departure: 60, beyondWait: 30 };
 
 type Check = (caller: PublicCaller, signal: AbortSignal) => Promise<Finding>;
 
-/** Tests the public address like a client, for `daypass doctor --url`. */
+/** Tests the public address as a client would, for `daypass doctor --url`. */
 export const publicUrlDiagnosis: Diagnosis = {
   name: 'public_url',
   checks: ({ publicAddress, ...host }) =>
@@ -38,7 +38,7 @@ function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): It
   const isSecure = new URL(url).protocol === 'https:';
   const bytes = Math.min(longBodyBytes, host.section(listen).max_body_bytes);
   yield { subject: 'encryption', run: async () => describeEncryption(url) };
-  // Checks that could delay the stream's events start after its end.
+  // Checks that could delay the stream's events start only after it has ended.
   yield define('stream', timeoutsSeconds.usual, (caller, signal) => checkStream(caller, signal).finally(endStream));
   const afterStream =
     (check: Check): Check =>
@@ -74,7 +74,10 @@ function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): It
   );
 }
 
-/** Creates a caller with a new pass. @throws OperatorUnavailable */
+/**
+ * Creates a caller with a new pass.
+ * @throws OperatorUnavailable
+ */
 async function openCaller(host: DiagnosisHost, url: string): Promise<PublicCaller> {
   const { pass } = await queryOperator(host, { path: passPath });
   if (typeof pass !== 'string') throw new Error('The running gateway is of another version: it issues no pass.');

@@ -5,10 +5,13 @@ import { toGatewayError } from '#core/platform/errors/table.ts';
 import { requirePass } from './passes.ts';
 import { echoEndpoint } from './paths.ts';
 
-/** Maximum ms that a WebSocket stays open, and maximum bytes of a message. */
+/** How long a WebSocket may stay open, ms, and how large a message may be, bytes. */
 const limits = { openMs: 30_000, message: 1_000 };
 
-/** Creates the WebSocket endpoint that echoes messages. @param host returns the host of the running configuration */
+/**
+ * Creates the WebSocket endpoint that echoes messages.
+ * @param host returns the host of the running configuration
+ */
 export function createEchoSocket(host: () => Host): SocketEndpoint {
   const openSockets = new Set<WebSocket>();
   return {

@@ -5,7 +5,7 @@ import { createEndpoints } from './endpoints.ts';
 import { issuePass } from './passes.ts';
 import { passPath } from './paths.ts';
 
-/** `daypass doctor --url`: tests the public address by calls to paths that respond without an upstream. */
+/** `daypass doctor --url`: tests the public address by calling paths that need no upstream. */
 export const plugin: GatewayPlugin = {
   name: 'public-check',
   register({ gateway, host }) {

@@ -3,18 +3,18 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** Lifetime of a pass. Covers the longest check and its preparation. */
+/** How long a pass is valid. Covers the longest check and its preparation. */
 const validitySeconds = 900;
 const passPattern = /^Bearer (check_[\w-]{32})$/;
 
-/** Grants one run of `daypass doctor --url` access to the public listener's paths. */
+/** Lets one run of `daypass doctor --url` use the checks' paths on the public listener. */
 interface Pass {
   readonly pass: string;
   readonly seconds: number; // lifetime
 }
 
 /**
- * Issues a pass. Stores its digest for all instances, because a call through the proxy may reach any of them.
+ * Issues a pass. Its digest is shared with all instances, because a call through the proxy may reach any of them.
  *
  * @throws SharedUnavailable
  */
@@ -27,7 +27,7 @@ export async function issuePass({ shared }: Pick<Host, 'shared'>): Promise<Pass>
 /**
  * Requires a valid pass.
  *
- * @returns the digest of the valid pass
+ * @returns its digest
  * @throws GatewayError `not_found`, as for a path that does not exist
  */
 export async function requirePass(

@@ -1,17 +1,17 @@
-/** Path of the operator listener that issues a pass. */
+/** Path on the operator listener that issues a pass. */
 export const passPath = '/public-check/pass';
 
-/** Paths of the public listener; each needs a pass. */
+/** Paths on the public listener. Each needs a pass. */
 export const publicPaths = {
-  /** Echoes the received request. A further path may follow. */
+  /** Echoes the request. More path segments may follow. */
   arrived: '/v1/public-check/arrived',
-  /** A WebSocket that echoes messages; other requests get the echo of the request, with status 426. */
+  /** A WebSocket that echoes messages. Other requests are echoed with status 426. */
   upgrade: '/v1/public-check/upgrade',
   /** Responds with the length of the body. */
   body: '/v1/public-check/body',
-  /** Sends events at a known rate. */
+  /** Sends events at a fixed rate. */
   stream: '/v1/public-check/stream',
-  /** An event stream that sends nothing for `?seconds`. */
+  /** An event stream that stays silent for `?seconds`. */
   silence: '/v1/public-check/silence',
   /** Responds after `?seconds`, without streaming. */
   wait: '/v1/public-check/wait',
@@ -25,21 +25,21 @@ export const publicPaths = {
 /** Name of the endpoint that opens WebSockets. */
 export const echoEndpoint = 'public_check_echo';
 
-/** Number of events of `stream`, and ms between them. */
+/** How many events `stream` sends, and the ms between them. */
 export const testStream = { events: 20, interval: 100 } as const;
 
-/** Maximum duration of `silence` and `wait`. */
+/** How long `silence` and `wait` may take. */
 export const maxWaitSeconds = 600;
 
-/** Response of `arrived`. */
+/** What `arrived` responds. */
 export interface Arrival {
   readonly path: string;
-  /** Address of the client, according to the proxies that the gateway trusts. */
+  /** The client's address according to the proxies that the gateway trusts. */
   readonly address: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Response of `left`; `unknown` until the call has arrived. */
+/** What `left` responds; `unknown` until the call has arrived. */
 export interface Departure {
   readonly state: 'unknown' | 'waiting' | 'left';
 }

@@ -32,7 +32,7 @@ export const orderReading: OperatorReading = {
   read: async (host, handle) => readOrderDetails(host.database, await findOrder(host, handle)),
 };
 
-/** The order of a flag; undefined for money without an order, which has only its flag. */
+/** The order that a flag is about; undefined for money without an order, which has only its flag. */
 const flaggedOrder: CommandSubject<OrderDetails> = {
   ...order,
   read: (host, handle) =>
@@ -45,13 +45,13 @@ const flaggedOrder: CommandSubject<OrderDetails> = {
 const findOrderWithHint = (host: Host, handle: string) =>
   findOrder(host, handle, ' List orders with: daypass orders list');
 
-/** Command names of the actions. `asks: false` skips the confirmation, for compatibility. */
+/** Command names and texts of the actions. `needsConfirmation: false` keeps existing scripts working. */
 const actions = [
   [
     'flag.resolve',
     {
       about: flaggedOrder,
-      handle: 'code or id of an order, or id of a flag (daypass orders flags)',
+      handle: 'order code or id, or flag id (daypass orders flags)',
       done: (id) => `resolved ${id}`,
       examples: ['daypass orders resolve ORD-7F3K2MQX --outcome money_back --note "paid back by bank transfer"'],
     },
@@ -61,11 +61,11 @@ const actions = [
   [
     'order.refund',
     {
-      handle: 'code or id of an order with one payment',
+      handle: 'code or id of an order that has one payment',
       isHandleOptional: true,
       needsConfirmation: true,
       names: { days_back: '--days', note: '--reason, --note' },
-      help: "Days are taken back when the refund is done: the unused days, or all of them. Used days are then taken from the account's other periods. Later periods move forward.",
+      help: "Days are removed once the refund is done: the unused ones, or all. Days already used are then removed from the account's other periods. Later periods move up.",
       examples: [
         'daypass orders refund ORD-7F3K2MQX --note "bought twice"',
         'daypass orders refund --payment 5f0c… --amount 30000 --note "two days without service"',
@@ -78,17 +78,17 @@ const actions = [
     'refund.close',
     {
       verb: 'close-refund',
-      handle: 'key of the refund, such as ORD-7F3K2MQX-R1',
+      handle: 'refund key, such as ORD-7F3K2MQX-R1',
       examples: ['daypass orders close-refund ORD-7F3K2MQX-R1 --as failed --note "ticket 8123"'],
     },
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof getCoreAction>[0], ActionCommandWords])[];
 
-/** Reads a refund of a payment by our id or the provider's; without an id, the order must have a single payment. */
+/** Reads which payment to refund, by our id or the provider's. If no id is given, the order must have a single payment. */
 async function readRefundRequest(host: Host, handle: string, input: { readonly [member: string]: unknown }) {
   const { payment: id, ...rest } = input as { payment?: string; amount?: number; manual?: true };
   if (id === undefined && handle === '') throw new CommandFailed('Name an order, or --payment ID.', 2);
-  // Imported here, because loading MikroORM would slow down every other command.
+  // Imported on use, because loading MikroORM would slow down every other command.
   const { findOrderOfPayment, findRefundablePayment: paymentToRefund } =
     await import('#core/business/payments/refunds.ts');
   const paidOrder =
@@ -108,7 +108,7 @@ async function readRefundRequest(host: Host, handle: string, input: { readonly [
   };
 }
 
-/** `daypass orders …`: for the operator and for bookkeeping. Runs next to a gateway. */
+/** `daypass orders …`: for operators and bookkeeping. Works while a gateway is running. */
 export const ordersCommand: Command = {
   name: 'orders',
   define(parser, context) {

@@ -15,15 +15,17 @@ import { createFieldsSchema, describeSteps, type CheckoutSteps, submitSteps } fr
 import { formatPlan } from './gift.ts';
 import { formatDays, describeRetry } from './order-view.ts';
 
-/** Number of recent orders searched for an open order. */
+/** How many recent orders are searched for an open one. */
 const maxRecentOrders = 10;
 
 const pageFields = object(['days'], { days: integer({ minimum: 1 }), wait: { const: '1' }, gift: { const: '1' } });
 
-/** Creates the form to buy a plan, wait for it, or buy it as a gift. The price comes from gateway.yaml, never from the form. */
+/**
+ * Creates the form that buys a plan, joins its waiting list, or buys it as a gift. The price comes from gateway.yaml, never from the form.
+ */
 const createBuyForm = (steps: CheckoutSteps) =>
   defineForm({
-    // Evaluated on submit, when all plugins have registered their steps.
+    // Evaluated on submit, because plugins register their steps later.
     get fields() {
       return createFieldsSchema(pageFields, steps);
     },
@@ -55,7 +57,7 @@ async function joinWaitingList(days: number, request: PageRequest): Promise<Redi
   return new Redirect(`/buy?days=${days}`);
 }
 
-/** Loads the steps of the plugin that limits places; undefined without it. */
+/** Loads the steps of the plugin that limits places, if there is one. */
 const loadPlaceSteps = async ({ database }: PageRequest['host']) => placeSteps.findLoader(database.fork())?.();
 
 const leaveForm = defineForm({
@@ -67,7 +69,7 @@ const leaveForm = defineForm({
   },
 });
 
-/** Selects the text of a failure that the buyer can resolve. Other failures are errors of the page. */
+/** Selects the text for a failure that the buyer can resolve. All others become error pages. */
 function selectErrorText(error: CheckoutError): string {
   const texts: Partial<Record<CheckoutError['kind'], string>> = {
     unknown_plan: 'payments.buy.plan_gone',
@@ -85,7 +87,7 @@ function selectErrorText(error: CheckoutError): string {
   return text;
 }
 
-/** Creates the page of the plans, each with its price, and its start if it is bought now. */
+/** Creates the page of the plans, with the price of each and when it would start if bought now. */
 export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps: CheckoutSteps }): Page => ({
   path: '/buy',
   role: 'account',
@@ -125,12 +127,12 @@ export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps
   forms: [createBuyForm(steps), leaveForm],
 });
 
-/** Returns true for a gift. A link selects it, so that the page needs no script. */
+/** Returns true if a gift was chosen. The choice is a link, so that the page needs no script. */
 function isGiftRequested({ host, query, form }: PageRequest): boolean {
   return sellsGifts(host) && (form.values['gift'] ?? query['gift']) === '1';
 }
 
-/** Describes the links to buy for oneself or as a gift; empty if gifts are not sold. */
+/** Describes the links for buying for oneself or as a gift; empty if gifts are not sold. */
 function describeWays(isGift: boolean, days: number | undefined, { host, t }: PageRequest) {
   if (!sellsGifts(host)) return [];
   return [
@@ -144,7 +146,10 @@ interface Places {
   readonly wait: Awaited<ReturnType<PlaceSteps['findWait']>>;
 }
 
-/** Reads sold-out plans and the wait. A gift never renews a pass, so it is treated as a visitor's order. */
+/**
+ * Reads which plans are sold out, and whether the reader is waiting for one. A gift never renews a pass, so it is treated like a visitor's
+ * order.
+ */
 async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places> {
   const { host } = request;
   const { id } = accountOf(request);
@@ -156,7 +161,7 @@ async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places
   return { soldOut, wait };
 }
 
-/** Describes the position on the waiting list or the reserved place; undefined without a wait, or after an order. */
+/** Describes the position on the waiting list, or the reserved place. Undefined if the reader is not waiting, or has already ordered. */
 function describeWait(wait: Places['wait'], request: PageRequest) {
   const { t, format, host } = request;
   if (wait === undefined || wait.isOrdered) return undefined;
@@ -176,14 +181,14 @@ function describeWait(wait: Places['wait'], request: PageRequest) {
   };
 }
 
-/** Formats a whole number of hours, such as `24 hours`; other durations are formatted in minutes. */
+/** Formats a whole number of hours as such, `24 hours`; all other durations in minutes. */
 function formatHours(minutes: number, { t }: Pick<PageRequest, 't'>): string {
   return minutes % 60 === 0
     ? t('payments.buy.hours', { count: minutes / 60 })
     : t('payments.buy.minutes', { count: minutes });
 }
 
-/** Returns the days of the requested plan, or of the middle plan. */
+/** Returns the days of the requested plan, or of the middle one. */
 function chooseDays(offered: readonly number[], { query, form }: PageRequest): number | undefined {
   const requestedDays = Number(form.values['days'] ?? query['days']);
   return offered.includes(requestedDays) ? requestedDays : offered[Math.floor(offered.length / 2)];
@@ -215,7 +220,7 @@ async function describePlan(
   };
 }
 
-/** Describes a sold-out plan, with the offer to join the waiting list; undefined if the plan is available. */
+/** Describes a sold-out plan and the offer to join its waiting list, or returns undefined if the plan is available. */
 function describeSoldOut(days: number, { soldOut, wait }: Places, isGift: boolean, { t, format }: PageRequest) {
   const reason = soldOut.get(days);
   if (reason === undefined) return undefined;

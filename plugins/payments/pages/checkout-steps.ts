@@ -3,12 +3,12 @@ import { type JsonSchema, string } from '#core/platform/schema.ts';
 import type { CheckoutPart, CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Steps of plugins by name. */
+/** Plugins' steps by name. */
 export type CheckoutSteps = ReadonlyMap<string, CheckoutStep>;
 
 const schemas = new WeakMap<CheckoutSteps, JsonSchema>();
 
-/** Creates the schema of the page's and all steps' fields. It is cached, because each schema is compiled once. */
+/** Creates the schema of the fields of the page and of all steps. Cached, because a schema should be compiled only once. */
 export function createFieldsSchema<S extends JsonSchema>(pageFields: S, steps: CheckoutSteps): S {
   const schema = schemas.get(steps) ?? addStepFields(pageFields, steps);
   schemas.set(steps, schema);
@@ -29,7 +29,7 @@ function addStepFields(pageFields: JsonSchema, steps: CheckoutSteps): JsonSchema
   };
 }
 
-/** Runs all steps on the submitted fields, and returns a function that stores their data; undefined without data. */
+/** Runs all steps on the submitted fields. Returns a function that stores their data, or undefined if there is none. */
 export async function submitSteps(
   steps: CheckoutSteps,
   fields: Readonly<Record<string, unknown>>,
@@ -51,7 +51,7 @@ export async function submitSteps(
   };
 }
 
-/** Describes all steps: sentences below the button, hidden fields, checkboxes and folded sections. */
+/** Describes all steps: sentences below the button, hidden fields, checkboxes and collapsed sections. */
 export async function describeSteps(steps: CheckoutSteps, request: PageRequest) {
   const parts = await Promise.all(
     [...steps.values()].map(async (step) => ({ ...(await step.show(request)), lengths: step.fields })),
@@ -67,12 +67,12 @@ export async function describeSteps(steps: CheckoutSteps, request: PageRequest) 
       .map((box) => ({ ...box, isTicked: request.form.values[box.name] === '1' })),
     boxNotes: parts.flatMap(({ boxNote }) => (boxNote === undefined ? [] : [boxNote])),
     folds,
-    /** First error, shown above the plans because a phone shows the top of the page, while the fields are at its end. */
+    /** The first error. It is repeated above the plans, because a phone shows the top of the page and the fields are at its end. */
     problem: Object.entries(request.form.errors).find(([name]) => name !== 'days')?.[1] ?? '',
   };
 }
 
-/** Describes a folded section; open if a field is filled in or has an error. */
+/** Describes a collapsed section. It is open if a field is filled in or has an error. */
 function describeFold(
   { fields, text = '', ...fold }: NonNullable<CheckoutPart['fold']>,
   lengths: CheckoutStep['fields'],

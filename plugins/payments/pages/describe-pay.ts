@@ -11,14 +11,14 @@ import { loadQrisLogo } from '../qr-image/qris-logo.ts';
 import { formatPlan } from './gift.ts';
 import { describeDecided, describeDecision, describeRefunds } from './order-view.ts';
 
-/** A note with an icon, printed by `views/parts/flash.eta`. */
+/** A note with an icon, rendered by `views/parts/flash.eta`. */
 interface Note {
   readonly kind: 'info' | 'waiting' | 'warn' | 'bad';
   readonly title: string;
   readonly text: string;
 }
 
-/** Describes the content of the pay page, ready to be printed. */
+/** Describes the pay page for its template. */
 export async function describePay(order: Order, view: OrderView, request: PageRequest) {
   const { t, format, host } = request;
   const { code, attempt } = order;
@@ -54,7 +54,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
   };
 }
 
-/** Describes the state of the order in one note. */
+/** Describes the order's state in one note. */
 export function describeState(order: Order, view: OrderView, request: PageRequest): Note {
   if (view === 'decided') return describeDecidedPayment(order, request);
   const { t } = request;
@@ -66,7 +66,7 @@ export function describeState(order: Order, view: OrderView, request: PageReques
   const note = view === 'wrong' ? describeWrongPayment(order, request) : defaultNote;
   const refunds = describeRefunds(order, request);
   if (refunds === '') return note;
-  // Once the money is refunded or being refunded, the buyer need not read about a pending search or decision.
+  // If the money is refunded or being refunded, the buyer need not read that a search or decision is pending.
   const isDecided = endedViews.has(view) || order.payments.every((payment) => computeRefundable(order, payment) === 0);
   return { ...note, text: isDecided ? refunds : `${note.text} ${refunds}` };
 }
@@ -80,7 +80,7 @@ function describeHeading(order: Order, view: OrderView, total: string, { t, form
   return { heading: t(`payments.pay.${view}_heading`, { paid }), sum: '' };
 }
 
-/** Minimum px of a module, and px of the whole code. A module gets a whole number of px, so that edges are sharp. */
+/** Minimum px of one module, and px of the whole code. A module gets a whole number of px, so that its edges are sharp. */
 const qrSize = { minModule: 4, side: 328 };
 
 function drawQr(payload: string) {
@@ -99,14 +99,14 @@ async function describeStart({ accountId }: Order, { host, t, format }: PageRequ
   return t('payments.buy.starts_later', { time: format.dayTime(end, account.readAt).text });
 }
 
-/** Describes the payment deadline, with the remaining ms and the total seconds for the script. */
+/** Describes the deadline for the payment; the script gets the remaining ms and the total seconds. */
 function describeTime({ expiresAt, readAt }: Order, { format, host }: PageRequest) {
   const remainingMs = Math.max(0, expiresAt.getTime() - readAt.getTime());
   const length = Math.max(Math.ceil(remainingMs / 1000), host.section(paymentsSection).order_minutes * 60);
   return { before: format.time(expiresAt), left: remainingMs, length };
 }
 
-/** Describes the payment steps on the phone that shows this page, and with a second device. */
+/** Describes how to pay with the phone that shows this page, and with a second device. */
 function describeWaysToPay(merchant: string, price: string, { t }: PageRequest) {
   const steps = (way: string) =>
     [1, 2, 3, 4].map((step) => splitBold(t(`payments.pay.${way}.${step}`, { merchant, price })));
@@ -118,12 +118,12 @@ function describeWaysToPay(merchant: string, price: string, { t }: PageRequest) 
   ];
 }
 
-/** Splits a text into parts; those between `**` and `**` are printed bold. */
+/** Splits a text into parts. Those between `**` and `**` are bold. */
 function splitBold(text: string) {
   return text.split('**').map((part, index) => ({ text: part, isBold: index % 2 === 1 }));
 }
 
-/** Returns the receiver as shown by wallets, and the merchant's national id, which is '' if the code has none. */
+/** Returns the receiver as wallets show it, and the merchant's national id, or '' if the code has none. */
 export function readReceiver(qr: string, { host }: Pick<PageRequest, 'host'>): { name: string; nmid: string } {
   try {
     const qris = readQris(qr);
@@ -134,7 +134,7 @@ export function readReceiver(qr: string, { host }: Pick<PageRequest, 'host'>): {
   }
 }
 
-/** Describes the simulation command that replaces the code, printed by `views/parts/code.eta`. */
+/** Describes the command that simulates a payment and is shown in place of the code, by `views/parts/code.eta`. */
 function describeSimulation(command: string, { t }: PageRequest) {
   return { id: 'simulation', label: t('payments.pay.simulation'), pieces: [{ kind: '', text: command }] };
 }

@@ -22,12 +22,12 @@ import {
   describeRefundsTitle,
 } from './order-view.ts';
 
-/** Refresh interval in seconds without JavaScript, until the first request arrives. */
+/** How often the page refreshes without JavaScript until the first request arrives, seconds. */
 const refreshIntervalSeconds = 10;
 
 type PageSource = Pick<Registry, 'pages'>;
 
-/** Creates the form that shows a key for the first time. Its response is the only place that contains the key. */
+/** Creates the form that shows a key for the first time. The key appears in its response and nowhere else. */
 const createKeyForm = (gateway: PageSource) =>
   defineForm({
     path: '/orders/{code}/key',
@@ -41,7 +41,7 @@ const createKeyForm = (gateway: PageSource) =>
     },
   });
 
-/** Creates the page of a paid order: end of the days, the key and its use; for a gift, its code. */
+/** Creates the page of a paid order: when access ends, the key and how to use it; for a gift, its code. */
 export const createDonePage = (gateway: PageSource): Page => ({
   path: '/orders/{code}/done',
   role: 'account',
@@ -89,7 +89,7 @@ export const createDonePage = (gateway: PageSource): Page => ({
   forms: [createKeyForm(gateway)],
 });
 
-/** Describes the code samples. The setup command comes first if a plugin serves its script, which asks for the key. */
+/** Describes the code samples. If a plugin serves the setup script, its command comes first; the script asks for the key. */
 function describeSamples(gateway: PageSource, request: PageRequest, key?: string) {
   const { host } = request;
   const samples = renderSamples(host, ['curl', 'claude-code', 'openai', 'gemini'], key);
@@ -103,7 +103,7 @@ function createSetupTab({ host, t, userAgent }: PageRequest): SampleTab {
   return { id: 'setup', name: t('payments.done.one_command'), code, value };
 }
 
-/** Reads the account's latest answered request since the payment, which shows a customer that the tool is connected. */
+/** Reads the account's latest answered request since the payment. It shows customers that their tool is connected. */
 async function readFirstRequest({ accountId, payments, createdAt }: Order, request: PageRequest) {
   const { paidAt = createdAt } = payments.find(({ outcome }) => outcome === 'activated') ?? {};
   const filter = { accountId, outcome: 'answered', since: paidAt.getTime() } as const;
@@ -117,7 +117,7 @@ async function readFirstRequest({ accountId, payments, createdAt }: Order, reque
   };
 }
 
-/** Describes whether the pass is active, added after the current pass, or over, and when access ends. */
+/** Describes whether the pass is active, follows the current pass, or is over, and when access ends. */
 function describePass({ days, period, readAt }: Order, account: AccountRecord | undefined, { t, format }: PageRequest) {
   const active = account === undefined ? undefined : findActivePeriod(account, account.readAt);
   const endsAt = active?.endsAt ?? period?.endsAt;
@@ -136,7 +136,7 @@ function getPassState(period: Order['period'], now: Date): 'added' | 'paid' | 'o
   return period.startsAt > now ? 'added' : 'paid';
 }
 
-/** Describes extra payments: money that awaits a decision and its next step, and money kept after a decision. */
+/** Describes extra payments: money that awaits a decision, with the next step, and money that was kept by decision. */
 function describeExtra(order: Order, request: PageRequest) {
   const { t } = request;
   const extra = findExtraPayments(order);
@@ -167,7 +167,7 @@ function describeExtra(order: Order, request: PageRequest) {
   };
 }
 
-/** Formats the refundable sum of some payments by currency, such as `Rp 36.000`. */
+/** Formats how much of some payments can be refunded, by currency, such as `Rp 36.000`. */
 function formatRefundable(order: Order, payments: readonly Payment[], { format }: Pick<PageRequest, 'format'>): string {
   const byCurrency = Map.groupBy(payments, ({ currency }) => currency);
   return Array.from(byCurrency, ([currency, group]) =>

@@ -9,7 +9,7 @@ export function formatPlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, req
   return isGift ? request.t('payments.gift.plan', { days: plan }) : plan;
 }
 
-/** Describes a paid gift for its buyer: the code while it can be redeemed, but never the account that redeemed it. */
+/** Describes a paid gift for its buyer: the code while it can be redeemed, but never who redeemed it. */
 export async function describeGift(order: Order, request: PageRequest) {
   const { host, t, format } = request;
   const { gift, days } = order;
@@ -25,7 +25,7 @@ export async function describeGift(order: Order, request: PageRequest) {
   };
 }
 
-/** Describes a code and its link; neither is shown if the code is unavailable. */
+/** Describes a code and its link, or neither if the code is unavailable. */
 function describeCode(code: GiftCode | undefined, { t, host }: PageRequest) {
   const labels = { title: t('payments.gift.code'), hidden: t('payments.gift.hidden') };
   if (code === undefined) return { ...labels, parts: [] };

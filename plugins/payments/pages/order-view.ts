@@ -6,7 +6,10 @@ import { formatContact } from '#core/gateway/host/contact.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { type PageRequest, type Localizer, accountOf } from '#core/web/pages/page.ts';
 
-/** Reads an order of the reader's account; throws PageError 404 if it does not exist or belongs to a different account. */
+/**
+ * Reads an order of the reader's own account.
+ * @throws PageError 404 if it does not exist or belongs to another account
+ */
 export async function readOwnOrder(request: PageRequest): Promise<Order> {
   const { host, params } = request;
   const order = await readOrder(host.database, { code: params['code'] ?? '' }, accountOf(request).id);
@@ -14,7 +17,7 @@ export async function readOwnOrder(request: PageRequest): Promise<Order> {
   return order;
 }
 
-/** Returns the path of the page that the buyer of an order is sent to. */
+/** Returns the path of the page to which an order's buyer is sent. */
 export function getOrderPath({ code, state }: Pick<Order, 'code' | 'state'>): string {
   return state === 'paid' || state === 'refunded' ? `/orders/${code}/done` : `/orders/${code}`;
 }
@@ -24,7 +27,7 @@ export function formatDays(count: number, { t }: Pick<PageRequest, 't'>): string
   return t('payments.buy.summary', { count });
 }
 
-/** Describes the time from which the buyer can try again, for the text of an error. */
+/** Describes when the buyer can try again, for an error text. */
 export function describeRetry(
   { retryAt: next }: CheckoutError,
   { format }: Pick<PageRequest, 'format'>,
@@ -32,18 +35,18 @@ export function describeRetry(
   return next === undefined ? {} : { time: format.time(next).text };
 }
 
-/** Finds the payments for an order besides the payment that activated it; empty before the activation. */
+/** Returns an order's payments other than the one that activated it; empty before it is activated. */
 export function findExtraPayments({ payments }: Pick<Order, 'payments'>): readonly Payment[] {
   if (!payments.some(({ outcome }) => outcome === 'activated')) return [];
   return payments.filter(({ outcome }) => outcome !== 'activated' && outcome !== 'returned');
 }
 
-/** Returns true if the text "the second payment" is unambiguous. */
+/** Returns true if "the second payment" can mean only one. */
 export function isPaidTwice(extra: readonly Payment[]): boolean {
   return extra.length === 1 && extra[0]?.outcome === 'second';
 }
 
-/** Describes the refunds of an order, done or in progress; empty without any. */
+/** Describes an order's refunds, done or in progress; '' if there are none. */
 export function describeRefunds(order: Order, { t, format }: Localizer): string {
   const extra = findExtraPayments(order);
   return order.refunds
@@ -64,7 +67,7 @@ export function describeRefunds(order: Order, { t, format }: Localizer): string 
     .join(' ');
 }
 
-/** Describes the days left after a full refund of an order. */
+/** Describes which days are left after an order was refunded in full. */
 export function describeDaysLeft({ period, readAt }: Order, { t, format }: Localizer): string {
   if (period === undefined || period.endsAt <= readAt) return t('payments.done.refunded_more');
   return t('payments.done.refunded_kept', { time: format.time(period.endsAt).text });
@@ -76,7 +79,7 @@ export function describeRefundsTitle({ refunds }: Order, { t }: Pick<PageRequest
   return t(isPending ? 'payments.refund.title' : 'payments.refund.title_done');
 }
 
-/** Describes the operator's decision about money that activated no days, its time, and the contact for questions. */
+/** Describes what the operator decided about money that activated no days, when, and whom to contact with questions. */
 export function describeDecided(
   { code, flags }: Order,
   isAbout: (kind: FlagKind) => boolean,
@@ -95,10 +98,10 @@ export function describeDecided(
 }
 
 /**
- * Describes the notice about money that activated no days. A person decides by a stated time, and this page shows the result. After that
- * time, it shows the contact.
+ * Describes the notice about money that activated no days. A person decides by the given time, and this page shows the result. After that
+ * time, it says whom to contact.
  *
- * @param keys texts before that time, after it, and after it for a service without a contact
+ * @param keys texts before that time, after it, and after it if the service has no contact
  */
 export function describeDecision(
   { code, flags, readAt }: Order,

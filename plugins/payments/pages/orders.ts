@@ -7,7 +7,7 @@ import { getOrderPath } from './order-view.ts';
 
 const pageSize = 25;
 
-/** The orders of an account, newest first. */
+/** An account's orders, newest first. */
 export const ordersPage: Page = {
   path: '/orders',
   role: 'account',

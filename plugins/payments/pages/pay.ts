@@ -7,10 +7,10 @@ import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from
 import { describePay, describeState } from './describe-pay.ts';
 import { describeRetry, readOwnOrder, getOrderPath } from './order-view.ts';
 
-/** Refresh interval in seconds without JavaScript while an order waits. */
+/** How often the page refreshes without JavaScript while an order is waiting, seconds. */
 const refreshIntervalSeconds = 10;
 
-/** Page with the payment of an order and its state. */
+/** The page where an order is paid, with its state. */
 export const payPage: Page = {
   path: '/orders/{code}',
   role: 'account',
@@ -22,7 +22,7 @@ export const payPage: Page = {
   scripts: ['payments/payments.js'],
   live: {
     topics: ['orders'],
-    // Needed because a notification under review and the passing deadline do not change the order.
+    // Needed because neither a notification under review nor the passing of the deadline changes the order.
     everySeconds: 3,
     parts: { state: 'payments/state.eta' },
     async values(request) {
@@ -46,7 +46,7 @@ export const payPage: Page = {
   ],
 };
 
-/** `/orders/{code}/cancel`: asks for confirmation, because the buyer may be paying at this moment. */
+/** `/orders/{code}/cancel`: asks first, because the buyer may be paying at this moment. */
 export const cancelPage: Page = {
   path: '/orders/{code}/cancel',
   role: 'account',
@@ -63,7 +63,10 @@ export const cancelPage: Page = {
   forms: [defineAction('cancel', ({ id }, { host }) => cancelOrder(host, id))],
 };
 
-/** Defines a form of the pay page without fields; `query` is added to the next page's path unless the order is paid by then. */
+/**
+ * Defines a form of the pay page that has no fields.
+ * @param query appended to the next page's path, unless the order has been paid by then
+ */
 function defineAction(
   name: string,
   change: (order: Order, request: PageRequest) => Promise<Order>,
@@ -84,7 +87,7 @@ function defineAction(
   });
 }
 
-/** Converts an error. Some errors can be retried later; others need a different plan or order. */
+/** Converts an error. Some can be retried later; others need a different plan or order. */
 function toPageError(error: CheckoutError, { code, days, isGift }: Order, request: PageRequest): PageError {
   const orderLink = { path: `/orders/${code}`, label: 'payments.pay.open_again' };
   const ordersLink = { path: '/orders', label: 'payments.pay.your_orders' };

@@ -9,7 +9,7 @@ import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/page
 import { formatPlan } from './gift.ts';
 import { describeDaysLeft, describeRefunds, readOwnOrder, describeRefundsTitle } from './order-view.ts';
 
-/** Printable receipt of a paid order: redirects to the stored receipt if it exists, otherwise describes the order. */
+/** A printable receipt of a paid order. Redirects to the stored receipt if there is one; otherwise describes the order. */
 export const receiptPage: Page = {
   path: '/orders/{code}/receipt',
   role: 'account',
@@ -25,7 +25,7 @@ export const receiptPage: Page = {
     const { database } = request.host;
     const receipts = (await (await loadReceiptSteps(database))?.listReceipts(database, order.id)) ?? [];
     const paymentReceipts = receipts.filter(({ kind }) => kind === 'payment');
-    // For an order from before receipts were stored, only a later payment may have one.
+    // If the order is older than stored receipts, only a later payment may have one.
     const activated = order.payments.find(({ outcome }) => outcome === 'activated');
     const activationReceipt =
       activated === undefined
@@ -60,7 +60,7 @@ function describeReceipt(order: Order, request: PageRequest) {
     buyer: [name, email].filter((part) => part !== undefined).join(', '),
     plan: formatPlan(order, request),
     active:
-      // A full refund leaves a period of zero length.
+      // After a full refund, the period has zero length.
       period === undefined || period.startsAt >= period.endsAt
         ? ''
         : t('payments.receipt.from_to', {
@@ -70,7 +70,7 @@ function describeReceipt(order: Order, request: PageRequest) {
     method: ['QRIS', payment?.issuer && issuerTitle(payment.issuer)].filter((part) => part !== undefined).join(', '),
     reference: payment?.paymentId ?? '',
     total: format.money(payment?.amount ?? order.price, payment?.currency ?? order.currency),
-    // Omitted for gifts, because the order's page shows whether the gift was redeemed.
+    // Omitted for gifts, because the order's page shows whether a gift was redeemed.
     refundedMore: order.isGift ? '' : describeDaysLeft(order, request),
     refunds: describeRefunds(order, request),
     refundsTitle: describeRefundsTitle(order, request),

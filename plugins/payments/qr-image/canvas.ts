@@ -1,14 +1,14 @@
 import { encodePng } from '#core/platform/png.ts';
 import { getGlyph, lineHeight } from './glyphs.ts';
 
-/** Grey values, row by row; 0 is black. */
+/** Gray values, row by row; 0 is black. */
 interface GreyImage {
   readonly width: number;
   readonly height: number;
   readonly pixels: Uint8Array;
 }
 
-/** Position and size of a line of text, in px. A text wider than `maxWidth` is scaled down. */
+/** Where and how large a line of text is, in px. A text wider than `maxWidth` is scaled down. */
 interface TextLayout {
   readonly left: number;
   readonly top: number; // of the capital letters
@@ -17,7 +17,7 @@ interface TextLayout {
   readonly maxWidth: number;
 }
 
-/** A grey image on a white background, with black rectangles and lines of text. */
+/** A gray image on a white background, with black rectangles and lines of text. */
 export class Canvas {
   readonly width: number;
   readonly height: number;
@@ -33,7 +33,7 @@ export class Canvas {
     for (let y = top; y < top + height; y++) this.#pixels.fill(0, y * this.width + left, y * this.width + left + width);
   }
 
-  /** Draws a line of ASCII text; other characters are skipped. */
+  /** Draws a line of ASCII text. Skips all other characters. */
   drawText(text: string, { left, top, size, pen, maxWidth }: TextLayout): void {
     const scale = Math.min(size / lineHeight, maxWidth / measureText(text));
     let x = left;
@@ -47,7 +47,7 @@ export class Canvas {
     }
   }
 
-  /** Draws a grey image at this height, or smaller if it would be wider than the limit. */
+  /** Draws a gray image at this height, or smaller if it would exceed the maximum width. */
   drawImage(source: GreyImage, left: number, top: number, height: number, maxWidth: number): void {
     const scale = Math.min(height / source.height, maxWidth / source.width);
     const size = { width: Math.floor(source.width * scale), height: Math.floor(source.height * scale) };

@@ -2,7 +2,7 @@ import hershey from './hershey.json' with { type: 'json' };
 
 /*
  * Glyphs for images: "Sans 1-stroke" of the Hershey fonts, drawn by Dr. A. V. Hershey at the U.S. National Bureau of Standards. James Hurt
- * created their digital form, which may be used freely. Each glyph is a width and SVG-like paths, in units of which a capital letter is 21
+ * created their digital form, which may be used freely. Each glyph is a width and SVG-like paths, in units in which a capital letter is 21
  * high.
  */
 
@@ -18,11 +18,7 @@ export const lineHeight = 21;
 
 const glyphs = new Map<string, Glyph>();
 
-/**
- * Returns the glyph of a character.
- *
- * @returns undefined for a character that the font lacks
- */
+/** @returns undefined if the font lacks the character */
 export function getGlyph(character: string): Glyph | undefined {
   const cachedGlyph = glyphs.get(character);
   const text = (hershey as Readonly<Record<string, string>>)[character];

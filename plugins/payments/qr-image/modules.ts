@@ -3,10 +3,10 @@ import type * as QrCode from 'qrcode';
 
 const require = createRequire(import.meta.url);
 
-/** Modules around a code that stay empty. */
+/** Modules that must stay empty around a code. */
 export const quietZone = 4;
 
-/** Computes the modules of a QR code. Loads the library on first use, because commands and most pages draw no code. */
+/** Computes the modules of a QR code. The library is loaded on first use, because commands and most pages draw no code. */
 export function computeModules(payload: string): QrCode.BitMatrix {
   const { create } = require('qrcode') as typeof QrCode;
   return create(payload, { errorCorrectionLevel: 'M' }).modules;

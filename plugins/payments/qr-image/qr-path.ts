@@ -6,7 +6,7 @@ interface QrPath {
   readonly path: string;
 }
 
-/** Draws a QR code as one path: a rectangle for each run of dark modules in a row. */
+/** Draws a QR code as a single path: one rectangle per run of dark modules in a row. */
 export function drawQrPath(payload: string): QrPath {
   const modules = computeModules(payload);
   let path = '';

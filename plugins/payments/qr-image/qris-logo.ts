@@ -3,19 +3,19 @@ import { resolve } from 'node:path';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { type Host, memoizePerCatalog } from '#core/gateway/host/host.ts';
 
-/** The QRIS logo from the operator's file. */
+/** The QRIS logo, from the operator's file. */
 export interface QrisLogo {
   readonly width: number;
   readonly height: number;
-  /** Grey values on white, 0 is black. */
+  /** Gray values on white; 0 is black. */
   readonly pixels: Uint8Array;
-  /** Data URL of the image for pages. */
+  /** The image as a data URL, for pages. */
   readonly dataUrl: string;
 }
 
-/** Limits of the file, because pages embed it; `side` in px. */
+/** Pages embed the file, so its size is limited; `side` is in px. */
 const limits = { bytes: 100_000, side: 2_000 };
-/** Offsets in the PNG file. */
+/** Byte offsets in the PNG file. */
 const offsets = { width: 16, height: 20, depth: 24, headerEnd: 33 };
 
 const cachedLogo = memoizePerCatalog((host) => ({ logo: readConfiguredLogo(host) }));
@@ -23,7 +23,7 @@ const cachedLogo = memoizePerCatalog((host) => ({ logo: readConfiguredLogo(host)
 /**
  * Loads the logo once per configuration.
  *
- * @returns undefined without a file, or if the file is invalid, which is logged
+ * @returns undefined if there is no file, or if it is invalid, which is logged
  */
 export function loadQrisLogo(host: Host): Promise<QrisLogo | undefined> {
   return cachedLogo(host).logo;
@@ -40,7 +40,7 @@ async function readConfiguredLogo(host: Host): Promise<QrisLogo | undefined> {
   }
 }
 
-/** Returns the path of the logo in `payments.qris_mark`; undefined if there is none. */
+/** Returns the path of the logo in `payments.qris_mark`, or undefined if there is none. */
 export function resolveLogoPath({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string | undefined {
   const { qris_mark: file } = section(paymentsSection);
   return file === undefined ? undefined : resolve(dataFolder, file);
@@ -58,7 +58,7 @@ export async function readQrisLogo(path: string): Promise<QrisLogo> {
   const { convertIndexedToRgb, decode, hasPngSignature } = await import('fast-png');
   if (png.length < offsets.headerEnd || !hasPngSignature(png)) throw new Error('it is not a PNG');
   const dimensions = [png.readUInt32BE(offsets.width), png.readUInt32BE(offsets.height)];
-  // Checked before decoding, because a small file can contain billions of pixels.
+  // Checked before decoding, because a small file can hold billions of pixels.
   if (dimensions.some((side) => side > limits.side))
     throw new Error(`it is ${dimensions.join(' x ')} px; the maximum is ${limits.side} per side`);
   if (png[offsets.depth] !== 8) throw new Error('it must have 8 bits per channel');
@@ -70,10 +70,10 @@ export async function readQrisLogo(path: string): Promise<QrisLogo> {
 }
 
 /**
- * Converts pixels to grey values on a white background.
+ * Converts pixels to gray values on a white background.
  *
- * @param samples one to four per pixel: grey, grey with alpha, RGB, RGBA
- * @param transparent samples of the one transparent colour of a grey or RGB image (PNG, tRNS chunk)
+ * @param samples one to four per pixel: gray, gray with alpha, RGB, RGBA
+ * @param transparent samples of the one transparent color of a gray or RGB image (PNG tRNS chunk)
  */
 function toGrey(samples: ArrayLike<number>, pixelCount: number, transparent?: ArrayLike<number>): Uint8Array {
   const channels = samples.length / pixelCount;

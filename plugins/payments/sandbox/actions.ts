@@ -3,11 +3,11 @@ import { endCharge, payCharge, readCharge, type SandboxCharge } from './charges.
 import { signatureHeader, writeNotification as signNotification } from './notification.ts';
 import { loadSecret } from './secret.ts';
 
-/** Events of a charge that the sandbox can simulate. */
+/** What the sandbox can let happen to a charge. */
 export const sandboxActions = ['pay', 'pay-late', 'pay-wrong-amount', 'fail', 'expire', 'notify'] as const;
 export type SandboxAction = (typeof sandboxActions)[number];
 
-/** Sends a notification to the gateway and returns the response status, or 0 without a response. */
+/** Sends a notification to the gateway. Returns the status of the response, or 0 if there was none. */
 export type SendNotification = (
   charge: SandboxCharge,
   body: string,
@@ -15,9 +15,9 @@ export type SendNotification = (
 ) => Promise<number>;
 
 export interface ActionOptions {
-  /** Wrong amount in rupiah; default: half of the right amount. */
+  /** Wrong amount in rupiah; defaults to half of the right one. */
   readonly amount?: number | undefined;
-  /** Number of notifications sent concurrently. */
+  /** How many notifications are sent at once. */
   readonly times?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface ActionResult {
   readonly statuses: readonly number[];
 }
 
-/** Thrown if the state of the charge does not allow the action. */
+/** The state of the charge does not allow the action. */
 export class SandboxRefused extends Error {
   override readonly name = 'SandboxRefused';
   readonly state: SandboxCharge['state'];
@@ -38,7 +38,10 @@ export class SandboxRefused extends Error {
   }
 }
 
-/** Changes a charge and notifies the gateway; throws SandboxRefused if the state of the charge does not allow the action. */
+/**
+ * Changes a charge and notifies the gateway.
+ * @throws SandboxRefused if the state of the charge does not allow the action
+ */
 export async function performAction(
   host: Pick<Host, 'database' | 'keep'>,
   charge: SandboxCharge,
@@ -60,7 +63,9 @@ export async function performAction(
   return notify(host, reference, send, times);
 }
 
-/** Returns true if the state of a charge allows an action. An ended charge can only be paid late, and a paid one only be notified. */
+/**
+ * Returns true if a charge's state allows an action. A charge that has ended can only be paid late, and a paid one can only be notified of.
+ */
 export function allowsAction({ state }: SandboxCharge, action: SandboxAction): boolean {
   if (action === 'notify' || state === 'pending') return true;
   return action === 'pay-late' && state !== 'paid';

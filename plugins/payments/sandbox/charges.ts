@@ -4,7 +4,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { SandboxCharge as Charge, SandboxRefund as RefundEntity } from './entities.ts';
 
-/** A charge of the sandbox, from a bank's view. */
+/** A charge as a bank sees it. */
 export interface SandboxCharge {
   readonly reference: string;
   readonly providerReference: string;
@@ -20,7 +20,6 @@ export interface SandboxCharge {
   readonly refunds: readonly SandboxRefund[];
 }
 
-/** A refund of a charge. */
 export interface SandboxRefund {
   readonly key: string;
   readonly amount: number;
@@ -28,14 +27,14 @@ export interface SandboxRefund {
 
 type ChargeRow = RowOf<SandboxCharge, typeof Charge>;
 
-/** Columns of a charge; an overdue charge counts as expired even before its row is updated. */
+/** Columns of a charge. An overdue charge counts as expired even before its row is updated. */
 const columns = `reference, provider_reference, amount::float8 as amount, currency, qr, notification_url,
   paid_amount::float8 as paid_amount, payment_id, ${epochs('expires_at', 'paid_at')},
   case when state = 'pending' and expires_at <= clock_timestamp() then 'expired' else state end as state,
   (select coalesce(json_agg(json_build_object('key', r.key, 'amount', r.amount) order by r.created_at, r.key), '[]')
     from payments_sandbox_refund r where r.reference = c.reference) as refunds`;
 
-/** Adds a charge; an existing charge with this reference is not changed. */
+/** Adds a charge. Does not change an existing charge with this reference. */
 export async function addCharge(
   database: Queries,
   charge: Pick<SandboxCharge, 'reference' | 'amount' | 'currency' | 'qr' | 'expiresAt' | 'notificationUrl'>,
@@ -63,7 +62,7 @@ export async function readCharge(database: Queries, reference: string): Promise<
   return row && toRecord(row);
 }
 
-/** Finds a charge by its reference, or the newest charge of an order by its code. */
+/** Finds a charge by its reference, or an order's newest charge by the order code. */
 export async function findCharge(database: Queries, name: string): Promise<SandboxCharge | undefined> {
   const [row] = await database.query<ChargeRow>(
     `select ${columns} from payments_sandbox_charge c where reference = ? or starts_with(reference, ?)
@@ -73,7 +72,7 @@ export async function findCharge(database: Queries, name: string): Promise<Sandb
   return row && toRecord(row);
 }
 
-/** Pays a charge once, at any time, because payments may arrive late, as with a real provider. */
+/** Pays a charge once, whatever its state: as with a real provider, payments may arrive late. */
 export async function payCharge(database: Queries, reference: string, amount: number): Promise<void> {
   await database.query(
     `update payments_sandbox_charge
@@ -91,7 +90,7 @@ export async function endCharge(database: Queries, reference: string, state: 'ex
   ]);
 }
 
-/** Refunds money up to the paid amount, once per key; returns false if the refunds would exceed that amount. */
+/** Refunds up to the paid amount, once per key. Returns false if the refunds would exceed that amount. */
 export async function addRefund(database: Queries, reference: string, key: string, amount: number): Promise<boolean> {
   const rows = await database.query<Row<typeof RefundEntity, 'key'>>(
     `insert into payments_sandbox_refund (key, reference, amount)
@@ -109,7 +108,7 @@ interface MoneyRow extends Omit<StatedMovement, 'at' | 'key'> {
   readonly at: number; // epoch ms
 }
 
-/** Lists payments and refunds in a time range, oldest first. */
+/** Lists the payments and refunds in a time range, oldest first. */
 export async function listMovements(database: Queries, { since, until }: TimeSpan): Promise<StatedMovement[]> {
   const rows = await database.query<MoneyRow>(
     `select m.*, m.amount::float8 as amount, ${epochs('at')} from (

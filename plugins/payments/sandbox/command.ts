@@ -19,22 +19,22 @@ const timeoutMs = 5_000;
 const descriptions: Readonly<Record<SandboxAction, string>> = {
   pay: 'pay it',
   'pay-late': 'let it expire, then pay it',
-  'pay-wrong-amount': 'pay another amount',
+  'pay-wrong-amount': 'pay a different amount',
   fail: 'let the payment fail',
   expire: 'let it expire',
-  notify: 'send the notification of its state again',
+  notify: 'send the notification of its current state again',
 };
 
 const help = `
-REFERENCE is the number of an order, such as ORD-7F3K2MQX, or of one of its payments, ORD-7F3K2MQX.2.
+REFERENCE is an order code, such as ORD-7F3K2MQX, or one of its payments, such as ORD-7F3K2MQX.2.
 
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 payment not found.`;
 
-/** `daypass sandbox …`: simulates the buyer's bank. The gateway that took the order must be running to receive notifications. */
+/** `daypass sandbox …`: acts as the buyer's bank. The gateway that took the order must be running to receive the notifications. */
 export const sandboxCommand: Command = {
   name: 'sandbox',
   define(parser, context) {
-    parser.description('pay, fail or expire payments of the sandbox').addHelpText('after', help);
+    parser.description('pay, fail or expire sandbox payments').addHelpText('after', help);
     for (const action of Object.keys(descriptions) as SandboxAction[]) defineAction(parser, context, action);
   },
 };
@@ -47,7 +47,7 @@ function defineAction(parser: Parser, context: CommandContext, action: SandboxAc
     .addHelpText('after', help);
   if (action === 'pay-wrong-amount')
     command.option('--amount <rupiah>', 'amount paid; default: half', parseInteger(1, 1e12));
-  command.option('--times <n>', 'number of notifications, sent at once', parseInteger(1, 1_000));
+  command.option('--times <n>', 'how many notifications to send at once', parseInteger(1, 1_000));
   command.action(async (reference: string, options: ActionOptions) => {
     const { charge, statuses } = await context.withHost((host) => runAction(host, action, reference, options));
     const paid = charge.paidAmount === undefined ? '' : `, ${formatMoney(charge.paidAmount, charge.currency)}`;

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A charge of the sandbox, from a bank's view. */
+/** A charge as a bank sees it. */
 export const SandboxCharge = defineEntity({
   name: 'SandboxCharge',
   tableName: 'payments_sandbox_charge',
@@ -27,7 +27,6 @@ export const SandboxCharge = defineEntity({
   ],
 });
 
-/** A refund by the sandbox. */
 export const SandboxRefund = defineEntity({
   name: 'SandboxRefund',
   tableName: 'payments_sandbox_refund',

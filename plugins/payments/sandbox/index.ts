@@ -7,7 +7,7 @@ import { loadSecret } from './secret.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Adds the provider `sandbox`, its page and its command. */
+/** Adds the `sandbox` provider, its page and its command. */
 export function registerSandbox(server: Server): void {
   const { gateway } = server;
   gateway.tables({
@@ -20,6 +20,6 @@ export function registerSandbox(server: Server): void {
   gateway.page(createSandboxPage(server));
   gateway.command(sandboxCommand);
   gateway.onConfigured(async (_server, host) => {
-    await loadSecret(host); // in production too, since a reload may disable it
+    await loadSecret(host); // in production too, because a reload may turn it off
   });
 }

@@ -10,10 +10,10 @@ import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { isSameSecret } from '#core/platform/same-secret.ts';
 import type { SandboxCharge, SandboxRefund } from './charges.ts';
 
-/** Signature header: HMAC-SHA256 of the body, in hexadecimal. */
+/** Header with the HMAC-SHA256 of the body, in hexadecimal. */
 export const signatureHeader = 'x-sandbox-signature';
 
-/** Returns the evidence about a charge, identical for status calls and notifications. */
+/** Returns the evidence about a charge, which is the same for status calls and notifications. */
 export function toEvidence(charge: SandboxCharge): PaymentEvidence {
   const { reference, providerReference, paidAmount, paidAt, paymentId, currency } = charge;
   const isPaid = paidAmount !== undefined && paidAt !== undefined;
@@ -27,7 +27,7 @@ export function toEvidence(charge: SandboxCharge): PaymentEvidence {
   };
 }
 
-/** Creates and signs a notification with the current state of a charge. */
+/** Creates and signs a notification of a charge's current state. */
 export function writeNotification(charge: SandboxCharge, secret: string): { body: string; signature: string } {
   const { state, paidAmount, paidAt, paymentId, refunds } = charge;
   const body = JSON.stringify({
@@ -41,7 +41,7 @@ export function writeNotification(charge: SandboxCharge, secret: string): { body
   return { body, signature: sign(body, secret) };
 }
 
-/** Verifies and parses a notification. The signature covers the whole body, so the content is evidence. */
+/** Verifies and parses a notification. The signature covers the whole body, so its content is evidence. */
 export function readSandboxNotification(
   { headers, body }: RawNotification,
   secret: string | undefined,

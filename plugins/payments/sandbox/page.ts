@@ -14,7 +14,7 @@ import { findCharge, type SandboxCharge } from './charges.ts';
 
 const path = '/sandbox/{reference}';
 
-/** Simulates the buyer's bank: pays a charge, or triggers other events of a charge. Off in production. */
+/** Acts as the buyer's bank: pays a charge, or lets something else happen to it. Off in production. */
 export function createSandboxPage(server: Server): Page {
   return {
     path,
@@ -58,7 +58,7 @@ async function performOrRefuse(
   }
 }
 
-/** Sends notifications over the same route as other providers, without leaving the process. */
+/** Sends notifications through the same route as other providers do, but without leaving the process. */
 function createInProcessSender(server: Server): SendNotification {
   return async (_charge, payload, headers) => {
     const { statusCode } = await server.inject({ method: 'POST', url: '/hooks/sandbox', payload, headers });

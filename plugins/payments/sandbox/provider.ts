@@ -15,7 +15,7 @@ import { toEvidence, readSandboxNotification } from './notification.ts';
 import { getSecretHolder } from './secret.ts';
 
 /**
- * A provider without a bank. Its codes are valid, but wallets cannot pay them. Charges are paid on the page `/sandbox/{reference}` and by
+ * A provider without a bank. Its codes are valid, but no wallet can pay them. Charges are paid on the page `/sandbox/{reference}` or with
  * `daypass sandbox`. They are stored in PostgreSQL, where a real provider would use its own systems.
  */
 export const sandboxProvider: PaymentProvider = {
@@ -47,7 +47,7 @@ function connectSandbox(host: Host): PaymentConnection {
   };
 }
 
-/** Merchant fields with an unassigned acquirer domain and number. */
+/** Merchant fields whose acquirer domain and number are not assigned to anyone. */
 const merchantAccounts = [
   [
     '26',
@@ -101,7 +101,7 @@ async function refund({ database }: Host, { reference, key, amount }: RefundRequ
   throw new PaymentError('rejected', `${reference} has no Rp ${amount} to return`);
 }
 
-/** Converts an error of the database into the error of an unresponsive provider. */
+/** Turns a database error into that of a provider that does not respond. */
 async function convertErrors<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     throw error instanceof PaymentError

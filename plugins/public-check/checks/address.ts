@@ -4,7 +4,7 @@ import { describeUnexpectedResponse, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 import { parseArrival } from './request.ts';
 
-/** An address from a documentation range (RFC 5737), so not in use. */
+/** From a documentation range (RFC 5737), so it is not in use. */
 const forgedAddress = '192.0.2.77';
 const replaceAdvice =
   "Let the proxy replace X-Forwarded-For, -Proto and -Host, and never forward or append to the client's headers (docs/proxies.md).";

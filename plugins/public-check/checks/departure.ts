@@ -6,9 +6,9 @@ import { describeUnexpectedResponse, type PublicResponse, type PublicCaller } fr
 import { type Departure, publicPaths } from '../paths.ts';
 
 const pollIntervalMs = 250;
-/** Maximum waits for the call to arrive, and for the gateway to notice the departure (two keep-alives and some slack). */
+/** How long to wait for the call to arrive, and for the gateway to notice that the client has left: two keep-alives and some slack. */
 const maxWaitsMs = { arrival: 15_000, departure: 18_000 };
-/** Maximum time, with the poll's round trip, for a departure to count as noticed at once. */
+/** A departure noticed within this time, which includes the poll's round trip, counts as noticed at once. */
 const maxImmediateMs = 2_500;
 const abortAdvice =
   'Let the proxy pass on that a client has left, because the vendor charges for the rest of the response: `option abortonclose` in the defaults of HAProxy, no `flush_interval -1` in Caddy. Apache cannot.';
@@ -35,7 +35,10 @@ export async function checkDeparture(caller: PublicCaller, isStream: boolean, si
   return warning(`the gateway notices it after ${(leftAfterMs / 1000).toFixed(0)} s, by a keep-alive`, abortAdvice);
 }
 
-/** Waits for a state of the call. @returns the wait in ms; undefined after the timeout; a finding if a response is invalid */
+/**
+ * Waits for a state of the call.
+ * @returns the ms waited; undefined after the timeout; a finding if a response is invalid
+ */
 async function waitForState(
   caller: PublicCaller,
   id: string,

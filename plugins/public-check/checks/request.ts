@@ -3,7 +3,7 @@ import { parseObject } from '#core/platform/json.ts';
 import { describeUnexpectedResponse, type PublicResponse, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 
-/** Length of large corporate cookies and tokens. The gateway accepts 16 KB for all headers. */
+/** As long as large corporate cookies and tokens. The gateway accepts 16 KB of headers in total. */
 const longHeaderBytes = 12_000;
 
 /** Checks that `%2F` reaches the gateway unchanged, because SDKs put model names into the path. */
@@ -17,7 +17,10 @@ export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSigna
   return failed(`/dp%2Fname arrives as ${arrival.path.slice(publicPaths.arrived.length, 100)}`, advice);
 }
 
-/** Checks that the proxy accepts long bodies. @param bytes length of the body */
+/**
+ * Checks that the proxy accepts long bodies.
+ * @param bytes length of the body
+ */
 export async function checkLongBody(caller: PublicCaller, bytes: number, signal: AbortSignal): Promise<Finding> {
   const body = Buffer.alloc(bytes, 'x');
   const response = await caller.call(publicPaths.body, { method: 'POST', body, signal });
@@ -42,9 +45,9 @@ export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal)
 }
 
 /**
- * Parses the response of an echo.
+ * Parses an echo's response.
  *
- * @returns the echoed request; undefined for any other response
+ * @returns the echoed request, or undefined if this is not an echo
  */
 export function parseArrival({ status, text }: PublicResponse): Arrival | undefined {
   const value = status === 200 || status === 426 ? parseObject(text) : undefined;

@@ -2,18 +2,18 @@ import { failed, type Finding, ok, warning } from '#core/gateway/diagnosis/findi
 import { describeUnexpectedResponse, type PublicResponse, type PublicCaller } from '../caller.ts';
 import { publicPaths, testStream } from '../paths.ts';
 
-/** Events with a longer gap between them arrived in different bursts. */
+/** Events further apart than this arrived in different bursts. */
 const burstGapMs = testStream.interval * 0.4;
 const bufferingAdvice =
   'Turn off response buffering in the proxy (nginx: proxy_buffering off). See docs/proxies.md for complete configurations.';
 
-/** Checks that the events of a stream arrive as they are sent. */
+/** Checks that a stream's events arrive as they are sent. */
 export async function checkStream(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const response = await caller.call(publicPaths.stream, { signal });
   return response.status === 200 ? describeChunks(response) : describeUnexpectedResponse(response, bufferingAdvice);
 }
 
-/** Evaluates when the events of a response to the path `stream` arrived. */
+/** Evaluates when the events of the path `stream` arrived. */
 export function describeChunks({ chunks, text, isComplete: isWhole }: PublicResponse): Finding {
   const events = splitLines(chunks).flatMap(({ receivedAt, line }) => {
     const sentMs = /^data: \{"ms":(\d+)\}\r?$/.exec(line)?.[1];

@@ -27,7 +27,7 @@ describe('exchange_rates', () => {
       'exchange_rates.IDR: is the currency of plans; remove it',
     ]);
     expect(mistakesIn('exchange_rates: { ABC: 2 }')).toEqual([
-      'exchange_rates.ABC: is not a currency; use a code of ISO 4217, for example USD',
+      'exchange_rates.ABC: is not a currency; use an ISO 4217 code, for example USD',
     ]);
     expect(mistakesIn('exchange_rates: { USD: 1.0000000000001 }')).toEqual([
       'exchange_rates.USD: is 1.0000000000001; write at most 12 digits after the decimal point',

@@ -15,7 +15,7 @@ describe('midtrans in gateway.yaml', () => {
   });
 
   it('needs a server key', async () => {
-    expect(await mistakesOf(plugin, {})).toEqual(['payments.provider is midtrans, and midtrans.server_key is missing']);
+    expect(await mistakesOf(plugin, {})).toEqual(['payments.provider is midtrans, but midtrans.server_key is missing']);
     expect(await mistakesOf(plugin, { server_key: '' })).toEqual(['midtrans.server_key is empty']);
     expect(await mistakesOf(plugin, { server_key: 'SB-Mid-server-x' })).toEqual([]);
   });

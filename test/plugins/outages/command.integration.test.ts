@@ -100,7 +100,7 @@ describe('account credit-outage', () => {
     expect((await gateway('credit-outage')).output).toMatch(new RegExp(`${outage}.+ declined`));
     expect((await gateway('credit-outage', outage, '--yes')).output).toBe('0 accounts had their time back');
     expect((await gateway('credit-outage')).output).toMatch(new RegExp(`${outage}.+ given back`));
-    expect(await gateway('credit-outage', outage)).toMatchObject({ output: 'its time was given back already' });
+    expect(await gateway('credit-outage', outage)).toMatchObject({ output: 'its time has already been given back' });
     expect(await gateway('credit-outage', outage, '--decline', 'too late', '--yes')).toMatchObject({
       exitCode: 1,
       error: 'Customers have had the time of this outage back already.',

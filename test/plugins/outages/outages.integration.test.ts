@@ -214,8 +214,8 @@ describe('an outage that two accounts may have made', () => {
     expect(outage).toMatchObject({ isConfirmed: false, creditedAt: undefined });
     expect(await Promise.all(pair.map(heldUntil))).toEqual(before);
     expect(await listWitnesses(database, outage as ConfirmedOutage, 10)).toEqual([
-      ...pair.toSorted().map((accountId) => ({ accountId, failures: 4, hadFailedBefore: true })),
-      { accountId: late, failures: 1, hadFailedBefore: false },
+      ...pair.toSorted().map((accountId) => ({ accountId, failures: 4, hadEarlierFailures: true })),
+      { accountId: late, failures: 1, hadEarlierFailures: false },
     ]);
     expect(await outageGauges[0]?.read(hostWith())).toEqual([{ value: 1 }]);
   });

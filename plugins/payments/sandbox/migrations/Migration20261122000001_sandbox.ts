@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tables that simulate a bank: charges of the sandbox, their refunds, and the secret that signs notifications. */
+/** Tables that simulate a bank: sandbox charges, their refunds, and the secret that signs notifications. */
 export class Migration20261122000001_sandbox extends Migration {
   static readonly since = '0.1.0';
 

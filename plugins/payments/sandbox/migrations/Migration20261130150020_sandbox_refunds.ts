@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Index for the refunds of a charge, which were found by scanning all refunds. */
+/** Index for a charge's refunds, which used to require scanning all refunds. */
 export class Migration20261130150020_sandbox_refunds extends Migration {
   static readonly since = '0.6.0';
 

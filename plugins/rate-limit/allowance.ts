@@ -9,12 +9,12 @@ interface ServingOptions {
   options: RateLimitOptions | undefined;
 }
 
-/** Returns the state shared by the stage of the running configuration and the readers of allowances. */
+/** Returns the state that the running configuration's stage shares with the readers of allowances. */
 export function getServingOptions(host: Pick<Host, 'keep'>): ServingOptions {
   return host.keep('rate-limit.serving', (): ServingOptions => ({ options: undefined }));
 }
 
-/** Returns the limiter. It survives a reload, together with this instance's counts for when the store is unavailable. */
+/** Returns the limiter. It survives a reload, and so do the counts that this instance uses while the store is unavailable. */
 export function getLimiter(host: Host): LocalFallback {
   return host.keep(
     'rate-limit.limiter',
@@ -22,12 +22,12 @@ export function getLimiter(host: Host): LocalFallback {
   );
 }
 
-/** Returns the queue for slots. Requests keep waiting in it across a reload. */
+/** Returns the queue for slots. Requests stay in it across a reload. */
 export function getSlotQueue(host: Host): SlotQueue {
   return host.keep('rate-limit.slot-queue', () => new SlotQueue(getLimiter(host), () => host.monotonic()));
 }
 
-/** Reads the limits that the stage applies to the account's key, and their state. */
+/** Reads which limits the stage applies to the account's key, and how much is left. */
 export const readAllowance: ReadAllowance = async (host, account, now) => {
   const { options } = getServingOptions(host);
   if (options === undefined || account.key === undefined) return undefined;

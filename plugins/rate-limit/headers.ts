@@ -19,9 +19,9 @@ export function createLimitHeaders(
 }
 
 /**
- * Formats a duration as OpenAI writes it: `6m0s`, `1s`, `250ms`.
+ * Formats a duration as OpenAI does: `6m0s`, `1s`, `250ms`.
  *
- * @param seconds rounded up to a second, or to a millisecond if it is less than a second
+ * @param seconds rounded up to a full second, or to a millisecond if below one second
  */
 export function formatDuration(seconds: number): string {
   const milliseconds = Math.ceil(seconds * 1000);
@@ -37,7 +37,7 @@ function formatRfc3339(time: number): string {
   return `${new Date(Math.ceil(time / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** Documents the configured limits and the headers with the remaining allowance. Plans and keys may have other limits. */
+/** Documents the configured limits and the headers that show what is left. Plans and keys may have other limits. */
 export function describeLimits(options: RateLimitOptions): StageDocumentation {
   const { limit, period, burst, concurrent } = options;
   const otherLimits = resolveOtherLimits(options.other, options);
@@ -57,7 +57,7 @@ export function describeLimits(options: RateLimitOptions): StageDocumentation {
 /** Suffixes of text keys, in the order of the headers. */
 const headerTexts = ['limit', 'remaining', 'reset'];
 
-/** Describes a dialect's headers with an example. Google's clients get OpenAI's headers. */
+/** Describes a dialect's headers by example. Google's clients get OpenAI's headers. */
 function describeHeaders(dialect: Dialect, { limit, period, burst }: RateLimitOptions): DocumentedHeader[] {
   const example = { limit, period, burst, remaining: Math.max(0, burst - 1), resetAfter: period / limit };
   const headers = createLimitHeaders(dialect, example, Date.UTC(2026, 0, 1));

@@ -2,11 +2,11 @@ import { plansSection } from '#core/business/accounts/plans.ts';
 import type { SectionValues } from '#core/config/section.ts';
 import { type CallLimits, resolveCallLimits, type RateLimitOptions } from './options.ts';
 
-/** Shorter periods are not checked, because they express a rate, and a larger burst only needs a pause of seconds. */
+/** Shorter periods are not checked: they express a rate, and even a larger burst is available again after seconds. */
 const minLongPeriodSeconds = 60;
 const maxRequestSeconds = 3_600;
 
-/** Finds contradictory limits of the stage and of plans. */
+/** Finds limits of the stage and of plans that contradict each other. */
 export function findLimitNotices(options: RateLimitOptions, sections: SectionValues): string[] {
   const plans = sections.get(plansSection).filter(({ limits }) => limits !== undefined);
   return [

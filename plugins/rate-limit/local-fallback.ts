@@ -7,14 +7,14 @@ const warnIntervalMs = 60_000;
 
 /**
  * Limits with the shared store, or within this instance while the store is unavailable. Each instance then grants its share of the limit,
- * starting from the store's last result for the key. The store itself decides when to retry, and its calls fail at once while it is down.
+ * starting from what the store last reported for the key. When to retry is the store's decision; while it is down, its calls fail at once.
  */
 export class LocalFallback implements Limiter {
   readonly #shared: Limiter;
   readonly #local: MemoryLimiter;
   readonly #log: Logger;
   readonly #warning = new Throttle(warnIntervalMs);
-  /** Requests awaiting the store's decision, by key. */
+  /** How many requests are waiting for the store's decision, by key. */
   readonly #waiting = new Map<string, number>();
   #isWarned = false;
 
@@ -37,7 +37,7 @@ export class LocalFallback implements Limiter {
     return this.#callShared('peek', key, limits);
   }
 
-  /** Releases the slot in both limiters, because one has granted it and the other has mirrored it. */
+  /** Releases the slot in both limiters: one granted it, the other mirrored it. */
   release(key: string, lease: string): void {
     this.#shared.release(key, lease);
     this.#local.release(key, lease);
@@ -48,9 +48,9 @@ export class LocalFallback implements Limiter {
     let isWaiting = false;
     const getShare = () => divideLimits(limits, this.#shared.instances);
     const takeLocally = () => this.#local[call](key, getShare());
-    // A slow store counts the request in any case, so the local share may let it pass early, but only the store may refuse it.
+    // A slow store counts the request anyway, so the local share may let it pass early, but only the store may reject it.
     const fallback = () => {
-      // A store that is known to be slow calls this function before it returns.
+      // A store known to be slow calls this function before it returns.
       if (call === 'take' && !this.#hasRoom(key, getShare(), isWaiting ? 0 : 1)) return undefined;
       const take = takeLocally();
       isLocal = take.refusedBy === undefined;
@@ -77,8 +77,8 @@ export class LocalFallback implements Limiter {
   }
 
   /**
-   * Returns true if half of the share would remain after all waiting requests. Other instances may have used more of the limit than this
-   * instance has seen, so a key near its limit waits until the store responds or is down.
+   * Returns true if at least half of the share would be left after all waiting requests. Other instances may have used more of the limit
+   * than this instance has seen, so a key close to its limit waits until the store responds or is down.
    *
    * @param more requests that are not waiting yet
    */
@@ -103,7 +103,7 @@ export class LocalFallback implements Limiter {
   /**
    * Logs that the store is unavailable.
    *
-   * @throws any other error
+   * @throws the error if it is a different one
    */
   #warn(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
@@ -113,7 +113,7 @@ export class LocalFallback implements Limiter {
   }
 }
 
-/** Divides limits so that all instances together grant them. Each instance grants at least one request. */
+/** Divides limits among all instances. Each of them grants at least one request. */
 function divideLimits(limits: Limits, instances: number): Limits {
   if (instances <= 1) return limits;
   const divide = (whole: number) => Math.max(1, Math.floor(whole / instances));

@@ -15,26 +15,24 @@ function createAllowanceMembers(limit: number, burst: number) {
   } as const satisfies Record<string, JsonSchema>;
 }
 
-/** The options of the stage. */
 export const optionsSchema = object({
   ...createAllowanceMembers(60, 20),
   concurrent: integer({ minimum: 1, maximum: 1_000_000, default: 8 }, 'Requests in flight at the same time.'),
   other: object(
     { default: {} },
-    'The allowance for requests other than model calls: lists, the key, token counts, stored responses. Never narrower than that for model calls.',
+    'The allowance for requests other than model calls: lists, the key, token counts, stored responses. Never less than that for model calls.',
     createAllowanceMembers(600, 100),
   ),
 });
 
-/** Values of the options. */
 export type RateLimitOptions = Infer<typeof optionsSchema>;
 
-/** The limits of a key's model calls. */
+/** Limits of a key's model calls. */
 export interface CallLimits extends Limits {
   readonly concurrent: number;
 }
 
-/** Returns the limits of a key's model calls. They come from the key, from the running plan or from the configuration, in this order. */
+/** Returns the limits of a key's model calls: those of the key, else of the current plan, else of the configuration. */
 export function resolveCallLimits(
   options: RateLimitOptions,
   keyLimits: RateLimits | undefined,
@@ -50,8 +48,8 @@ export function resolveCallLimits(
 }
 
 /**
- * Returns the limits of a key's other requests. They are never stricter than the limits of its model calls, so that a client can
- * count the tokens of every call.
+ * Returns the limits of a key's other requests. They are never stricter than those of its model calls, so that a client can count the
+ * tokens of every call.
  */
 export function resolveOtherLimits(configured: Limits, calls: Limits): Limits {
   const isNarrower = configured.limit / configured.period < calls.limit / calls.period;

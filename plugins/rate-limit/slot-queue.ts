@@ -2,12 +2,12 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Limiter, Limits, Take } from '#core/platform/shared/shared.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 
-/** Retry interval of the first waiting request, because other instances release slots without notice. */
+/** How often the first waiting request retries, because other instances release slots without notice. */
 const retryIntervalMs = 500;
 
 /**
- * Queues requests that wait for a slot of their key, in order of arrival. Only the first request of a key tries to take a slot, every
- * half second and when this process has released a slot.
+ * Queues requests that wait for a slot of their key, in order of arrival. Only a key's first request tries to take a slot: every half
+ * second, and whenever this process releases one.
  */
 export class SlotQueue {
   readonly #limiter: Limiter;
@@ -23,7 +23,7 @@ export class SlotQueue {
   /**
    * Calls `Limiter.take`, and waits while all slots of the key are in use.
    *
-   * @param milliseconds maximum wait; then the refusal is returned
+   * @param milliseconds how long to wait; after that, the rejection is returned
    * @throws the abort reason of the exchange
    */
   async take(key: string, limits: Limits, exchange: Exchange, milliseconds: number): Promise<Take> {
@@ -32,7 +32,7 @@ export class SlotQueue {
       const take = await this.#limiter.take(key, limits);
       if (take.refusedBy !== 'concurrency') return take;
     }
-    // If the client left during the call to the limiter, nothing would wake this request.
+    // If the client left while the limiter was being called, nothing would wake this request.
     if (exchange.isAborted) throw exchange.abortReason;
     const waiter = new Waiter();
     const queue = this.#queues.get(key) ?? new Set();
@@ -43,7 +43,7 @@ export class SlotQueue {
         const remainingMs = Math.max(0, deadline - this.#now());
         exchange.isQueued = true;
         await waiter.pause(findFirst(queue) === waiter ? Math.min(remainingMs, retryIntervalMs) : remainingMs);
-        // The request now waits for the store, not for a slot.
+        // From here on, the request waits for the store, not for a slot.
         exchange.isQueued = false;
         if (exchange.isAborted) throw exchange.abortReason;
         const isExpired = this.#now() >= deadline;
@@ -58,7 +58,7 @@ export class SlotQueue {
     }
   }
 
-  /** Releases a slot, and wakes the first request that waits for it. */
+  /** Releases a slot and wakes the first request waiting for it. */
   release(key: string, lease: string): void {
     this.#limiter.release(key, lease);
     this.#wakeFirst(key);
@@ -81,7 +81,7 @@ class Waiter {
     this.#wakeUp.resolve();
   }
 
-  /** Resolves after this time or on a wake-up, including a wake-up since the last pause. */
+  /** Resolves after this time or once woken, even if that was since the last pause. */
   async pause(milliseconds: number): Promise<void> {
     await waitForFirst([this.#wakeUp.promise], milliseconds);
     this.#wakeUp = Promise.withResolvers();

@@ -22,8 +22,8 @@ const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('h
 
 /**
  * Limits the requests of each key. Model calls are limited per period and in flight. All other requests (lists, the key, token counts,
- * stored responses, unknown paths) have a separate, wider allowance per period. The key's limits take precedence over the limits of the
- * active plan, and these over the configured limits.
+ * stored responses, unknown paths) share a separate, wider allowance per period. The key's own limits override those of the active plan,
+ * which override the configured ones.
  *
  * @throws GatewayError `rate_limited` with the seconds to wait
  */
@@ -80,13 +80,13 @@ export const rateLimitStage = defineStage({
       const state = { ...limits, ...pickRemaining(take) };
       exchange.set(rateLimitState, state);
       const { lease } = take;
-      // If the client disconnected during the call to the store, `done` may already have run.
+      // If the client disconnected while the store was being called, `done` may already have run.
       if (lease !== undefined && exchange.isAborted) slotQueue.release(key, lease);
       else if (lease !== undefined) exchange.set(heldSlot, { key, lease });
       refuse(exchange, take, limits, state);
     }
 
-    /** Takes from the allowance of other requests. `GET /v1/key` needs the state of the model call limits. */
+    /** Takes from the allowance for other requests. `GET /v1/key` also needs the state of the model call limits. */
     function enterOther(exchange: Exchange, keyId: string, calls: CallLimits): void | Promise<void> {
       const limits = resolveOtherLimits(options.other, calls);
       const settle = (callsTake: Take, take: Take): void => {

@@ -38,7 +38,7 @@ export const companyStep: CheckoutStep = {
     if (company !== undefined && 'wrong' in company)
       throw new FieldErrors({ [company.wrong]: `receipts.${company.wrong}_wrong` });
     return async (transaction, { id, isNew }) => {
-      // The latest submission determines whom the receipt names.
+      // The latest submission determines who the receipt names.
       if (!isNew) await transaction.execute('delete from receipt_company where order_id = ?', [id]);
       if (company !== undefined)
         await transaction.execute('insert into receipt_company (order_id, company, npwp) values (?, ?, ?)', [

@@ -6,12 +6,12 @@ interface ReceiptCompany {
   readonly npwp: string | undefined;
 }
 
-/** Maximum characters of each form field, as counted by HTML and form schemas. */
+/** Maximum length of each form field, counted as HTML and form schemas do. */
 export const companyLengths = { company: 120, npwp: 40 } as const;
 
 /**
- * Normalizes an Indonesian tax number to its stored form: 16 digits (an old number of 15 digits gets a leading zero), or 22 for a place of
- * business. Dots, hyphens and spaces are removed. There is no further check, because the numbers have no public check digit.
+ * Normalizes an Indonesian tax number to the form in which it is stored: 16 digits (an old 15-digit number gets a leading zero), or 22 for
+ * a place of business. Removes dots, hyphens and spaces. Nothing else is checked, because these numbers have no published check digit.
  *
  * @returns undefined for any other text
  */
@@ -27,7 +27,7 @@ export function maskNpwp(npwp: string): string {
   return '•'.repeat(Math.max(0, npwp.length - 4)) + npwp.slice(-4);
 }
 
-/** Reads the form fields `company` and `npwp`: undefined if both are empty, or the name of an invalid field. */
+/** Reads the form fields `company` and `npwp`. Returns undefined if both are empty, or the name of an invalid field. */
 export function parseCompany({
   company = '',
   npwp = '',

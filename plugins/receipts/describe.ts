@@ -7,7 +7,7 @@ import { wholePrice } from './content.ts';
 import { getBuyer, formatNumber, type PaymentReceipt, type Receipt } from './read.ts';
 
 interface DescribeOptions {
-  /** Shows the receipt without a company that was added later. */
+  /** Leaves out a company that was added later. */
   readonly isAsIssued?: boolean;
   /** Hides all but the last digits of the buyer's tax number. */
   readonly isMasked?: boolean;
@@ -15,7 +15,7 @@ interface DescribeOptions {
 
 const refreshIntervalSeconds = 5;
 
-/** Describes the printed receipt from stored receipts only. Dates use the shop's time zone and the reader's language. */
+/** Describes the printed receipt, from stored receipts only. Dates are in the shop's time zone and the reader's language. */
 export function describeReceipt(
   { receipt, refunds }: PaymentReceipt,
   { t, language }: Pick<PageRequest, 't' | 'language'>,

@@ -6,8 +6,8 @@ import type { ReceiptContent } from './content.ts';
 const retained = { isRetained: true } as const;
 
 /**
- * The receipt of a payment or a refund. A trigger prevents changes; its number and a company are each added once. It has no relation to the
- * account and the order, because it must be kept longer. It stays when their personal data is removed, and is deleted after
+ * The receipt of a payment or a refund. A trigger prevents changes, except that its number and a company can each be added once. It has no
+ * foreign key to the account or the order, because it must be kept longer: it outlives their personal data and is deleted after
  * `seller.keep_years`.
  */
 export const Receipt = defineEntity({
@@ -15,26 +15,26 @@ export const Receipt = defineEntity({
   properties: {
     id: p.uuid().primary(),
     kind: p.enum(['payment', 'refund'] as const),
-    /** The payment, or for a refund the refunded payment. */
+    /** The payment; for a refund, the refunded payment. */
     paymentId: p.uuid(),
     refundKey: impersonal(p.text().nullable().unique()),
     orderId: p.uuid().index('receipt_order'),
     accountId: p.uuid().index('receipt_account'),
-    /** Code of the order. */
+    /** Order code. */
     code: personal(p.text(), retained),
-    /** When the payment was made, or the refund finished. */
+    /** When the payment was made, or the refund was completed. */
     madeAt: personal(p.datetime().index('receipt_made_at'), retained),
     currency: personal(p.text(), retained),
     amount: personal(p.bigint('number').check('amount > 0'), retained),
-    /** Tax included in the amount; null if the seller stated none. */
+    /** The tax that the amount includes; null if the seller stated none. */
     tax: personal(p.bigint('number').nullable(), retained),
-    /** Name of the account at the time of the payment. */
+    /** The account's name at the time of the payment. */
     buyer: personal(p.text(), retained),
     /** Company named at checkout. */
     company: personal(p.text().nullable(), retained),
     npwp: personal(p.text().nullable(), retained),
     content: personal(p.json<ReceiptContent>(), retained),
-    /** Company added afterwards; can be added once. */
+    /** Company added later; can be added only once. */
     addedCompany: personal(p.text().nullable(), retained),
     addedNpwp: personal(p.text().nullable(), retained),
     addedAt: p.datetime().nullable(),
@@ -58,7 +58,7 @@ export const Receipt = defineEntity({
   ],
 });
 
-/** Company that a buyer named at checkout, stored until the payment's receipt names it. */
+/** The company that a buyer named at checkout, kept until the payment's receipt names it. */
 export const ReceiptCompany = defineEntity({
   name: 'ReceiptCompany',
   tableName: 'receipt_company',

@@ -8,7 +8,7 @@ import { operatorReceiptPage, ownReceiptPage, signedReceiptPage } from './pages.
 import { receipts } from './resource.ts';
 import { sellerSection } from './section.ts';
 
-/** Receipts that are stored with the payment, never change, and get sequential numbers. */
+/** Receipts that are stored with the payment, never change, and have sequential numbers. */
 export const plugin: GatewayPlugin = {
   name: 'receipts',
   register({ gateway }) {

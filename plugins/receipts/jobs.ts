@@ -8,9 +8,9 @@ export const retention: JobDefinition = {
   schedule: { pattern: '23 3 * * *' },
   async run(_data, { database, section, log }) {
     const { name, keep_years: years } = section(sellerSection);
-    // Without a seller, the retention period of its receipts is unknown.
+    // Without a seller, it is unknown how long receipts must be kept.
     if (name === undefined) return;
-    // A refund references its payment, whose receipt is at least as old.
+    // A refund refers to its payment, whose receipt is at least as old.
     const removed = await database.query(
       `delete from receipt r where (number is not null or is_test) and not exists (
          select 1 from receipt of_order where of_order.order_id = r.order_id
@@ -18,7 +18,7 @@ export const retention: JobDefinition = {
        ) returning 1`,
       [years],
     );
-    if (removed.length > 0) log.info(`removed ${removed.length} receipts that are older than ${years} years`);
+    if (removed.length > 0) log.info(`removed ${removed.length} receipts older than ${years} years`);
   },
 };
 

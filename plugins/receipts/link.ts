@@ -8,8 +8,8 @@ const secretName = 'receipt-link';
 const lifetimeMs = 30 * 86_400_000;
 
 /**
- * Returns the URL in a mail that opens one receipt without signing in, for 30 days. It ends in the receipt's id and the expiry time (epoch
- * seconds), with the HMAC-SHA-256 of both.
+ * Returns the URL in a mail that opens one receipt without signing in, for 30 days. It ends in the receipt's id, the expiry time (epoch
+ * seconds) and the HMAC-SHA-256 of both.
  */
 export async function createSignedUrl(
   { database, service, now }: Pick<Host, 'database' | 'service' | 'now'>,
@@ -22,7 +22,7 @@ export async function createSignedUrl(
 /**
  * Verifies the token of a receipt link.
  *
- * @returns the receipt's id; undefined for an invalid or expired token
+ * @returns the receipt's id, or undefined if the token is invalid or has expired
  */
 export async function verifyToken(database: Queries, token: string, now: number): Promise<string | undefined> {
   const [id = '', until = '', signature = ''] = token.split('.');

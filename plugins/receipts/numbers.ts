@@ -3,15 +3,15 @@ import { wakeJob } from '#core/gateway/host/wake-job.ts';
 import type { Transactions } from '#core/platform/database/database.ts';
 
 const batchSize = 1_000;
-/** Seconds between two runs of the job, in addition to those triggered by payments. */
+/** Seconds between runs of the job, apart from those triggered by payments. */
 const intervalSeconds = 15;
 
 const numberJobName = 'number-receipts';
 
 /**
- * Assigns numbers to all waiting receipts: payments in the order in which they were paid, then refunds whose payment has a number. Each
- * batch is a transaction that locks the series, so several instances may run concurrently, and a crash at any point neither duplicates nor
- * skips a number.
+ * Numbers all receipts that have no number yet: payments in the order in which they were paid, then refunds whose payment has a number.
+ * Each batch is a transaction that locks the series, so several instances may run this concurrently, and a crash at any point neither
+ * duplicates nor skips a number.
  */
 export async function numberReceipts(database: Transactions): Promise<void> {
   for (;;) {
@@ -30,7 +30,7 @@ const waitingConditions = {
 async function numberBatch(database: Transactions, kind: keyof typeof waitingConditions): Promise<number> {
   return database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from receipt_series where kind = ? for update', [kind]);
-    // A separate statement after the lock, so that it sees numbers assigned by other instances.
+    // A separate statement after the lock, so that it sees numbers that other instances have assigned.
     const numbered = await transaction.execute<unknown[]>(
       `with waiting as (
          select r.id, row_number() over (order by r.made_at, r.created_at, r.id) as place
@@ -47,7 +47,7 @@ async function numberBatch(database: Transactions, kind: keyof typeof waitingCon
   });
 }
 
-/** Wakes the job, at most once per second for any number of payments. */
+/** Wakes the job, at most once per second however many payments there are. */
 export async function wakeNumbering(host: Pick<Host, 'jobs' | 'monotonic'>): Promise<void> {
   await wakeJob(host, numberJobName);
 }

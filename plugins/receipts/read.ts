@@ -9,26 +9,26 @@ const columns = `r.id, r.kind, r.payment_id, r.refund_key, r.order_id, r.account
   coalesce(r.added_npwp, p.added_npwp) as added_npwp, ${epoch('coalesce(r.added_at, p.added_at)')} as added_at,
   r.is_test, r.number::float8 as number, ${epochs('r.made_at')}`;
 
-/** Joins each refund with the receipt `p` of its payment, because a company added to that receipt is the buyer on both. */
+/** Joins each refund with the receipt `p` of its payment, because a company added there is the buyer on both. */
 const receiptsWithPayments = `receipt r left join receipt p on r.kind = 'refund' and p.kind = 'payment' and p.payment_id = r.payment_id`;
 
 type ReceiptRow = RowWithout<typeof ReceiptEntity, 'content' | 'numbered_at' | 'created_at'> & {
   readonly content: ReceiptContent;
-  /** Number of the refunded payment's receipt. */
+  /** For a refund, the number of its payment's receipt. */
   readonly of_number: number | null;
 };
 
 /** A stored receipt. */
 export type Receipt = RecordOf<ReceiptRow>;
 
-/** The receipt of a payment, followed by the receipts of its refunds in chronological order. */
+/** The receipt of a payment, followed by those of its refunds, oldest first. */
 export interface PaymentReceipt {
   readonly receipt: Receipt;
   readonly refunds: readonly Receipt[];
 }
 
 /**
- * Reads the receipt of a payment, with the receipts of its refunds.
+ * Reads the receipt of a payment and those of its refunds.
  *
  * @param id receipt id of a payment or of one of its refunds
  * @returns undefined if there is none
@@ -36,7 +36,7 @@ export interface PaymentReceipt {
 export async function readPaymentReceipt(database: Queries, id: string): Promise<PaymentReceipt | undefined> {
   if (!uuid.test(id)) return undefined;
   const rows = await database.query<ReceiptRow>(
-    // Joined by the order, which has an index that covers refunds too.
+    // Joined by the order, whose index also covers refunds.
     `select ${columns} from ${receiptsWithPayments} join receipt one on one.order_id = r.order_id and one.payment_id = r.payment_id
      where one.id = ? order by r.kind, r.made_at, r.created_at, r.id`,
     [id],
@@ -45,7 +45,7 @@ export async function readPaymentReceipt(database: Queries, id: string): Promise
   return receipt === undefined ? undefined : { receipt, refunds };
 }
 
-/** Finds the id of a payment's receipt; undefined if none was stored. */
+/** Returns the id of a payment's receipt, or undefined if none was stored. */
 export async function findPaymentReceiptId(database: Queries, paymentId: string): Promise<string | undefined> {
   const [row] = await database.query<{ id: string }>(
     `select id from receipt where payment_id = ? and kind = 'payment'`,
@@ -57,13 +57,13 @@ export async function findPaymentReceiptId(database: Queries, paymentId: string)
 export const buildOwnPath = (id: string) => `/receipts/${id}`;
 export const buildOperatorPath = (id: string) => `/operator/receipts/${id}`;
 
-/** Formats a receipt number: `000123`, for refunds `R-000012`. */
+/** Formats a receipt number: `000123`; for refunds, `R-000012`. */
 export function formatNumber({ kind, number }: Pick<Receipt, 'kind' | 'number'>): string | undefined {
   if (number === undefined) return undefined;
   return `${kind === 'refund' ? 'R-' : ''}${String(number).padStart(6, '0')}`;
 }
 
-/** Lists the receipts of an order, the activating payment's first. */
+/** Lists an order's receipts, that of the activating payment first. */
 export async function listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]> {
   const rows = await database.query<ReceiptRow>(
     `select ${columns} from ${receiptsWithPayments} where r.order_id = ?
@@ -77,7 +77,7 @@ export async function listReceipts(database: Queries, orderId: string): Promise<
   });
 }
 
-/** Reads the company of an order: from its newest receipt, otherwise as named at checkout. */
+/** Reads the company of an order: from its newest receipt, or else as named at checkout. */
 export async function readCompany(
   database: Queries,
   orderId: string,
@@ -96,14 +96,14 @@ export async function readCompany(
 interface ReceiptFilter {
   readonly words?: string | undefined;
   readonly waiting?: boolean | undefined;
-  /** Cursor: id of the receipt before the first result. */
+  /** Id of the last receipt of the previous page. */
   readonly after?: string | undefined;
 }
 
 /**
  * Finds receipts, newest first.
  *
- * @param filter `words`: an order's code, a part of a name, or a receipt's number
+ * @param filter `words`: an order code, part of a name, or a receipt number
  */
 export async function findReceipts(
   database: Queries,
@@ -124,7 +124,7 @@ export async function findReceipts(
   return rows.map((row) => toRecord(row) as Receipt);
 }
 
-/** Lists the receipts for the books by number, within a time range. */
+/** Lists the receipts in a time range for the books, by number. */
 export async function listReceiptLines(
   database: Queries,
   { since, until, currency }: { readonly since: Date; readonly until: Date; readonly currency: string },
@@ -158,7 +158,7 @@ export async function listReceiptLines(
   });
 }
 
-/** Returns the buyer: the company added last (for a refund, on its payment's receipt), otherwise the company or person at checkout. */
+/** Returns the buyer: the company added last (for a refund, to its payment's receipt), or else the company or person named at checkout. */
 export function getBuyer(
   { buyer, company, npwp, addedAt, addedCompany, addedNpwp }: Receipt,
   isAsIssued = false,

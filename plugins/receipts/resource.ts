@@ -10,10 +10,10 @@ export const receiptsPath = '/operator/receipts';
 /** Receipts of payments and refunds, newest first. */
 export const receipts = defineResource({
   name: 'receipt',
-  summary: 'list receipts of payments and refunds, the newest first',
+  summary: 'list receipts of payments and refunds, newest first',
   query: object({
     words: text('The number of a receipt or of an order, or a part of the buyer.', 200),
-    waiting: boolean('only receipts that wait for their number'),
+    waiting: boolean('only receipts that have no number yet'),
     after: createAfterSchema('receipt'),
   }),
   view: defineView<Receipt>()(

@@ -12,30 +12,29 @@ const tax = object(['name', 'rate'], 'A tax that prices include.', {
   rate: number({ minimum: 0, maximum: 100 }, 'Percent of `base`.'),
   base: string(
     { pattern: '^[1-9]\\d{0,3}(/[1-9]\\d{0,3})?$' },
-    'Fraction of the price before tax to which the rate applies, such as 11/12. Default: all of it.',
+    'The part of the price before tax to which the rate applies, such as 11/12. Default: all of it.',
   ),
   from: string(
     { pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
-    'First day, in `service.time_zone`, on which payments include it. Default: always. Of several taxes, the latest applies.',
+    'First day, in `service.time_zone`, on which payments include it. Default: always. If there are several taxes, the latest applies.',
   ),
   rounding: {
     enum: ['nearest', 'down', 'up'],
-    description: 'How the tax of a payment is rounded to the smallest unit of the currency. Default: nearest.',
+    description: 'How the tax on a payment is rounded to the smallest unit of the currency. Default: nearest.',
   },
 });
 
-/** The section `seller`: the seller named on receipts. */
 export const sellerSection = defineSection({
   name: 'seller',
   schema: object(
     { default: {} },
-    'The seller on receipts. With a name, each payment gets a receipt with a sequential number, which is stored with the payment and never changes. Without a name, the page of an order is a simple receipt in the name of the service.',
+    'The seller named on receipts. With a name, each payment gets a receipt with a sequential number, which is stored with the payment and never changes. Without a name, the order page is a simple receipt in the name of the service.',
     {
-      name: string({ minLength: 1, maxLength: 120 }, 'Name of the company or person that sells.'),
+      name: string({ minLength: 1, maxLength: 120 }, 'Name of the company or person who sells.'),
       address: string({ minLength: 1, maxLength: 400 }, 'Postal address; may have several lines.'),
       npwp: string(
         { minLength: 1, maxLength: 40 },
-        'Indonesian tax number (NPWP) of the seller, in quotes: 16 digits, 22 digits for a place of business, or the 15 digits of an old one. Receipts show it only if they show a tax, because the NPWP of a person is also an identity number.',
+        'The seller’s Indonesian tax number (NPWP), in quotes: 16 digits, 22 for a place of business, or the 15 of an old one. Receipts show it only if they show a tax, because a person’s NPWP is also an identity number.',
       ),
       contact: string(
         { minLength: 1, maxLength: 120 },
@@ -47,12 +46,12 @@ export const sellerSection = defineSection({
       ),
       tax: {
         description:
-          'Tax included in the prices: one tax, or a list with an entry for each change. none, the default: receipts show no tax. A receipt keeps the tax that was in force on its day.',
+          'Tax included in the prices: one tax, or a list with one entry per change. none, the default: receipts show no tax. A receipt keeps the tax that applied on its day.',
         anyOf: [{ const: 'none' }, tax, array({ minItems: 1, maxItems: 20, items: tax })],
       },
       keep_years: integer(
         { minimum: 1, maximum: 50, default: 10 },
-        'Years to keep receipts, counted from the end of the calendar year of the payment, even if the account of the buyer is deleted.',
+        'Years to keep receipts, counted from the end of the calendar year of the payment, even if the buyer’s account is deleted.',
       ),
     },
   ),
@@ -76,7 +75,7 @@ export const sellerSection = defineSection({
     if (name === undefined) return isOpenShop(all.get) ? [noSellerNotice] : [];
     const hasTax = stated !== undefined && stated !== 'none';
     return [
-      ...(address === undefined ? ['seller.address is not set, so receipts have no address of the seller'] : []),
+      ...(address === undefined ? ['seller.address is not set, so receipts do not show the seller’s address'] : []),
       ...(hasTax && npwp === undefined && all.get(currencySection) === 'IDR'
         ? ['seller.tax is stated without seller.npwp: a receipt with PPN names the NPWP of the seller']
         : []),
@@ -85,7 +84,7 @@ export const sellerSection = defineSection({
 });
 
 const noSellerNotice =
-  'seller.name is not set, and payments received until then never get a receipt: set seller: { name, address } before the first sale';
+  'seller.name is not set; payments received before it is will never get a receipt: set seller: { name, address } before the first sale';
 
 type SellerTax = Infer<typeof tax>;
 export type Seller = SectionValue<typeof sellerSection>;
@@ -104,7 +103,7 @@ function checkTax({ included = true, base = wholePrice, from }: SellerTax, path:
     report([...path, 'from'], `is "${from}", which is not a valid date`, 'use one such as 2025-01-01');
 }
 
-/** Finds the tax included in the payments of a day (`2026-11-22`, in the service's time zone); undefined if there is none. */
+/** Returns the tax included in payments on a day (`2026-11-22`, in the service's time zone), or undefined if there is none. */
 export function findTax({ tax: stated }: Pick<Seller, 'tax'>, day: string): ReceiptTax | undefined {
   if (stated === undefined || stated === 'none') return undefined;
   const startedTaxes = [stated].flat().filter(({ from = '' }) => from <= day);

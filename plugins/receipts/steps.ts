@@ -5,20 +5,18 @@ import { numberReceipts } from './numbers.ts';
 import { findPaymentReceiptId, formatNumber, readPaymentReceipt } from './read.ts';
 import { sellerSection } from './section.ts';
 
-/*
- * Functions that core calls within its transactions, and that pages and mails of orders use.
- */
+/* Functions that core calls within its transactions, and that pages and order mails use. */
 
 export { listReceiptLines, listReceipts, readCompany } from './read.ts';
 export { storePayment, storeRefund } from './store.ts';
 
-/** Returns the years for which receipts are kept; undefined without a seller. */
+/** Returns how many years receipts are kept, or undefined if there is no seller. */
 export function readRetentionYears({ section }: Pick<Host, 'section'>): number | undefined {
   const { name, keep_years: years } = section(sellerSection);
   return name === undefined ? undefined : years;
 }
 
-/** Reads the receipt for a mail. Assigns waiting numbers first, so that the mail need not wait for the job. */
+/** Reads the receipt for a mail. Assigns outstanding numbers first, so that the mail need not wait for the job. */
 export async function readMailedReceipt(
   host: Host,
   paymentId: string,
@@ -28,7 +26,7 @@ export async function readMailedReceipt(
   const id = await findPaymentReceiptId(database, paymentId);
   if (id === undefined) return undefined;
   await numberReceipts(database).catch((error: unknown) => {
-    log.warn(`receipts could not be numbered for a mail: ${(error as Error).message}`);
+    log.warn(`could not number receipts for a mail: ${(error as Error).message}`);
   });
   const paymentReceipt = await readPaymentReceipt(database, id);
   if (paymentReceipt === undefined) return undefined;

@@ -14,7 +14,7 @@ import { type Seller, sellerSection, findTax } from './section.ts';
 import { computeTaxBase, computeIncludedTax } from './tax.ts';
 
 /*
- * Stores receipts within the transactions in which core records a payment or finishes a refund: one statement reads and one inserts, and
+ * Stores receipts within the transactions in which core records a payment or completes a refund. One statement reads and one inserts, and
  * two payments never share a lock.
  */
 
@@ -95,7 +95,7 @@ function describeSale(host: StoringHost, seller: Seller, sale: SaleRow, remark: 
     },
     outcome: sale.outcome,
     ...(sale.issuer !== null && { issuer: sale.issuer }),
-    // Until the provider names the payment, its charge is the reference.
+    // Until the provider reports an id for the payment, the charge's reference is used.
     reference: sale.payment_id.startsWith('charge:') ? sale.reference : sale.payment_id,
     ...(sale.lines !== null && { lines: sale.lines }),
   };
@@ -109,13 +109,13 @@ function describeSeller({ service }: StoringHost, seller: Seller, statesTax: boo
 interface RefundRow {
   readonly key: string;
   readonly amount: number;
-  /** Amount of the same payment that was refunded before. */
+  /** How much of the same payment had been refunded before. */
   readonly before: number;
   readonly content: ReceiptContent;
 }
 
 /**
- * Stores a refund's receipt. Tax and base are computed from the sum of all refunds, so that a payment refunded in parts leaves no
+ * Stores a refund's receipt. Tax and base are computed from the sum of all refunds so far, so that a payment refunded in parts leaves no
  * remainder.
  */
 export async function storeRefund(transaction: EntityManager, refundKey: string): Promise<void> {
@@ -141,7 +141,7 @@ export async function storeRefund(transaction: EntityManager, refundKey: string)
   );
 }
 
-/** Returns the tax base of a refund; undefined if the payment's receipt states no tax base. */
+/** Returns the tax base of a refund, or undefined if the payment's receipt states none. */
 function computeRefundTaxBase(before: number, after: number, { tax, taxBase }: ReceiptContent): number | undefined {
   if (tax === undefined || taxBase === undefined) return undefined;
   return (computeTaxBase(after, tax) ?? 0) - (computeTaxBase(before, tax) ?? 0);

@@ -1,8 +1,8 @@
 import type { ReceiptTax } from './content.ts';
 
 /**
- * Returns the tax that an amount includes, in the unit of the amount. With 12% of 11/12 of the price, Rp 289.000 consist of 260.360 and
- * 28.640 of tax. The computation is exact, without floating point until the result, a whole number.
+ * Returns the tax included in an amount, in the same unit. With 12% on 11/12 of the price, Rp 289.000 is 260.360 plus 28.640 tax. The
+ * computation is in integers, so it is exact.
  */
 export function computeIncludedTax(amount: number, { rate, base, rounding }: Omit<ReceiptTax, 'name'>): number {
   const [percent, hundred] = parseFraction(formatDecimal(rate));
@@ -12,10 +12,10 @@ export function computeIncludedTax(amount: number, { rate, base, rounding }: Omi
 }
 
 /**
- * Returns the base of the tax that an amount includes (in Indonesia the DPP, *nilai lain*), to the nearest unit: 11/12 of Rp 16.216 without
- * tax are 14.865.
+ * Returns the base of the tax included in an amount (in Indonesia the DPP, *nilai lain*), to the nearest unit: 11/12 of Rp 16.216 before
+ * tax is 14.865.
  *
- * @returns undefined if the base is the whole price without tax
+ * @returns undefined if the base is the whole price before tax
  */
 export function computeTaxBase(amount: number, tax: Omit<ReceiptTax, 'name'>): number | undefined {
   const [part, whole] = parseFraction(tax.base);
@@ -23,13 +23,13 @@ export function computeTaxBase(amount: number, tax: Omit<ReceiptTax, 'name'>): n
   return Number(divide(BigInt(amount - computeIncludedTax(amount, tax)) * part, whole, 'nearest'));
 }
 
-/** Formats a rate without an exponent, because parsing 1e-7 would fail every payment that contains it. */
+/** Formats a rate without an exponent. A rate such as 1e-7 could not be parsed, and every payment with it would fail. */
 function formatDecimal(rate: number): string {
   const text = String(rate);
   return text.includes('e') ? rate.toFixed(20) : text;
 }
 
-/** Parses the numerator and the denominator of `11/12`, `11.5` or `12`. */
+/** Parses `11/12`, `11.5` or `12` into numerator and denominator. */
 function parseFraction(text: string): readonly [bigint, bigint] {
   const [over = '1', under] = text.split('/');
   if (under !== undefined) return [BigInt(over), BigInt(under)];

@@ -9,13 +9,13 @@ import { retirementsSection } from './section.ts';
 
 const listJob: JobDefinition = {
   name: 'read-model-lists',
-  description: "Reads vendors' lists of models, with the days on which models end.",
+  description: "Reads vendors' lists of models and the days on which models end.",
   schedule: { pattern: '41 4 * * *' },
   attempts: 1,
   run: (_data, host) => readLists(host),
 };
 
-/** Warns before a vendor retires a model, and suggests a successor. It changes no routes. */
+/** Warns before a vendor retires a model, and suggests a successor. Never changes routes. */
 export const plugin: GatewayPlugin = {
   name: 'retirements',
   register({ gateway }) {
@@ -26,6 +26,6 @@ export const plugin: GatewayPlugin = {
     gateway.routeNotes(readRouteNotes);
     gateway.modelNotes(readModelNotes);
     gateway.page(retirementsPage);
-    gateway.resource(retirements, { description: 'list routes whose vendor retires their model' });
+    gateway.resource(retirements, { description: 'list routes whose model the vendor retires' });
   },
 };

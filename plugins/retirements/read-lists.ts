@@ -15,7 +15,7 @@ import {
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
-    /** A vendor retires, or has retired, a route's model. Sent when this is first seen, and again a week before the end. */
+    /** A vendor is going to retire a route's model, or has. Sent when first seen, and again a week before the end. */
     'model.retiring': { readonly route: string; readonly state: string };
   }
 }
@@ -24,7 +24,7 @@ type ListHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
 const finalNoticeDays = 7;
 
-/** Reads each vendor's list once, stores the states of the routes' models, and records notices for operators. */
+/** Reads each vendor's list once, stores what it says about the routes' models, and records notices for operators. */
 export async function readLists(host: ListHost): Promise<void> {
   const byUpstream = Map.groupBy(listUniqueRoutes(host.catalog.models), ({ upstream }) => upstream);
   if (host.section(retirementsSection).ask)
@@ -44,15 +44,15 @@ async function readList(host: ListHost, upstream: Upstream, routes: readonly Rou
     for (const route of routes) await storeRouteState(host, route, lists);
   } catch (error) {
     if (!(error instanceof LookupFailed)) throw error;
-    // Many servers have no list.
+    // 404 is not worth a warning: many servers have no list.
     if (error.status !== 404) host.log.warn(`upstream ${upstream.name} does not list its models: ${error.message}`);
     for (const { id } of routes) await storeFailure(host, id, error.message);
   }
 }
 
 /**
- * Stores the state of a route's model. Some vendors do not list all models for all keys. A model therefore counts as missing if the key
- * whose list had it now gets a list without it, or if that key was replaced and all lists lack the model.
+ * Stores the state of a route's model. Some vendors do not list all models for every key. A model therefore counts as missing only if the
+ * key that used to list it no longer does, or if that key was replaced and no key lists the model.
  */
 async function storeRouteState(
   { database, now }: ListHost,

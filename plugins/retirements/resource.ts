@@ -2,13 +2,12 @@ import { defineView } from '#core/web/resources/field.ts';
 import { defineResource, takeFirst } from '#core/web/resources/resource.ts';
 import { readRetirements, type Retirement } from './retirements.ts';
 
-/** Path of the page that lists retirements. */
 export const retirementsPath = '/operator/retirements';
 
-/** Routes whose models are retired by their vendors. */
+/** Routes whose models their vendors retire. */
 export const retirements = defineResource({
   name: 'retirement',
-  summary: 'list routes whose vendor retires their model, the earliest end first',
+  summary: 'list routes whose model the vendor retires, earliest end first',
   view: defineView<Retirement>('retirements')({
     route: { type: 'text', label: 'operator.route', fit: 'id', at: 'title', of: 'route' },
     state: {

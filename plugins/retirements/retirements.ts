@@ -5,20 +5,20 @@ import { epoch } from '#core/platform/database/rows.ts';
 import type { Formatter } from '#core/web/texts/formatter.ts';
 import { retirementsSection } from './section.ts';
 
-/** A route whose vendor retires its model. */
+/** A route whose model its vendor retires. */
 export interface Retirement {
   readonly route: string; // upstream/model
-  /** `ending`: ends within the days of notice. `missing`: no longer on a list that contained it. */
+  /** `ending`: ends within the notice period. `missing`: no longer on a list that contained it. */
   readonly state: 'ending' | 'ended' | 'missing';
-  /** First day (UTC) without the model; undefined if the model is only missing from the list. */
+  /** First day (UTC) without the model; undefined if it is only missing from the list. */
   readonly endsOn: string | undefined;
-  /** Epoch ms when the list was first seen without the model. */
+  /** When the model was first missing from the list, epoch ms. */
   readonly missingSince: number | undefined;
-  /** The vendor's name of a suggested successor. */
+  /** The vendor's name for a suggested successor. */
   readonly successor: string | undefined;
   /** Public names of the models that the route serves. */
   readonly models: readonly string[];
-  /** Public names of the models whose routes all retire. */
+  /** Public names of the models all of whose routes are retired. */
   readonly lost: readonly string[];
 }
 
@@ -31,7 +31,7 @@ interface Row {
 
 type RetirementHost = Pick<Host, 'catalog' | 'database' | 'section' | 'now'>;
 
-/** Reads routes whose model has ended or ends soon, according to the vendor's list or its published dates. The earliest end is first. */
+/** Reads the routes whose model has ended or ends soon, according to the vendor's list or its published dates, earliest end first. */
 export async function readRetirements(host: RetirementHost): Promise<Retirement[]> {
   const { catalog, database, section, now } = host;
   const routes = listUniqueRoutes(catalog.models);
@@ -73,17 +73,17 @@ export function listUniqueRoutes(models: readonly Model[]): Route[] {
   return [...new Map(models.flatMap(({ routes }) => routes.map((route) => [route.id, route]))).values()];
 }
 
-/** Returns the day in UTC, like the days that vendors publish. */
+/** Returns the day in UTC, as vendors publish days. */
 function getDay(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** Formats a vendor's day. The result is the same in every time zone. */
+/** Formats a vendor's day, the same in every time zone. */
 export function formatDay(day: string | undefined, format: Pick<Formatter, 'day'>): string {
   return day === undefined ? '' : format.day(new Date(`${day}T12:00:00Z`)).text;
 }
 
-/** Finds a public model that already routes to the successor, as an alternative for customers. */
+/** Finds a public model that already uses the successor, to offer customers an alternative. */
 export function findServedSuccessor(
   { catalog }: Pick<Host, 'catalog'>,
   { successor }: Pick<Retirement, 'successor'>,

@@ -8,21 +8,21 @@ interface VendorModel {
   readonly id: string;
   /** First day (UTC) without the model, if listed. */
   readonly endsOn: string | undefined;
-  /** Replacement that the vendor recommends, if listed. */
+  /** The replacement that the vendor recommends, if listed. */
   readonly successor: string | undefined;
-  /** Creation time in epoch seconds; 0 if the list lacks it. */
+  /** Creation time in epoch seconds; 0 if not listed. */
   readonly created: number;
 }
 
 interface VendorList {
   readonly models: readonly VendorModel[];
-  /** False if the vendor sent only a part of the list, so that absent models do not count as missing. */
+  /** False if the vendor sent only part of the list, so that absent models do not count as missing. */
   readonly isComplete: boolean;
 }
 
 const maxListBytes = 8_388_608;
 
-/** Members of an entry that contain the end of a model and its successor, by vendor. */
+/** Which fields of an entry contain the end and the successor of a model, by vendor. */
 const endMembers = [
   // Source: OpenAI API reference, "List models".
   { presets: ['openai'], end: 'shutdown_date', successor: undefined },
@@ -32,28 +32,27 @@ const endMembers = [
   { presets: ['mistral'], end: 'deprecation', successor: 'deprecation_replacement_model' },
 ] as const;
 
-/** Maximum number of keys to try, because a key may be refused or see different models. */
+/** How many keys are tried. A key may be rejected, or see different models. */
 export const maxKeys = 3;
 
 function listKeys({ apiKeys }: Upstream): string[] {
   return apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
 }
 
-/** Returns the digests of all keys of an upstream. */
 export function digestKeys(upstream: Upstream): string[] {
   return listKeys(upstream).map((key) => digestKey(upstream, key));
 }
 
-/** A vendor's list for one of the keys. */
+/** A vendor's list as one of the keys sees it. */
 export interface KeyList extends VendorList {
-  /** Digest of the key. */
+  /** Digest of that key. */
   readonly key: string;
 }
 
 /**
- * Yields the list for each of an upstream's keys. Lists are fetched on demand, because the first one usually has all models.
+ * Yields the list for each key of an upstream. Lists are fetched on demand, because usually the first one has all models.
  *
- * @throws LookupFailed for the last key if all look-ups failed
+ * @throws LookupFailed for the last key if all lookups failed
  */
 export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyList> {
   let failure: LookupFailed | undefined;
@@ -71,14 +70,14 @@ export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyLi
   if (!hasResponse && failure !== undefined) throw failure;
 }
 
-/** Returns the path of the list. A paginated list is requested as one page. */
+/** Returns the path of the list. A paginated list is requested as a single page. */
 function getListPath({ formats, vendor }: Upstream): string {
   if (formats.includes('ollama')) return '/tags';
   if (formats.includes('gemini')) return '/models?pageSize=1000';
   return vendor === 'anthropic' ? '/models?limit=1000' : '/models';
 }
 
-/** Parses a list in the format of OpenAI, Anthropic, Gemini or Ollama. */
+/** Parses a list in OpenAI, Anthropic, Gemini or Ollama format. */
 export function parseList(response: JsonObject, preset: string | undefined): VendorList {
   const list = response['data'] ?? response['models'];
   const members = endMembers.find(({ presets }) => presets.some((name) => name === preset));
@@ -97,7 +96,10 @@ export function parseList(response: JsonObject, preset: string | undefined): Ven
   return { models, isComplete: response['has_more'] !== true && response['nextPageToken'] === undefined };
 }
 
-/** Parses the day of a date or time, such as `2026-12-11`; undefined if it is invalid, or zero, which some vendors send if there is no date. */
+/**
+ * Parses the day from a date or time, such as `2026-12-11`. Returns undefined if it is invalid or zero, which some vendors send if there is
+ * no date.
+ */
 function parseDay(value: JsonValue | undefined): string | undefined {
   const [day] = typeof value === 'string' ? (/^2\d{3}-\d\d-\d\d/.exec(value) ?? []) : [];
   return day !== undefined && isDay(day) ? day : undefined;
@@ -114,12 +116,12 @@ function parseCreated({ created, created_at: at }: JsonObject): number {
   return Number.isNaN(time) ? 0 : time;
 }
 
-/** Finds a model by name; Ollama lists `name` as `name:latest`. */
+/** Finds a model by name. Ollama lists `name` as `name:latest`. */
 export function findListedModel({ models }: VendorList, name: string): VendorModel | undefined {
   return models.find(({ id }) => id === name || id === `${name}:latest`);
 }
 
-/** Suggests the latest model of the same family on the list; undefined if none is later or the list has no times. */
+/** Suggests the list's latest model of the same family. Returns undefined if none is later, or if the list has no times. */
 export function findLatestOfFamily({ models }: VendorList, name: string): string | undefined {
   const family = getFamily(name);
   const createdTime = models.find(({ id }) => id === name)?.created ?? 0;
@@ -132,7 +134,7 @@ export function findLatestOfFamily({ models }: VendorList, name: string): string
   return latest?.id;
 }
 
-/** Removes versions and dates from a name, which leaves for example `claude-sonnet`. */
+/** Removes versions and dates from a name, which leaves, for example, `claude-sonnet`. */
 function getFamily(name: string): string {
   return name
     .toLowerCase()

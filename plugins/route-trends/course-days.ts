@@ -6,16 +6,16 @@ import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { type TimedCounts, readCourse } from './read-trends.ts';
 
 const courseDays = 14;
-/** Hours that are read for each view. They include yesterday, so that its counts are complete after midnight. */
+/** How many hours are read for each view. They include yesterday, so that its counts are complete just after midnight. */
 const recentHours = 48;
-/** Cache lifetime of earlier days. Only late records change them, and reading their histograms takes most of the time. */
+/** How long earlier days are cached. Only late records change them, and reading their histograms takes most of the time. */
 const maxAgeMs = 600_000;
 const timeoutMs = 10_000;
 const maxRoutes = 100;
 
 const earlierDaysCache = memoizePerCatalog(() => new LRUCache<string, FreshValue<TimedCounts[]>>({ max: maxRoutes }));
 
-/** Reads a route's last fourteen days in the service's time zone, latest first. Counts before yesterday may be ten minutes old. */
+/** Reads a route's last fourteen days in the service's time zone, latest first. Counts from before yesterday may be ten minutes old. */
 export async function readCourseDays(host: Host, route: string): Promise<TimedCounts[]> {
   const timeZone = host.section(service).time_zone;
   const readHours = (hours: number) =>

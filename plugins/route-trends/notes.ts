@@ -4,20 +4,20 @@ import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
 import { readTrends, type RouteTrend } from './read-trends.ts';
 import type { StepDown } from './trends.ts';
 
-/** Path of the page with a route's trend. */
+/** Path of the page that shows a route's trend. */
 export const trendPath = '/operator/route-trends';
 
-/** Cache lifetime. Counts are by hour. */
+/** How long trends are cached. Counts are hourly. */
 const maxAgeMs = 600_000;
 const timeoutMs = 30_000;
 
-/** Trends that may be ten minutes old, so that pages do not wait for a reading. */
+/** Trends, at most ten minutes stale, so that pages need not wait for a reading. */
 export const recentTrends = cacheReading<readonly RouteTrend[]>(
   { maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs, staleIfErrorMs: 6 * maxAgeMs },
   ({ database, now }) => readTrends(database, now()),
 );
 
-/** Reads the notes on *Routes* about routes that have become worse. */
+/** Reads the notes on *Routes* about routes that have got worse. */
 export const readTrendNotes: NoteSource = async (reader) =>
   (await recentTrends(reader.host).get()).flatMap(({ route, steps }) =>
     steps.map((step) => ({
@@ -28,7 +28,7 @@ export const readTrendNotes: NoteSource = async (reader) =>
     })),
   );
 
-/** Describes a step, for example `429: 0.4% → 6.1%`. */
+/** Describes a change for the worse, for example `429: 0.4% → 6.1%`. */
 export function describeStep({ kind, before, now }: StepDown, { t, format }: Localizer): string {
   const formatValue = {
     throttled: (value: number) => format.percent(value),

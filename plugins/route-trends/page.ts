@@ -11,7 +11,7 @@ import { calculateSpeed } from './trends.ts';
 
 const courseHours = 48;
 
-/** `/operator/route-trends?route=…`: counts of a route by hour and by day. */
+/** `/operator/route-trends?route=…`: a route's counts by hour and by day. */
 export const trendPage: Page = {
   path: trendPath,
   role: 'operator',

@@ -8,13 +8,16 @@ import { findSteps, type TrendCounts, type StepDown } from './trends.ts';
 const hoursPerDay = 24;
 const comparedDays = 7;
 
-/** A route that has become worse in the last day. */
+/** A route that has got worse in the last day. */
 export interface RouteTrend {
   readonly route: string; // upstream/model
   readonly steps: readonly StepDown[];
 }
 
-/** Finds routes that were worse in the last 24 hours than in the seven days before. @param now epoch ms */
+/**
+ * Finds routes that were worse in the last 24 hours than in the seven days before.
+ * @param now epoch ms
+ */
 export async function readTrends(database: Queries, now: number): Promise<RouteTrend[]> {
   const daySince = startOfHours(now, hoursPerDay);
   const weekSince = startOfHours(now, hoursPerDay * (1 + comparedDays));
@@ -29,7 +32,10 @@ export async function readTrends(database: Queries, now: number): Promise<RouteT
   });
 }
 
-/** Sums counts by route. @param until epoch ms; default: the present */
+/**
+ * Sums up counts by route.
+ * @param until epoch ms; defaults to now
+ */
 async function readCounts(
   database: Queries,
   since: number,
@@ -71,7 +77,7 @@ async function readCounts(
   );
 }
 
-/** Counts of a route in one hour or day. */
+/** A route's counts in one hour or day. */
 export interface TimedCounts extends TrendCounts {
   readonly at: number; // epoch ms of its start
 }
@@ -85,7 +91,7 @@ interface Row {
   readonly latency: LatencyHistogram | null;
 }
 
-/** Reads a route's counts by hour or day, latest first. Days are in the time zone. */
+/** Reads a route's counts by hour or day, latest first. Days are in the given time zone. */
 export async function readCourse(
   database: Queries,
   route: string,

@@ -8,18 +8,18 @@ import { listHeldPlans } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
 import { hasLimits, getPlaceLimits } from './section.ts';
 
-/** Maximum age of the counts on pages, ms; orders always use exact counts. */
+/** How old the counts on pages may be, ms. Orders always use exact counts. */
 const maxAgeMs = 5_000;
 const timeoutMs = 5_000;
-/** Ms that a page waits for a fresh count. */
+/** How long a page waits for fresh counts, ms. */
 const maxWaitMs = 1_000;
 
-/** Limits without free places: `all`, and plans by their days. */
+/** Limits that have no free place: `all`, and plans by their days. */
 type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
 
 const limitReadings = cacheReading({ maxAgeMs, timeoutMs, maxWaitMs }, readFullLimits);
 
-/** Reads the plans that are sold out to an account, or to visitors, at most five seconds old. Without limits it makes no query. */
+/** Reads which plans are sold out to an account, or to visitors; at most five seconds old. If there are no limits, makes no query. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
   const full = hasLimits(getPlaceLimits(host.section)) ? await limitReadings(host).get() : undefined;
   if (full === undefined || full.size === 0) return new Map();
@@ -28,13 +28,13 @@ export async function readSoldOut(host: Host, accountId: string | undefined): Pr
   return new Map(plans.flatMap(([days, reason]) => (reason === undefined ? [] : [[days, reason] as const])));
 }
 
-/** Finds the reason why an account with places of these plans cannot buy a plan; undefined if it can. */
+/** Returns why an account that holds places of these plans cannot buy a plan, or undefined if it can. */
 function findSoldOut(full: FullLimits, days: number, heldPlans: readonly (number | null)[]): SoldOut | undefined {
   const reasons = [
     heldPlans.length > 0 ? undefined : full.get('all'),
     heldPlans.includes(days) ? undefined : full.get(days),
   ];
-  // A place must be free under both limits, so the later time counts, if both are known.
+  // A place must be free under both limits, so the later time counts, provided that both are known.
   return reasons.reduce((first, second) => {
     if (first === undefined || second === undefined) return first ?? second;
     if (first.freeAt === undefined || second.freeAt === undefined) return { freeAt: undefined };
@@ -58,7 +58,7 @@ async function readFullLimits(host: Host): Promise<FullLimits> {
   return new Map(await Promise.all(full.map(readLimit)));
 }
 
-/** Reads the end of an account's passes of one plan or of all plans, for the account at index `after` by end time. */
+/** Reads when an account's passes end, of one plan or of all, for the account at position `after` in the order of these ends. */
 async function readPassEnd(database: Queries, days: number | undefined, after: number): Promise<number | undefined> {
   const [row] = await database.query<{ at: number }>(
     `select ${epoch('max(p.ends_at)')} as at

@@ -5,8 +5,8 @@ import { hasLimits, getPlaceLimits } from './section.ts';
 import { reservePlaces } from './waiting-list.ts';
 
 /**
- * Checks whether a plan may be ordered: the account renews, or a place is free and not reserved for the waiting list. Until the transaction
- * ends no other order can take a place, so the order that the caller inserts gets it.
+ * Checks that a plan may be ordered: the account renews, or a place is free and not reserved for the waiting list. No other order can take
+ * a place until the transaction ends, so the order that the caller inserts gets it.
  *
  * @param accountId buyer's account; undefined for a gift
  */

@@ -12,7 +12,7 @@ interface Options extends ZoneOptions {
 
 const maxPrintedWaits = 200;
 
-/** `daypass sales`: places, waiting list, and past limits. Runs next to a gateway. */
+/** `daypass sales`: places, waiting list, and past limits. Works while a gateway is running. */
 export const salesCommand: Command = {
   name: 'sales',
   define(parser, context) {

@@ -7,10 +7,10 @@ import { reservePlaces } from './waiting-list.ts';
 const intervalSeconds = 15;
 const retentionDays = 400;
 
-/** Gives free places to waiting accounts in one transaction, so that a crash leaves all or none done. */
+/** Gives free places to waiting accounts. A single transaction, so that a crash leaves all or nothing done. */
 const reserveJob: JobDefinition = {
   name: 'reserve-places',
-  description: 'Reserves free places for the waiting list, and records the places of the day.',
+  description: "Reserves free places for the waiting list, and records the day's places.",
   schedule: { every: intervalSeconds },
   attempts: 1,
   async run(_data, host) {
@@ -19,7 +19,7 @@ const reserveJob: JobDefinition = {
   },
 };
 
-/** Gives free places to waiting accounts, independently of earlier runs. */
+/** Gives free places to waiting accounts, whatever earlier runs did. */
 export async function reserveFreePlaces(host: Pick<Host, 'database' | 'section'>): Promise<void> {
   const [openEntry] = await host.database.query<unknown>('select 1 from waiting_entry where ended_at is null limit 1');
   if (openEntry === undefined) return;
@@ -29,7 +29,7 @@ export async function reserveFreePlaces(host: Pick<Host, 'database' | 'section'>
   });
 }
 
-/** Raises today's maxima to the current counts, under each limit. */
+/** Raises today's highest counts to the current ones, under each limit. */
 export async function recordDay(
   { database, section }: Pick<Host, 'database' | 'section'>,
   counts: readonly PlaceCount[],
@@ -47,12 +47,11 @@ export async function recordDay(
 
 const retentionJob: JobDefinition = {
   name: 'remove-old-sales-days',
-  description: `Deletes the places of days more than ${retentionDays} days ago.`,
+  description: `Deletes places recorded more than ${retentionDays} days ago.`,
   schedule: { pattern: '11 3 * * *' },
   async run(_data, { database }) {
     await database.query(`delete from sales_day where day < current_date - ${retentionDays}`);
   },
 };
 
-/** Background jobs of the waiting list. */
 export const salesJobs = [reserveJob, retentionJob] as const;

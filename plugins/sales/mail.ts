@@ -1,7 +1,7 @@
 import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import { findReservation } from './waiting-list.ts';
 
-/** Mail to the next account on the waiting list. */
+/** Tells the next account on the waiting list that a place is reserved for it. */
 export const placeMail: MailKind<'place.reserved'> = {
   event: 'place.reserved',
   delivery: 'usual',

@@ -5,7 +5,7 @@ import { type Localizer, accountOf } from '#core/web/pages/page.ts';
 import { hasLimits, getPlaceLimits } from './section.ts';
 import { findWait } from './waiting-list.ts';
 
-/** Notice on the home page of accounts that wait for a place, until they order. Without limits it makes no query. */
+/** Shown on the home page of an account that waits for a place, until it orders. If there are no limits, makes no query. */
 export const waitNotices: NoticeSource = {
   name: 'sales',
   async show(request, _now, readers) {
@@ -18,7 +18,7 @@ export const waitNotices: NoticeSource = {
   },
 };
 
-/** Describes the position on the waiting list, or the end of the reservation and the link to order. */
+/** Describes the position on the waiting list, or until when a place is reserved and the link to order. */
 export function describeWait(
   { position, reservedUntil }: Pick<Wait, 'position' | 'reservedUntil'>,
   path: string,

@@ -4,16 +4,16 @@ import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
 /*
- * An account holds a place, not an order: with a current or future pass, with an order that may still be paid, or with a reservation. A
- * gift holds a separate place from its order until an account redeems it. Only these rows determine who holds a place, so no counter can
- * become wrong. New orders and reservations count and take places under one lock. All other changes either keep a place (an open order is
- * paid, a gift is redeemed, each in one transaction) or need none: late payments, days added by the operator, other codes.
+ * An account, not an order, holds a place: through a current or future pass, an order that may still be paid, or a reservation. A gift
+ * keeps the place of its order, apart from its buyer's own, until an account redeems it. Only these rows determine who holds a place, so no
+ * counter can go wrong. New orders and reservations count and take places under one lock. All other changes either keep a place (an open
+ * order is paid, a gift is redeemed, each in one transaction) or need none: late payments, days added by the operator, other codes.
  *
- * Times use `statement_timestamp()`, since the statement begins after waiting for the lock. An index cannot serve `clock_timestamp()`.
+ * Times use `statement_timestamp()`, because the statement begins after the wait for the lock. An index cannot serve `clock_timestamp()`.
  */
 
 /**
- * SQL: holders of places, with one row per reason. `holder` is an account, or the order of a gift; `days` is null for days that no plan
+ * SQL for who holds a place, one row per reason. `holder` is an account, or the order of a gift; `days` is null for days that no plan
  * provided.
  */
 export const heldPlaces = `(
@@ -32,12 +32,12 @@ export const heldPlaces = `(
   from ${openCodeOrdersSql} c join plan_order o on o.id = c.order_id
 )`;
 
-/** Blocks others from taking places until the transaction ends. If both are locked, lock the account first. */
+/** Keeps others from taking places until the transaction ends. A caller that also locks the account must do that first. */
 export async function lockPlaces(transaction: EntityManager): Promise<void> {
   await transaction.execute(`select pg_advisory_xact_lock(hashtext('sales-places'))`);
 }
 
-/** Lists the days of the plans of which an account holds places; null for days without a plan. */
+/** Lists the plans, by days, of which an account holds places; null for days without a plan. */
 export async function listHeldPlans(database: Queries, accountId: string): Promise<(number | null)[]> {
   const rows = await database.query<{ days: number | null }>(
     `select distinct days from ${heldPlaces} h where holder = ?`,

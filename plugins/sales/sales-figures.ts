@@ -7,24 +7,25 @@ import { hasLimits, getPlaceLimits } from './section.ts';
 import { listWaiting, type ListedWait } from './waiting-list.ts';
 
 /**
- * Kinds of holders: a pass that was bought, paid after its order had ended (`late`), or given by the operator or a code; an unredeemed gift
- * that was bought in time; an order that may still be paid; a reservation. A pass keeps the kind with which it began, even after renewals.
+ * Who holds a place: a pass that was bought, paid after its order had ended (`late`), or given by the operator or a code; an unredeemed
+ * gift that was bought in time; an order that may still be paid; a reservation. A pass keeps the kind with which it began, even after
+ * renewals.
  */
 export const placeKinds = ['bought', 'late', 'given', 'gift', 'ordered', 'reserved'] as const;
 type PlaceKind = (typeof placeKinds)[number];
 
 /** Places under one limit. */
 export interface PlaceCount {
-  /** Days of the plan; undefined for all plans together. */
+  /** Length of the plan; undefined for all plans together. */
   readonly days: number | undefined;
   readonly max: number;
   readonly held: number;
   readonly byKind: Readonly<Record<PlaceKind, number>>;
-  /** Accounts that wait for a place under this limit without a reservation. */
+  /** Accounts that wait for a place under this limit and have none reserved. */
   readonly waiting: number;
 }
 
-/** Counts the places under each limit, the limit of all plans first; empty without limits. */
+/** Counts the places under each limit, that of all plans first. Empty if there are no limits. */
 export async function countPlaces({ database, section }: Pick<Host, 'database' | 'section'>): Promise<PlaceCount[]> {
   const limits = getPlaceLimits(section);
   if (!hasLimits(limits)) return [];
@@ -43,7 +44,7 @@ export async function countPlaces({ database, section }: Pick<Host, 'database' |
   });
 }
 
-/** Counts each holder once per scope: 0 for all plans, otherwise the days of a plan. */
+/** Counts each holder once per scope: 0 for all plans, otherwise a plan's days. */
 function countByKind(database: Queries): Promise<{ scope: number; kind: PlaceKind; count: number }[]> {
   return database.query(
     `with held as materialized (select * from ${heldPlaces} h),
@@ -80,7 +81,7 @@ function countWaits(database: Queries): Promise<{ days: number; count: number }[
   );
 }
 
-/** A limit on one day, with the maxima counted under it. */
+/** A limit on one day, and the highest counts under it. */
 export interface SalesDayRow {
   readonly day: string;
   /** Undefined for the limit of all plans. */
@@ -103,7 +104,6 @@ export async function listSalesDays(database: Queries, dayCount: number): Promis
 
 const reportLimits = { waits: 10_000, days: 28 };
 
-/** Sales figures of a page. */
 export interface SalesReport {
   readonly places: readonly PlaceCount[];
   readonly waiting: readonly ListedWait[];
@@ -122,7 +122,7 @@ export async function readSales(host: Pick<Host, 'database' | 'section'>): Promi
 
 const getPlanLabel = (days: number | undefined) => (days === undefined ? 'all' : String(days));
 
-/** Gauges of the places, identical on all instances; without readings if there are no limits. */
+/** Gauges of the places, the same on all instances. Report nothing if there are no limits. */
 export const salesGauges = [
   gaugeBy(
     ['plan', 'kind'],

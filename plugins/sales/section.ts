@@ -2,20 +2,20 @@ import { plansSection } from '#core/business/accounts/plans.ts';
 import { defineSection, type SectionValues } from '#core/config/section.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
-/** The section `sales`: limits the number of concurrent passes. Plans can also have limits, in `plans`. */
+/** Limits how many passes may be active at a time. Plans can also have limits, in `plans`. */
 export const salesSection = defineSection({
   name: 'sales',
   schema: object(
     { default: {} },
-    'Limits on concurrent passes. Without limits, here or in `plans`, plans are never sold out.',
+    'Limits on how many passes may be active at a time. Without limits, here or in `plans`, plans are never sold out.',
     {
       max_active: integer(
         { minimum: 1, maximum: 10_000_000 },
-        'Maximum concurrent passes, including open orders and reserved places. When all places are taken, new customers wait; customers with a pass can always renew it. Default: no limit.',
+        'The most passes at a time, including open orders and reserved places. When all places are taken, new customers wait; customers with a pass can always renew it. Default: no limit.',
       ),
       reserve_minutes: integer(
         { minimum: 5, maximum: 10_080, default: 1_440 },
-        'Minutes for which a free place is reserved for the next customer on the waiting list.',
+        'How many minutes a free place is reserved for the next customer on the waiting list.',
       ),
     },
   ),
@@ -25,21 +25,21 @@ export const salesSection = defineSection({
       if (planMax > all)
         report(
           ['plans', index, 'max_active'],
-          `is ${planMax} for ${days === 1 ? '1 day' : `${days} days`}, over sales.max_active, which is ${all}`,
+          `is ${planMax} for ${days === 1 ? '1 day' : `${days} days`}, more than sales.max_active, which is ${all}`,
           'use at most as many',
         );
   },
 });
 
-/** Limits on the number of accounts that hold a place. */
+/** How many accounts may hold a place. */
 export interface PlaceLimits {
-  /** Limit of all plans; undefined without one. */
+  /** Limit on all plans together; undefined if there is none. */
   readonly all: number | undefined;
-  /** Limits by the days of the plan; plans without a limit are missing. */
+  /** Limits by the plan's days; plans without a limit are missing. */
   readonly byPlan: ReadonlyMap<number, number>;
 }
 
-/** Returns the limits of `sales` and `plans`. */
+/** Returns the limits set in `sales` and `plans`. */
 export function getPlaceLimits(section: SectionValues['get']): PlaceLimits {
   const planLimits = section(plansSection).flatMap(({ days, max_active: planMax }) =>
     planMax === undefined ? [] : [[days, planMax] as const],

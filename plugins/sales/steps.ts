@@ -2,9 +2,7 @@ import type { PlaceSteps } from '#core/business/payments/places.ts';
 import { salesSection } from './section.ts';
 import * as list from './waiting-list.ts';
 
-/*
- * Functions for core's checkout and the pages of plans.
- */
+/* Functions for core's checkout and for the pages that show plans. */
 
 export { readSoldOut } from './availability.ts';
 export { claimPlace } from './claim-place.ts';

@@ -12,7 +12,7 @@ export function formatPlan({ days }: OfPlan): string {
   return days === undefined ? 'all' : `${days} d`;
 }
 
-/** Returns the name of a plan on pages. */
+/** Returns a plan's name on pages. */
 export function describePlan({ days }: OfPlan, { t }: Pick<FieldReader, 't'>): string {
   return days === undefined ? t('operator.sales_all') : t('operator.days', { count: days });
 }

@@ -11,7 +11,7 @@ import type { WaitingEntry } from './entities.ts';
 import { heldPlaces } from './places.ts';
 import { type PlaceLimits, getPlaceLimits, salesSection } from './section.ts';
 
-/** Entries that get a place per transaction. */
+/** How many entries get a place per transaction. */
 const batchSize = 500;
 
 /** An entry of the waiting list. */
@@ -19,11 +19,11 @@ export interface ListedWait extends Wait {
   readonly id: string;
   readonly accountId: string;
   readonly joinedAt: Date;
-  /** Days of the plans of its orders that may still be paid. */
+  /** Days of the plans in its orders that may still be paid. */
   readonly ordered: readonly number[];
 }
 
-/** Appends an account to the waiting list for a plan; an account that is already on it keeps its position. */
+/** Puts an account at the end of the waiting list for a plan. If it is already on the list, it keeps its position. */
 export async function joinWaitingList(
   { database }: Pick<Host, 'database'>,
   accountId: string,
@@ -40,7 +40,7 @@ export async function joinWaitingList(
   });
 }
 
-/** Removes an account from the waiting list; its reserved place goes to the next account. */
+/** Removes an account from the waiting list. A place reserved for it goes to the next account. */
 export async function leaveWaitingList({ database }: Pick<Host, 'database'>, accountId: string): Promise<void> {
   await database.query(
     `update waiting_entry set ended_at = clock_timestamp(), outcome = 'left' where account_id = ? and ended_at is null`,
@@ -49,8 +49,8 @@ export async function leaveWaitingList({ database }: Pick<Host, 'database'>, acc
 }
 
 /**
- * Reserves free places for waiting accounts, in the order in which they joined; each gets an event, which is mailed once. An account whose
- * plan is full does not block those that wait for another plan. The caller holds the lock of `lockPlaces`.
+ * Reserves free places for waiting accounts, in the order in which they joined. Each gets an event, which is mailed once. An account whose
+ * plan is full does not block those that wait for another plan. The caller must hold the lock of `lockPlaces`.
  */
 export async function reservePlaces({ section }: Pick<Host, 'section'>, transaction: EntityManager): Promise<void> {
   const limits = getPlaceLimits(section);
@@ -86,12 +86,12 @@ async function reservePlace(
   await recordEvent(transaction, 'place.reserved', { accountId, entryId: id }, `place.reserved:${id}`);
 }
 
-/** Formats the days of plans with their own limit as an array parameter of PostgreSQL. */
+/** Formats the days of plans that have their own limit as a PostgreSQL array. */
 const formatLimitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan.keys()].join(',')}}`;
 
 /**
- * SQL condition: the wait `e` has led to a pass since it began, bought or by a code. Granted or credited days do not end a wait, nor does a
- * pass of another plan if the awaited plan has its own limit.
+ * SQL condition: since the wait `e` began, it has led to a pass, bought or from a code. Days that were granted or credited do not end a
+ * wait. Nor does a pass of another plan, if the awaited plan has its own limit.
  */
 const boughtCondition = `exists (
   select from plan_period b left join plan_order o on o.id = b.order_id
@@ -101,7 +101,7 @@ const boughtCondition = `exists (
       and (p.order_id = b.order_id or b.order_id is null)))`;
 
 /**
- * Ends waits that have led to a pass, whose reservation has expired, or whose account can no longer buy. An account paused by its owner
+ * Ends waits that have led to a pass, whose reservation has expired, or whose account can no longer buy. An account that its owner paused
  * keeps its position.
  */
 async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promise<void> {
@@ -120,7 +120,7 @@ async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promis
 
 interface FreePlaces {
   all: number;
-  /** Free places by the days of plans that have a limit. */
+  /** By the plan's days, for plans that have a limit. */
   readonly byPlan: Map<number, number>;
 }
 
@@ -139,12 +139,12 @@ async function countFreePlaces(transaction: EntityManager, { all, byPlan }: Plac
 }
 
 interface NextEntry extends Row<typeof WaitingEntry, 'id' | 'account_id' | 'days'> {
-  /** The account already holds a place, so it needs only one of the plan. */
+  /** The account already holds a place, so it needs a free one only under the plan's limit. */
   readonly holds: boolean;
   readonly holds_plan: boolean;
 }
 
-/** Finds entries that can get a free place, in order. */
+/** Finds the entries that can get a free place, in order. */
 async function findNextEntries(transaction: EntityManager, free: FreePlaces): Promise<NextEntry[]> {
   const full = [...free.byPlan].flatMap(([days, freeCount]) => (freeCount <= 0 ? [days] : []));
   return transaction.execute<NextEntry[]>(
@@ -174,7 +174,7 @@ function toWait(row: WaitRow, { byPlan }: Pick<PlaceLimits, 'byPlan'>): ListedWa
   return { ...toRecord(row), isOrdered };
 }
 
-/** Lists entries of the waiting list: reservations first, then waiting accounts in order. */
+/** Lists the waiting list: reservations first, then waiting accounts in order. */
 export async function listWaiting(
   { database, section }: Pick<Host, 'database' | 'section'>,
   limit: number,
@@ -189,7 +189,7 @@ export async function listWaiting(
   return rows.map((row) => toWait(row, limits));
 }
 
-/** Finds an account's wait with its position; undefined if it is not on the list, or already has the awaited pass. */
+/** Returns an account's wait and its position, or undefined if it is not on the list or already has the awaited pass. */
 export async function findWait(
   { database, section }: Pick<Host, 'database' | 'section'>,
   accountId: string,
@@ -205,11 +205,11 @@ export async function findWait(
   return row && toWait(row, limits);
 }
 
-/** A wait of an account, ended or not. */
+/** An account's wait, ended or not. */
 export interface PastWait {
   readonly days: number;
   readonly joinedAt: Date;
-  /** Undefined without a reservation, or after its event was deleted. */
+  /** Undefined if no place was reserved, or its event has been deleted. */
   readonly reservedAt: Date | undefined;
   readonly reservedUntil: Date | undefined;
 }
@@ -226,7 +226,7 @@ export async function listWaits(database: Queries, accountId: string, limit: num
   return rows.map(toRecord);
 }
 
-/** Finds an entry with a reservation by its id, ended or not. */
+/** Finds an entry that got a reservation by its id, ended or not. */
 export async function findReservation(
   database: Queries,
   id: string,

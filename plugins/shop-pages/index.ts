@@ -4,7 +4,7 @@ import { draftPages } from './problems.ts';
 import { pagesReview } from './review.ts';
 import { pagesSection } from './section.ts';
 
-/** Terms, privacy, refunds, contact and other pages of the shop, from the operator's Markdown files. */
+/** The shop's terms, privacy, refund, contact and other pages, from the operator's Markdown files. */
 export const plugin: GatewayPlugin = {
   name: 'shop-pages',
   register({ gateway }) {

@@ -1,8 +1,6 @@
 import { array, boolean, integer, object, string } from '#core/platform/schema.ts';
 
-/*
- * Sections of other plugins, limited to the settings that shop pages mention; the defaults apply if a plugin is missing.
- */
+/* The settings in other plugins' sections that shop pages mention. If a plugin is missing, the defaults apply. */
 
 export const backupSection = {
   name: 'backup',
@@ -46,7 +44,7 @@ export const sellerSection = {
     address: string({}),
     registrations: array({ items: string({}), default: [] }),
     keep_years: integer({ default: 10 }),
-    /** `none`, one tax, or several with a start day each. */
+    /** `none`, one tax, or several that each have a start day. */
     tax: {},
   }),
 } as const;

@@ -3,21 +3,21 @@ import type { PageTexts } from '#core/web/markdown/markdown-page.ts';
 import { type PageText, parsePageText } from '#core/web/markdown/page-text.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** Matches all Markdown files except for README.md. A matching file with any name but a page's is a mistake. */
+/** Matches all Markdown files except README.md. A file that matches but is not named after a page is a mistake. */
 export const isMarkdown = /^(?!readme\.md$)[^.].*\.md$/i;
 
 const fileName = /^([a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?)\.([a-z]{2})\.md$/;
 
-/** Pages of the folder, and mistakes in its files. */
+/** The pages in the folder, and the mistakes in its files. */
 export interface ShopPages {
-  /** Texts by page name: `terms`. */
+  /** Texts by page name, such as `terms`. */
   readonly texts: ReadonlyMap<string, PageTexts>;
   readonly mistakes: readonly { readonly file: string; readonly wrong: string; readonly right: string }[];
 }
 
 const parsedPages = new WeakMap<ReadonlyMap<string, FolderFile>, ShopPages>();
 
-/** Parses the files of a configuration only once. */
+/** Parses a configuration's files only once. */
 export function parseShopPages(files: ReadonlyMap<string, FolderFile>): ShopPages {
   const content = parsedPages.get(files) ?? parseFiles(files);
   parsedPages.set(files, content);

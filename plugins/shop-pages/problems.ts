@@ -3,7 +3,7 @@ import { listDrafts, isPublic, getShopPages } from './shop-pages.ts';
 
 const maxFiles = 10;
 
-/** Reports pages that customers do not see yet; only as information on a local machine. */
+/** Reports pages that customers cannot see yet. On a local machine this is only information. */
 export const draftPages: ProblemKind = {
   name: 'draft_pages',
   order: 85,

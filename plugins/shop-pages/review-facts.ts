@@ -6,7 +6,8 @@ import { sellerSection } from './other-sections.ts';
 import { getShopPages } from './shop-pages.ts';
 
 /*
- * Facts of gateway.yaml that pages repeat. Only the wording of the drafts is checked, because custom wording cannot be parsed.
+ * Facts in gateway.yaml that pages repeat. They are checked only where the page still has the draft's wording, because other wording cannot
+ * be parsed.
  */
 
 /** Sentences in the drafts that name seller and address. */
@@ -22,7 +23,7 @@ const sellerSentences: Readonly<Record<string, Readonly<Record<Language, RegExp>
   contact: { en: / is run by (.+?)\.$/ms, id: / dijalankan oleh (.+?)\.$/ms },
 };
 
-/** Finds pages whose seller or address differs from the receipts. */
+/** Finds pages that name a seller or address other than the receipts do. */
 export function findSellerMistakes(host: ReviewedHost): string[] {
   const { name, address } = host.section(sellerSection);
   if (name === undefined) return [];
@@ -50,10 +51,10 @@ function findSellerSentences(host: ReviewedHost): { readonly file: string; reado
   );
 }
 
-/** Removes punctuation and spaces, which may differ in the same name. */
+/** Removes punctuation and spaces, in which the same name may differ. */
 const normalizeText = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
-/** Finds price rows in the terms, `| 1 day | Rp 18.000 |`, whose days and price no plan has. */
+/** Finds price rows in the terms, such as `| 1 day | Rp 18.000 |`, that match no plan. */
 export function findPriceMistakes(host: ReviewedHost): string[] {
   const terms = getShopPages(host).texts.get('terms');
   const currency = host.section(currencySection);
@@ -79,5 +80,5 @@ export function findPriceMistakes(host: ReviewedHost): string[] {
   });
 }
 
-/** Returns the digits of an amount, without zero cents. */
+/** Returns the digits of an amount, without cents that are zero. */
 const normalizeAmount = (text: string) => text.replace(/[.,](?:00|-)\s*$/, '').replaceAll(/\D/g, '');

@@ -8,7 +8,7 @@ import { backupSection } from './other-sections.ts';
 import { findPriceMistakes, findSellerMistakes } from './review-facts.ts';
 import { listDrafts, getShopPages } from './shop-pages.ts';
 
-/** Reports drafts, and data processing of this configuration that the privacy page does not mention. */
+/** Reports drafts, and any data processing of this configuration that the privacy page does not mention. */
 export const pagesReview: ConfigReview = {
   name: 'pages',
   describe(host) {
@@ -29,7 +29,7 @@ export const pagesReview: ConfigReview = {
   },
 };
 
-/** Finds missing pages that a shop needs. If the terms are hosted elsewhere, the other pages may be there as well. */
+/** Finds pages that a shop needs but does not have. If the terms are hosted elsewhere, the other pages may be too. */
 function findMissingPages(host: ReviewedHost): string[] {
   if (!isOpenShop(host.section)) return [];
   const { terms, privacy } = host.section(service);
@@ -119,7 +119,7 @@ function mentionsHost(text: string, host: string): boolean {
   );
 }
 
-/** Returns true if the text names the retention time. A table row counts only if it is about request records. */
+/** Returns true if the text states how long data is kept. A table row counts only if it is about request records. */
 function mentionsDays(text: string, days: number): boolean {
   const daysPattern = new RegExp(`(?<![\\d.,])${days}\\s+(?:days?|hari)\\b`, 'i');
   const requestWords = /record|\blogs?\b|request|usage|catatan|rekam|pemakaian/i;
@@ -127,7 +127,7 @@ function mentionsDays(text: string, days: number): boolean {
   return daysPattern.test(relevantLines.join('\n'));
 }
 
-/** Returns true if a sentence states that prompts are recorded, without a negation. */
+/** Returns true if a sentence says that prompts are recorded, and is not negated. */
 function statesRecording(text: string): boolean {
   return text
     .split(/[.!?|]\s|\n\n/)
@@ -139,7 +139,7 @@ function statesRecording(text: string): boolean {
     );
 }
 
-/** Lists the hosts of enabled upstreams outside this machine and its network, in alphabetical order. */
+/** Lists the hosts of enabled upstreams that are not on this machine or its network, in alphabetical order. */
 export function listForeignHosts({ catalog }: Pick<ReviewedHost, 'catalog'>, includesOff = false): string[] {
   const hosts = catalog.upstreams
     .filter(({ isEnabled, isDemo }) => !isDemo && (isEnabled || includesOff))
@@ -153,7 +153,7 @@ interface LogOptions {
   readonly content?: boolean;
 }
 
-/** Reads the options of the stage `log`, which belongs to a different plugin; empty if the pipeline lacks the stage. */
+/** Reads the options of the `log` stage, which belongs to a different plugin. Empty if the pipeline does not have it. */
 export function readLogOptions({ stages }: Pick<ReviewedHost, 'stages'>): LogOptions {
   return stages.find(({ definition }) => definition.name === 'log')?.options ?? {};
 }

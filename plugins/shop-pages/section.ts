@@ -6,16 +6,16 @@ import { isMarkdown, parseShopPages, type ShopPages } from './parse-pages.ts';
 
 const maxFiles = 100;
 
-/** `pages` in gateway.yaml. A missing folder counts as empty. */
+/** A missing folder counts as empty. */
 export const pagesSection = defineSection({
   name: 'pages',
   schema: object(
     { default: {} },
-    'Pages of the shop from Markdown: `terms.en.md` and `terms.id.md` are at /terms; `privacy`, `refunds` and `contact` are linked as well.',
+    'Pages of the shop from Markdown: `terms.en.md` and `terms.id.md` are at /terms; `privacy`, `refunds` and `contact` are linked too.',
     {
       folder: string(
         { minLength: 1, default: './pages' },
-        'Folder of the files, relative to gateway.yaml. Edits take effect in the same way as edits of gateway.yaml.',
+        'Folder of the files, relative to gateway.yaml. Edits take effect in the same way as edits to gateway.yaml.',
       ),
     },
   ),
@@ -33,7 +33,7 @@ export const pagesSection = defineSection({
   },
 });
 
-/** Gateway paths that are not pages. */
+/** Paths of the gateway that are not pages. */
 const reserved = new Set([
   'v1',
   'v1beta',
@@ -52,7 +52,10 @@ function isGatewayPath(name: string, paths: readonly string[]): boolean {
   return reserved.has(name) || paths.includes(`/${name}`);
 }
 
-/** Reports footer links without a page, unless there are third-party plugins, which may serve paths that are not pages. */
+/**
+ * Reports footer links that lead to no page. Third-party plugins may serve paths that are not pages, so with one of them nothing is
+ * reported.
+ */
 function checkLinkedPages(
   { texts }: ShopPages,
   report: Report,

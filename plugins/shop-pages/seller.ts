@@ -1,7 +1,7 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { sellerSection } from './other-sections.ts';
 
-/** Describes the identity of the seller for the contact page; undefined if gateway.yaml has none. */
+/** Describes who the seller is, for the contact page. Undefined if gateway.yaml does not say. */
 export function describeSeller({
   host,
   t,

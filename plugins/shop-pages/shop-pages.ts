@@ -6,7 +6,7 @@ import { type Language, languages } from '#core/web/texts/texts.ts';
 import { parseShopPages, type ShopPages } from './parse-pages.ts';
 import { pagesSection } from './section.ts';
 
-/** Returns the pages of the current configuration. */
+/** Returns the current configuration's pages. */
 export function getShopPages({ files }: Pick<Host, 'files'>): ShopPages {
   return parseShopPages(files(pagesSection));
 }
@@ -25,12 +25,12 @@ export function listDrafts({ texts }: ShopPages): string[] {
   );
 }
 
-/** Returns true if the gateway has customers besides the operator. */
+/** Returns true if the gateway has customers other than the operator. */
 export function isPublic({ service, isProduction }: Pick<Host, 'service' | 'isProduction'>): boolean {
   return isProduction || !isLoopback(URL.parse(service.baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '');
 }
 
-/** Returns the texts of a page that a reader may see. Drafts are visible to operators, and to all readers on a local machine. */
+/** Returns the texts of a page that a reader may see. Drafts are visible to operators; on a local machine, to everyone. */
 export function selectVisibleTexts(
   page: PageTexts | undefined,
   { host, isOperator }: { readonly host: Pick<Host, 'service' | 'isProduction'>; readonly isOperator: boolean },

@@ -46,10 +46,10 @@ describe('account grant-outage', () => {
   it('lists the accounts that an outage has hit and grants each the days, once for a note', async () => {
     const first = await gateway('grant-outage', ...span, ...grant, '--yes');
     expect(first).toMatchObject({ exitCode: 0, output: expect.stringContaining(email) });
-    expect(first.output).toMatch(/granted [1-9]\d*, had them already 0, failed 0$/);
+    expect(first.output).toMatch(/granted [1-9]\d*, already had them 0, failed 0$/);
     expect(await daysLeft()).toBe(4);
     expect((await gateway('grant-outage', ...span, ...grant, '--yes')).output).toMatch(
-      /granted 0, had them already [1-9]/,
+      /granted 0, already had them [1-9]/,
     );
     expect(await daysLeft()).toBe(4);
     expect((await listToldActions(database, { subject: 'outage', limit: 1 }))[0]).toMatchObject({
@@ -98,7 +98,7 @@ describe('account credit-outage', () => {
       outcome: 'done',
     });
     expect((await gateway('credit-outage')).output).toMatch(new RegExp(`${outage}.+ declined`));
-    expect((await gateway('credit-outage', outage, '--yes')).output).toBe('0 accounts had their time back');
+    expect((await gateway('credit-outage', outage, '--yes')).output).toBe('0 accounts got their time back');
     expect((await gateway('credit-outage')).output).toMatch(new RegExp(`${outage}.+ given back`));
     expect(await gateway('credit-outage', outage)).toMatchObject({ output: 'its time has already been given back' });
     expect(await gateway('credit-outage', outage, '--decline', 'too late', '--yes')).toMatchObject({

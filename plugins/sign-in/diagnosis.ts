@@ -9,7 +9,7 @@ import { maxResponseBytes } from './providers/fetch-profile.ts';
 import { buildProviderPath } from './providers/routes.ts';
 import { type ConfiguredProvider, listProviders } from './section.ts';
 
-/** Errors of RFC 6749 §5.2, GitHub and Slack, grouped by the cause in the app's settings. */
+/** Errors of RFC 6749 §5.2, GitHub and Slack, grouped by what is wrong in the app's settings. */
 const clientErrors = new Set([
   'invalid_client',
   'unauthorized_client',
@@ -21,8 +21,8 @@ const callbackErrors = new Set(['redirect_uri_mismatch', 'invalid_redirect_uri',
 const codeErrors = new Set(['invalid_grant', 'bad_verification_code', 'invalid_request', 'invalid_code']);
 
 /**
- * Checks that sign-in providers accept client id, secret and callback URL, by exchanging a made-up code for a token: a provider checks the
- * app before the code.
+ * Checks that sign-in providers accept client id, secret and callback URL by exchanging a made-up code for a token. This works because
+ * providers check the app before the code.
  */
 export const signInDiagnosis: Diagnosis = {
   name: 'sign_in',
@@ -43,7 +43,7 @@ async function checkProvider(
   const { protocol, hostname } = new URL(callback);
   if (protocol === 'http:' && !isLoopback(hostname)) {
     const advice = 'Set service.base_url to the public https:// URL, and enter that callback address at the provider.';
-    return failed(`the callback address ${callback} is not HTTPS, which providers refuse`, advice);
+    return failed(`the callback address ${callback} is not HTTPS, which providers require`, advice);
   }
   const { providers } = (await import('@hapi/bell')) as unknown as { readonly providers: BellProviders };
   const provider = buildProvider(configured, providers);
@@ -54,7 +54,7 @@ async function checkProvider(
   return typeof error === 'string' ? describeError(error, callback) : error;
 }
 
-/** Returns the provider's error for a made-up code, or a finding if there is none. */
+/** Returns the provider's error for a made-up code, or a finding if it reports none. */
 async function exchangeTestCode(
   url: string,
   { client_id, client_secret }: ConfiguredProvider['settings'],

@@ -6,7 +6,7 @@ import { accountOf, defineForm, type Page } from '#core/web/pages/page.ts';
 const path = '/account/key';
 const noFields = { type: 'object' } as const;
 
-/** Shows a key for the first time. This response is the only place that contains it. */
+/** Shows a key for the first time. It appears in this response and nowhere else. */
 const showForm = defineForm({
   path: `${path}/show`,
   fields: noFields,
@@ -28,7 +28,7 @@ const rotateForm = defineForm({
   },
 });
 
-/** The key's page: shows the key once, and its hint afterwards. */
+/** The key's page: the key once, then only its hint. */
 export const keyPage: Page = {
   path,
   role: 'account',
@@ -53,7 +53,7 @@ export const keyPage: Page = {
   forms: [showForm, rotateForm],
 };
 
-/** Confirms a rotation without JavaScript, where no dialog opens. */
+/** Asks before a rotation if there is no JavaScript to open a dialog. */
 export const rotatePage: Page = {
   path: `${path}/rotate`,
   role: 'account',

@@ -4,19 +4,19 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { readFormToken } from '#core/web/sessions/form-token.ts';
 import type { SessionWithRoles } from '#core/web/sessions/sign-in.ts';
 
-/** Time for the reader to return from the provider. */
+/** How long the reader may take to return from the provider. */
 const lifetimeSeconds = 10 * 60;
 
-/** Returns the purpose of the token for an intent. */
+/** Returns the purpose for which an intent's token is signed. */
 export function createLinkPurpose(provider: string): string {
   return `link ${provider}`;
 }
 
 /**
- * Finds the account whose owner requested, with a form of this session, to add a sign-in with this provider. The token is signed with the
- * session's secret, so other sites can neither create one nor use another person's.
+ * Returns the account to which a sign-in with this provider is to be added, as its owner requested with a form of this session. The token
+ * is signed with the session's secret, so other sites can neither create one nor use someone else's.
  *
- * @returns undefined if this session has no such request, or it has expired
+ * @returns undefined if this session made no such request, or it has expired
  */
 export async function readLinkIntent(request: Request, provider: string, token: string): Promise<string | undefined> {
   const host = request.server.host();

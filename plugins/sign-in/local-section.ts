@@ -2,17 +2,16 @@ import { defineSection } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { listProviders } from './section.ts';
 
-/** `local_sign_in` in gateway.yaml. */
-export const localSection = defineSection({
+export const localSignInSection = defineSection({
   name: 'local_sign_in',
   schema: {
     enum: ['auto', 'always', 'never'],
     description:
-      'Sign-in by name and e-mail address without a password, for browsers on the machine of the gateway. auto: while `sign_in` has no provider, NODE_ENV is not production and service.base_url is this machine.',
+      'Lets browsers on the gateway’s own machine sign in with a name and e-mail address, without a password. auto: on if `sign_in` has no provider, NODE_ENV is not production, and service.base_url points to this machine. always: on even with a provider; rejected in production. never: off.',
     default: 'auto',
   },
-  check(local, report, { production }) {
-    if (local === 'always' && production !== undefined)
+  check(mode, report, { production }) {
+    if (mode === 'always' && production !== undefined)
       report(
         ['local_sign_in'],
         `is "always", which lets anyone on this machine sign in as anyone, ${production.because}`,
@@ -21,9 +20,9 @@ export const localSection = defineSection({
   },
 });
 
-/** Returns true if a reader may sign in without a provider. */
+/** Returns true if local sign-in is enabled. The caller must also check that the request comes from this machine. */
 export function isLocalSignInOn(host: Pick<Host, 'section' | 'isProduction'>): boolean {
   if (host.isProduction) return false;
-  const local = host.section(localSection);
-  return local === 'always' || (local === 'auto' && listProviders(host).length === 0);
+  const mode = host.section(localSignInSection);
+  return mode === 'always' || (mode === 'auto' && listProviders(host).length === 0);
 }

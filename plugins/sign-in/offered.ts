@@ -4,8 +4,8 @@ import { homePath } from './next-path.ts';
 import { listProviders } from './section.ts';
 
 /**
- * Returns the URL that starts a sign-in with a provider. It is below the public URL, because the provider sends the reader back there, and
- * the cookie set at the start must be available.
+ * Returns the URL that starts a sign-in with a provider. It is below the public URL: the provider sends the reader back there, and the
+ * cookie set at the start must then be available.
  */
 export function formatStartUrl(host: Host, provider: string, query: Readonly<Record<string, string>>): string {
   const parameters = new URLSearchParams(query).toString();
@@ -21,7 +21,10 @@ export function describeProviders(host: Host, next: string) {
   }));
 }
 
-/** Returns the error text of a failed sign-in. Anyone can set the query, so it only selects a text of all pages or of this one. */
+/**
+ * Returns the error text of a failed sign-in. Anyone can set the query, so it only selects one of this page's texts or of those shared by
+ * all pages.
+ */
 export function readErrorText({ query, t }: PageRequest, pageErrors: readonly string[]): string {
   const code = ['cancelled', 'expired', 'failed', 'too_many', ...pageErrors].find((name) => name === query['error']);
   return code === undefined ? '' : t(`sign_in.error.${code}`);

@@ -1,4 +1,4 @@
-/** Required and optional members of `config` for @hapi/bell providers; other providers ignore `config`. */
+/** Required and optional `config` fields of @hapi/bell providers. All other providers ignore `config`. */
 export const providerConfig: Readonly<
   Record<string, { readonly required: readonly string[]; readonly optional: readonly string[] }>
 > = {
@@ -11,7 +11,7 @@ export const providerConfig: Readonly<
   stripe: { required: [], optional: ['express'] },
 };
 
-/** Unsupported providers of @hapi/bell 13.2.0, with the reason. */
+/** Providers of @hapi/bell 13.2.0 that we do not support, and why. */
 export const unusableProviders: Readonly<Record<string, string>> = {
   googleplus: 'ended in 2019',
   instagram: 'ended its API for sign-ins in 2020',

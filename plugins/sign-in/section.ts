@@ -11,14 +11,14 @@ const url = string({ pattern: '^https?://[^\\s/]\\S*$' }, 'URL.');
 const providerSchema = object(['client_id', 'client_secret'], {
   client_id: string(
     { maxLength: 1000 },
-    'Client id of the app that you registered at the provider. Without it the provider is off.',
+    'Client id of the app that you registered with the provider. If empty, the provider is off.',
   ),
   client_secret: string({ maxLength: 5000, writeOnly: true }, 'Client secret of that app.'),
-  title: string({ minLength: 1, maxLength: 40 }, 'Name on the button. Default: the name of the provider.'),
-  scope: array({ items: string() }, 'Scopes that replace the default scopes of the provider.'),
+  title: string({ minLength: 1, maxLength: 40 }, 'Name on the button. Default: the provider’s name.'),
+  scope: array({ items: string() }, 'Scopes to request instead of the provider’s default ones.'),
   trust_email: boolean(
     { default: false },
-    'The provider returns only verified e-mail addresses. Needed for providers that do not send email_verified; never for google and github.',
+    'Set to true if the provider returns only verified e-mail addresses. Needed for providers that do not send email_verified, but never for google and github.',
   ),
   config: {
     type: 'object',
@@ -26,7 +26,7 @@ const providerSchema = object(['client_id', 'client_secret'], {
     description:
       'Options that @hapi/bell needs for some providers: { uri: https://github.example.com }, { domain: … }.',
   },
-  endpoints: object('Other URLs of the provider, for tests; refused in production.', {
+  endpoints: object('Other URLs of the provider, for tests; rejected in production.', {
     authorize: url,
     token: url,
     profile: url,
@@ -36,7 +36,6 @@ const providerSchema = object(['client_id', 'client_secret'], {
 
 export type ProviderSettings = Infer<typeof providerSchema>;
 
-/** `sign_in` in gateway.yaml: providers by name. */
 export const signInSection = defineSection({
   name: 'sign_in',
   fixed: true,
@@ -52,7 +51,7 @@ export const signInSection = defineSection({
     if (first !== undefined && all.isProduction && (all.get(service).base_url ?? '') === '')
       report(
         ['sign_in', first],
-        'redirects people to service.base_url, which is not set',
+        'sends people back to service.base_url, which is not set',
         'set service: { base_url: https://… }, the public URL of this gateway',
       );
   },
@@ -74,7 +73,7 @@ function checkProvider(name: string, settings: ProviderSettings, report: Report,
   if (isPlain && production !== undefined) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
 }
 
-/** Checks the options that @hapi/bell requires. Without them, the gateway would fail to start. */
+/** Checks the options that @hapi/bell requires. If one is missing, the gateway would fail to start. */
 function checkConfig(name: string, config: ProviderSettings['config'] = {}, report: Report): void {
   const { required, optional } = providerConfig[name] ?? { required: [], optional: Object.keys(config) };
   const path = ['sign_in', name, 'config'];
@@ -103,7 +102,7 @@ export interface ConfiguredProvider {
   readonly settings: ProviderSettings;
 }
 
-/** Lists providers with a client id, in the order of gateway.yaml. */
+/** Lists the providers that have a client id, in the order of gateway.yaml. */
 export function listProviders({ section }: Pick<Host, 'section'>): ConfiguredProvider[] {
   return Object.entries(section(signInSection))
     .filter(([, { client_id }]) => client_id !== '')

@@ -12,7 +12,7 @@ const path = '/account/sign-ins';
 const identifier = string({ minLength: 1, maxLength: 300 });
 
 /**
- * Responds with a link that carries the intent instead of a redirect: the content security policy allows forms to lead to this site only.
+ * Responds with a link that carries the intent, not with a redirect, because the content security policy lets forms lead only to this site.
  */
 const linkForm = defineForm({
   path: `${path}/link`,
@@ -59,10 +59,10 @@ const revokeAllForm = defineForm({
   },
 });
 
-/** Texts for results of forms and provider redirects; any other query shows no text. */
+/** Texts for the results of forms and provider redirects. Any other query shows none. */
 const noticeTexts = { linked: 'sign_in.linked', unlinked: 'sign_in.unlinked', ended: 'sign_in.session_ended' } as const;
 
-/** Page of identities and sessions. */
+/** The page of an account's identities and sessions. */
 export const signInsPage: Page = {
   path,
   role: 'account',

@@ -4,7 +4,7 @@ import { describeIncidentTitle, spanKeys } from './incident-text.ts';
 
 interface FeedSource {
   readonly service: string;
-  /** Public URL of the gateway, without a trailing slash. */
+  /** The gateway's public URL, without a trailing slash. */
   readonly baseUrl: string;
   readonly language: string;
   readonly t: Translate;
@@ -15,11 +15,11 @@ interface FeedSource {
 
 const maxFeedEntries = 50;
 
-/** Renders `/status.atom` (RFC 4287) with one entry per incident, which is updated when the incident ends. */
+/** Renders `/status.atom` (RFC 4287). Each incident has one entry, which is updated when the incident ends. */
 export function renderAtom({ service, baseUrl, language, t, incidents, at }: FeedSource): string {
   const page = `${baseUrl}/status`;
   const entries = incidents.slice(0, maxFeedEntries);
-  // Without entries the feed changes only once a day, so feed readers need not download it again.
+  // A feed without entries changes only once a day, so feed readers need not download it again.
   const updated = Math.max(...entries.map(getUpdateTime), entries.length > 0 ? 0 : startOfDay(at));
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
@@ -50,7 +50,7 @@ function renderEntry(incident: Incident, page: string, t: Translate): string {
   ].join('\n');
 }
 
-/** Describes an incident with times in UTC, because the time zone of a feed reader is unknown. */
+/** Describes an incident with times in UTC, because a feed reader's time zone is unknown. */
 function describeContent(incident: Incident, t: Translate): string {
   const { startedAt, lowestAnswered } = incident;
   const endedAt = endOf(incident);
@@ -62,7 +62,7 @@ function describeContent(incident: Incident, t: Translate): string {
   return `${t(spanKeys[outcomeOf(incident)], span)}.${lowest}`;
 }
 
-/** Returns the time of an incident's latest change, epoch ms. */
+/** Returns when an incident last changed, epoch ms. */
 function getUpdateTime({ startedAt, openedAt, quietSince, endedAt }: Incident): number {
   return endedAt ?? quietSince ?? openedAt ?? startedAt;
 }
@@ -84,7 +84,7 @@ const xmlEntities: Readonly<Record<string, string>> = {
 };
 
 function escapeXml(text: string): string {
-  // Control characters are not allowed in XML 1.0, not even escaped.
+  // XML 1.0 does not allow control characters, not even escaped.
   return text.replaceAll(/(?![\t\n\r])\p{Cc}/gu, '').replaceAll(/[&<>"]/g, (character) => xmlEntities[character] ?? '');
 }
 

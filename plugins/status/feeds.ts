@@ -11,24 +11,24 @@ import { describeStatusJson } from './json.ts';
 import { findPage, readServiceStatus } from './service-status.ts';
 import { statusTexts } from './texts.ts';
 
-/** Lifetime of a feed in caches, seconds. */
+/** How long a feed may be cached, seconds. */
 const maxAgeSeconds = 10;
 
 type StatusRegistry = Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>;
 
 const translator = new Translator([statusTexts]);
 
-/** Lifetime of a cached text of `/status.json`, and the timeout for creating it. */
+/** How long a text of `/status.json` is cached, and how long creating it may take. */
 const jsonMaxAgeMs = 1_000;
 const jsonTimeoutMs = 10_000;
-/** Maximum cached texts, one per language and page. A text has at most half a megabyte. */
+/** The most texts that are cached, one per language and page. Each is at most half a megabyte. */
 const maxTexts = 20;
 
 const jsonTexts = memoizePerCatalog(() => new LRUCache<string, FreshValue<string>>({ max: maxTexts }));
 
 /**
  * Creates the routes `/status.json` and `/status.atom`, whose responses are the same for all clients. `?language=id` selects Indonesian,
- * `?page=2` selects further models. Concurrent requests for `/status.json` share one text.
+ * `?page=2` the next models. Concurrent requests for `/status.json` share one text.
  */
 export function createFeedRoutes(gateway: StatusRegistry, host: () => Host): ServerRoute[] {
   return [

@@ -4,7 +4,7 @@ import { publishLive } from '#core/web/live/live-bus.ts';
 import { createFeedRoutes } from './feeds.ts';
 import { createStatusPage } from './page.ts';
 
-/** Monitors models and publishes their state. */
+/** Monitors models and publishes how they are doing. */
 export const plugin: GatewayPlugin = {
   name: 'status',
   register(server) {

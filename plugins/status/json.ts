@@ -31,7 +31,7 @@ export function describeStatusJson(
   return {
     ...summary,
     ...notices,
-    // Repeated, so that a notice source with the same name cannot replace these members.
+    // Repeated, so that a notice source with the same name cannot replace these fields.
     ...summary,
     models: models.map(describeModelJson),
     incidents: incidents.map((incident) => describeIncidentJson(incident, credited.get(incident.id), t)),
@@ -84,7 +84,7 @@ function formatTime(time: number | undefined): string | null {
   return time === undefined ? null : new Date(time).toISOString();
 }
 
-/** Rounds a share down to four digits, so that a partial share is never 1. */
+/** Rounds a share down to four digits, so that only a full share is 1. */
 function roundShare(share: number | undefined): number | null {
   return share === undefined ? null : Math.floor(share * 10_000) / 10_000;
 }

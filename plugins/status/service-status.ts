@@ -8,10 +8,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { sliceEntries, type ListPage, clampPage } from '#core/web/pages/pagination.ts';
 
-/** State of the service, independent of the language. */
+/** The state of the service, whatever the language. */
 export interface ServiceStatus {
   readonly at: Date;
-  /** All models; models in trouble come first if there are several pages. */
+  /** All models. If there are several pages, models in trouble come first. */
   readonly health: readonly ModelHealth[];
   /** Models on this page. */
   readonly models: readonly ModelStatus[];
@@ -20,7 +20,7 @@ export interface ServiceStatus {
   readonly incidents: readonly Incident[];
   /** Ms credited to customers, by incident id. */
   readonly credited: ReadonlyMap<string, number>;
-  /** False while the database does not respond and the states of models come from breakers only. */
+  /** False if the database does not respond, so that the models' states come from breakers only. */
   readonly isComplete: boolean;
   /** False if no history is available. If `isComplete` is false, the history may be an hour old. */
   readonly hasHistory: boolean;
@@ -29,15 +29,18 @@ export interface ServiceStatus {
 /** State and history of a model. */
 export interface ModelStatus {
   readonly health: ModelHealth;
-  /** 90 days, oldest first, today last; empty without history. */
+  /** The last 90 days, oldest first, today last; empty if there is no history. */
   readonly days: readonly DayStatus[];
-  /** Share of answered requests in these days, 0 to 1; undefined without requests. */
+  /** Share of requests answered in these days, 0 to 1; undefined if there were no requests. */
   readonly answered: number | undefined;
-  /** Latest probe of the model; undefined if it is unknown or not published. */
+  /** The model's latest probe; undefined if it is unknown or not published. */
   readonly checkup?: ModelCheckup | undefined;
 }
 
-/** Reads the status, at most a few seconds old. Never rejects, and takes about a second at most. @param requestedPage page number as entered */
+/**
+ * Reads the status, at most a few seconds old. Never rejects, and takes about a second at most.
+ * @param requestedPage page number as entered
+ */
 export async function readServiceStatus(
   gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader'>,
   host: Host,
@@ -68,7 +71,10 @@ export async function readServiceStatus(
   return { at, health: sortedHealth, models, page, incidents: incidents ?? [], credited, isComplete, hasHistory };
 }
 
-/** Finds the nearest existing page of models. @param requestedPage page number as entered */
+/**
+ * Finds the page of models nearest to the requested one.
+ * @param requestedPage page number as entered
+ */
 export function findPage(requestedPage: unknown, models: number): ListPage {
   return clampPage(
     typeof requestedPage === 'string' && /^\d{1,6}$/.test(requestedPage) ? Number(requestedPage) : 1,

@@ -1,9 +1,9 @@
 import type { ModelState } from '#core/business/model-health/model-health.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
-/** The state of the service in one sentence. */
+/** How the service is doing, in one sentence. */
 export interface Verdict {
-  /** The worst state of any model; `no_data` if no model has answered a request. */
+  /** The worst state of any model; `no_data` if none has answered a request. */
   readonly state: ModelState;
   readonly text: string;
 }

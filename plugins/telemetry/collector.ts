@@ -12,11 +12,14 @@ import { exportRequest } from './otlp-fields.ts';
 import { exports, type Resource } from './otlp.ts';
 import { readProtobuf, toProtobuf } from './protobuf.ts';
 
-/** Result of a request to the collector. */
+/** What became of a request to the collector. */
 export type SendResult =
-  /** @property rejected number of items that the collector rejected; `reason` says why */
+  /** @property rejected how many items the collector rejected; `reason` says why */
   | { readonly kind: 'taken'; readonly rejected: number; readonly reason: string }
-  /** The collector may accept the items later. @property retryAfterMs the requested wait */
+  /**
+   * The collector may accept the items later.
+   * @property retryAfterMs how long it asks us to wait
+   */
   | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number }
   /** The collector will never accept the items. */
   | { readonly kind: 'refused'; readonly reason: string };
@@ -24,9 +27,9 @@ export type SendResult =
 const gzipAsync = promisify(gzip);
 /** Source: OTLP/HTTP, "Retryable Response Codes". */
 const retryableStatuses = new Set([429, 502, 503, 504]);
-/** Maximum wait before a retry, even if the collector asks for a longer one. */
+/** The longest wait before a retry, even if the collector asks for more. */
 const maxRetryAfterMs = 60_000;
-/** Maximum bytes of a response that are read to find an error message. */
+/** How many bytes of a response are read to find an error message. */
 const maxErrorBytes = 4_096;
 const maxReasonLength = 300;
 
@@ -46,7 +49,7 @@ export class Collector {
     this.#resource = resource;
   }
 
-  /** Sends items of a signal. Never rejects. */
+  /** Sends items of one signal. Never rejects. */
   async send(signal: TelemetrySignal, items: readonly object[]): Promise<SendResult> {
     const { path, request } = exports[signal];
     const { endpoint, protocol, headers, timeout } = this.#settings;
@@ -72,7 +75,7 @@ export class Collector {
   }
 }
 
-/** Reads the start of a response, which may be very long or endless. */
+/** Reads only the start of a response, which may be very long or endless. */
 async function readResponseStart({ body }: Response): Promise<Buffer> {
   const collected = new CollectedBytes();
   for await (const chunk of body ?? []) {
@@ -102,22 +105,22 @@ interface PartialSuccess {
   readonly reason: string;
 }
 
-/** Parses the count in `rejectedSpans`, `rejectedDataPoints` or `rejectedLogRecords`, and `errorMessage`. */
+/** Parses the count in `rejectedSpans`, `rejectedDataPoints` or `rejectedLogRecords`, and the `errorMessage`. */
 function parsePartialSuccess(text: string): PartialSuccess {
-  // An empty or malformed response is accepted, because the status suffices.
+  // The status suffices, so an empty or malformed response is accepted.
   const response = (parseJson(text) ?? {}) as { partialSuccess?: Readonly<Record<string, unknown>> | null };
   const partialSuccess = response.partialSuccess ?? {};
   const [, rejected = 0] = Object.entries(partialSuccess).find(([name]) => name.startsWith('rejected')) ?? [];
   return { rejected: Number(rejected) || 0, reason: shortenReason(String(partialSuccess['errorMessage'] ?? '')) };
 }
 
-/** Decodes a partial success from Protocol Buffers, where all signals use the same field numbers. */
+/** Decodes a partial success from Protocol Buffers, where its field numbers are the same for all signals. */
 function decodePartialSuccess(bytes: Buffer): PartialSuccess {
   const partialSuccess = readProtobuf(readBytesField(bytes, 1));
   return { rejected: Number(partialSuccess.get(1)) || 0, reason: shortenReason(String(partialSuccess.get(2) ?? '')) };
 }
 
-/** Decodes the message of an error, which is a `google.rpc.Status`. */
+/** Decodes an error's message, which is a `google.rpc.Status`. */
 function decodeErrorMessage(bytes: Buffer): string {
   return readBytesField(bytes, 2).toString();
 }

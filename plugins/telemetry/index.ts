@@ -3,7 +3,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** Sends traces, metrics and request records to an OpenTelemetry collector. Its modules are loaded only with a collector. */
+/** Sends traces, metrics and request records to an OpenTelemetry collector. Its modules are loaded only if one is configured. */
 export const plugin: GatewayPlugin = {
   name: 'telemetry',
   register(server) {
@@ -26,7 +26,7 @@ export const plugin: GatewayPlugin = {
     gateway.gauge(
       gauge('telemetry_waiting_records', 'Request records that wait for the collector.', () => telemetry?.waiting),
     );
-    // Starts once a database exists, so `daypass check` sends no telemetry.
+    // Starts only once there is a database, so `daypass check` sends no telemetry.
     server.ext('onPreStart', async () => {
       const host = server.host();
       if (host.section(telemetrySection).endpoint === '') return;

@@ -4,10 +4,10 @@ import { toAttributes } from './otlp.ts';
 const cumulativeTemporality = 2;
 
 /**
- * Returns the metrics of `/metrics` as OTLP metrics, under the same names. Counters and histograms are sums since the process started, so
- * a lost report loses no counts.
+ * Returns the metrics of `/metrics` as OTLP metrics with the same names. Counters and histograms are sums since the process started, so a
+ * lost report loses no counts.
  *
- * @param startedAt start of the process, in ns as text
+ * @param startedAt when the process started, in ns as text
  * @param now in ns as text
  */
 export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: string, now: string): object[] {
@@ -40,7 +40,7 @@ export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: stri
   });
 }
 
-/** Returns the UCUM unit for the name's suffix; '' for counts. Collectors add `_ratio` to Prometheus names of gauges with unit 1. */
+/** Returns the UCUM unit for a name's suffix; '' for counts. Collectors add `_ratio` to the Prometheus names of gauges with unit 1. */
 function findUnit(name: string): string {
   const [, suffix = ''] = /_([a-z]+?)(?:_total)?$/.exec(name) ?? [];
   return unitsBySuffix[suffix] ?? '';
@@ -66,7 +66,7 @@ function describeHistogramPoints({ name, values }: MetricFamily, times: Times): 
       count: String(findValue(seriesValues, `${name}_count`)),
       sum: findValue(seriesValues, `${name}_sum`),
       explicitBounds: buckets.map(({ bound }) => bound).filter(Number.isFinite),
-      // Prometheus buckets are cumulative, OTLP buckets are not.
+      // Prometheus buckets are cumulative; OTLP buckets are not.
       bucketCounts: buckets.map(({ value }, index) => String(value - (buckets[index - 1]?.value ?? 0))),
     };
   });

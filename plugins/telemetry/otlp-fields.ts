@@ -1,14 +1,12 @@
 import type { MessageField, FieldType, MessageFields } from './protobuf.ts';
 
-/*
- * The fields of OTLP that are sent, by their names in its JSON form. Source: the .proto files of OpenTelemetry Protocol 1.9.
- */
+/* The OTLP fields that we send, by their names in OTLP's JSON form. Source: the .proto files of OpenTelemetry Protocol 1.9. */
 
 function defineMessage(fields: Readonly<Record<string, readonly [number, FieldType | MessageFields]>>): MessageFields {
   return new Map(Object.entries(fields).map(([name, [number, type]]) => [name, { number, type }]));
 }
 
-/** Values may contain values, so the fields are added after `keyValue`, which needs this map. */
+/** Values may contain values, so the fields are added below, after `keyValue`, which needs this map. */
 const valueFields = new Map<string, MessageField>();
 const value: MessageFields = valueFields;
 const keyValue = defineMessage({ key: [1, 'string'], value: [2, value] });
@@ -70,13 +68,13 @@ const origin = {
   scope: [1, defineMessage({ name: [1, 'string'], version: [2, 'string'] })],
 } as const;
 
-/** Defines the request of one signal. Its only member has number 1 for every signal. */
+/** Defines one signal's request. Its only field has number 1, whatever the signal. */
 function defineRequest(resources: string, scopes: string, items: string, item: MessageFields) {
   const scopedItems = defineMessage({ scope: origin.scope, [items]: [2, item] });
   return { [resources]: [1, defineMessage({ resource: origin.resource, [scopes]: [2, scopedItems] })] } as const;
 }
 
-/** The requests of all signals in one message, because each signal has its own member name. */
+/** The requests of all signals as one message. This works because each signal has a field name of its own. */
 export const exportRequest = defineMessage({
   ...defineRequest('resourceSpans', 'scopeSpans', 'spans', span),
   ...defineRequest('resourceMetrics', 'scopeMetrics', 'metrics', metric),

@@ -1,6 +1,6 @@
 /*
- * OTLP in its JSON form (OpenTelemetry Protocol 1.9, "JSON Protobuf Encoding"): names in lowerCamelCase, ids in hexadecimal,
- * 64-bit numbers as decimal texts, enums as numbers.
+ * OTLP in its JSON form (OpenTelemetry Protocol 1.9, "JSON Protobuf Encoding"): lowerCamelCase names, hexadecimal ids, 64-bit numbers as
+ * decimal texts, enums as numbers.
  */
 
 type AnyValue =
@@ -47,18 +47,14 @@ export const spanKind = { internal: 1, server: 2, client: 3 } as const;
 export const statusError = 2;
 export const severities = { info: [9, 'INFO'], warn: [13, 'WARN'], error: [17, 'ERROR'] } as const;
 
-/** Converts members to attributes. Omits null and undefined. */
+/** Converts the properties of an object to attributes. Omits null and undefined. */
 export function toAttributes(members: Readonly<Record<string, unknown>>): KeyValue[] {
   return Object.entries(members).flatMap(([key, value]) =>
     value === undefined || value === null ? [] : [{ key, value: toAnyValue(value) }],
   );
 }
 
-/**
- * Converts a JSON value to OTLP's type.
- *
- * @param value JSON
- */
+/** Converts a JSON value to an OTLP value. */
 export function toAnyValue(value: unknown): AnyValue {
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'number')
@@ -70,7 +66,7 @@ export function toAnyValue(value: unknown): AnyValue {
 }
 
 /**
- * Converts a time to nanoseconds, as OTLP encodes them.
+ * Converts a time to nanoseconds, the way OTLP encodes them.
  *
  * @param time epoch ms, which may have a fraction
  */
@@ -79,7 +75,7 @@ export function toNanoseconds(time: number): string {
   return `${wholeMs}${String(Math.round((time - wholeMs) * 1e6) % 1e6).padStart(6, '0')}`;
 }
 
-/** Paths and request shapes of the signals. */
+/** Path and request shape of each signal. */
 export const exports = {
   traces: {
     path: 'v1/traces',

@@ -1,4 +1,4 @@
-/** Encoding of a field that is not a nested message. */
+/** How a field is encoded, unless it is a nested message. */
 export type FieldType =
   | 'string'
   | 'hex'
@@ -17,7 +17,7 @@ export interface MessageField {
 /** Fields by name. A field whose value is a list is repeated. */
 export type MessageFields = ReadonlyMap<string, MessageField>;
 
-/** Maximum bytes of a 64-bit integer. */
+/** The longest that a 64-bit integer can be, in bytes. */
 const maxVarintBytes = 10;
 const wireTypes = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
@@ -33,7 +33,9 @@ export function toProtobuf(fields: MessageFields, value: object): Buffer {
   return writer.bytes();
 }
 
-/** Reads the integers and texts of a message by field number, the last one of each. Stops at the first malformed field. */
+/**
+ * Reads a message's integers and texts by field number. If a field is repeated, the last one counts. Stops at the first malformed field.
+ */
 export function readProtobuf(bytes: Buffer): ReadonlyMap<number, number | Buffer> {
   const fieldValues = new Map<number, number | Buffer>();
   let offset = 0;

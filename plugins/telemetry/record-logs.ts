@@ -1,7 +1,7 @@
 import { parseJson } from '#core/platform/json.ts';
 import { toAnyValue, toAttributes, type LogRecord, toNanoseconds, severities } from './otlp.ts';
 
-/** A line of the journal, with the columns of a record or a body of its request. */
+/** A line of the journal: the columns of a record, or a body of its request. */
 interface JournalLine extends Readonly<Record<string, unknown>> {
   readonly at: 'end' | 'content';
   readonly id: string;
@@ -9,8 +9,9 @@ interface JournalLine extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Converts a line of the journal to an OTLP log record: `daypass.request` with the columns of the record as attributes (`daypass.status`),
- * or `daypass.request.content` with the text of a prompt or a response, which the journal has only if the operator records them.
+ * Converts a line of the journal to an OTLP log record: either `daypass.request`, with the record's columns as attributes
+ * (`daypass.status`), or `daypass.request.content`, with the text of a prompt or a response, which the journal contains only if the
+ * operator records them.
  *
  * @param now epoch ms
  * @returns an empty list for any other line

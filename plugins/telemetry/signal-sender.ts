@@ -5,12 +5,12 @@ import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import type { Collector } from './collector.ts';
 
-/** Delays between attempts while the collector accepts no items. */
+/** Delays between attempts while the collector accepts nothing. */
 const retryDelaysMs = { min: 1_000, max: 30_000 };
 /** Minimum time between log lines about failed attempts. */
 const reminderIntervalMs = 60_000;
 
-/** Sends items of one signal until the collector has accepted or refused them. */
+/** Sends one signal's items until the collector has accepted or rejected them. */
 export class SignalSender {
   readonly #collector: Pick<Collector, 'send'>;
   readonly #signal: TelemetrySignal;
@@ -27,7 +27,7 @@ export class SignalSender {
     this.#log = log;
   }
 
-  /** Number of items that the collector did not get. */
+  /** How many items never reached the collector. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -40,7 +40,7 @@ export class SignalSender {
     this.#dropped += count;
   }
 
-  /** Stops retries and ends pauses. Each later delivery gets one attempt. */
+  /** Stops retrying and ends pauses. From now on, each delivery gets only one attempt. */
   close(): void {
     this.#isClosing = true;
     this.#closing.resolve();
@@ -54,7 +54,7 @@ export class SignalSender {
   /**
    * Delivers the items, and retries while the collector is unavailable.
    *
-   * @returns false if the sender closed before the collector accepted them; they do not count as dropped then
+   * @returns false if the sender was closed before the collector accepted them; they then do not count as dropped
    */
   async deliver(items: readonly object[]): Promise<boolean> {
     for (;;) {
@@ -64,7 +64,7 @@ export class SignalSender {
         this.#recordResult(lostCount, result.reason);
         return true;
       }
-      this.#warn(`the collector takes no ${this.#signal}; retrying: ${result.reason}`);
+      this.#warn(`the collector does not accept ${this.#signal}; retrying: ${result.reason}`);
       const waitMs = Math.max(this.#backoff.next(), result.retryAfterMs);
       if (this.#isClosing) return false;
       await this.pause(waitMs);
@@ -74,8 +74,8 @@ export class SignalSender {
   #recordResult(lostCount: number, reason: string): void {
     if (lostCount > 0) {
       this.#dropped += lostCount;
-      this.#warn(`the collector refused ${lostCount} ${this.#signal}: ${reason}`);
-    } else if (this.#backoff.failures > 0) this.#log.info(`the collector takes ${this.#signal} again`);
+      this.#warn(`the collector rejected ${lostCount} ${this.#signal}: ${reason}`);
+    } else if (this.#backoff.failures > 0) this.#log.info(`the collector accepts ${this.#signal} again`);
     if (this.#backoff.failures > 0) this.#reminder.reset();
     this.#backoff.reset();
   }

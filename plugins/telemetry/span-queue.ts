@@ -3,10 +3,10 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { OtlpSpan } from './otlp.ts';
 import type { SignalSender } from './signal-sender.ts';
 
-/** Maximum waiting spans, maximum spans per request, and maximum delay before spans are sent. */
+/** The most spans that may wait, the most per request, and how long spans may wait to be sent. */
 const limits = { queue: 8_192, batch: 512, delayMs: 2_000 };
 
-/** Sends spans in batches. While the collector is unavailable, spans wait up to the limit, and further spans are dropped. */
+/** Sends spans in batches. While the collector is unavailable, spans wait; above the limit they are dropped. */
 export class SpanQueue implements AsyncDisposable {
   readonly #sender: SignalSender;
   readonly #log: Logger;

@@ -14,7 +14,7 @@ import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { createAttemptSpanId, createSpanId, type Trace, deriveTrace } from '#core/gateway/trace-context.ts';
 import { toAttributes, toNanoseconds, type OtlpSpan, spanKind, statusError } from './otlp.ts';
 
-/** Standard values of `gen_ai.provider.name` by prefix of the vendor's name. Other vendors keep their names. */
+/** Standard values of `gen_ai.provider.name` by the start of the vendor's name. Other vendors keep their names. */
 const providersByVendor: readonly (readonly [vendor: string, provider: string])[] = [
   ['gemini', 'gcp.gemini'],
   ['vertex', 'gcp.vertex_ai'],
@@ -28,7 +28,7 @@ const providersByVendor: readonly (readonly [vendor: string, provider: string])[
   ['deepseek', 'deepseek'],
 ];
 
-/** `gen_ai.operation.name` by wire format; formats without a standard value use their own name. */
+/** `gen_ai.operation.name` by wire format. A format without a standard value uses its own name. */
 const operationsByFormat: Readonly<Record<string, string>> = {
   chat: 'chat',
   responses: 'chat',
@@ -41,10 +41,10 @@ const operationsByFormat: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates the spans of a finished request, of its attempts, and of its stages if configured. They follow the HTTP
- * semantic conventions 1.41 and the generative AI conventions of November 2026, which are still in development.
+ * Creates the spans of a finished request, its attempts and, if configured, its stages. They follow the HTTP semantic conventions 1.41 and
+ * the generative AI conventions of November 2026, which are still in development.
  *
- * @returns an empty list for a request that is not sampled
+ * @returns an empty list if the request is not sampled
  */
 export function createSpans(exchange: Exchange, outcome: Outcome, sample: number): OtlpSpan[] {
   const trace = deriveTrace(exchange, sample);

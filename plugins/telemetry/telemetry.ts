@@ -15,11 +15,11 @@ import { SignalSender } from './signal-sender.ts';
 import { SpanQueue } from './span-queue.ts';
 import { createSpans } from './spans.ts';
 
-/** Timeout for sending the last spans and metrics on shutdown. Records wait on disk for the next start. */
+/** How long sending the last spans and metrics may take on shutdown. Records wait on disk for the next start. */
 const flushTimeoutMs = 3_000;
 const searchIntervalMs = 10_000;
 
-/** Telemetry of this process. There is one instance, from start to shutdown. */
+/** This process's telemetry. There is one instance, from start to shutdown. */
 export class Telemetry implements AsyncDisposable {
   readonly #host: Host;
   readonly #senders: Readonly<Record<TelemetrySignal, SignalSender>>;
@@ -58,17 +58,17 @@ export class Telemetry implements AsyncDisposable {
     if (spans.length > 0) this.#spans.add(spans);
   }
 
-  /** Returns the number of items that the collector did not get since the start. */
+  /** Returns how many items never reached the collector since the start. */
   countDropped(signal: TelemetrySignal): number {
     return this.#senders[signal].dropped + (signal === 'records' ? (this.#spool?.dropped ?? 0) : 0);
   }
 
-  /** Number of records that wait for the collector. */
+  /** How many records are waiting for the collector. */
   get waiting(): number {
     return this.#spool?.waiting ?? 0;
   }
 
-  /** Sends metrics unless a report still waits. Skipped reports lose nothing, because sums are cumulative. */
+  /** Sends metrics unless the last report is still being sent. Skipping one loses nothing, because sums are cumulative. */
   #reportMetrics(): Promise<void> {
     this.#reporting ??= this.#sendMetrics().finally(() => (this.#reporting = undefined));
     return this.#reporting;
@@ -93,13 +93,16 @@ export class Telemetry implements AsyncDisposable {
     }
   }
 
-  /** Sends the records of the oldest file and removes it. @returns false if no records wait */
+  /**
+   * Sends the records in the oldest file and removes it.
+   * @returns false if no records are waiting
+   */
   async #sendOldestFile(spool: RecordSpool): Promise<boolean> {
     const oldest = spool.oldest();
     if (oldest === undefined) return false;
     for await (const lines of oldest.read()) {
       const logs = lines.flatMap((line) => toLogRecords(line, Date.now()));
-      // The file stays for the next start.
+      // The file is kept for the next start.
       if (logs.length > 0 && !(await this.#senders.records.deliver(logs))) return true;
     }
     await oldest.remove();

@@ -16,7 +16,7 @@ import { integer, object } from '#core/platform/schema.ts';
 import { findVouchers, revokeVouchers } from './voucher-batches.ts';
 import { createVouchers, formatCode, type NewBatch } from './vouchers.ts';
 
-/** Subject shared by all records, because a batch has no id before it is created. */
+/** The subject of all records, because a batch has no id before it is created. */
 const vouchersSubject: SubjectKind = { name: 'vouchers' };
 const voucherSubject: SubjectKind = {
   name: 'voucher',
@@ -27,13 +27,16 @@ const input = object(['days', 'count', 'note'], {
   days: integer({ minimum: 1, maximum: 365 }, 'Days that each voucher adds, 1 to 365.'),
   count: integer({ minimum: 1, maximum: 10_000 }, 'Number of vouchers, 1 to 10000.'),
   note: text('Note for you, such as where they go.'),
-  label: text('What customers read as the name of the days.'),
+  label: text('The name of the days that customers see.'),
   for: {
     enum: ['all', 'new'],
     description:
       'Customers who may redeem them; default: all. new: only customers who have neither bought days nor redeemed a voucher.',
   },
-  source: { enum: ['sold', 'given'], description: 'Sold elsewhere or given away, for the books; default: sold.' },
+  source: {
+    enum: ['sold', 'given'],
+    description: 'Whether they are sold elsewhere or given away, for the books; default: sold.',
+  },
   valid: integer({ minimum: 1, maximum: 3_650 }, 'Days until they expire, 1 to 3650; default: 365.'),
 });
 
@@ -42,7 +45,7 @@ export type VoucherInput = InputOf<typeof input>;
 export const createAction = defineAction({
   name: 'voucher.create',
   subject: vouchersSubject,
-  summary: 'make vouchers and show their codes, once: only digests are kept',
+  summary: 'create vouchers and show their codes, once: only digests are kept',
   input,
   unrecorded: ['valid'],
   secrets: ['codes'],
@@ -53,7 +56,7 @@ export const createAction = defineAction({
     for: describeChoice('operator.told.for'),
     label: describeQuoted,
   },
-  // Records defaults too, as they may change, and the batch, so that it can be revoked even if the response was lost.
+  // Records defaults too, because they may change, and the batch, so that it can be revoked even if the response was lost.
   async resolve(_host, { count, days: daysPerVoucher, source = 'sold', for: accounts = 'all', ...rest }) {
     const resolved: VoucherInput & NewBatch = {
       batch: randomUUIDv7(),

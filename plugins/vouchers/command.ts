@@ -7,7 +7,7 @@ import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { formatCsvLine } from '#core/platform/csv.ts';
 import { createAction, revokeAction, type VoucherInput } from './actions.ts';
 import { batches, vouchers } from './resources.ts';
-import { iterateVouchers, readVoucherMonth } from './voucher-batches.ts';
+import { iterateVouchers, type ListedVoucher, listRedemptionsByDay } from './voucher-batches.ts';
 
 /** `daypass voucher …`: codes that add days, for marketplaces, resellers and friends. */
 export const voucherCommand: Command = {
@@ -26,7 +26,7 @@ export const voucherCommand: Command = {
         ),
       );
     addActionCommand(parser, context, createAction, {
-      // Prints only codes to stdout, so that they can be redirected to a file.
+      // Only codes go to stdout, so that it can be redirected to a file.
       done(_id, { batch, codes }, input) {
         const { count, days, source = 'sold', for: accounts = 'all', note } = input as VoucherInput;
         console.error(`batch ${String(batch)}: ${count} × ${days} d, ${source}, for ${accounts} accounts: ${note}`);
@@ -37,7 +37,7 @@ export const voucherCommand: Command = {
     addListCommand(parser, context, vouchers, { verb: 'codes' });
     defineExport(parser, context);
     addActionCommand(parser, context, revokeAction, {
-      handle: 'id of a batch, a code, or the order of a gift',
+      handle: 'batch id, voucher code, or gift order code',
       done: (_id, { revoked }) => `${String(revoked)} revoked`,
     });
     defineMonth(parser, context);
@@ -46,31 +46,31 @@ export const voucherCommand: Command = {
 
 const formatTime = (at: Date | undefined) => at?.toISOString();
 
+const exportColumns: Readonly<Record<string, (voucher: ListedVoucher) => string | number | undefined>> = {
+  batch: ({ batchId }) => batchId,
+  code: ({ hint }) => `…${hint}`,
+  days: ({ days }) => days,
+  source: ({ source }) => source,
+  note: ({ note }) => note,
+  state: ({ state }) => state,
+  expires_at: ({ expiresAt }) => formatTime(expiresAt),
+  redeemed_at: ({ redeemedAt }) => formatTime(redeemedAt),
+  account: ({ accountId }) => accountId,
+  email: ({ email }) => email,
+  starts_at: ({ startsAt }) => formatTime(startsAt),
+  ends_at: ({ endsAt }) => formatTime(endsAt),
+};
+
 function defineExport(parser: Parser, context: CommandContext): void {
   parser
     .command('export')
-    .description('print vouchers as CSV, with who redeemed them; codes by their last four characters')
-    .option('--batch <id>', 'only of this batch', parseLine)
+    .description('print vouchers and their redeemers as CSV, showing only the last four characters of each code')
+    .option('--batch <id>', 'only vouchers in this batch', parseLine)
     .action((options: { batch?: string }) =>
       context.withHost(async ({ database }) => {
-        context.print('batch,code,days,source,note,state,expires_at,redeemed_at,account,email,starts_at,ends_at');
+        context.print(Object.keys(exportColumns).join(','));
         for await (const voucher of iterateVouchers(database, options.batch))
-          context.print(
-            formatCsvLine([
-              voucher.batchId,
-              `…${voucher.hint}`,
-              voucher.days,
-              voucher.source,
-              voucher.note,
-              voucher.state,
-              formatTime(voucher.expiresAt),
-              formatTime(voucher.redeemedAt),
-              voucher.accountId,
-              voucher.email,
-              formatTime(voucher.startsAt),
-              formatTime(voucher.endsAt),
-            ]),
-          );
+          context.print(formatCsvLine(Object.values(exportColumns).map((read) => read(voucher))));
       }),
     );
 }
@@ -78,15 +78,15 @@ function defineExport(parser: Parser, context: CommandContext): void {
 function defineMonth(parser: Parser, context: CommandContext): void {
   parser
     .command('month')
-    .description('print the redemptions of a month by day, as CSV: sold elsewhere, given away, and gifts')
+    .description("print a month's redemptions per day and source (sold, given, gift) as CSV")
     .argument('<month>', 'such as 2026-11', parseMonth)
     .addOption(zoneOption())
     .action((month: string, options: ZoneOptions) =>
       context.withHost(async (host) => {
-        const days = await readVoucherMonth(host.database, month, zoneOf(host, options));
+        const rows = await listRedemptionsByDay(host.database, month, zoneOf(host, options));
         context.print('day,source,vouchers,days');
-        for (const { day, source, vouchers: count, days: added } of days)
-          context.print(formatCsvLine([day, source, count, added]));
+        for (const { day, source, vouchers: count, days } of rows)
+          context.print(formatCsvLine([day, source, count, days]));
       }),
     );
 }

@@ -2,21 +2,21 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** Origin of a batch's vouchers: sold elsewhere, such as on a marketplace, or given away. */
+/** Where a batch's vouchers went: sold elsewhere, such as on a marketplace, or given away. */
 const voucherSources = ['sold', 'given'] as const;
 
-/** A batch of vouchers that were created together. */
+/** Vouchers that were created together. */
 export const VoucherBatch = defineEntity({
   name: 'VoucherBatch',
   properties: {
     id: p.uuid().primary(),
     days: p.integer().check('days > 0'),
-    /** Name of the days shown to their owners. */
+    /** Name of the days, as their owners see it. */
     label: impersonal(p.text().nullable()),
-    /** Note for the operator. */
+    /** The operator's note. */
     note: impersonal(p.text()),
     source: p.enum(voucherSources),
-    /** Restricts the batch to accounts that have neither bought days nor redeemed a voucher. */
+    /** Only accounts that have neither bought days nor redeemed a voucher may redeem them. */
     isForNew: p.boolean(),
     expiresAt: p.datetime(),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
@@ -24,18 +24,18 @@ export const VoucherBatch = defineEntity({
 });
 
 /**
- * A code that adds days, once, to the account that redeems it. Only its SHA-256 is stored. A batch's code is printed once, and a gift's
- * code can be derived again from its order.
+ * A code that adds days once, to the account that redeems it. Only its SHA-256 is stored. A batch's codes are shown once; a gift's code can
+ * be derived again from its order.
  */
 export const Voucher = defineEntity({
   name: 'Voucher',
   properties: {
     id: p.uuid().primary(),
-    /** Batch of the voucher; null for a gift. */
+    /** The voucher's batch; null for a gift. */
     batch: () => p.manyToOne(VoucherBatch).nullable().deleteRule('no action').index('voucher_batch_id'),
-    /** Order of a gift. */
+    /** The order of a gift. */
     orderId: p.uuid().nullable().unique(),
-    /** Expiry of a gift; other vouchers expire with their batch. */
+    /** When a gift expires; other vouchers expire with their batch. */
     expiresAt: p.datetime().nullable(),
     sha256: impersonal(p.blob().unique().check('length(sha256) = 32')),
     /** Last characters of the code. */

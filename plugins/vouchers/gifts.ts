@@ -6,16 +6,16 @@ import { readSecret } from '#core/platform/database/secret.ts';
 import { encodeCode, computeDigest, formatCode } from './vouchers.ts';
 
 /*
- * Codes of gifts. A payment creates a voucher for the order, which is redeemed like any other. Its code is the HMAC of the order's id with
- * a secret of the gateway: the code is never stored, and derived again for each page and mail that shows it to the buyer
- * (docs/decisions/0051). Core calls this module as its `GiftSteps`.
+ * Gift codes. A payment creates a voucher for the order, which is redeemed like any other. Its code is the HMAC of the order's id with a
+ * secret of the gateway. It is never stored, but derived again for each page and mail that shows it to the buyer (docs/decisions/0051).
+ * Core calls this module as its `GiftSteps`.
  */
 
 export { hasOpenVouchers as hasOpenCodes } from './voucher-batches.ts';
 
 const secretName = 'gift-code';
 
-/** Days after its payment in which a gift can be redeemed. */
+/** How many days after its payment a gift can be redeemed. */
 const validDays = 365;
 
 async function deriveCode(database: Queries, orderId: string): Promise<string> {

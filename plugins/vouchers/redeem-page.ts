@@ -6,7 +6,7 @@ import { accountOf, defineForm, FieldErrors, type Page } from '#core/web/pages/p
 import { hasOpenVouchers } from './voucher-batches.ts';
 import { redeemVoucher, VoucherError } from './vouchers.ts';
 
-/** Maximum input length; a code has 16 characters, but may be pasted with text around it. */
+/** Maximum input length. A code has 16 characters, but may be pasted with text around it. */
 const maxInputLength = 100;
 
 const redeemForm = defineForm({
@@ -34,10 +34,10 @@ const redeemForm = defineForm({
   },
 });
 
-/** Interval between two checks for open vouchers, ms. */
+/** How often open vouchers are looked for, ms. */
 const checkIntervalMs = 60_000;
 
-/** Caches whether a redeemable code may exist, so that menus do not wait for the database. */
+/** Caches whether any voucher can be redeemed, so that menus do not wait for the database. */
 class OpenVouchers {
   mayExist = false;
   #checkedAt = -Infinity;
@@ -51,7 +51,7 @@ class OpenVouchers {
   }
 }
 
-/** Redeems a code for days. A link may contain the code, `/redeem?code=…`; it is redeemed only when the button is pressed. */
+/** Redeems a code for days. A link may contain the code, `/redeem?code=…`, but it is redeemed only when the button is pressed. */
 export const redeemPage: Page = {
   path: '/redeem',
   role: 'account',

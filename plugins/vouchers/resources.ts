@@ -7,7 +7,7 @@ import { type CountedBatch, listBatches, type ListedVoucher, listVouchers } from
 export const batches = defineResource({
   name: 'batch',
   plural: 'batches',
-  summary: 'list batches with how many vouchers are open, redeemed and revoked, the newest first',
+  summary: 'list batches and how many of their vouchers are open, redeemed and revoked, newest first',
   query: object({ after: createAfterSchema('batch') }),
   view: defineView<CountedBatch>()({
     batch: { type: 'id', of: 'id' },
@@ -26,8 +26,7 @@ export const batches = defineResource({
 
 export const vouchers = defineResource({
   name: 'voucher',
-  summary:
-    'list vouchers in the order in which they were made, with who redeemed them; codes by their last four characters',
+  summary: 'list vouchers and their redeemers, oldest first, showing only the last four characters of each code',
   query: object({
     batch: text('Only vouchers of this batch.'),
     after: createAfterSchema('voucher'),

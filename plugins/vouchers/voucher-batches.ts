@@ -4,11 +4,9 @@ import { epoch, epochs, type RecordOf, type Row, toRecord } from '#core/platform
 import type { Voucher, VoucherBatch } from './entities.ts';
 import { computeDigest, normalizeCode, voucherExpiry, vouchersWithTerms } from './vouchers.ts';
 
-/*
- * Operators' views of vouchers, and their changes to them.
- */
+/* What operators can list and change about vouchers. */
 
-/** A batch with the number of its vouchers in each state. */
+/** A batch, with how many of its vouchers are in each state. */
 export type CountedBatch = RecordOf<BatchRow>;
 
 type BatchRow = Row<
@@ -17,17 +15,21 @@ type BatchRow = Row<
 > & {
   readonly redeemed: number;
   readonly revoked: number;
-  /** Number of vouchers that are neither redeemed, revoked nor expired. */
+  /** How many vouchers are neither redeemed, revoked nor expired. */
   readonly open: number;
 };
 
-/** Lists batches, newest first, after the batch with the id `after`. */
+/**
+ * Lists batches, newest first.
+ * @param after id of the last batch of the previous page
+ */
 export async function listBatches(database: Queries, limit: number, after?: string): Promise<CountedBatch[]> {
   const rows = await database.query<BatchRow>(
     `select b.id, ${epochs('b.created_at', 'b.expires_at')}, b.days, b.source, b.is_for_new, b.note,
        count(v.redeemed_at)::int as redeemed, count(v.revoked_at)::int as revoked,
        (count(*) filter (where v.redeemed_at is null and v.revoked_at is null and b.expires_at > clock_timestamp()))::int as open
      from voucher_batch b join voucher v on v.batch_id = b.id
+     -- The order is created_at descending, id ascending, hence the crossed aliases.
      where ?::uuid is null or exists (
        select from voucher_batch c where c.id = ?::uuid and (c.created_at, b.id) > (b.created_at, c.id))
      group by b.id order by b.created_at desc, b.id limit ?`,
@@ -36,13 +38,13 @@ export async function listBatches(database: Queries, limit: number, after?: stri
   return rows.map(toRecord);
 }
 
-/** Origin: paid for elsewhere, given away, or bought here as a gift. */
+/** Paid for elsewhere, given away, or bought here as a gift. */
 type VoucherSource = 'sold' | 'given' | 'gift';
 
 type VoucherRow = Row<typeof Voucher, 'id' | 'batch_id' | 'hint' | 'redeemed_at' | 'account_id'> & {
   readonly days: number;
   readonly source: VoucherSource;
-  /** Note of the batch; for a gift, the code of its order. */
+  /** The batch's note; for a gift, its order code. */
   readonly note: string;
   readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';
   readonly expires_at: number;
@@ -51,17 +53,17 @@ type VoucherRow = Row<typeof Voucher, 'id' | 'batch_id' | 'hint' | 'redeemed_at'
   readonly ends_at: number | null;
 };
 
-/** A voucher with the account that redeemed it. A gift has no batch. */
+/** A voucher, and the account that redeemed it. */
 export type ListedVoucher = RecordOf<VoucherRow>;
 
 interface VoucherFilter {
   readonly batch?: string | undefined;
-  /** Cursor: id of the voucher before the first result. */
+  /** Id of the last voucher of the previous page. */
   readonly after?: string | undefined;
 }
 
 /**
- * Lists all vouchers, or a batch's, in order of creation; gifts have no batch.
+ * Lists all vouchers, or those of a batch, in order of creation. Gifts belong to no batch.
  *
  * @throws ActionRefused `not_found`
  */
@@ -98,25 +100,27 @@ export async function* iterateVouchers(database: Queries, batch: string | undefi
 }
 
 /**
- * Finds the subject of an operator's action: a batch, a code, or a gift by its order. The record shows a code in the same form as exports.
+ * Finds the subject of an operator's action. A code is recorded by its last four characters only, as in exports.
  *
- * @param handle id of a batch, a code, or the code of a gift's order
+ * @param handle batch id, voucher code, or gift order code
  * @throws ActionRefused `not_found`
  */
 export async function findVouchers(database: Queries, handle: string): Promise<ActionSubject> {
+  const find = async (sql: string, value: string, recordedAt = handle): Promise<ActionSubject> => {
+    const [row] = await database.query<{ id: string }>(sql, [value]);
+    if (row !== undefined) return { id: row.id, recordedAt };
+    throw new ActionRefused(`No batch, code or gift order matches "${handle}".`, 'not_found');
+  };
+  if (uuid.test(handle))
+    return { ...(await find('select batch_id as id from voucher where batch_id = ? limit 1', handle)), name: 'batch' };
+  if (/^ORD-/i.test(handle))
+    return find('select v.id from voucher v join plan_order o on o.id = v.order_id where o.code = upper(?)', handle);
   const code = normalizeCode(handle);
-  const [sql, value, recordedAt] = uuid.test(handle)
-    ? ['select batch_id as id from voucher where batch_id = ? limit 1', handle, handle]
-    : /^ORD-/i.test(handle)
-      ? ['select v.id from voucher v join plan_order o on o.id = v.order_id where o.code = upper(?)', handle, handle]
-      : [`select id from voucher where sha256 = decode(?, 'hex')`, computeDigest(code), `…${code.slice(-4)}`];
-  const [row] = await database.query<{ id: string }>(sql, [value]);
-  if (row !== undefined) return { id: row.id, recordedAt, ...(uuid.test(handle) && { name: 'batch' }) };
-  throw new ActionRefused(`There is neither a batch nor a code nor a gift "${handle}".`, 'not_found');
+  return find(`select id from voucher where sha256 = decode(?, 'hex')`, computeDigest(code), `…${code.slice(-4)}`);
 }
 
 /**
- * Withdraws one code, or the unredeemed codes of a batch. Redeemed days stay; `account revoke` removes them.
+ * Withdraws one code, or a batch's unredeemed codes. Days already redeemed are kept; `account revoke` removes them.
  *
  * @param id id of the batch or the voucher
  * @returns the number of withdrawn codes
@@ -130,21 +134,25 @@ export async function revokeVouchers(database: Queries, id: string): Promise<num
   return revoked.length;
 }
 
-interface RedeemedDay {
-  readonly day: string; // 2026-11-22, in the zone of the books
+interface DailyRedemptions {
+  readonly day: string; // 2026-11-22, in the accounting time zone
   readonly source: VoucherSource;
   readonly vouchers: number;
   readonly days: number;
 }
 
 /**
- * Reads the vouchers redeemed in a month, by day. No other book contains them, because batches bring in no money here, and the money of
- * gifts is in the book of the day on which they were paid.
+ * Reads the vouchers redeemed in a month, by day. They appear in no other report: batches bring in no revenue here, and gifts are booked on
+ * the day they were paid for.
  *
  * @param month `2026-11`
  */
-export async function readVoucherMonth(database: Queries, month: string, timeZone: string): Promise<RedeemedDay[]> {
-  return database.query<RedeemedDay>(
+export async function listRedemptionsByDay(
+  database: Queries,
+  month: string,
+  timeZone: string,
+): Promise<DailyRedemptions[]> {
+  return database.query<DailyRedemptions>(
     `select to_char(v.redeemed_at at time zone ?, 'YYYY-MM-DD') as day, coalesce(b.source, 'gift') as source,
        count(*)::int as vouchers, sum(coalesce(b.days, o.days))::int as days
      from ${vouchersWithTerms}
@@ -155,7 +163,7 @@ export async function readVoucherMonth(database: Queries, month: string, timeZon
   );
 }
 
-/** Returns true while a redeemable code may exist. */
+/** Returns true if any voucher can still be redeemed. */
 export async function hasOpenVouchers(database: Queries): Promise<boolean> {
   const rows = await database.query<unknown>(
     `select 1 from voucher_batch b where b.expires_at > clock_timestamp() and exists (

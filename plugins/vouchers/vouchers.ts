@@ -10,35 +10,34 @@ import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { takeRequest } from '#core/platform/shared/shared.ts';
 
 /**
- * Crockford's base 32, without letters that look like digits: 16 characters are 80 bits, which cannot be guessed, so the digest needs
+ * Crockford's base 32, without letters that look like digits. 16 characters are 80 bits, which cannot be guessed, so the digest needs
  * neither a salt nor a slow function.
  */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const codeLength = 16;
 
-/** Maximum attempts to redeem a code per hour, valid or not. */
+/** How often codes, valid or not, may be tried per hour. */
 const maxAttempts = { account: 10, network: 50 };
 const hourSeconds = 3_600;
 
-/** Vouchers to be created together. */
 export interface NewBatch {
-  /** Id of the batch; default: a new one. */
+  /** The batch's id; defaults to a new one. */
   readonly batch?: string;
   readonly count: number;
   readonly days: number;
-  /** Name of the days shown to their owners. */
+  /** Name of the days, as their owners see it. */
   readonly label?: string | undefined;
-  /** Note for the operator about where the vouchers go. */
+  /** The operator's note, such as where the vouchers go. */
   readonly note: string;
-  /** Origin; default: sold. */
+  /** Defaults to `sold`. */
   readonly source?: 'sold' | 'given' | undefined;
-  /** Accounts that may redeem the vouchers; default: all. */
+  /** Which accounts may redeem the vouchers; defaults to all. */
   readonly for?: 'all' | 'new' | undefined;
-  /** Days until the vouchers expire; default: 365. */
+  /** Days until the vouchers expire; defaults to 365. */
   readonly valid?: number | undefined;
 }
 
-/** Reason why a code adds no days. The message is for people, and identical for all codes that cannot be redeemed. */
+/** Why a code adds no days. The message is meant for people, and is the same for all codes that cannot be redeemed. */
 export class VoucherError extends Error {
   override readonly name = 'VoucherError';
   readonly kind: 'unusable' | 'blocked' | 'too_many_attempts';
@@ -56,11 +55,11 @@ interface Redemption {
   readonly days: number;
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** False if this account redeemed the code before, so no days were added. */
+  /** False if this account had already redeemed the code, so no days were added. */
   readonly isNew: boolean;
 }
 
-/** Creates vouchers. Only this call returns the codes, because the database stores only digests. */
+/** Creates vouchers. Only this call returns the codes; the database stores digests. */
 export async function createVouchers(
   database: Transactions,
   { batch = randomUUIDv7(), count, days, label, note, source = 'sold', for: accounts = 'all', valid = 365 }: NewBatch,
@@ -83,11 +82,11 @@ export async function createVouchers(
 }
 
 /**
- * Adds the days of a voucher to an account once, in one transaction with the voucher's redemption, under the locks of account and voucher,
- * so that neither a second instance nor a crash adds them twice or loses them.
+ * Adds a voucher's days to an account, once. This happens in the transaction that redeems the voucher and under the locks of account and
+ * voucher, so that neither a second instance nor a crash adds the days twice or loses them.
  *
  * @param typedCode the code as typed
- * @param address address of the reader
+ * @param address the reader's network address
  * @throws VoucherError
  * @throws AccountError `too_many_days`; the voucher can be redeemed later
  */
@@ -126,7 +125,7 @@ export async function redeemVoucher(
   });
 }
 
-/** Creates the same error for unknown, used, revoked, expired and restricted codes, so that it reveals nothing about a code. */
+/** Creates the same error whether the code is unknown, used, revoked, expired or restricted, so that it reveals nothing about a code. */
 function createUnusableError(): VoucherError {
   return new VoucherError(
     'unusable',
@@ -138,7 +137,7 @@ interface LockedVoucher {
   readonly id: string;
   readonly hint: string;
   readonly account_id: string | null;
-  /** Order of a gift, whose days have that order's terms. */
+  /** For a gift, the order that sets the terms of its days. */
   readonly order_id: string | null;
   readonly days: number;
   readonly label: string | null;
@@ -159,10 +158,10 @@ async function lockVoucher(transaction: EntityManager, typedCode: string): Promi
   return row && { ...row, limits: row.limits === null ? null : JSON.parse(row.limits) };
 }
 
-/** SQL: vouchers `v`, each with its batch `b`, or its order `o` for a gift. */
+/** SQL for vouchers `v`, each with its batch `b` or, for a gift, its order `o`. */
 export const vouchersWithTerms = `voucher v left join voucher_batch b on b.id = v.batch_id left join plan_order o on o.id = v.order_id`;
 
-/** SQL: expiry of a voucher of `vouchers`. */
+/** SQL for the time when a voucher of `vouchersWithTerms` expires. */
 export const voucherExpiry = 'coalesce(b.expires_at, v.expires_at)';
 
 async function findPeriod(transaction: EntityManager, voucherId: string): Promise<Omit<Redemption, 'isNew'>> {
@@ -174,7 +173,7 @@ async function findPeriod(transaction: EntityManager, voucherId: string): Promis
   return toRecord(period);
 }
 
-/** Returns true for an account that has neither bought days nor redeemed a voucher. The caller holds its lock. */
+/** Returns true if the account has neither bought days nor redeemed a voucher. The caller must hold its lock. */
 async function isNewAccount(transaction: EntityManager, accountId: string): Promise<boolean> {
   const periods = await transaction.execute<unknown[]>(
     `select 1 from plan_period where account_id = ? and reason in ('order', 'voucher', 'gift') limit 1`,
@@ -210,7 +209,9 @@ export function formatCode(code: string): string {
   return code.replace(/.{4}(?=.)/g, '$&-');
 }
 
-/** Normalizes a typed code: removes hyphens and spaces, uppercases it, and replaces O, I and L by the digits that they stand for. */
+/**
+ * Normalizes a typed code: removes hyphens and spaces, converts to upper case, and replaces O, I and L with the digits that they stand for.
+ */
 export function normalizeCode(typedCode: string): string {
   return typedCode
     .slice(0, 100)
@@ -220,7 +221,7 @@ export function normalizeCode(typedCode: string): string {
     .replace(/[IL]/g, '1');
 }
 
-/** Returns the digest of a code as stored, in hexadecimal. */
+/** Returns a code's digest as it is stored, in hexadecimal. */
 export function computeDigest(code: string): string {
   return createHash('sha256').update(code).digest('hex');
 }

@@ -13,7 +13,7 @@ interface XenditCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | '
   readonly path: string;
 }
 
-/** The version of the Payments API that this plugin speaks. */
+/** The version of the Payments API that this plugin uses. */
 export const apiVersion = '2024-11-11';
 const version = { 'api-version': apiVersion };
 
@@ -21,7 +21,7 @@ const version = { 'api-version': apiVersion };
  * Calls the API.
  *
  * @returns undefined if the object does not exist (404)
- * @throws PaymentError for every other failure
+ * @throws PaymentError for any other failure
  */
 export async function callXendit(settings: XenditSettings, call: XenditCall): Promise<JsonObject | undefined> {
   const { path, headers, ...request } = call;
@@ -46,20 +46,19 @@ function isRateLimit(status: number, code: string | undefined): boolean {
   return status === 429 || code === 'PAYMENT_REQUEST_RATE_LIMITED';
 }
 
-/** Classifies a failed call. 409 means that the object exists already, or is being created. */
+/** Classifies a failed call. 409 means that the object already exists or is being created. */
 function classifyError(status: number, code: string | undefined, call: XenditCall): PaymentError['kind'] {
   if (isRateLimit(status, code)) return 'temporary';
   if (status === 409) return 'unknown';
   return status >= 500 || status < 400 ? failureOf(call) : 'rejected';
 }
 
-/** Reads a non-empty text member. */
 export function readText(body: JsonObject | undefined, name: string): string | undefined {
   const value = body?.[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Parses an ISO 8601 time; without a zone it is in UTC. */
+/** Parses an ISO 8601 time. If it has no zone, it is in UTC. */
 export function parseTime(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;
   const date = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`);

@@ -8,7 +8,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { apiVersion, callXendit } from './api.ts';
 import { chargeXendit } from './charge.ts';
 import { readXenditNotification } from './notification.ts';
-import { readXenditRefund, refundXendit } from './refund.ts';
+import { fetchXenditRefund, refundXendit } from './refund.ts';
 import {
   getCallsPerSecond,
   isTestMode,
@@ -17,10 +17,13 @@ import {
   type XenditSettings,
   xenditSection,
 } from './section.ts';
-import { readXenditStatus } from './status.ts';
+import { fetchXenditStatus } from './status.ts';
 import { listXenditMovements } from './transactions.ts';
 
-/** Connects to Xendit; throws without secret key or webhook token. */
+/**
+ * Connects to Xendit.
+ * @throws Error if the secret key or the webhook token is missing
+ */
 export function connectXendit(host: Host): PaymentConnection {
   const settings = host.section(xenditSection);
   requireSecret(settings, 'secret_key');
@@ -28,19 +31,19 @@ export function connectXendit(host: Host): PaymentConnection {
   return {
     callsPerSecond: getCallsPerSecond(settings),
     charge: (request, signal) => chargeXendit(settings, request, signal),
-    status: (charge, signal) => readXenditStatus(settings, charge, signal),
+    status: (charge, signal) => fetchXenditStatus(settings, charge, signal),
     isTest: isTestMode(settings),
     ...(isTestMode(settings) && { simulation: createSimulation(settings) }),
     cancel: (charge, signal) => cancelCharge(settings, charge, signal),
     refundsCharges: true,
     refund: (request, signal) => refundXendit(settings, request, signal),
-    refundStatus: (request, signal) => readXenditRefund(settings, request, signal),
+    refundStatus: (request, signal) => fetchXenditRefund(settings, request, signal),
     listMovements: (span, cursor, signal) => listXenditMovements(settings, span, cursor, signal),
     readNotification: (notification) => readXenditNotification(notification, settings),
   };
 }
 
-/** Creates the simulation of test mode, which has no wallets: a call makes Xendit mark a payment request as paid. */
+/** Creates the simulation for test mode, which has no wallets. One call makes Xendit mark a payment request as paid. */
 function createSimulation(settings: XenditSettings): NonNullable<PaymentConnection['simulation']> {
   return ({ providerReference = 'ID', amount }) =>
     [
@@ -49,7 +52,7 @@ function createSimulation(settings: XenditSettings): NonNullable<PaymentConnecti
     ].join(' ');
 }
 
-/** Cancels a charge. The status shows the result, because the buyer may have paid at the same moment. */
+/** Cancels a charge. The status afterwards shows the result, because the buyer may have paid at the same moment. */
 async function cancelCharge(
   settings: XenditSettings,
   charge: ChargeReference,
@@ -61,5 +64,5 @@ async function cancelCharge(
       if (!(error instanceof PaymentError)) throw error;
     });
   }
-  return readXenditStatus(settings, charge, signal);
+  return fetchXenditStatus(settings, charge, signal);
 }

@@ -3,7 +3,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { connectXendit } from './connection.ts';
 import { checkXendit, xenditSection } from './section.ts';
 
-/** QRIS by the Payments API v3 of Xendit. */
+/** QRIS payments through Xendit's Payments API v3. */
 export const plugin: GatewayPlugin = {
   name: 'xendit',
   register({ gateway }) {

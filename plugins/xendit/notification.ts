@@ -6,8 +6,8 @@ import { readText } from './api.ts';
 import { requireSecret, type XenditSettings } from './section.ts';
 
 /**
- * Reads a notification. A token in a header authenticates the sender, but the body has neither signature nor time, so a
- * notification is a hint, never evidence.
+ * Reads a notification. A header with a token authenticates the sender, but the body has neither a signature nor a time, so a notification
+ * is only a hint, never evidence.
  */
 export function readXenditNotification(
   { headers, body }: RawNotification,
@@ -20,13 +20,13 @@ export function readXenditNotification(
   if (content === undefined || data === undefined) return undefined;
   const business = readText(content, 'business_id');
   if (settings.business_id !== undefined && business !== settings.business_id) return undefined;
-  // The header's id identifies the event; without one, the body does.
+  // The id in the header identifies the event. If there is none, the body does.
   const eventKey = headers['webhook-id'] ?? createHash('sha256').update(body).digest('hex');
   const isRefund = readText(content, 'event')?.startsWith('refund.') === true;
   return { eventKey: eventKey.slice(0, 200), ...(isRefund ? readRefund(data) : readPayment(data)) };
 }
 
-/** Finds the event's object. In documented examples of refunds it is one level deeper. */
+/** Finds the object that an event is about. In the documented examples of refunds it is one level deeper. */
 function findData(content: JsonObject | undefined): JsonObject | undefined {
   const data = content?.['data'];
   if (!isJsonObject(data)) return undefined;
@@ -41,7 +41,7 @@ function readPayment(data: JsonObject) {
   };
 }
 
-/** Reads a refund. Its reference is the refund's key; the charge's reference is in our metadata. */
+/** Reads a refund. Its reference is our refund key; the charge's reference is in our metadata. */
 function readRefund(data: JsonObject) {
   const metadata = isJsonObject(data['metadata']) ? data['metadata'] : undefined;
   const refundKey = readText(data, 'reference_id');

@@ -17,7 +17,7 @@ const states: Readonly<Record<string, StatedRefund['state']>> = {
 };
 
 /**
- * Requests a refund. Its metadata carries our reference, because notifications of refunds name only the refund.
+ * Requests a refund. Its metadata carries our reference, because notifications about refunds name only the refund.
  *
  * @throws PaymentError
  */
@@ -36,27 +36,27 @@ export async function refundXendit(
   };
   const headers = { 'idempotency-key': key };
   const refund = await callXendit(settings, { method: 'POST', path: '/refunds', body, headers, signal });
-  return readRefund(refund);
+  return parseRefund(refund);
 }
 
 /**
- * Reads the state of a refund from Xendit.
+ * Fetches the state of a refund.
  *
  * @throws PaymentError
  */
-export async function readXenditRefund(
+export async function fetchXenditRefund(
   settings: XenditSettings,
   { providerReference, key }: RefundRequest,
   signal: AbortSignal,
 ): Promise<Refund> {
   if (providerReference === undefined) return { state: 'unknown', raw: {} };
-  const refunds = await readRefunds(settings, providerReference, signal);
-  return readRefund(refunds.find((refund) => refund['reference_id'] === key));
+  const refunds = await fetchRefunds(settings, providerReference, signal);
+  return parseRefund(refunds.find((refund) => refund['reference_id'] === key));
 }
 
 /**
- * Lists the refunds of one payment of a request, which may have several payments; undefined if the list cannot be read. The payment
- * then counts without refunds, and the next read may succeed.
+ * Lists the refunds of one payment of a request, which may have several payments. Returns undefined if they cannot be fetched; the payment
+ * then counts as not refunded until the next attempt succeeds.
  */
 export async function listRefunds(
   settings: XenditSettings,
@@ -65,7 +65,7 @@ export async function listRefunds(
   signal: AbortSignal,
 ): Promise<readonly StatedRefund[] | undefined> {
   try {
-    const refunds = await readRefunds(settings, providerReference, signal);
+    const refunds = await fetchRefunds(settings, providerReference, signal);
     return refunds.filter((refund) => belongsTo(refund, paymentId)).flatMap(toStatedRefunds);
   } catch (error) {
     if (error instanceof PaymentError) return undefined;
@@ -73,7 +73,7 @@ export async function listRefunds(
   }
 }
 
-/** Returns true for a refund of the payment. A refund without a payment id belongs to the request's only payment. */
+/** Returns true if a refund belongs to the payment. If it names no payment, it belongs to the request's only one. */
 function belongsTo(refund: JsonObject, paymentId: string | undefined): boolean {
   const refundPaymentId = readText(refund, 'payment_id');
   return refundPaymentId === undefined || paymentId === undefined || refundPaymentId === paymentId;
@@ -83,29 +83,29 @@ function toStatedRefunds(refund: JsonObject): StatedRefund[] {
   const [id, amount] = [readText(refund, 'id'), readRupiah(refund['amount'])];
   if (id === undefined || amount === undefined) return [];
   const state = readState(refund);
-  return [{ id, key: readText(refund, 'reference_id'), amount, state, at: readRefundTime(refund) }];
+  return [{ id, key: readText(refund, 'reference_id'), amount, state, at: parseRefundTime(refund) }];
 }
 
-function readRefundTime(refund: JsonObject): Date | undefined {
+function parseRefundTime(refund: JsonObject): Date | undefined {
   return parseTime(refund['updated'] ?? refund['created']);
 }
 
-/** Computes the state of a payment after its refunds. */
+/** Computes a payment's state after its refunds. */
 export function computePaymentState(refunds: readonly StatedRefund[] | undefined, paid: number): PaymentState {
   const refunded = (refunds ?? []).filter(({ state }) => state === 'done').reduce((sum, { amount }) => sum + amount, 0);
   return refunded > 0 && refunded >= paid ? 'refunded' : 'paid';
 }
 
-async function readRefunds(settings: XenditSettings, providerReference: string, signal: AbortSignal) {
+async function fetchRefunds(settings: XenditSettings, providerReference: string, signal: AbortSignal) {
   const path = `/refunds?payment_request_id=${encodeURIComponent(providerReference)}`;
   const body = await callXendit(settings, { method: 'GET', path, signal });
   return listObjects(body?.['data']).filter((refund) => refund['payment_request_id'] === providerReference);
 }
 
-/** Reads a refund. `SUCCEEDED` means accepted by the buyer's bank. A refund that is not listed may still be in progress. */
-function readRefund(refund: JsonObject | undefined): Refund {
+/** Parses a refund. `SUCCEEDED` means that the buyer's bank has accepted it. A refund that is not listed may still be in progress. */
+function parseRefund(refund: JsonObject | undefined): Refund {
   if (refund === undefined) return { state: 'unknown', raw: {} };
-  return { state: readState(refund), at: readRefundTime(refund), raw: refund };
+  return { state: readState(refund), at: parseRefundTime(refund), raw: refund };
 }
 
 function readState(refund: JsonObject): StatedRefund['state'] {

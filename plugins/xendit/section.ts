@@ -10,7 +10,6 @@ import { object, string } from '#core/platform/schema.ts';
 const origin = 'https://api.xendit.co';
 const testKey = /^xnd_development_/;
 
-/** The section `xendit`. */
 export const xenditSection = defineSection({
   name: 'xendit',
   schema: object(
@@ -19,7 +18,7 @@ export const xenditSection = defineSection({
     {
       secret_key: string(
         { writeOnly: true, maxLength: 300, pattern: '^[!-~]*$' },
-        'Secret key: xnd_development_… moves no money, xnd_production_… does. It may write payments and refunds.',
+        'Secret key: xnd_development_… moves no money, xnd_production_… does. It must be allowed to write payments and refunds.',
       ),
       webhook_token: string(
         { writeOnly: true, maxLength: 300, pattern: '^[!-~]*$' },
@@ -39,14 +38,14 @@ export const xenditSection = defineSection({
 
 export type XenditSettings = SectionValue<typeof xenditSection>;
 
-/** Checks the settings that are required once Xendit is selected. */
+/** Checks the settings that are required if Xendit is selected. */
 export function checkXendit(all: CheckContext, report: Report): void {
   if (!all.isValid(xenditSection)) return;
   const settings = all.get(xenditSection);
   for (const name of ['secret_key', 'webhook_token'] as const) {
     const value = settings[name];
     if (value === undefined)
-      report(['payments', 'provider'], `is xendit, and xendit.${name} is missing`, 'add the section xendit with it');
+      report(['payments', 'provider'], `is xendit, but xendit.${name} is missing`, 'add the section xendit with it');
     else if (value === '') report(['xendit', name], 'is empty', 'set it to the value in your account');
   }
   if (all.production !== undefined && isTestMode(settings))
@@ -57,24 +56,27 @@ export function checkXendit(all: CheckContext, report: Report): void {
     );
 }
 
-/** Returns a secret; throws without it, because no call or notification could be trusted. */
+/**
+ * Returns a secret.
+ * @throws Error if it is missing, because no call or notification could be trusted
+ */
 export function requireSecret(settings: XenditSettings, name: 'secret_key' | 'webhook_token'): string {
   const value = settings[name];
   if (value === undefined || value === '') throw new Error(`xendit.${name} is missing`);
   return value;
 }
 
-/** Returns the origin of the API, with the scheme. */
+/** Returns the API's origin, with the scheme. */
 export function getApiOrigin({ base_url }: XenditSettings): string {
   return base_url ?? origin;
 }
 
-/** Returns true for a key of the test mode, where no money moves. */
+/** Returns true if the key is for test mode, where no money moves. */
 export function isTestMode({ secret_key = '' }: XenditSettings): boolean {
   return testKey.test(secret_key);
 }
 
-/** Returns the rate limit: test mode accepts 60 calls a minute to each endpoint, live mode 600. */
+/** Returns the rate limit. Test mode accepts 60 calls a minute to each endpoint, live mode 600. */
 export function getCallsPerSecond(settings: XenditSettings): number {
   return isTestMode(settings) ? 1 : 10;
 }

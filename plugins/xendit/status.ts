@@ -22,12 +22,12 @@ const requestStates: Readonly<Record<string, PaymentState>> = {
 };
 
 /**
- * Reads a payment request and its payment, because an expired request may have been paid and still be reported as expired. The state
- * is `unknown` without Xendit's reference, because Xendit has no lookup by ours.
+ * Fetches a payment request and its payment. An expired request may have been paid and still be reported as expired. If Xendit's reference
+ * is unknown, the state is `unknown`, because Xendit cannot look up a request by ours.
  *
  * @throws PaymentError
  */
-export async function readXenditStatus(
+export async function fetchXenditStatus(
   settings: XenditSettings,
   charge: ChargeReference,
   signal: AbortSignal,
@@ -39,10 +39,10 @@ export async function readXenditStatus(
   if (request === undefined) return { ...identity, state: 'unknown', raw: {} };
   checkIdentity(request, charge);
   const payment = await findPayment(settings, charge, readText(request, 'latest_payment_id'), signal);
-  if (payment !== undefined) return readPaid(settings, charge, payment, signal);
+  if (payment !== undefined) return fetchPaid(settings, charge, payment, signal);
   const state = readState(request);
-  // The payment is not listed yet, but a code for a fixed amount accepts only the requested amount.
-  if (state === 'paid') return readPaid(settings, charge, request, signal);
+  // The payment is not listed yet, but a code for a fixed amount accepts only that amount.
+  if (state === 'paid') return fetchPaid(settings, charge, request, signal);
   return { ...identity, state, raw: request };
 }
 
@@ -63,7 +63,7 @@ async function findPayment(
   return undefined;
 }
 
-async function readPaid(
+async function fetchPaid(
   settings: XenditSettings,
   { reference, providerReference }: ChargeReference,
   payment: JsonObject,
@@ -78,7 +78,7 @@ async function readPaid(
   return {
     reference,
     providerReference,
-    // The gateway never charges a fraction of a rupiah, so the operator must review this.
+    // We never charge a fraction of a rupiah, so an operator must look at this payment.
     state: amount === undefined ? 'disputed' : computePaymentState(refunds, amount),
     ...(paymentId !== undefined && { paymentId }),
     ...(amount !== undefined && { paid: { amount, currency: readText(payment, 'currency') ?? 'IDR' } }),
@@ -89,14 +89,14 @@ async function readPaid(
   };
 }
 
-/** Sums all captures; undefined unless each is whole rupiah. */
+/** Sums up all captures, or returns undefined unless each is whole rupiah. */
 function sumCaptures(captures: readonly JsonObject[], payment: JsonObject): number | undefined {
   if (captures.length === 0) return readRupiah(payment['request_amount']);
   const amounts = captures.map(({ capture_amount }) => readRupiah(capture_amount));
   return amounts.every((amount) => amount !== undefined) ? amounts.reduce((sum, amount) => sum + amount, 0) : undefined;
 }
 
-/** Throws PaymentError if a response is about a different charge. */
+/** @throws PaymentError if a response is about a different charge */
 function checkIdentity(body: JsonObject, { reference, providerReference }: ChargeReference): void {
   const [ours, theirs] = [readText(body, 'reference_id'), readText(body, 'payment_request_id')];
   if (ours === reference && theirs === providerReference) return;

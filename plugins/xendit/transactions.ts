@@ -10,13 +10,13 @@ import { callXendit, parseTime, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 const pageSize = 50;
-/** The gateway's own refund keys. */
+/** Matches our own refund keys. */
 const ownKeyPattern = /-R\d+$/;
 const kinds: Readonly<Record<string, StatedMovement['kind']>> = { PAYMENT: 'payment', REFUND: 'refund' };
 
 /**
- * Lists successful payments and refunds of the account, with Xendit's fees. The secret key needs the permission to read
- * transactions. https://docs.xendit.co/apidocs/list-transactions
+ * Lists the account's successful payments and refunds, with Xendit's fees. The secret key must be allowed to read transactions.
+ * https://docs.xendit.co/apidocs/list-transactions
  *
  * @throws PaymentError
  */
@@ -46,8 +46,8 @@ export async function listXenditMovements(
 }
 
 /**
- * Adds the charge to a movement. A refund's key contains its charge's reference. A refund from the dashboard has no key, so it is read by
- * its id.
+ * Adds the charge to a movement. The key of our own refund contains the charge's reference. A refund from the dashboard has no such key, so
+ * it is fetched by its id.
  */
 async function addCharge(
   settings: XenditSettings,

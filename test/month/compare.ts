@@ -5,7 +5,7 @@ import { readMonth } from '../../plugins/books/monthly-books.ts';
 import { readMonthReceipts } from '../../plugins/books/receipt-lines.ts';
 import { reconcileDay } from '../../plugins/books/reconcile.ts';
 import { numberReceipts } from '../../plugins/receipts/numbers.ts';
-import { readVoucherMonth } from '../../plugins/vouchers/voucher-batches.ts';
+import { listRedemptionsByDay } from '../../plugins/vouchers/voucher-batches.ts';
 import { dayOf, type SoldOrder } from './model.ts';
 import { type Month, startOfMonth } from './play.ts';
 import { day as oneDay } from './script.ts';
@@ -196,7 +196,7 @@ async function voucherBooks(month: Month): Promise<Compared[]> {
   const seen: string[] = [];
   const all = new Set([...model.redeemed.keys()].map((key) => key.slice(0, 7)));
   for (const one of all)
-    for (const { day, source, vouchers, days } of await readVoucherMonth(world.host.database, one, 'Asia/Jakarta'))
+    for (const { day, source, vouchers, days } of await listRedemptionsByDay(world.host.database, one, 'Asia/Jakarta'))
       seen.push(`${day} ${source} vouchers ${vouchers}`, `${day} ${source} days ${days}`);
   const expected = [...model.redeemed].map(([key, count]) => `${key} ${count}`);
   return [compare('vouchers and gifts redeemed, by day', seen, expected)];

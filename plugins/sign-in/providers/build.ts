@@ -9,16 +9,19 @@ import { type BellProfile, readBellProfile } from './profile.ts';
 
 type Protocol = CustomProtocol1 | CustomProtocol2;
 
-/** bell's provider constructors by name, which are missing in its types. */
+/** bell's provider constructors by name. Its types lack them. */
 export type BellProviders = Readonly<Record<string, (config?: object) => Protocol>>;
 
-/** Providers for which bell does not enable the code challenge (RFC 7636) that they support. */
+/** Providers that support the code challenge (RFC 7636) although bell does not enable it for them. */
 const codeChallengeProviders = new Set(['auth0', 'azure', 'cognito', 'okta']);
 
-/** Timeout of all calls to a provider during one callback. */
+/** For all calls to a provider during one callback. */
 const profileTimeoutMs = 2 * providerTimeoutMs;
 
-/** Builds bell's settings of a provider. @throws Error if bell requires a missing member of `config` */
+/**
+ * Builds a provider's settings for bell.
+ * @throws Error if a `config` field that bell requires is missing
+ */
 export function buildProvider({ name, settings }: ConfiguredProvider, bellProviders: BellProviders): Protocol {
   if (name === 'github') return buildGithub(settings);
   if (name === 'gitlab') return buildGitlab(settings);
@@ -29,16 +32,16 @@ export function buildProvider({ name, settings }: ConfiguredProvider, bellProvid
   return adaptBellProvider(name, createProvider(createConfig(name, settings)), settings);
 }
 
-/** Adds vendors' requirements that bell does not know; `config` in gateway.yaml takes precedence. */
+/** Adds what vendors require and bell does not know. `config` in gateway.yaml takes precedence. */
 function createConfig(name: string, { client_id, config }: ProviderSettings): object | undefined {
   switch (name) {
     case 'facebook':
-      // Version 3 of the Graph API removed other fields that bell requests.
+      // Version 3 of the Graph API removed other fields that bell asks for.
       return { fields: 'id,name,email', ...config };
     case 'trakt':
       return { apiKey: client_id, ...config };
     case 'twitter':
-      // Id and name come with the token. Most apps have no access to the endpoint for further data.
+      // Id and name come with the token. Most apps may not call the endpoint for more.
       return { extendedProfile: false, ...config };
     case 'vk':
       // Versions below 5.81 are rejected.
@@ -48,14 +51,14 @@ function createConfig(name: string, { client_id, config }: ProviderSettings): ob
   }
 }
 
-/** Adapts a bell provider to use our deadlines and profile parser. */
+/** Makes a bell provider use our deadlines and profile parser. */
 function adaptBellProvider(name: string, original: Protocol, settings: ProviderSettings): Protocol {
   const { client_id, client_secret, endpoints = {}, trust_email: isTrusted } = settings;
   const base = { ...original, ...(name === 'twitch' && { headers: { 'Client-Id': client_id } }) };
   const profile: ProfileGetter<Credentials2> = async function profile(credentials, params, get, request) {
     const getJson =
       base.protocol === 'oauth2' && !usesPost(base) ? createJsonGetter(name, credentials.token, base.headers) : get;
-    // Some profile calls are signed with the secret, but bell's setting holds the limits of the token request instead.
+    // Some profile calls are signed with the secret, but bell's setting contains the limits of the token request instead.
     const context = { ...this, clientSecret: client_secret };
     const profileRead = base.profile.call(context, credentials as never, params, getJson, request);
     await withDeadline(profileRead, profileTimeoutMs, `no answer within ${profileTimeoutMs} ms`);
@@ -66,7 +69,7 @@ function adaptBellProvider(name: string, original: Protocol, settings: ProviderS
     auth: endpoints.authorize ?? base.auth,
     token: endpoints.token ?? base.token,
     ...(codeChallengeProviders.has(name) && { pkce: 'S256' }),
-    // According to its documentation, Trakt accepts the secret in the body only.
+    // Trakt's documentation accepts the secret in the body only.
     ...(name === 'trakt' && { useParamsAuth: true }),
     profile,
   };
@@ -76,7 +79,7 @@ function adaptBellProvider(name: string, original: Protocol, settings: ProviderS
 /** Replaces bell's helper, which has no deadline. */
 function createJsonGetter(name: string, token: string, headers: Readonly<Record<string, string>> = {}) {
   return async (uri: string, params: Readonly<Record<string, string>> = {}): Promise<object> => {
-    // bell puts the token into Stripe's URL, which fetch rejects, and calls a host without the accounts API.
+    // bell puts the token into Stripe's URL, which fetch rejects, and calls a host that has no accounts API.
     const url = new URL(name === 'stripe' ? 'https://api.stripe.com/v1/account' : uri);
     for (const [key, value] of Object.entries(params)) url.searchParams.set(key, value);
     return (await fetchProfile(url.href, token, headers)) as object;
@@ -88,8 +91,8 @@ function usesPost(base: Protocol): boolean {
 }
 
 /**
- * Returns bell's settings for sending the client secret. bell merges an object into the options of the token request, which is the only
- * way to set its deadline and size limit.
+ * Returns bell's settings for sending the client secret. If they are an object, bell merges it into the options of the token request, which
+ * is the only way to set its deadline and size limit.
  */
 export function createSecretSettings(provider: Protocol, { client_id, client_secret }: ProviderSettings) {
   if (provider.protocol === 'oauth') return { clientSecret: client_secret };
@@ -101,8 +104,8 @@ export function createSecretSettings(provider: Protocol, { client_id, client_sec
 }
 
 /**
- * Creates the Authorization header of client_secret_basic (RFC 6749, section 2.3.1), which requires encoding: a + or % in a secret would be
- * decoded to another character.
+ * Creates the Authorization header of client_secret_basic. RFC 6749, section 2.3.1, requires encoding: an unencoded + or % in a secret
+ * would be decoded to a different character.
  */
 export function createBasicAuthorization(clientId: string, clientSecret: string): string {
   const credentials = [clientId, clientSecret].map(encodeForForm).join(':');

@@ -7,19 +7,19 @@ import { signIn } from '#core/web/sessions/sign-in.ts';
 import { completeSignIn } from '../admit.ts';
 import { readLinkIntent } from '../link-intent.ts';
 import { homePath, chooseNextPath } from '../next-path.ts';
-import { type ProviderProfile, toPerson } from './profile.ts';
+import { type ProviderProfile, toSignInProfile } from './profile.ts';
 import { redirectWithError } from './step.ts';
 
 /** Minimum time between two log lines about a provider, because readers can cause any number of failures. */
 const logIntervalMs = 10_000;
 
-/** bell's data of a successful authentication. */
+/** What bell returns for a successful authentication. */
 interface BellCredentials {
   readonly profile?: ProviderProfile;
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Completes a sign-in after the provider's redirect: signs in, links the identity, or shows an error. */
+/** Completes a sign-in once the provider has redirected back: signs in, links the identity, or shows an error. */
 export async function finishSignIn(request: Request, h: ResponseToolkit, provider: string): Promise<ResponseObject> {
   const host = request.server.host();
   const { profile, query = {} } = (request.auth.credentials ?? {}) as BellCredentials;
@@ -56,19 +56,19 @@ function readPerson(
 ): SignInProfile | undefined {
   if (profile === undefined) return undefined;
   try {
-    return toPerson(provider, profile);
+    return toSignInProfile(provider, profile);
   } catch (error) {
     request.server.host().log.error(`the sign-in with ${provider} failed, request ${request.info.id}`, error);
     return undefined;
   }
 }
 
-/** True for bell's error about the cookie of a different sign-in, from a second tab or a forged redirect. */
+/** True if bell complains about the cookie of a different sign-in, from a second tab or a forged redirect. */
 function hasStaleCookie(error: Error | null | undefined): boolean {
   return error?.message.startsWith('Incorrect ') === true;
 }
 
-/** Logs only parts of the error: it may contain the provider's response with tokens. */
+/** Logs only parts of the error, because it may contain the provider's response with tokens. */
 function logFailure(
   host: Host,
   provider: string,
@@ -83,7 +83,7 @@ function logFailure(
   host.log.warn(`the sign-in with ${provider} failed: ${printed}, request ${request}`);
 }
 
-/** Extracts an error code such as `invalid_client`, which identifies a mistake in gateway.yaml, or a network error's message. */
+/** Extracts an error code such as `invalid_client`, which points to a mistake in gateway.yaml, or a network error's message. */
 function extractReason(data: unknown): string {
   if (data instanceof Error)
     return extractReason((data as { data?: { payload?: unknown } }).data?.payload) || data.message;

@@ -3,11 +3,11 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { readResponseText } from '#core/platform/response-text.ts';
 
 export const providerTimeoutMs = 10_000;
-/** Generous: a profile has a few hundred bytes. */
+/** Generous: profiles have a few hundred bytes. */
 export const maxResponseBytes = 262_144;
 
 /**
- * Requests profile data, as JSON, from a provider. Redirects are not followed: they would send the access token to another host.
+ * Fetches profile data as JSON from a provider. Does not follow redirects, which would send the access token to another host.
  *
  * @throws Error without the provider's text, on a timeout, a status other than 200, or a body that is not JSON
  */
@@ -22,7 +22,7 @@ export async function fetchProfile(
     redirect: 'error',
     signal: AbortSignal.timeout(providerTimeoutMs),
   });
-  // Errors are read too: an unread body would keep its connection open.
+  // Read on errors too: an unread body would keep its connection open.
   const text = await readResponseText(response.body, maxResponseBytes);
   if (response.status !== 200) throw new Error(`${origin}${pathname} answered ${response.status}`);
   const profile = parseJson(text);

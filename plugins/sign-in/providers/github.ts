@@ -4,8 +4,8 @@ import { fetchProfile } from './fetch-profile.ts';
 import { toMembers, type ProviderProfile } from './profile.ts';
 
 /**
- * GitHub, or a GitHub Enterprise Server with `config: { uri }`. A profile contains the public address, which is often missing and not
- * verified: the primary verified address comes from a separate list (https://docs.github.com/en/rest/users/emails).
+ * GitHub, or a GitHub Enterprise Server if `config: { uri }` is set. A profile contains only the public address, which is often missing and
+ * never verified. The primary verified address comes from a separate list (https://docs.github.com/en/rest/users/emails).
  */
 export function buildGithub({ config = {}, endpoints = {} }: ProviderSettings): CustomProtocol2 {
   const { uri } = config;

@@ -4,8 +4,8 @@ import { fetchProfile } from './fetch-profile.ts';
 import { toMembers, type ProviderProfile } from './profile.ts';
 
 /**
- * gitlab.com, or a self-managed GitLab with `config: { uri }`. bell's provider calls version 3 of the API, which GitLab 11 removed in 2018.
- * The address is used once it is confirmed (https://docs.gitlab.com/api/users/).
+ * gitlab.com, or a self-managed GitLab if `config: { uri }` is set. bell's provider calls version 3 of the API, which GitLab 11 removed in
+ * 2018. The address is used once it is confirmed (https://docs.gitlab.com/api/users/).
  */
 export function buildGitlab({ config = {}, endpoints = {}, trust_email }: ProviderSettings): CustomProtocol2 {
   const site = (config['uri'] ?? 'https://gitlab.com').replace(/\/+$/, '');

@@ -3,13 +3,13 @@ import type { ProviderSettings } from '../section.ts';
 import { fetchProfile } from './fetch-profile.ts';
 import { type Members, toMembers, type ProviderProfile } from './profile.ts';
 
-/** An OpenID Connect provider; `profile` is the URL of its claims. */
+/** An OpenID Connect provider; `profile` is the URL of the user's claims. */
 interface OpenIdProvider {
   readonly authorize: string;
   readonly token: string;
   readonly profile: string;
   readonly pkce?: 'S256';
-  /** Id of the person if it is not `sub`. */
+  /** Returns the person's id if it is not `sub`. */
   readId?(claims: Members): unknown;
 }
 
@@ -49,12 +49,14 @@ const openIdProviders: Readonly<Record<string, OpenIdProvider>> = {
   },
 };
 
-/** Identifies people by `sub`, because addresses can change owners. Returns undefined for a provider outside the table. */
+/**
+ * Builds a provider of the table, or returns undefined for any other. People are identified by `sub`, because addresses can change owners.
+ */
 export function buildOpenId(name: string, settings: ProviderSettings): CustomProtocol2 | undefined {
   if (!Object.hasOwn(openIdProviders, name)) return undefined;
   const { endpoints = {} } = settings;
   const { authorize, token, profile, pkce, readId: idOf = readSubject } = openIdProviders[name] as OpenIdProvider;
-  // Google always states whether an address is verified.
+  // Google always says whether an address is verified.
   const isTrusted = settings.trust_email && name !== 'google';
   return {
     name,
@@ -66,7 +68,7 @@ export function buildOpenId(name: string, settings: ProviderSettings): CustomPro
     scope: ['openid', 'email', 'profile'],
     async profile(credentials) {
       const claims = toMembers(await fetchProfile(endpoints.profile ?? profile, credentials.token));
-      // Slack reports errors with the status 200.
+      // Slack reports errors with status 200.
       if (typeof claims['error'] === 'string') throw new Error(`${name} answered "${claims['error']}"`);
       credentials.profile = {
         id: idOf(claims),

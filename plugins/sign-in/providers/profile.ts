@@ -1,6 +1,6 @@
 import type { SignInProfile } from '#core/business/accounts/identities.ts';
 
-/** Unvalidated data about a person from a provider: members may have any type. */
+/** Unvalidated data about a person from a provider, so values may have any type. */
 export interface ProviderProfile {
   readonly id: unknown;
   readonly email: unknown;
@@ -9,7 +9,7 @@ export interface ProviderProfile {
   readonly avatarUrl: unknown;
 }
 
-/** Profile created by bell for its built-in providers; `raw` contains the original. */
+/** The profile that bell creates for its built-in providers; `raw` is the original. */
 export interface BellProfile {
   readonly id?: unknown;
   readonly username?: unknown;
@@ -20,14 +20,14 @@ export interface BellProfile {
 }
 
 /**
- * Reads a profile of a provider that only bell supports. Its address is used if the provider marks it as verified like OpenID Connect, or
- * if the operator trusts the provider.
+ * Reads the profile from a provider that we support only through bell. The email address counts as verified if the provider says so in an
+ * OpenID Connect-style `email_verified` field, or if the operator trusts the provider.
  */
 export function readBellProfile(provider: string, profile: BellProfile, isTrusted: boolean): ProviderProfile {
-  // For some providers, bell returns the response itself.
+  // For some providers, bell returns the response itself, without `raw`.
   const raw = profile.raw === undefined ? profile : toMembers(profile.raw);
   return {
-    id: readSpecificId(provider, profile) ?? parseId(profile.id) ?? parseId(raw['sub']) ?? parseId(raw['id']),
+    id: readSpecificId(provider, raw) ?? parseId(profile.id) ?? parseId(raw['sub']) ?? parseId(raw['id']),
     email: profile.email ?? raw['email'],
     isEmailVerified: isTrusted || isVerified(provider, raw),
     name: [profile.displayName, profile.username, ...listNames(raw)].find((name) => parseText(name) !== undefined),
@@ -35,22 +35,23 @@ export function readBellProfile(provider: string, profile: BellProfile, isTruste
   };
 }
 
-/** Reads the id of providers that store it in a member of their own. A name that its owner can change is not an id. */
-function readSpecificId(provider: string, profile: Members): string | undefined {
+/** Reads the user id from providers that return it under a non-standard property. A name that its owner can change is not an id. */
+function readSpecificId(provider: string, raw: Members): string | undefined {
   switch (provider) {
     case 'dropbox':
-      return parseId(profile['account_id']);
+      return parseId(raw['account_id']);
     case 'salesforce':
-      return parseId(profile['user_id']);
+      return parseId(raw['user_id']);
     case 'trakt':
-      return parseId(toMembers(profile['ids'])['uuid']);
+      return parseId(toMembers(raw['ids'])['uuid']);
     default:
       return undefined;
   }
 }
 
-/** Twitch returns only verified addresses (https://dev.twitch.tv/docs/api/reference/#get-users). */
+/** Returns true if the provider says that the email address is verified. */
 function isVerified(provider: string, raw: Members): boolean {
+  // It returns only verified addresses (https://dev.twitch.tv/docs/api/reference/#get-users).
   if (provider === 'twitch') return true;
   const verified = provider === 'discord' ? raw['verified'] : raw['email_verified'];
   return verified === true || verified === 'true';
@@ -60,8 +61,8 @@ function listNames(raw: Members): unknown[] {
   return [raw['display_name'], raw['name'], toMembers(raw['name'])['display_name'], raw['username']];
 }
 
-/** Converts a profile. Members that are not text count as missing, but a missing id is an error. */
-export function toPerson(provider: string, profile: ProviderProfile): SignInProfile {
+/** Validates a provider's profile. Values that are not text count as missing, but a missing id is an error. */
+export function toSignInProfile(provider: string, profile: ProviderProfile): SignInProfile {
   const { id, email, isEmailVerified, name, avatarUrl } = profile;
   const subject = parseId(id);
   if (subject === undefined) throw new Error(`${provider} did not return an id`);
@@ -76,12 +77,12 @@ export function toPerson(provider: string, profile: ProviderProfile): SignInProf
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Returns the members of a response; empty unless it is an object. */
+/** Returns the properties of a response, or none if it is not an object. */
 export function toMembers(response: unknown): Members {
   return typeof response === 'object' && response !== null ? (response as Members) : {};
 }
 
-/** Some providers use numbers as ids. Rejects ids that would change when stored. */
+/** Accepts numbers, which some providers use as ids. Rejects ids that would change when stored. */
 function parseId(id: unknown): string | undefined {
   if (typeof id === 'number' && Number.isSafeInteger(id)) return String(id);
   return typeof id === 'string' && id !== '' && id.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(id) ? id : undefined;

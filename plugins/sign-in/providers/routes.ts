@@ -10,15 +10,15 @@ const stateLifetimeMs = 10 * 60 * 1000;
 /** Providers that can show an account picker even if only one account is signed in. */
 const accountPickerProviders = new Set(['google', 'github']);
 
-/** Returns the path that starts a sign-in, and to which the provider redirects the reader. */
+/** Returns the path that starts a sign-in and to which the provider sends the reader back. */
 export function buildProviderPath(name: string): string {
   return `/sign-in/${name}`;
 }
 
 /**
- * Adds the routes of the configured providers. Runs at the start, while hapi still accepts auth strategies.
+ * Adds the routes of the configured providers. Must run at startup, while hapi still accepts auth strategies.
  *
- * @throws Error naming a provider that bell rejects
+ * @throws Error that names a provider rejected by bell
  */
 export async function routeProviders(server: Server, host: Host): Promise<void> {
   const providers = listProviders(host);
@@ -50,7 +50,7 @@ function routeProvider(
   const strategy = `sign-in-${name}`;
   server.auth.strategy(strategy, 'bell', {
     provider,
-    // The key differs per provider, and is the same on all instances.
+    // A different key for each provider, but the same on all instances.
     password: `${password} ${name}`,
     clientId: settings.client_id,
     ...createSecretSettings(provider, settings),
@@ -61,7 +61,7 @@ function routeProvider(
     // With Strict, the browser would not send the cookie when it returns from the provider.
     isSameSite: 'Lax',
     ttl: stateLifetimeMs,
-    // Does not use the Host header, which any client can set.
+    // Not taken from the Host header, which any client can set.
     location: ({ path }: Request) => server.host().service.baseUrl + path,
   } as never);
   const options: RouteOptions = {

@@ -4,15 +4,15 @@ import { Throttle } from '#core/platform/timing/throttle.ts';
 import { passRateLimit } from '../admit.ts';
 import { homePath, chooseNextPath } from '../next-path.ts';
 
-/** Reason for a failed sign-in; each has a text `sign_in.error.…`. */
+/** Why a sign-in failed; each has a text `sign_in.error.…`. */
 type SignInFailure = 'cancelled' | 'expired' | 'failed' | 'too_many' | 'email_taken' | 'blocked';
 
-/** bell's cookie during a sign-in. */
+/** The content of bell's cookie during a sign-in. */
 interface StartedSignIn {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Maximum characters of `next` and `link`, which are stored in a cookie of at most 4 KB. */
+/** Maximum length of `next` and `link`, which are stored in a cookie of at most 4 KB. */
 const maxValueLength = 1_000;
 
 type Query = Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ const codeNames = ['code', 'state', 'oauth_token', 'oauth_verifier'];
 
 /**
  * Classifies a request to a provider's route before bell sees it: the start of a sign-in, or the reader's return with a code. Any other
- * return ends on the sign-in page; for some of them, bell would start another sign-in and loop.
+ * return leads to the sign-in page; for some of them, bell would start another sign-in and loop.
  */
 export async function checkStep(request: Request, h: ResponseToolkit, cookie: string): Promise<Lifecycle.ReturnValue> {
   const query = takeLastValues(request.query);
@@ -30,7 +30,7 @@ export async function checkStep(request: Request, h: ResponseToolkit, cookie: st
     return abandonSignIn(request, h, cookie, classifyFailure(query));
   }
   if ('code' in query || 'oauth_token' in query) {
-    // Without the cookie, the sign-in took too long, or this URL was opened a second time.
+    // Without the cookie, the sign-in took too long or this URL was opened a second time.
     if (request.state[cookie] === undefined) return abandonSignIn(request, h, cookie, 'expired');
     return replaceQuery(request, h, pickParameters(query, codeNames));
   }
@@ -40,18 +40,18 @@ export async function checkStep(request: Request, h: ResponseToolkit, cookie: st
   return replaceQuery(request, h, pickParameters(query, ['next', 'link']));
 }
 
-/** Restricts the query to known parameters, since bell reads it and stores the initial query in its cookie. */
+/** Keeps only known parameters in the query, because bell reads it and stores the initial one in its cookie. */
 function replaceQuery(request: Request, h: ResponseToolkit, query: Readonly<Record<string, string>>): symbol {
   Object.assign(request, { query } satisfies Partial<Request>);
   return h.continue;
 }
 
-/** Minimum time between two log lines about a provider's refusals. */
+/** Minimum time between two log lines about a provider's rejections. */
 const logIntervalMs = 10_000;
-/** Maximum characters logged of a provider's message. */
+/** How much of a provider's message is logged. */
 const maxReasonLength = 200;
 
-/** Logs refusals, which often show a configuration mistake. Requires a sign-in cookie: otherwise anyone could write to the log. */
+/** Logs rejections, which often reveal a configuration mistake. Requires a sign-in cookie; otherwise anyone could write to the log. */
 function logRefusal(request: Request, cookie: string, { error = '', error_description: text = '' }: Query): void {
   if (request.state[cookie] === undefined || error === '' || error === 'access_denied') return;
   const host = request.server.host();
@@ -59,14 +59,14 @@ function logRefusal(request: Request, cookie: string, { error = '', error_descri
   if (!host.keep(`sign-in/refusals/${provider}`, () => new Throttle(logIntervalMs)).tryPass()) return;
   const message = text === '' ? error : `${error}, ${text}`;
   const reason = message.replace(/[^ -~]+/g, '?').slice(0, maxReasonLength);
-  host.log.warn(`${provider} refused the sign-in: ${reason}, request ${request.info.id}`);
+  host.log.warn(`${provider} rejected the sign-in: ${reason}, request ${request.info.id}`);
 }
 
 function classifyFailure({ error }: Query): SignInFailure {
   return error === undefined || error === 'access_denied' ? 'cancelled' : 'failed';
 }
 
-/** Reads the parameters of the first request from bell's cookie; '' for missing ones. */
+/** Reads the first request's parameters from bell's cookie; '' if missing. */
 function readInitialQuery(request: Request, cookie: string): { readonly next: string; readonly link: string } {
   const { query = {} } = (request.state[cookie] ?? {}) as StartedSignIn;
   return { next: chooseNextPath(query['next']), link: query['link'] ?? '' };
@@ -78,7 +78,7 @@ function abandonSignIn(request: Request, h: ResponseToolkit, cookie: string, fai
   return redirectWithError(h, failure, next, link !== '').takeover();
 }
 
-/** Redirects to the page from which the reader can try again, with the error. */
+/** Redirects, with the error, to the page where the reader can try again. */
 export function redirectWithError(
   h: ResponseToolkit,
   failure: SignInFailure,
@@ -90,7 +90,7 @@ export function redirectWithError(
   return h.response().code(303).location(`${page}?${query}`).header('cache-control', 'no-store');
 }
 
-/** Keeps one value of a repeated parameter, since bell does not expect lists. */
+/** Keeps only the last value of a repeated parameter, because bell does not expect lists. */
 function takeLastValues(query: Readonly<Record<string, unknown>>): Record<string, string> {
   const entries = Object.entries(query).map(([name, value]) => [name, String([value].flat().at(-1) ?? '')] as const);
   return Object.fromEntries(entries.filter(([, value]) => value.length <= 4_000));

@@ -3,7 +3,7 @@ import { type Server, server as createHapi } from '@hapi/hapi';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { type BellProviders, buildProvider, createSecretSettings } from '../../../plugins/sign-in/providers/build.ts';
-import { readBellProfile, toPerson } from '../../../plugins/sign-in/providers/profile.ts';
+import { readBellProfile, toSignInProfile } from '../../../plugins/sign-in/providers/profile.ts';
 
 const bell = createRequire(import.meta.url)('@hapi/bell') as { plugin: never; providers: BellProviders };
 
@@ -66,11 +66,11 @@ describe('a profile of bell', () => {
     ['of a provider that the operator trusts', 'bitbucket', {}, true, 'a@example.com'],
   ])('has an address that is %s', (_what, provider, raw, isTrusted, email) => {
     const profile = readBellProfile(provider, { id: 7, email: 'a@example.com', displayName: 'A', raw }, isTrusted);
-    expect(toPerson(provider, profile)).toMatchObject({ provider, subject: '7', email, name: 'A' });
+    expect(toSignInProfile(provider, profile)).toMatchObject({ provider, subject: '7', email, name: 'A' });
   });
 
   it.each([undefined, null, '', {}, 1.5, 'x'.repeat(256)])('without an id is refused: %j', (id) => {
-    expect(() => toPerson('bitbucket', readBellProfile('bitbucket', { id, raw: {} }, false))).toThrow(
+    expect(() => toSignInProfile('bitbucket', readBellProfile('bitbucket', { id, raw: {} }, false))).toThrow(
       'did not return an id',
     );
   });
@@ -104,7 +104,7 @@ const vendors: readonly [provider: string, profile: Record<string, unknown>, sub
 
 describe('the id of a person', () => {
   it.each(vendors)('is read where %s has it: %j', (provider, profile, subject) => {
-    const read = () => toPerson(provider, readBellProfile(provider, profile, false)).subject;
+    const read = () => toSignInProfile(provider, readBellProfile(provider, profile, false)).subject;
     if (subject === undefined) expect(read).toThrow('did not return an id');
     else expect(read()).toBe(subject);
   });
@@ -122,7 +122,7 @@ async function signInWithGitLab(answer: object, settings: { config?: { uri: stri
   const provider = buildProvider({ name: 'gitlab', title: 'GitLab', settings: all }, bell.providers);
   const credentials = { token: 't' } as { profile?: never };
   await provider.profile.call(provider as never, credentials as never, {}, vi.fn<never>(), {} as never);
-  return { asked, person: toPerson('gitlab', credentials.profile as never), provider };
+  return { asked, person: toSignInProfile('gitlab', credentials.profile as never), provider };
 }
 
 describe('GitLab', () => {

@@ -4,7 +4,7 @@ import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import type { CheckContext } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { keepFixed } from '#core/extension/validation/fixed-members.ts';
-import { localSection } from '../../../plugins/sign-in/local-section.ts';
+import { localSignInSection } from '../../../plugins/sign-in/local-section.ts';
 import { listProviders, type ProviderSettings, signInSection } from '../../../plugins/sign-in/section.ts';
 
 const app = (change: Partial<ProviderSettings> = {}): ProviderSettings => ({
@@ -113,7 +113,7 @@ describe('sign_in', () => {
 
   it('requires the public URL in production', () => {
     expect(mistakes({ google: app() }, true, '')).toEqual([
-      'sign_in.google redirects people to service.base_url, which is not set',
+      'sign_in.google sends people back to service.base_url, which is not set',
     ]);
     expect(mistakes({ google: app({ client_id: '', client_secret: '' }) }, true, '')).toEqual([]);
   });
@@ -132,7 +132,7 @@ describe('local_sign_in', () => {
   ] as const)('%s with production %s has %i mistakes', (local, isProduction, count) => {
     const found: unknown[] = [];
     const context = { production: productionIf(isProduction) } as CheckContext;
-    localSection.check?.(local, (path) => void found.push(path), context);
+    localSignInSection.check?.(local, (path) => void found.push(path), context);
     expect(found).toHaveLength(count);
   });
 });

@@ -20,14 +20,14 @@ async function linesAfter(queries: readonly Readonly<Record<string, string>>[], 
 describe('a refusal on the way back from a provider', () => {
   it.each(['invalid_scope', 'server_error', 'unauthorized_client'])('is in the log: %s', async (error) => {
     const query = { error, error_description: 'not allowed', state: 'x' };
-    expect(await linesAfter([query])).toEqual([`google refused the sign-in: ${error}, not allowed, request r1`]);
+    expect(await linesAfter([query])).toEqual([`google rejected the sign-in: ${error}, not allowed, request r1`]);
   });
 
   it('is in the log in ASCII, and cut', async () => {
     const [line = ''] = await linesAfter([
       { error: 'invalid_scope', error_description: `Größe\n${'x'.repeat(3_000)}` },
     ]);
-    expect(line).toMatch(/^google refused the sign-in: invalid_scope, Gr\?e\?x{100,}, request r1$/);
+    expect(line).toMatch(/^google rejected the sign-in: invalid_scope, Gr\?e\?x{100,}, request r1$/);
     expect(line.length).toBeLessThan(260);
   });
 

@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { unusableProviders } from '../../../plugins/sign-in/provider-config.ts';
 import { type BellProviders, buildProvider, createSecretSettings } from '../../../plugins/sign-in/providers/build.ts';
-import { type ProviderProfile, toPerson } from '../../../plugins/sign-in/providers/profile.ts';
+import { type ProviderProfile, toSignInProfile } from '../../../plugins/sign-in/providers/profile.ts';
 
 const load = createRequire(import.meta.url);
 const bell = load('@hapi/bell') as { plugin: never; providers: BellProviders };
@@ -298,7 +298,7 @@ async function signIn(name: string, config?: Record<string, string>, back = 'cod
   server.auth.strategy('bell', 'bell', options as never);
   const handler = ({ auth }: { readonly auth: { readonly error?: Error; readonly credentials?: object } }) =>
     auth.error === null
-      ? toPerson(name, (auth.credentials as { profile: ProviderProfile }).profile)
+      ? toSignInProfile(name, (auth.credentials as { profile: ProviderProfile }).profile)
       : `${auth.error?.message} ${JSON.stringify((auth.error as { data?: unknown }).data)}`;
   const auth = { strategy: 'bell', mode: 'try' } as const;
   server.route({ method: 'GET', path: '/', options: { auth, handler: handler as never } });

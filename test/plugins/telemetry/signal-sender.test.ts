@@ -33,8 +33,8 @@ it('items are sent again until a collector that was away takes them, with one li
   expect(await delivered).toBe(true);
   expect([sent.length, sender.dropped]).toEqual([3, 0]);
   expect(lines).toEqual([
-    'warn  the collector takes no traces; retrying: connection refused',
-    'info  the collector takes traces again',
+    'warn  the collector does not accept traces; retrying: connection refused',
+    'info  the collector accepts traces again',
   ]);
 });
 
@@ -55,7 +55,7 @@ it('what a collector refuses is counted as dropped, all or a part of it', async 
   await sender.deliver([{}, {}]);
   await sender.deliver([{}, {}]);
   expect(sender.dropped).toBe(3);
-  expect(lines).toEqual(['warn  the collector refused 2 traces: status 400']);
+  expect(lines).toEqual(['warn  the collector rejected 2 traces: status 400']);
 });
 
 it('while a collector is away, spans wait up to a bound, and the others are counted as dropped', async () => {

@@ -15,7 +15,7 @@ import {
   hasOpenVouchers,
   listBatches,
   type ListedVoucher,
-  readVoucherMonth,
+  listRedemptionsByDay,
   revokeVouchers,
 } from '../../../plugins/vouchers/voucher-batches.ts';
 import {
@@ -336,10 +336,10 @@ describe('the operator', () => {
       );
     await at('2026-11-30T16:59:59.999Z', 'sold');
     await at('2026-11-30T17:00:00Z', 'given');
-    expect(await readVoucherMonth(database, '2026-11', 'Asia/Jakarta')).toEqual([
+    expect(await listRedemptionsByDay(database, '2026-11', 'Asia/Jakarta')).toEqual([
       { day: '2026-11-30', source: 'sold', vouchers: 2, days: 14 },
     ]);
-    expect(await readVoucherMonth(database, '2026-12', 'Asia/Jakarta')).toEqual([
+    expect(await listRedemptionsByDay(database, '2026-12', 'Asia/Jakarta')).toEqual([
       { day: '2026-12-01', source: 'given', vouchers: 1, days: 1 },
     ]);
   });

@@ -15,7 +15,7 @@ import { coreEntities } from '#core/process/entities.ts';
 import {
   findVouchers,
   iterateVouchers,
-  readVoucherMonth,
+  listRedemptionsByDay,
   revokeVouchers,
 } from '../../../plugins/vouchers/voucher-batches.ts';
 import { redeemVoucher } from '../../../plugins/vouchers/vouchers.ts';
@@ -317,7 +317,7 @@ describe('the operator', () => {
   it('has its days in the books of vouchers on the day of the redemption', async () => {
     const month = new Date().toISOString().slice(0, 7);
     const giftsOf = async () =>
-      (await readVoucherMonth(database, month, 'UTC')).filter(({ source }) => source === 'gift');
+      (await listRedemptionsByDay(database, month, 'UTC')).filter(({ source }) => source === 'gift');
     const sum = (days: Awaited<ReturnType<typeof giftsOf>>) => days.reduce((total, one) => total + one.days, 0);
     const before = sum(await giftsOf());
     const order = await give();

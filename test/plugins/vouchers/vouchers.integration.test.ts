@@ -104,7 +104,7 @@ describe('daypass voucher', () => {
     expect((await voucher('revoke', code, '--note', 'leaked')).out).toBe('1 revoked\n');
     expect(await redeem(await signedIn('gita'), code)).toContain('This code cannot be redeemed');
     const { code: exit, errors } = await voucher('revoke', 'nothing', '--note', 'x');
-    expect([exit, errors]).toEqual([3, 'There is neither a batch nor a code nor a gift "nothing".\n']);
+    expect([exit, errors]).toEqual([3, 'No batch, code or gift order matches "nothing".\n']);
   });
 
   it.each([

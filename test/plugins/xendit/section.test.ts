@@ -17,8 +17,8 @@ describe('xendit in gateway.yaml', () => {
 
   it('needs a secret key and the token of its webhooks', async () => {
     expect(await mistakesOf(plugin, {})).toEqual([
-      'payments.provider is xendit, and xendit.secret_key is missing',
-      'payments.provider is xendit, and xendit.webhook_token is missing',
+      'payments.provider is xendit, but xendit.secret_key is missing',
+      'payments.provider is xendit, but xendit.webhook_token is missing',
     ]);
     expect(await mistakesOf(plugin, { ...settings, webhook_token: '' })).toEqual(['xendit.webhook_token is empty']);
     expect(await mistakesOf(plugin, settings)).toEqual([]);

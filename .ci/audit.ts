@@ -1,10 +1,10 @@
-/** What `npm audit --json` says. */
+/** Result of `npm audit --json`. */
 export interface AuditResult {
-  /** Packages with known vulnerabilities of these severities, one a line; the build fails. */
+  /** Packages with known vulnerabilities of severities that fail the build, one per line. */
   readonly severe: readonly string[];
-  /** The others. */
+  /** Packages with less severe vulnerabilities. */
   readonly mild: readonly string[];
-  /** Why nothing could be checked; undefined when it was. */
+  /** Why nothing could be checked; undefined if it was checked. */
   readonly skipped?: string;
 }
 
@@ -17,8 +17,8 @@ interface Vulnerability {
 }
 
 /**
- * Reads the output of `npm audit --json`. Without a registry there is an error instead of a report: a build must not depend on
- * somebody else's server.
+ * Parses the output of `npm audit --json`. If the registry cannot be reached, the output is an error and not a report; that is accepted,
+ * because a build must not depend on someone else's server.
  */
 export function readAudit(output: string): AuditResult {
   const report = parse(output);

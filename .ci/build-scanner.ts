@@ -1,6 +1,6 @@
 /**
- * Compiles core/platform/json-outline/scanner.as. The compiler is fetched for this alone: it is larger than all other tools, and the
- * source changes rarely. A test compares the source with the digest that is written into the binary.
+ * Compiles core/platform/json-outline/scanner.as. The compiler is fetched just for this, because it is larger than all other tools and the
+ * source rarely changes. A test compares the source with the digest stored in the binary.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,7 +24,7 @@ try {
   rmSync(scratch, { recursive: true });
 }
 
-/** Of less than 128 bytes. Source: WebAssembly Core Specification, "Binary Format", 5.5.3. */
+/** For content of less than 128 bytes, whose length fits in one byte. Source: WebAssembly Core Specification, "Binary Format", 5.5.3. */
 function customSection(name: string, content: Buffer): Buffer {
   const size = 1 + name.length + content.length;
   return Buffer.concat([Buffer.from([0, size, name.length]), Buffer.from(name), content]);

@@ -1,8 +1,8 @@
 /**
- * Builds what is published: the tree of the sources as JavaScript, with source maps, the declarations of what programs outside can import,
- * and every file that is not TypeScript. Node.js strips no types under node_modules, so a package cannot hold the sources.
+ * Builds the package to publish: the sources as JavaScript with source maps, the declarations that other programs can import, and every
+ * file that is not TypeScript. Node.js does not strip types under node_modules, so a package cannot contain the sources.
  *
- *     node .ci/build.ts [FOLDER]     dist when left out; what is in it is replaced
+ * node .ci/build.ts [FOLDER]     default: dist; its content is replaced
  */
 import { execFile } from 'node:child_process';
 import { cp, glob, readFile, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ const out = resolve(process.argv[2] ?? join(root, 'dist'));
 await rm(out, { recursive: true, force: true });
 await compile();
 await removeInnerDeclarations();
-// After the compiler, which writes JSON files that it imports anew.
+// After the compiler, which reformats the JSON files that it imports.
 for (const folder of ['core', 'plugins', 'migrations', 'views'])
   await cp(join(root, folder), join(out, folder), { recursive: true, filter: (path) => !path.endsWith('.ts') });
 await cp(join(root, 'gateway.yaml'), join(out, 'gateway.yaml'));
@@ -34,7 +34,7 @@ async function compile(): Promise<void> {
   }
 }
 
-/** Keeps the declarations that the entries of the package lead to, an eighth of them. The others would double the number of files. */
+/** Keeps only the declarations reachable from the package's entries, an eighth of them. The others would double the number of files. */
 async function removeInnerDeclarations(): Promise<void> {
   const kept = new Set(['core/index.d.ts', 'core/extension/testing/index.d.ts'].map((entry) => join(out, entry)));
   for (const file of kept) {
@@ -46,7 +46,7 @@ async function removeInnerDeclarations(): Promise<void> {
   for await (const file of glob('**/*.d.ts', { cwd: out })) if (!kept.has(join(out, file))) await rm(join(out, file));
 }
 
-/** The package.json that is nearest to the built files: what they call `#core/x.ts` is a file `core/x.js` here. */
+/** The package.json nearest to the built files. In the build, `#core/x.ts` is the file `core/x.js`. */
 async function innerManifest() {
   const { name, version, type } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<
     string,

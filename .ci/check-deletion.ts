@@ -1,13 +1,13 @@
 /**
- * Takes each capability of `deletion.yaml` out of a copy of the tree, with its views and tests, and looks whether the rest holds:
+ * Removes each capability in `deletion.yaml` from a copy of the tree, with its views and tests, and checks that the rest still works:
  *
- * - `imports`, `pages`: the checks of these names, and that no text is asked for that has gone
- * - `commands`: gateway.yaml without its lines is valid, with its sections is refused with its name, and every help is printed
- * - `served`: the gateway starts, answers and shows every page
+ * - `imports`, `pages`: the checks of these names, and that no deleted text is still used
+ * - `commands`: gateway.yaml is valid without the capability's lines, rejected by name with its sections, and all help texts are printed
+ * - `served`: the gateway starts, responds and shows every page
  * - `types`: the compiler
  * - `unit`: the unit tests
  *
- * The first two read the files once for all capabilities, the third starts a process for each; the others run only with `--all` or when
+ * The first two read the files once for all capabilities, the third starts a process for each. The others run only with `--all` or if
  * they are named.
  *
  *     npm run check:deletion -- --only midtrans,xendit --stages served,types
@@ -23,7 +23,7 @@ import {
   type Capability,
   type DeletionTable,
   findLostTexts,
-  judge,
+  compareFailures,
   notAFolder,
   readCapabilities,
   rowsOf,
@@ -35,10 +35,10 @@ import { openTree, treeWithout } from './source-tree.ts';
 const root = join(import.meta.dirname, '..');
 const stages = { imports, pages, commands, served, types, unit };
 type Stage = keyof typeof stages;
-/** Those that take at most a second for a capability. */
+/** Stages that take at most a second per capability. */
 const quick: readonly Stage[] = ['imports', 'pages', 'commands'];
 
-/** It tells modules of the gateway from others by their folder, and the packages of the copy lie outside of it. */
+/** Tells the gateway's modules from others by their folder, which fails in a copy because its packages are elsewhere. */
 const failingInCopies = new Set(['test/core/extension/validation/plugins.test.ts']);
 
 const { values: options } = parseArgs({
@@ -53,7 +53,7 @@ const table = rowsOf(parse(whole.read('.ci/deletion.yaml')) as DeletionTable, wh
 const capabilities = readCapabilities(table, whole.find);
 const pageIndex = readPages(whole);
 const only = options.only?.split(',');
-/** For what runs the code of the product. */
+/** Where the stages run that execute the product. */
 const copy = mkdtempSync(join(tmpdir(), 'daypass-deletion-'));
 const aside = mkdtempSync(join(tmpdir(), 'daypass-deleted-'));
 let postgres: TestPostgres | undefined;
@@ -70,7 +70,7 @@ try {
 for (const line of mistakes) console.error(line);
 process.exit(mistakes.length > 0 ? 1 : 0);
 
-/** Everything but what was built or installed. */
+/** Copies everything except what was built or installed. */
 function copyTree(): void {
   for (const path of whole.find(
     '{core,plugins,views,migrations,test,bench,docs,deploy,findings,.ci,.github,.ox*.json,*.json,*.md,LICENSE,gateway.yaml}',
@@ -88,11 +88,11 @@ async function check(capability: Capability): Promise<void> {
   move(of, copy, aside);
   const counts: string[] = [];
   try {
-    // Its processes run while this one looks at the files.
+    // Its processes run while this one reads files.
     const running = chosen.includes('commands') ? commands(capability) : [];
     for (const stage of chosen as Stage[]) {
       const failures = [...new Set(await (stage === 'commands' ? running : stages[stage](capability)))].toSorted();
-      mistakes.push(...judge(capability, stage, failures));
+      mistakes.push(...compareFailures(capability, stage, failures));
       counts.push(`${stage} ${failures.length === 0 ? 'hold' : `fail ${failures.length} times`}`);
     }
   } finally {
@@ -125,28 +125,28 @@ function firstLine(mistake: string): string {
 }
 
 async function commands({ name, lines }: Capability): Promise<readonly string[]> {
-  return linesOf(await run(['.ci/try-commands.ts', name, JSON.stringify(lines)]));
+  return readMistakes(await run(['.ci/try-commands.ts', name, JSON.stringify(lines)]));
 }
 
 async function served({ name, lines }: Capability): Promise<readonly string[]> {
   const { url = '', templateDatabase = '' } = postgres ?? {};
   const database = `daypass_without_${name.replaceAll('-', '_')}`;
   await copyDatabase(url, templateDatabase, database);
-  return linesOf(await run(['.ci/try-pages.ts', withDatabase(url, database), JSON.stringify(lines)]));
+  return readMistakes(await run(['.ci/try-pages.ts', withDatabase(url, database), JSON.stringify(lines)]));
 }
 
 async function types(): Promise<readonly string[]> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const { code, output } = await run([compiler, '--tsBuildInfoFile', join(aside, 'tsbuildinfo.json')], 600);
   const found = output.matchAll(/^([^\s(]+)\(\d+,\d+\): error (TS\d+)/gm);
-  return orSilence(
+  return orUnexplained(
     code,
     [...found].map(([, file, error]) => `${file}: ${error}`),
   );
 }
 
 async function unit(): Promise<readonly string[]> {
-  // Tests of the documentation ask git what there is.
+  // Tests of the documentation list the files in git.
   for (const words of [
     ['init', '-q'],
     ['add', '-A'],
@@ -161,21 +161,24 @@ async function unit(): Promise<readonly string[]> {
     : { testResults: [] };
   rmSync(report, { force: true });
   const failed = files.filter(({ status }) => status === 'failed');
-  return orSilence(
+  return orUnexplained(
     files.length > 0 ? 0 : code,
     failed.map(({ name }) => name.slice(copy.length + 1)).filter((file) => !failingInCopies.has(file)),
   );
 }
 
-interface Ran {
+interface RunResult {
   readonly code: number;
-  /** What it has printed to both. */
+  /** Both stdout and stderr. */
   readonly output: string;
   readonly errors: string;
 }
 
-/** Runs a program in the copy, whose compiled code the next ones find. @param seconds that it may take */
-function run(parameters: readonly string[], seconds = 60): Promise<Ran> {
+/**
+ * Runs a program in the copy. Later runs reuse its compile cache.
+ * @param seconds timeout
+ */
+function run(parameters: readonly string[], seconds = 60): Promise<RunResult> {
   return new Promise((resolve) => {
     const cache = join(aside, 'compiled');
     const environment = { ...process.env, NODE_ENV: '', LOG_FORMAT: 'text', NODE_COMPILE_CACHE: cache };
@@ -186,16 +189,16 @@ function run(parameters: readonly string[], seconds = 60): Promise<Ran> {
   });
 }
 
-/** Each mistake that a check has printed; of one that broke off, what it says about that. */
-function linesOf({ code, errors }: Ran): readonly string[] {
+/** Returns each mistake that a check printed, or the error if the check itself broke off. */
+function readMistakes({ code, errors }: RunResult): readonly string[] {
   if (code === 0) return [];
   const crash = /^(?:\w*Error)\b.*$/m.exec(errors);
   const plain = errors.replaceAll(copy, '').split('\n');
   const lines = crash === null ? plain.filter((line) => /^[^\s(]/.test(line)) : [crash[0].replaceAll(copy, '')];
-  return orSilence(code, lines);
+  return orUnexplained(code, lines);
 }
 
-/** What failed; that something did, where nothing is said about it. */
-function orSilence(code: number, lines: readonly string[]): readonly string[] {
+/** Returns the failures, or one that says so if the process failed without printing any. */
+function orUnexplained(code: number, lines: readonly string[]): readonly string[] {
   return code === 0 || lines.length > 0 ? lines : ['failed, or took too long, and said nothing'];
 }

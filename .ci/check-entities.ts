@@ -1,6 +1,6 @@
 /**
- * Holds entities to the truth: text columns say whether they are personal, docs/security.md lists those that are, and a migrated
- * database is what the entities say. Starts the embedded PostgreSQL in a temporary folder, or uses TEST_DATABASE_URL.
+ * Checks that every text column of an entity says whether it is personal, that docs/security.md lists the personal ones, and that a
+ * migrated database matches the entities. Starts the embedded PostgreSQL in a temporary folder, or uses TEST_DATABASE_URL.
  */
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ for (const line of mistakes) console.error(line);
 if (mistakes.length > 0) process.exit(1);
 console.log(`entities: ${entities.length} tables as migrated, personal columns marked and documented`);
 
-/** The tables of every plugin of this repository. */
+/** Returns the tables of all plugins in this repository. */
 async function pluginTables(): Promise<PluginTables[]> {
   const { registry } = await assemble(undefined, log, () => {
     throw new Error('there is no host: nothing runs');

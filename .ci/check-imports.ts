@@ -1,6 +1,7 @@
 /**
- * Holds the house in order: imports go plugins → core, no plugin knows another, nothing of the product knows tests, imports
- * inside core only go down its floors, plugins import what their contract lists (.ci/plugin-contract.yaml), and neither modules nor the folders of a folder form a cycle, type imports included.
+ * Checks the layering: plugins import core, never each other; the product never imports tests; within core, imports only go down the
+ * floors; plugins import only what their contract lists (.ci/plugin-contract.yaml); and neither modules nor sibling folders form a cycle,
+ * type imports included.
  */
 import { join } from 'node:path';
 import { checkImports } from './import-check.ts';

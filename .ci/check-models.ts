@@ -1,6 +1,6 @@
 /**
- * Samples name models that live: what users read and copy names no model that its vendor has ended. One that ends within
- * 60 days is reported without failing. Another day than today: `node .ci/check-models.ts 2027-01-31`.
+ * Checks that samples name only models that still exist: nothing that users read or copy may name a model that its vendor has ended. A
+ * model that ends within 60 days is reported without failing. To check for another day: `node .ci/check-models.ts 2027-01-31`.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const samples = [
   'bench/**/*.ts',
   'test/screens/*.ts',
 ];
-/** They know vendors' models by their names, also those that have ended. */
+/** These know vendors' models by name, including those that have ended. */
 const knowing = ['plugins/upstream/vendors', 'core/config/catalog/model-ends.ts'];
 
 const files = globSync(samples, { cwd: root }).filter((file) => !knowing.some((folder) => file.startsWith(folder)));

@@ -1,5 +1,5 @@
 /**
- * One word, one thing: no two exported types of core and plugins share a name, only what others import is exported, and nothing is there
+ * Checks that no two exported types of core and plugins share a name, that only what others import is exported, and that no export exists
  * for tests alone.
  */
 import { globSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ for (const [file, text] of sources)
 
 const shared = [...homes].filter(([, files]) => files.length > 1);
 for (const [name, files] of shared) console.error(`type ${name} is exported by ${files.join(' and ')}`);
-/** Types that others infer: the declarations of a build name them. */
+/** Types that appear in inferred types, so a build's declarations name them. */
 const inferred = new Set(['ChartBar', 'FigureTile', 'NavigationEntry', 'RequestDay', 'Verdict']);
 const unused = findUnusedExports(sources, resolveSpecifier).filter(({ name }) => !inferred.has(name));
 for (const { file, name } of unused) console.error(`${file}: nobody imports ${name}; take its export away`);

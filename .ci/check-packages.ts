@@ -1,6 +1,6 @@
 /**
- * Checks what is installed: every package has a licence that this project may use, and none has a known severe vulnerability.
- * Vulnerabilities are asked of the registry; when it does not answer in time, the output says so and the build goes on.
+ * Checks the installed packages: each must have a license that this project may use, and none a known severe vulnerability. Vulnerabilities
+ * come from the registry; if it does not respond in time, the output says so and the build continues.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { isAllowed, licenceOf, type PackageLicence } from './licences.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Seconds for the registry to answer. */
+/** How long the registry may take, seconds. */
 const auditTimeout = 15;
 
-/** Packages whose package.json names no licence, with the licence of their repository. */
+/** Packages whose package.json declares no license, and the license of their repository. */
 const undeclared: Readonly<Record<string, string>> = {
   'htmx-ext-sse': '0BSD', // https://github.com/bigskysoftware/htmx-extensions/blob/main/LICENSE
 };
@@ -27,7 +27,7 @@ const auditing = audit();
 const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
   packages: Record<string, Locked>;
 };
-// A link leads to a folder of this project, which is listed by its own path.
+// A link points to a folder of this project, which is listed under its own path.
 const installed = Object.entries(packages).filter(([path, { link }]) => path !== '' && link !== true);
 const refused = installed.flatMap(([path, locked]) => {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -45,13 +45,13 @@ if (skipped !== undefined) console.log(`audit: skipped, vulnerabilities are not 
 else console.log(`audit: ${severe.length} severe and ${mild.length} other vulnerabilities`);
 if (refused.length + severe.length > 0) process.exitCode = 1;
 
-/** The package.json of a package; undefined for one of another platform, which is not installed here. */
+/** Returns the package.json of a package, or undefined if it is for another platform and thus not installed. */
 function declared(path: string): PackageLicence | undefined {
   const file = join(root, path, 'package.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as PackageLicence) : undefined;
 }
 
-/** The output of npm, which exits with 1 when it has found something; empty when it took too long or is not there. */
+/** Returns npm's output, whose exit code is 1 if it found something; '' if npm took too long or is missing. */
 function audit(): Promise<string> {
   const limits = ['--fetch-retries=0', `--fetch-timeout=${auditTimeout * 1000}`];
   return new Promise((resolve) => {

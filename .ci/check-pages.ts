@@ -1,4 +1,4 @@
-/** Holds pages in order: the rules of `page-check.ts`. */
+/** Checks the rules for pages, see `page-check.ts`. */
 import { join } from 'node:path';
 import { checkPages, readPages } from './page-check.ts';
 import { openTree } from './source-tree.ts';

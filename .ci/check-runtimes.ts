@@ -1,6 +1,6 @@
 /**
- * Compares pinned runtimes with the list of fixed releases in runtimes.ts, and fails where a package with the fixes exists. The
- * registry is asked only for packages that are behind; when it does not answer in time, the output says so and the build goes on.
+ * Compares pinned runtimes with the fixed releases listed in runtimes.ts, and fails if a package with the fixes exists. The registry is
+ * asked only about packages that are behind; if it does not respond in time, the output says so and the build continues.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { findOldPins, readPins } from './runtimes.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Seconds for the registry to answer. */
+/** How long the registry may take, seconds. */
 const registryTimeout = 15;
 
 let isRegistryThere = true;
@@ -22,7 +22,7 @@ for (const { text, isSevere } of old) {
 if (old.some(({ isSevere }) => isSevere)) process.exit(1);
 console.log(`runtimes: ${pins.length} pins, ${old.length} of them wait for a fixed package`);
 
-/** One that has not answered once is not asked again. */
+/** After the registry has failed once, it is not asked again. */
 async function versionsOf(name: string): Promise<readonly string[] | undefined> {
   if (!isRegistryThere) return undefined;
   const output = await view(name);
@@ -42,7 +42,7 @@ function view(name: string): Promise<string | undefined> {
   });
 }
 
-/** npm prints a single version without a list. */
+/** npm prints a single version without a list around it. */
 function readVersions(output: string): readonly string[] | undefined {
   try {
     return [JSON.parse(output) as string | string[]].flat();

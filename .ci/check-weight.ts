@@ -1,6 +1,6 @@
 /**
- * Holds capabilities to their weight: files and lines of each against the ceilings of `weight.yaml`, and the number of rooms
- * that name some of them. With `--write`, today's figures become the ceilings; with `--table`, it prints them.
+ * Checks the size of capabilities: the files and lines of each against the limits in `weight.yaml`, and over how many folders some of them
+ * spread. `--write` makes today's figures the limits; `--table` prints them.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

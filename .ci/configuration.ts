@@ -1,5 +1,5 @@
-// Writes docs/configuration.md and the pages of docs/configuration: every key of gateway.yaml, from the schemas that validate it; and
-// the list of plugins that register sections. test/ci/configuration.test.ts fails when one of them is not what this writes.
+// Writes docs/configuration.md and the pages in docs/configuration with every key of gateway.yaml, from the schemas that validate it, and
+// the list of plugins that register sections. test/ci/configuration.test.ts fails if any of these is out of date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument as parseYaml, isMap, isScalar } from 'yaml';
@@ -12,10 +12,10 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** A gateway.yaml that uses every section; the pages show the part of it below each, in its order. */
+/** A gateway.yaml that uses every section. Each page shows its part of it, in the same order. */
 export const exampleFile = join(import.meta.dirname, 'configuration-example.yaml');
 
-/** A page has the sections of the example from `from` to the page that follows it. */
+/** A page covers the example's sections from `from` up to the next page. */
 const pages = [
   { file: 'server', title: 'Configuration: the server', from: 'service' },
   { file: 'pipeline', title: 'Configuration: the pipeline', from: 'pipeline' },
@@ -28,7 +28,7 @@ const pages = [
 const columns = 140;
 const writtenBy = '<!-- Written by `npm run docs:configuration` from the schemas in the code; change those. -->';
 
-/** A registry with the gateway's own plugins. */
+/** Returns a registry with the gateway's own plugins. */
 export async function ownRegistry(): Promise<Registry> {
   const { registry } = await assemble(undefined, createLogger(), () => {
     throw new Error('nothing is served');
@@ -36,7 +36,9 @@ export async function ownRegistry(): Promise<Registry> {
   return registry;
 }
 
-/** The plugin of each section that is not core's, as JSON: the gateway names it where its folder is not there. */
+/**
+ * Which plugin each section outside core belongs to, as JSON. If the plugin's folder is missing, the gateway names the plugin in its error.
+ */
 export const sectionsFile = 'core/extension/validation/plugins-of-sections.json';
 
 export function listPluginsOfSections({ sectionPlugins }: Registry): string {
@@ -44,7 +46,7 @@ export function listPluginsOfSections({ sectionPlugins }: Registry): string {
   return `${JSON.stringify(Object.fromEntries(own), undefined, 2)}\n`;
 }
 
-/** All pages as Markdown, by their path below the repository. */
+/** Renders all pages as Markdown, by path in the repository. */
 export function renderPages(registry: Registry): Map<string, string> {
   const examples = readExamples();
   const names = [...new Set([...examples.keys(), ...registry.sections.keys()])];
@@ -149,8 +151,8 @@ function describeValue(schema: JsonSchema): string {
 }
 
 /**
- * The keys of a schema, depth first: `port`, `other.limit`, `NAME.api_keys`, `[].days`. Keys that several maps share are listed at the
- * first of them.
+ * Lists the keys of a schema, depth first: `port`, `other.limit`, `NAME.api_keys`, `[].days`. Keys shared by several maps are listed only
+ * under the first.
  */
 function listKeys(schema: JsonSchema, path: string, seen: Map<string, string>): Row[] {
   const { properties = {}, additionalProperties, items, required = [] } = schema;
@@ -205,7 +207,7 @@ function defaultOf({ default: fallback }: JsonSchema, isRequired: boolean): stri
   return text === '{}' ? '—' : text.length > 60 ? 'see the example' : `\`${text.replace(/^"(.+)"$/, '$1')}\``;
 }
 
-/** The lines of each section of the example. */
+/** Reads the lines of each section of the example. */
 function readExamples(): Map<string, string> {
   const text = readFileSync(exampleFile, 'utf8');
   const { contents } = parseYaml(text);

@@ -1,13 +1,13 @@
-/** What deleting a capability takes along, and which of the failures that follow are known. */
+/** What is deleted along with a capability, and which resulting failures are expected. */
 
 /** A capability of `.ci/deletion.yaml`. */
 export interface Capability {
   readonly name: string;
-  /** Files and folders that go with it, from the root; only those that exist. Undefined while it is not one folder. */
+  /** Existing files and folders to delete, relative to the root. Undefined if the capability is not a single folder. */
   readonly of: readonly string[] | undefined;
-  /** Paths in gateway.yaml that go with it. */
+  /** Paths in gateway.yaml to remove. */
   readonly lines: readonly (readonly string[])[];
-  /** Failures that are known, by stage. */
+  /** Expected failures, by stage. */
   readonly expected: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -17,16 +17,16 @@ interface CapabilityEntry {
   readonly expected?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The table in `.ci/deletion.yaml`: rows by name of the plugin, and plugins that cannot be deleted. */
+/** The table in `.ci/deletion.yaml`: rows by plugin name, and the plugins that cannot be deleted. */
 export type DeletionTable = Readonly<Record<string, CapabilityEntry | string>> & { readonly kept: readonly string[] };
 
-/** Names of the plugins that docs/architecture.md lists. */
+/** Returns the names of the plugins listed in docs/architecture.md. */
 export function listPlugins(architecture: string): string[] {
   const [, list = ''] = /^ {4}plugins\/([^]*?)^ {4}views\//m.exec(architecture) ?? [];
   return list.match(/^ {6}\w[\w -]*?(?= {2})/gm)?.flatMap((names) => names.trim().split(' ')) ?? [];
 }
 
-/** The row of each plugin that can be deleted. */
+/** Returns the row of each plugin that can be deleted. */
 export function rowsOf(
   { kept, ...rows }: DeletionTable,
   architecture: string,
@@ -35,14 +35,14 @@ export function rowsOf(
   return { ...Object.fromEntries(names.map((name) => [name, {}])), ...rows };
 }
 
-/** What a capability is in the file while it is spread over several folders. */
+/** The row of a capability that is spread over several folders. */
 export const notAFolder = 'not a folder yet';
 
 /**
- * Reads the table. A capability consists of its plugin, its views and its tests, and of what else its row lists.
+ * Reads the table. A capability consists of its plugin, views and tests, and of whatever else its row lists.
  *
  * @param table rows by name
- * @param find paths that match a glob, from the root
+ * @param find returns the paths that match a glob, relative to the root
  */
 export function readCapabilities(
   table: Readonly<Record<string, CapabilityEntry | string>>,
@@ -57,14 +57,14 @@ export function readCapabilities(
     }
     const { of = [], lines = [], expected = {} } = entry;
     const tests = [`test/plugins/${name}`, `test/plugins/${name}[.-]*.ts`].flatMap(find);
-    // test/plugins/operator-api belongs to no plugin called operator.
+    // test/plugins/operator-api does not belong to the plugin `operator`.
     const own = tests.filter((path) => path.endsWith('.ts') || path === `test/plugins/${name}`);
     return { name, of: [`plugins/${name}`, `views/${name}`, ...of].flatMap(find).concat(own), lines, expected };
   });
 }
 
-/** Failures that nobody expects, and expected ones that are gone, one sentence each. */
-export function judge({ name, expected }: Capability, stage: string, failures: readonly string[]): string[] {
+/** Returns one sentence per unexpected failure, and per expected failure that no longer occurs. */
+export function compareFailures({ name, expected }: Capability, stage: string, failures: readonly string[]): string[] {
   const known = expected[stage] ?? [];
   return [
     ...failures.filter((failure) => !known.includes(failure)).map((failure) => `${name} (${stage}): ${failure}`),
@@ -75,11 +75,11 @@ export function judge({ name, expected }: Capability, stage: string, failures: r
 }
 
 /**
- * Texts that code asks for, but that were deleted with the capability. A prefix from which a text is chosen does not count.
+ * Finds texts that remaining code uses although they were deleted with the capability. A prefix from which a text is chosen does not count.
  *
  * @param lost keys of the deleted texts
- * @param kept keys of the others
- * @param sources the code that is left, by path
+ * @param kept keys of all other texts
+ * @param sources remaining code, by path
  */
 export function findLostTexts(
   lost: readonly string[],

@@ -8,26 +8,27 @@ import type { Entities } from '#core/platform/database/tables.ts';
 /** Types of columns that can hold anything people write, or a digest of it. Ids, numbers, times and states cannot. */
 const holdsAnything = /^(text|varchar|character|json|bytea)/;
 
-/** What entities cannot express. Everything else that a diff finds is a mistake. */
+/** Differences that entities cannot express. Anything else in a diff is a mistake. */
 export const expectedDifferences = [
-  // The ledger does not know the entities of orders, which build on it.
+  // The ledger's entity cannot refer to orders, which build on it.
   'alter table "plan_period" drop constraint "plan_period_order_id_fkey"',
-  // Nor does an entry refer to the entity of its voucher, whose id is enough.
+  // Nor does it refer to the voucher's entity; the id is enough.
   'alter table "plan_period" drop constraint "plan_period_voucher_id_fkey"',
-  // Nor does a voucher refer to the entity of the order that it is a gift of.
+  // Nor does a voucher refer to the entity of the order that it is a gift from.
   'alter table "voucher" drop constraint "voucher_order_id_fkey"',
-  // MikroORM misreads casts to double precision, with which PostgreSQL stores this check.
+  // MikroORM misreads the casts to double precision with which PostgreSQL stores this check.
   'alter table "incident" drop constraint "incident_lowest_answered_check"',
-  // Until 0.4.0 the sandbox kept its secret there; 0.4.0 would not start without it. To be dropped by a version that it may not follow.
+  // Until 0.4.0 the sandbox kept its secret here, and 0.4.0 does not start without it. To be dropped by a version from which no one can go
+  // back to 0.4.0.
   'drop table if exists "payments_sandbox_secret" cascade',
 ];
 
-/** What MikroORM knows about entities, without a database. */
+/** Reads MikroORM's metadata of the entities, without a database. */
 export async function readEntities(entities: Entities): Promise<MikroORM> {
   return MikroORM.init({ entities, clientUrl: 'postgres://127.0.0.1:9/none' });
 }
 
-/** Statements that would make the database what the entities say. */
+/** Returns the statements that would make the database match the entities. */
 export async function findDifferences(database: Pick<Database, 'fork'>): Promise<string[]> {
   const generator = database.fork().config.getExtension<SqlSchemaGenerator>('@mikro-orm/schema-generator');
   const sql = await generator?.getUpdateSchemaSQL();
@@ -36,7 +37,7 @@ export async function findDifferences(database: Pick<Database, 'fork'>): Promise
     .filter((statement) => statement !== '' && !statement.startsWith('set names'));
 }
 
-/** Texts, JSON and bytes of which no entity says whether they are personal, as `table.column`. */
+/** Returns text, JSON and byte columns whose entity does not say whether they are personal, as `table.column`. */
 export function findUndecidedColumns(orm: MikroORM): string[] {
   return [...orm.getMetadata().getAll().values()].flatMap(({ tableName, props }) =>
     (props as EntityProperty[]).filter(isUndecided).map(({ fieldNames }) => `${tableName}.${fieldNames[0]}`),
@@ -49,7 +50,7 @@ function isUndecided({ columnTypes, isPersonal, enum: isState, kind }: EntityPro
 
 const removedBy = { delete: 'the row', update: 'the values', none: 'nothing: kept as the law asks' } as const;
 
-/** Rows of the table of personal columns in docs/security.md that are missing from the text, or that no entity bears out. */
+/** Returns the rows of the table of personal columns in docs/security.md that are missing, or that match no entity. */
 export function findUndocumentedColumns(orm: MikroORM, documentation: string): string[] {
   const expected = describePersonalTables({ fork: () => orm.em.fork() }).map(
     ({ name, columns, removal }) =>

@@ -1,7 +1,7 @@
-/** Which exported names nobody imports, and which ones only tests use. */
+/** Finds exported names that no one imports, or only tests. */
 import { dirname } from 'node:path';
 
-/** An exported name that no other module imports, or that production does not use at all. */
+/** An exported name that no other module imports, or that production code does not use at all. */
 export interface UnusedExport {
   readonly file: string;
   readonly name: string;
@@ -11,18 +11,18 @@ const declared =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
 /** `import { a, type b as c } from '…'`, and the same with `export`. */
 const named = /^(?:import|export)\s+(?:type\s+)?(?:\w+\s*,\s*)?\{([^}]*)\}\s*from\s+'([^']+)'/gm;
-/** Of these, all names may be used. */
+/** Forms that may use every name of a module. */
 const whole =
   /^(?:import|export)\s+\*(?:\s+as\s+\w+)?\s+from\s+'([^']+)'|(?:Object\.values\(await |\(\(\) => )import\('([^']+)'\)\)/gm;
-/** Of these, those that a module beside it names: one may load them for the others. */
+/** A dynamic import uses the names that a module next to it mentions, because one module may load them for others. */
 const late = /\bimport\('([^']+)'\)/g;
-/** Read by what loads plugins, migrations, tools and the test kit; programs of the setup script are joined to one text. */
+/** Read by the loaders of plugins, migrations, tools and the test kit. The setup script's programs are joined into one text. */
 const contracts =
   /^core\/index\.ts$|^core\/extension\/testing\/index\.ts$|^plugins\/[^/]+\/index\.ts$|\/migrations\/|^plugins\/setup\/(?:tools\/|script\/.*\.mjs$)/;
 
 /**
- * @param sources texts of all modules by path, of tests and tools too
- * @param resolve the file that a specifier names in a file
+ * @param sources text of every module by path, including tests and tools
+ * @param resolve returns the file that a specifier names in a file
  */
 export function findUnusedExports(
   sources: ReadonlyMap<string, string>,
@@ -30,7 +30,7 @@ export function findUnusedExports(
 ): UnusedExport[] {
   const used = new Set<string>();
   const open = new Set<string>();
-  /** By file: the folders of those that load it late. */
+  /** For each file, the folders of the modules that import it dynamically. */
   const readers = new Map<string, string[]>();
   for (const [file, text] of sources) {
     for (const [, names = '', specifier = ''] of text.matchAll(named))
@@ -55,7 +55,7 @@ export function findUnusedExports(
     );
 }
 
-/** Finds exported names that tests import, and that no other module uses, nor their own. */
+/** Finds exported names that tests import but no other module uses, not even their own. */
 export function findTestedOnly(
   sources: ReadonlyMap<string, string>,
   resolve: (file: string, specifier: string) => string,

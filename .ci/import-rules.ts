@@ -1,14 +1,14 @@
-/** The rules of the house, on a graph of modules: what may import what. */
+/** Which module may import which, checked on a graph of modules. */
 
-/** For each module, the modules of this project that it imports. Paths from the root. */
+/** The project's modules that each module imports. Paths are relative to the root. */
 export type ModuleGraph = ReadonlyMap<string, readonly string[]>;
 
-/** The floors of core, from the top: a module imports its own floor and those below. */
+/** The floors of core, from the top. A module may import its own floor and those below. */
 export const floors = ['process', 'extension', 'web', 'business', 'gateway', 'config', 'platform'];
-/** What stands on all floors: the entry of the process, and of plugins. */
+/** Modules that may import every floor: the entry of the process, and the one for plugins. */
 const entries = new Set(['core/main.ts', 'core/index.ts']);
 
-/** Imports that the rules forbid, one sentence each. */
+/** Returns one sentence per forbidden import. */
 export function findForbidden(graph: ModuleGraph): string[] {
   return [...graph].flatMap(([file, targets]) => [
     ...misplaced(file),
@@ -16,15 +16,15 @@ export function findForbidden(graph: ModuleGraph): string[] {
   ]);
 }
 
-/** Which modules of core the plugins of this repository import. */
+/** Which core modules this repository's plugins may import. */
 export interface PluginContract {
-  /** Any plugin may, by folder of core. */
+  /** For any plugin, by core folder. */
   readonly contract: Readonly<Record<string, readonly string[]>>;
-  /** Only the plugins named: the parts of one capability on both sides of core's border. */
+  /** Only for the named plugins: capabilities that are split between core and a plugin. */
   readonly shared: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Imports by plugins of modules that are core's own, and rows of the contract that are out of date, one sentence each. */
+/** Returns one sentence per import of a module internal to core, and per outdated row of the contract. */
 export function findOutsideContract(graph: ModuleGraph, { contract, shared }: PluginContract): string[] {
   const open = new Set(Object.entries(contract).flatMap(([folder, names]) => names.map((name) => `${folder}/${name}`)));
   const used = new Set<string>();
@@ -46,7 +46,7 @@ export function findOutsideContract(graph: ModuleGraph, { contract, shared }: Pl
     ...[...open, ...Object.keys(shared)]
       .filter((file) => !graph.has(file))
       .map((file) => `${file}: is in .ci/plugin-contract.yaml, but does not exist`),
-    // Rows of a plugin that was deleted stay: it is deleted with nothing else changed.
+    // Rows of a deleted plugin stay, because deleting a plugin must require no other change.
     ...Object.entries(shared).flatMap(([file, names]) =>
       names
         .filter((name) => plugins.has(name) && !used.has(`${file} ${name}`))
@@ -55,12 +55,12 @@ export function findOutsideContract(graph: ModuleGraph, { contract, shared }: Pl
   ];
 }
 
-/** What a module begins with: its imports and comments. Examples of code in its texts come later. */
+/** Imports and comments at the start of a module. Code examples in its texts come later. */
 const beginning = /^(?:\s|\/\*[^]*?\*\/|\/\/.*|import\s[^;]*;)*/;
 const packageImport = /^import\s+(?!type\s)(?:[^;'"]*?from\s+)?'([^'.#][^']*)'/gm;
 
 /**
- * Imports that fail where only the dependencies of production are installed. Types of other packages can be imported.
+ * Finds imports that fail if only production dependencies are installed. Types may be imported from any package.
  *
  * @param text of the module
  * @param packages names of the development dependencies
@@ -104,19 +104,19 @@ function floorOf(path: string): string {
   return path.split('/')[1] ?? '';
 }
 
-/** Folders and files of one folder that import each other in a circle. */
+/** Folders and files within one folder that import each other in a cycle. */
 export interface Cycle {
   readonly folder: string;
-  /** Names in that folder, sorted. */
+  /** Their names in that folder, sorted. */
   readonly members: readonly string[];
-  /** One import for each pair of members of which one imports the other. */
+  /** One import for each pair in which one imports the other. */
   readonly imports: readonly string[];
 }
 
-/** The circles among the folders and loose files of each folder of core and of the plugins. */
+/** Finds cycles among the subfolders and loose files of each folder in core and the plugins. */
 export function findFolderCycles(graph: ModuleGraph): Cycle[] {
   return [...siblingGraphs(graph)].flatMap(([folder, siblings]) =>
-    circlesOf(siblings).map((members) => ({
+    findComponents(siblings).map((members) => ({
       folder,
       members: members.toSorted(),
       imports: members.flatMap((from) =>
@@ -126,7 +126,7 @@ export function findFolderCycles(graph: ModuleGraph): Cycle[] {
   );
 }
 
-/** For a folder: its folders and files, and the import by which each needs another. */
+/** For the entries of one folder, the other entries that each of them needs, and one import that shows it. */
 type Siblings = Map<string, Map<string, string>>;
 
 function siblingGraphs(graph: ModuleGraph): ReadonlyMap<string, Siblings> {
@@ -134,7 +134,7 @@ function siblingGraphs(graph: ModuleGraph): ReadonlyMap<string, Siblings> {
   for (const [file, targets] of graph) {
     if (!/^(core|plugins)\//.test(file)) continue;
     for (const target of targets) {
-      const [folder, from, to] = whereTheyPart(file, target);
+      const [folder, from, to] = splitAtCommonFolder(file, target);
       const siblings = graphs.get(folder) ?? new Map<string, Map<string, string>>();
       graphs.set(folder, siblings);
       const needed = siblings.get(from) ?? new Map<string, string>();
@@ -145,15 +145,15 @@ function siblingGraphs(graph: ModuleGraph): ReadonlyMap<string, Siblings> {
   return graphs;
 }
 
-/** The deepest folder that holds both, and what holds each of them there. */
-function whereTheyPart(file: string, target: string): [folder: string, from: string, to: string] {
+/** Returns the deepest common folder, and the entry in it that contains each file. */
+function splitAtCommonFolder(file: string, target: string): [folder: string, from: string, to: string] {
   const [a, b] = [file.split('/'), target.split('/')];
   const depth = a.findIndex((name, index) => name !== b[index]);
   return [a.slice(0, depth).join('/'), a[depth] ?? '', b[depth] ?? ''];
 }
 
-/** Strongly connected components of two or more (Tarjan, SIAM J. Comput. 1972). */
-function circlesOf(siblings: Siblings): string[][] {
+/** Returns strongly connected components of two or more (Tarjan, SIAM J. Comput. 1972). */
+function findComponents(siblings: Siblings): string[][] {
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();
   const path: string[] = [];
@@ -176,7 +176,7 @@ function circlesOf(siblings: Siblings): string[][] {
   return circles;
 }
 
-/** Circles of modules, type imports included: two files that need each other's types are one file, or lack a third. */
+/** Finds cycles of modules, type imports included. Two files that need each other's types should be one file, or need a third. */
 export function findFileCycles(graph: ModuleGraph): string[] {
   const finished = new Set<string>();
   const found: string[] = [];
@@ -193,7 +193,7 @@ export function findFileCycles(graph: ModuleGraph): string[] {
   return found;
 }
 
-/** The sentence about a circle. */
+/** Describes a cycle in one sentence. */
 export function describeCycle({ folder, members, imports }: Cycle): string {
   const advice = 'move what both need into the lower one, or let a caller pass it in';
   return `${folder}: ${members.join(', ')} import each other in a circle: ${advice}\n  ${imports.join('\n  ')}`;

@@ -1,10 +1,10 @@
 /**
- * `npm run manifests`: writes what deploy/kubernetes has from elsewhere: the alerts as an object of the Prometheus Operator.
- * test/deploy/kubernetes.test.ts fails while it is old.
+ * `npm run manifests`: writes the parts of deploy/kubernetes that come from elsewhere, namely the alerts as an object of the Prometheus
+ * Operator. test/deploy/kubernetes.test.ts fails if they are out of date.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** The alerts of Prometheus' own file, indented, with its comments. */
+/** Renders Prometheus' own alerts file, indented, with its comments. */
 export function writePrometheusRule(alerts: string): string {
   const groups = alerts.slice(alerts.indexOf('groups:'));
   const indented = groups.replaceAll(/^(?=.)/gm, '  ');

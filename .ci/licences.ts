@@ -1,4 +1,4 @@
-/** Licences that allow selling a service and shipping the code, with no duty but keeping their notice. */
+/** Licenses that allow selling a service and shipping the code, on the sole condition that their notice is kept. */
 const permissive = new Set([
   '0BSD',
   'Apache-2.0',
@@ -13,7 +13,7 @@ const permissive = new Set([
   'Python-2.0',
   'Unlicense',
 ]);
-/** Also fine for tools, which are not shipped: their own files stay under their licence. */
+/** Also acceptable for tools, which are not shipped: these licenses cover only their own files. */
 const forTools = new Set(['MPL-2.0']);
 
 /** An entry of `packages` in package-lock.json, or a package.json. */
@@ -22,13 +22,13 @@ export interface PackageLicence {
   readonly licenses?: readonly { readonly type?: string }[];
 }
 
-/** The licence that a package declares, as an SPDX expression; undefined when it declares none. */
+/** Returns the declared license as an SPDX expression, or undefined if there is none. */
 export function licenceOf({ license, licenses }: PackageLicence): string | undefined {
   if (typeof license === 'object') return license.type;
   return license ?? licenses?.map(({ type }) => type).join(' OR ');
 }
 
-/** Evaluates an SPDX expression: one side of OR must be allowed, and both of AND. */
+/** Evaluates an SPDX expression: for OR one side must be allowed, for AND both. */
 export function isAllowed(expression: string, isTool: boolean): boolean {
   const text = expression.trim().replace(/^\((.*)\)$/, '$1');
   if (/\sOR\s/.test(text)) return text.split(/\sOR\s/).some((one) => isAllowed(one, isTool));

@@ -1,4 +1,4 @@
-/** Reads which module imports which, from the text of the modules. */
+/** Reads from the text of modules which module imports which. */
 import { dirname, join, normalize } from 'node:path';
 import type { ModuleGraph } from './import-rules.ts';
 import type { SourceTree } from './source-tree.ts';
@@ -6,7 +6,7 @@ import type { SourceTree } from './source-tree.ts';
 const statement =
   /^(?:import|export)\s+(?:type\s)?[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
 
-/** The modules of a tree, with what each imports of it: type imports and JSON included. */
+/** Reads the imports of each module in a tree, including type imports and JSON. */
 export function readModuleGraph(tree: SourceTree): ModuleGraph {
   const files = tree.find('{core,plugins,migrations,test,bench,docs,.ci}/**/*.ts');
   return new Map(files.map((file) => [file, tree.derive(file, importsOf)]));
@@ -20,7 +20,7 @@ function importsOf(text: string, file: string): string[] {
     .toArray();
 }
 
-/** The file in this project that a specifier names, or nothing for packages and built-ins. */
+/** Returns the project file that a specifier names, or '' for packages and built-ins. */
 export function resolveSpecifier(file: string, specifier: string): string {
   if (specifier.startsWith('#core/')) return normalize(specifier.slice(1));
   return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : '';

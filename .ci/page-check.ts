@@ -1,8 +1,8 @@
 /**
- * The rules of pages. Texts: the same keys and placeholders in every language, each used somewhere, and none used that does
- * not exist, also as the label that a field has without naming one, and no word that docs/glossary.md rules out. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout, and each
- * in the folder of its plugin. Templates and style sheets that are named are there. Style sheets have only classes that something has, and only
- * what the oldest supported browsers know.
+ * The rules for pages. Texts: the same keys and placeholders in every language, each text used somewhere, no key used that does not exist
+ * (including the implied label of a field), and no word that docs/glossary.md rules out. Templates: nothing inline that the content
+ * security policy would block, nothing unescaped outside the layout, and each in its plugin's folder. Templates and style sheets that are
+ * named must exist. Style sheets: only classes that are used, and only what the oldest supported browsers understand.
  */
 import { normalize, sep } from 'node:path';
 import { parse } from 'yaml';
@@ -13,30 +13,30 @@ import type { SourceTree } from './source-tree.ts';
 type Text = string | Record<string, string>;
 type Texts = Record<string, Text>;
 
-/** What the rules look up in the whole tree. */
+/** What the rules look up across the whole tree. */
 interface Pages {
   readonly tree: SourceTree;
   readonly index: PageIndex;
   readonly allKeys: ReadonlySet<string>;
   /** Templates, style sheets and other files of views. */
   readonly views: ReadonlySet<string>;
-  /** Folders that views may have. */
+  /** Folders that may have views. */
   readonly owners: ReadonlySet<string>;
-  /** True if every capability is there that can be deleted. */
+  /** True if no capability has been deleted. */
   readonly isWhole: boolean;
 }
 
 const templateFiles = '{views,core,plugins,docs}/**/*.eta';
 
-/** Of a tree, for it and for all that lack some of its files. */
+/** Indexes a tree, once for itself and for all trees that lack some of its files. */
 export function readPages(tree: SourceTree): PageIndex {
   const sources = [...tree.find(templateFiles), ...tree.find('{core,plugins,docs}/**/*.ts')];
-  // Classes are in templates, browser scripts, view models, and the script that draws charts.
+  // Classes are used by templates, browser scripts, view models, and the script that draws charts.
   const scripts = [...tree.find('views/**/*.js'), 'node_modules/uplot/dist/uPlot.iife.min.js'];
   return indexPages(tree, sources, [...sources, ...scripts]);
 }
 
-/** What breaks the rules of pages, one sentence each, and how many texts and templates there are. */
+/** Returns one sentence per violation of the page rules, and how many texts and templates there are. */
 export function checkPages(tree: SourceTree, index: PageIndex) {
   const folders = tree.find('{core,plugins,docs}/**/texts/en.json').map((file) => file.slice(0, -'en.json'.length));
   const templates = tree.find(templateFiles);
@@ -61,7 +61,7 @@ export function checkPages(tree: SourceTree, index: PageIndex) {
   return { mistakes, texts: pages.allKeys.size, templates: templates.length };
 }
 
-/** Keys of the texts in some folders. */
+/** Returns the keys of the texts in some folders. */
 export function textKeysOf(tree: SourceTree): string[] {
   return tree.find('{core,plugins}/**/texts/en.json').flatMap((file) => Object.keys(readTexts(tree, file)));
 }
@@ -95,17 +95,17 @@ function checkTexts(pages: Pages, folder: string): string[] {
 
 interface RuledOut {
   readonly pattern: RegExp;
-  /** What is said instead: `API key, key`. */
+  /** What to say instead: `API key, key`. */
   readonly terms: string;
   readonly termPatterns: readonly RegExp[];
 }
 
-/** Words that texts of a language do not use, each with the row of the glossary that says so. */
+/** Reads the words that texts of a language must not use, each with the glossary row that says so. */
 function readGlossary(glossary: string) {
   return { en: readWords(glossary, 4), id: readWords(glossary, 5) };
 }
 
-/** @param column of the table in the glossary */
+/** @param column in the glossary's table */
 function readWords(glossary: string, column: number): RuledOut[] {
   const rows = glossary
     .split('\n')
@@ -140,13 +140,16 @@ function missing(texts: Texts, others: Texts): string[] {
   return Object.keys(texts).filter((key) => !(key in others));
 }
 
-/** Of the form for many: that for one may do without its number. */
+/** Returns the placeholders of the plural form; the singular may leave out the number. */
 function placeholders(text: Text = ''): string {
   const whole = typeof text === 'string' ? text : (text['other'] ?? '');
   return [...new Set(whole.match(/\{\w+\}/g))].toSorted().join(' ');
 }
 
-/** Written as it is, as the title of an error page, or put together after a prefix: `theme.${name}`, `describeChoice('theme')`, the texts of a field. */
+/**
+ * True if a key is written out, titles an error page, or is built from a prefix: `theme.${name}`, `describeChoice('theme')`, the texts of a
+ * field.
+ */
 function isUsed(pages: Pages, key: string): boolean {
   const prefixes = key
     .split('.')
@@ -175,7 +178,7 @@ function checkPlace({ owners }: Pages, file: string): string[] {
   return [`${file}: put it in views/PLUGIN/, or in views/parts/ if several plugins use it`];
 }
 
-/** Templates that include, and pages that name, a template or a style sheet. */
+/** Checks the templates and style sheets that templates include and pages name. */
 function checkFiles({ tree, views }: Pages, file: string): string[] {
   const lost = tree.derive(file, viewsOf).filter((path) => !views.has(path));
   return lost.map((path) => `${file}: ${path} does not exist`);
@@ -184,7 +187,7 @@ function checkFiles({ tree, views }: Pages, file: string): string[] {
 const fieldType = 'id|time|money|count|duration|state|text|person|link';
 const field = new RegExp(`(\\w+): \\{\\s*type: '(?:${fieldType})'`, 'g');
 
-/** Texts that code asks for by their whole key, and labels of fields that pages show (core/web/resources/field.ts). */
+/** Checks texts that code names by their whole key, and the labels of fields that pages show (core/web/resources/field.ts). */
 function checkLabels({ tree, allKeys }: Pages): string[] {
   const files = tree.find('{core,plugins}/**/*.ts');
   const picked = new Set(files.flatMap((file) => tree.derive(file, pickedIn)));
@@ -193,7 +196,7 @@ function checkLabels({ tree, allKeys }: Pages): string[] {
   const prefixes = new Set([...allKeys].map((key) => key.slice(0, key.lastIndexOf('.'))));
   return files.flatMap((file) => {
     const fields = tree.derive(file, fieldsIn).filter(({ name, isColumn }) => isColumn || picked.has(name));
-    // `label: 'gateway.yaml'` is the name of a file.
+    // `label: 'gateway.yaml'` is a file name.
     const named = tree.derive(file, labelsIn).filter((key) => areas.has(key.split('.')[0]));
     const quoted = tree.derive(file, longKeysIn).filter((key) => groups.has(groupOf(key)) && !prefixes.has(key));
     const keys = [...named, ...quoted, ...fields.map(({ key }) => key)];
@@ -205,7 +208,10 @@ function labelsIn(text: string): string[] {
   return [...text.matchAll(/(?:\bt\(|\b(?:label|title): )'([a-z_]+\.[\w.]+)'/g)].map(([, key = '']) => key);
 }
 
-/** Keys of three parts or more, wherever they are: `?? 'payments.buy.blocked'`. Where their first two parts are those of texts, they are texts. */
+/**
+ * Finds keys of three or more parts anywhere, such as `?? 'payments.buy.blocked'`. If texts begin with the same two parts, they are text
+ * keys.
+ */
 function longKeysIn(text: string): string[] {
   return [...text.matchAll(/'([a-z_]+\.[a-z_]+\.[\w.]+)'/g)].map(([, key = '']) => key);
 }
@@ -214,7 +220,7 @@ function groupOf(key: string): string {
   return key.split('.', 2).join('.');
 }
 
-/** Fields that pages list one by one: `orderView.paid`. */
+/** Finds fields that pages list individually: `orderView.paid`. */
 function pickedIn(text: string): string[] {
   return [...text.matchAll(/(\w+)(?:\.view)?\.pick\(([^)]*)\)/g)].flatMap(([, view = '', names = '']) =>
     (names.match(/\w+/g) ?? []).map((name) => `${view}.${name}`),
@@ -232,12 +238,12 @@ function fieldsIn(text: string) {
   });
 }
 
-/** The group of the last match. */
+/** Returns the group of the last match. */
 function lastOf(text: string, pattern: RegExp): string | undefined {
   return [...text.matchAll(pattern)].at(-1)?.[1];
 }
 
-/** From a brace to the one that closes it. */
+/** Returns the text from an opening brace to the matching closing one. */
 function blockAt(text: string, start: number): string {
   let depth = 0;
   for (let end = start; end < text.length; end += 1) {
@@ -254,7 +260,9 @@ function viewsOf(text: string, file: string): string[] {
   return [...included, ...[...shown].map(([, path]) => `views/${path}`)];
 }
 
-/** Browsers that the pages support: Chromium 110 knows no nesting, WebKit only its own name of `user-select`. */
+/**
+ * Checks a style sheet against the oldest supported browsers: Chromium 110 has no nesting, and WebKit only its own name for `user-select`.
+ */
 function checkStyle(pages: Pages, file: string): string[] {
   const text = pages.tree.read(file).replaceAll(/\/\*[^]*?\*\//g, '');
   const classes = new Set([...text.matchAll(/\.([a-z][\w-]*)(?=[^{}]*\{)/g)].map(([, name = '']) => name));
@@ -269,12 +277,15 @@ function checkStyle(pages: Pages, file: string): string[] {
   ];
 }
 
-/** Shared sheets hold parts that a single capability may use, which can be deleted with nothing else changed. */
+/**
+ * False for shared style sheets if a capability is missing: they may style what only that one uses, and deleting it must require no other
+ * change.
+ */
 function canJudgeClasses({ owners, isWhole }: Pages, file: string): boolean {
   return isWhole || owners.has(normalize(file).split(sep)[1] ?? '');
 }
 
-/** Written as it is, or put together: `layout-<%= it.page.layout %>`. */
+/** True if a class is written out or built: `layout-<%= it.page.layout %>`. */
 function isMarked(pages: Pages, name: string): boolean {
   const [, prefix, end = ''] = /^(.+-)(\w+)$/.exec(name) ?? [];
   return isWord(pages, name) || (prefix !== undefined && isBeginning(pages, prefix) && isWord(pages, end));

@@ -1,20 +1,21 @@
 import type { SourceTree } from './source-tree.ts';
 
-/** Which files have which words, in the forms that pages need: reading them once answers for every tree that lacks some of them. */
+/** Which files contain which words, in the forms that matter for pages. Built once, it serves every tree that lacks some of the files. */
 export interface PageIndex {
-  /** Files by form: see `forms`. */
+  /** Files by form, see `forms`. */
   readonly keys: FilesByWord;
   /** Files by word of letters, digits, `_` and `-`. */
   readonly words: FilesByWord;
-  /** Files by the whole beginning of a class that a template completes: `layout-` of `layout-<%=`. */
+  /** Files by the fixed start of a class that a template completes: `layout-` in `layout-<%=`. */
   readonly beginnings: FilesByWord;
 }
 
 type FilesByWord = ReadonlyMap<string, readonly string[]>;
 
 /**
- * How code names a text: its key, a prefix that a template literal completes, one of which `describeChoice` takes a member, and one of the texts
- * of a field; and how it defines one. What stands between two quotation marks is found even where they belong to different pairs.
+ * How code names a text: by its key, by a prefix that a template literal completes, by a prefix to which `describeChoice` adds a value, and
+ * by a prefix for the texts of a field; and how it defines one. A text between two quotation marks is found even if these belong to
+ * different pairs.
  */
 const forms = {
   quoted: /'([^'\s]+)(?=')/g,
@@ -25,7 +26,10 @@ const forms = {
 };
 export type KeyForm = keyof typeof forms;
 
-/** @param sources where keys are named @param marked where classes are named */
+/**
+ * @param sources files that name keys
+ * @param marked files that name classes
+ */
 export function indexPages(tree: SourceTree, sources: readonly string[], marked: readonly string[]): PageIndex {
   return {
     keys: group(sources, (file) => keysOf(tree.read(file))),
@@ -34,11 +38,14 @@ export function indexPages(tree: SourceTree, sources: readonly string[], marked:
   };
 }
 
-/** Views whose labels have a prefix, and their fields: `defineView<Gift>('gifts')({ code: { type: 'id' } })`; states have texts behind theirs. */
+/**
+ * Views whose labels have a prefix, and their fields: `defineView<Gift>('gifts')({ code: { type: 'id' } })`. The texts of states follow the
+ * prefix.
+ */
 const prefixed = /defineView<\w+>\('([^'\s]+)(?='\))/g;
 const viewed = /(?<!\w)(\w+): \{\s+type: '(\w+)/g;
 
-/** A word of the index of keys. */
+/** Returns how the index of keys spells a key in one of the forms. */
 export function formOf(form: KeyForm, key: string): string {
   return `${form} ${key}`;
 }
@@ -57,7 +64,7 @@ function labelsOf(text: string, prefix: string): string[] {
   });
 }
 
-/** With the quotation mark where a script completes it: `'tone-' +`. */
+/** Includes the quotation mark if a script completes the class: `'tone-' +`. */
 function beginningsOf(text: string): string[] {
   return text.match(/[\w-]+-(?=<%=)|'[\w-]+-(?=' \+)/g) ?? [];
 }

@@ -1,6 +1,6 @@
 /**
- * Writes the files of a release into `release/`: the package, its SBOM (CycloneDX), the licences of what is installed with it,
- * checksums, and its part of the changelog. Two runs from one commit write the same bytes.
+ * Writes a release to `release/`: the package, its SBOM (CycloneDX), the licenses of what is installed with it, checksums, and its section
+ * of the changelog. Two runs on one commit write the same bytes.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -39,7 +39,9 @@ async function npm(...words: string[]): Promise<string> {
   return stdout;
 }
 
-/** The SBOM of what a user installs, by the lock file; without the time and the number that npm invents at each run. */
+/**
+ * Creates the SBOM of what users install, according to the lock file, without the time and serial number that npm makes up for each run.
+ */
 async function describeParts(): Promise<string> {
   const words = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev', '--package-lock-only'];
   const sbom = JSON.parse(await npm(...words, '--workspaces=false')) as {
@@ -48,12 +50,12 @@ async function describeParts(): Promise<string> {
   };
   delete sbom.serialNumber;
   delete sbom.metadata.timestamp;
-  // npm takes that of the folder.
+  // npm would use the folder's name.
   sbom.metadata.component.name = 'daypass';
   return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 
-/** Licence and its text of every package that is installed for users, by name. Of other platforms' packages only the name. */
+/** Collects the name and text of the license of every package that users install. For packages of other platforms, only the name. */
 async function collectLicences(): Promise<string> {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
     readonly packages: Record<string, PackageLicence & { dev?: boolean; link?: boolean; version?: string }>;
@@ -75,12 +77,12 @@ async function collectLicences(): Promise<string> {
   return texts.toSorted().join(`\n${'-'.repeat(78)}\n\n`);
 }
 
-/** The Node.js of a checkout, which is not published. */
+/** True for the Node.js that a checkout installs, which is not published. */
 function isNode(path: string): boolean {
   return /^node_modules\/node-(?:bin-)?(?:darwin|linux|win)-/.test(path);
 }
 
-/** The section of this version in the changelog. */
+/** Returns this version's section of the changelog. */
 async function readNotes(): Promise<string> {
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
   const [, notes] = changelog.split(new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\].*$`, 'm'));

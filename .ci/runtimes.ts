@@ -1,18 +1,18 @@
 import { fixedReleases, isFixed } from '../core/platform/node-release.ts';
 
-/** A program that this repository pins, and the first releases that have all fixes of advisories rated high. */
+/** A program that this repository pins, and its first releases with fixes for all advisories rated high. */
 export interface Runtime {
   readonly name: 'Node.js' | 'PostgreSQL';
-  /** The first fixed release of each line that gets fixes. */
+  /** The first fixed release of each maintained line. */
   readonly fixed: readonly string[];
   /** The newest advisory rated high. */
   readonly advisory: string;
-  /** Day on which the fixed releases were published. */
+  /** When the fixed releases were published. */
   readonly published: string;
   readonly source: string;
 }
 
-/** Add the releases of an advisory rated high here: docs/contributing.md has the deadline. */
+/** After an advisory rated high, add its releases here; docs/contributing.md has the deadline. */
 export const runtimes: readonly Runtime[] = [
   {
     name: 'Node.js',
@@ -30,12 +30,12 @@ export const runtimes: readonly Runtime[] = [
   },
 ];
 
-/** A version of a runtime that a file names. */
+/** A version of a runtime that a file pins. */
 export interface Pin {
   readonly runtime: Runtime['name'];
   readonly file: string;
   readonly version: string;
-  /** The npm package of that version; undefined for what its publisher distributes, which has each release on its day. */
+  /** The npm package of that version; undefined if its publisher distributes it, where each release is available at once. */
   readonly package?: string;
 }
 
@@ -44,14 +44,17 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Files outside of package.json that pin Node.js, each with the pattern of the version. */
+/** Files other than package.json that pin Node.js, each with a pattern for the version. */
 const nodePins: Readonly<Record<string, RegExp>> = {
   'deploy/Containerfile': /\bnode:(\d[\d.]*)/g,
   '.github/workflows/check.yml': /\bnode-version: (\d[\d.]*)/g,
   '.github/workflows/release.yml': /\bnode-version: (\d[\d.]*)/g,
 };
 
-/** Pinned runtimes. @param read the text of a file, by its path from the root */
+/**
+ * Reads the pinned runtimes.
+ * @param read returns the text of a file, by its path from the root
+ */
 export function readPins(read: (file: string) => string): Pin[] {
   const manifest = (file: string) => JSON.parse(read(file)) as Manifest;
   const packages = (file: string, runtime: Pin['runtime'], pattern: RegExp): Pin[] =>
@@ -65,7 +68,7 @@ export function readPins(read: (file: string) => string): Pin[] {
     ...[...engines.matchAll(/\d[\d.]*/g)].map(([version]) => nodePin('package.json', version)),
     ...Object.entries(nodePins).flatMap(([file, pattern]) => {
       const versions = [...read(file).matchAll(pattern)];
-      // A file that names none would pass for good.
+      // Otherwise, a file that names no version would always pass.
       if (versions.length === 0) return [nodePin(file, '0')];
       return versions.map(([, version = '0']) => nodePin(file, version));
     }),
@@ -77,16 +80,16 @@ function nodePin(file: string, version: string): Pin {
 }
 
 export interface OldPin {
-  /** Why it is old, and what to do. */
+  /** Why the version is too old, and what to do. */
   readonly text: string;
-  /** True where a package with the fixes exists. */
+  /** True if a package with the fixes exists. */
   readonly isSevere: boolean;
 }
 
 /**
- * Finds pins without the fixes of the list.
+ * Finds pins that lack the listed fixes.
  *
- * @param versionsOf all versions of an npm package; undefined when the registry does not answer
+ * @param versionsOf returns all versions of an npm package, or undefined if the registry does not respond
  */
 export async function findOldPins(
   pins: readonly Pin[],

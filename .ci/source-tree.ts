@@ -1,18 +1,18 @@
-/** Files of a checkout as the checks read them, from which a capability can be taken without touching the disk. */
+/** A checkout's files as the checks read them. A capability can be removed without touching the disk. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 
-/** Paths are from the root. */
+/** All paths are relative to the root. */
 export interface SourceTree {
-  /** Files and folders that match a glob. */
+  /** Returns the files and folders that match a glob. */
   find(glob: string): readonly string[];
   has(path: string): boolean;
   read(file: string): string;
-  /** What `compute` makes of the text of a file. Trees that share the file share the result. */
+  /** Returns the result of `compute` for a file's text. Trees that share the file share the result. */
   derive<T>(file: string, compute: (text: string, file: string) => T): T;
 }
 
-/** The checkout at a path, each path of which is looked at once. */
+/** Opens the checkout at a path. Each file is read only once. */
 export function openTree(root: string): SourceTree {
   const found = new Map<string, readonly string[]>();
   const texts = new Map<string, string>();
@@ -30,7 +30,7 @@ export function openTree(root: string): SourceTree {
   };
 }
 
-/** The same tree without some files and folders. */
+/** Returns the same tree without some files and folders. */
 export function treeWithout(tree: SourceTree, paths: readonly string[]): SourceTree {
   const isKept = (file: string) => !paths.some((path) => file === path || file.startsWith(`${path}/`));
   return { ...tree, find: (glob) => tree.find(glob).filter(isKept), has: (path) => isKept(path) && tree.has(path) };

@@ -1,8 +1,8 @@
 /**
- * Runs in a tree without a capability (`check-deletion.ts`): validates gateway.yaml without its lines and with its sections, and
- * prints every help. Prints what fails.
+ * Runs in a tree without a capability (`check-deletion.ts`): validates gateway.yaml, once without the capability's lines and once with its
+ * sections, and prints the help of every command. Prints what fails.
  *
- *     node .ci/try-commands.ts midtrans '[["telemetry"]]'
+ * node .ci/try-commands.ts midtrans '[["telemetry"]]'
  */
 import { Command as Parser } from 'commander';
 import { parseDocument } from '#core/config/file/document.ts';
@@ -44,7 +44,7 @@ const failures = [
         parser,
         createContext(() => 'gateway.yaml', log),
       );
-      return helpless(parser);
+      return findWithoutHelp(parser);
     } catch (error) {
       return [`daypass ${name} --help: ${String(error)}`];
     }
@@ -53,8 +53,8 @@ const failures = [
 for (const line of failures) console.error(line);
 process.exit(failures.length > 0 ? 1 : 0);
 
-/** Commands and subcommands without a help. */
-function helpless(parser: Parser): string[] {
+/** Returns the commands and subcommands that have no help. */
+function findWithoutHelp(parser: Parser): string[] {
   const own = parser.helpInformation().includes('Usage:') ? [] : [`${parser.name()} --help prints no usage`];
-  return [...own, ...parser.commands.flatMap(helpless)];
+  return [...own, ...parser.commands.flatMap(findWithoutHelp)];
 }

@@ -1,8 +1,8 @@
 /**
- * Runs in a tree without a capability (`check-deletion.ts`): starts the gateway with the sample gateway.yaml, calls it with a key,
- * and opens every page as an operator and as a visitor. Prints what fails.
+ * Runs in a tree without a capability (`check-deletion.ts`): starts the gateway with the sample gateway.yaml, calls it with a key, and
+ * opens every page as an operator and as a visitor. Prints what fails.
  *
- *     node .ci/try-pages.ts postgres://… '[["telemetry"]]'
+ * node .ci/try-pages.ts postgres://… '[["telemetry"]]'
  */
 import { rm } from 'node:fs/promises';
 import { createAccount } from '#core/business/accounts/accounts.ts';
@@ -48,7 +48,7 @@ async function visit({ host: { database }, url }: Gateway): Promise<void> {
   });
   for (const { path } of registry.pages) {
     for (const headers of [{ cookie: `dp_session=${token}` }, {}]) {
-      // Pages of a single order, account or file answer 404, because none exists here.
+      // Pages of a single order, account or file respond with 404, because none exists here.
       const response = await fetch(url + path.replaceAll(/\{[^}]+\}/g, '1'), { headers, redirect: 'manual' });
       await response.text();
       if (response.status >= 500) failures.push(`GET ${path}: ${response.status}`);

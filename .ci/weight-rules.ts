@@ -1,6 +1,6 @@
-/** How much of the product belongs to which capability, and over how many rooms what names a capability is spread. */
+/** How much code belongs to each capability, and over how many folders the code that names a capability is spread. */
 
-/** Production files by path from the root, and their texts. */
+/** Texts of production files, by path from the root. */
 export type Sources = ReadonlyMap<string, string>;
 
 export interface Weight {
@@ -8,31 +8,31 @@ export interface Weight {
   readonly lines: number;
 }
 
-/** A row of the table: a capability, its most files and lines, and the paths that it consists of. */
+/** A row of the table: a capability, the most files and lines it may have, and the paths that belong to it. */
 export interface WeightRow {
   readonly most: Weight;
   readonly of: readonly string[];
 }
 
-/** The table in `.ci/weight.yaml`: rows by group and name; the ceiling of a plugin without a row; rooms at most by word. */
+/** The table in `.ci/weight.yaml`: rows by group and name, the limit for a plugin without a row, and the most folders per word. */
 export interface WeightTable {
   readonly capability: Weight;
   readonly weight: Readonly<Record<string, Readonly<Record<string, WeightRow>>>>;
   readonly spread: Readonly<Record<string, number>>;
 }
 
-/** What each row weighs now, and what does not fit the table, one sentence each. */
+/** The current weight of each row, and one sentence per mismatch with the table. */
 export interface Weighed {
   readonly rows: ReadonlyMap<string, Weight>;
-  /** Files of no row. */
+  /** Files that belong to no row. */
   readonly mistakes: readonly string[];
-  /** Paths without a file: a capability may be deleted. */
+  /** Paths that have no file, because a capability may be deleted. */
   readonly notes: readonly string[];
 }
 
 /**
- * Weighs the rows of a table. Every file belongs to the row with the longest path that it is, or lies below; those of a plugin without
- * a row, with its views, to one of its name.
+ * Weighs the rows of a table. A file belongs to the row with the longest path that equals it or contains it. The files of a plugin without
+ * a row, and its views, form a row of the plugin's name.
  */
 export function weigh(sources: Sources, { weight }: WeightTable): Weighed {
   const rows = Object.values(weight).flatMap((group) => Object.entries(group));
@@ -43,7 +43,7 @@ export function weigh(sources: Sources, { weight }: WeightTable): Weighed {
   const sums = new Map([...owners.values()].map((name) => [name, { files: 0, lines: 0 }]));
   const mistakes: string[] = [];
   for (const [file, text] of sources) {
-    const path = upwards(file).find((at) => owners.has(at));
+    const path = listAncestors(file).find((at) => owners.has(at));
     const sum = sums.get(owners.get(path ?? '') ?? '');
     if (path === undefined || sum === undefined) {
       mistakes.push(`${file}: belongs to no row of .ci/weight.yaml`);
@@ -59,7 +59,7 @@ export function weigh(sources: Sources, { weight }: WeightTable): Weighed {
   return { rows: sums, mistakes, notes };
 }
 
-/** Folders of plugins of which no row has anything, and their views, with the name of the plugin. */
+/** Finds plugin folders of which no row lists anything, and their views, with the plugin's name. */
 function findUnlisted(sources: Sources, listed: ReadonlySet<string>): (readonly [path: string, name: string])[] {
   const names = [...sources.keys()].map((file) => /^plugins\/([^/]+)\//.exec(file)?.[1] ?? '');
   const known = new Set([...listed].map((path) => path.split('/').slice(0, 2).join('/')));
@@ -70,7 +70,7 @@ function findUnlisted(sources: Sources, listed: ReadonlySet<string>): (readonly 
   );
 }
 
-/** Rows that are heavier than the table allows, one sentence for each. */
+/** Returns one sentence per row that is heavier than the table allows. */
 export function findHeavier(now: ReadonlyMap<string, Weight>, { weight, capability }: WeightTable): string[] {
   const ceilings = new Map(Object.values(weight).flatMap((group) => Object.entries(group)));
   return [...now].flatMap(([name, { files, lines }]) => {
@@ -86,8 +86,8 @@ export function findHeavier(now: ReadonlyMap<string, Weight>, { weight, capabili
 }
 
 /**
- * The rooms whose files name each word, sorted. Style sheets do not count, nor do CSS declarations elsewhere, such as `margin: 0 auto`, nor
- * do migrations, which stay as they are.
+ * Returns, for each word, the rooms (see `roomOf`) whose files contain it, sorted. Style sheets do not count. Nor do CSS declarations
+ * elsewhere, such as `margin: 0 auto`, or migrations, which never change.
  */
 export function findRooms(sources: Sources, words: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const counted = [...sources].filter(([file]) => !file.startsWith('migrations/') && !file.endsWith('.css'));
@@ -101,7 +101,7 @@ export function findRooms(sources: Sources, words: readonly string[]): ReadonlyM
   );
 }
 
-/** Words that are spread over more rooms than the table allows, one sentence each. */
+/** Returns one sentence per word that is spread over more rooms than the table allows. */
 export function findWider(rooms: ReadonlyMap<string, readonly string[]>, { spread }: WeightTable): string[] {
   return Object.entries(spread).flatMap(([word, most]) => {
     const found = rooms.get(word) ?? [];
@@ -110,7 +110,7 @@ export function findWider(rooms: ReadonlyMap<string, readonly string[]>, { sprea
   });
 }
 
-/** The text of the table with other ceilings. Comments and order stay. */
+/** Returns the table's text with other limits. Comments and order are kept. */
 export function withCeilings(
   table: string,
   rows: ReadonlyMap<string, Weight>,
@@ -127,14 +127,14 @@ export function withCeilings(
     });
 }
 
-/** `core/FLOOR/FOLDER`, `plugins/NAME` or `views/NAME`, or what holds files that are in none. */
+/** Returns `core/FLOOR/FOLDER`, `plugins/NAME` or `views/NAME`; for files outside of these, the folder that contains them. */
 function roomOf(file: string): string {
   const folders = file.split('/').slice(0, -1);
   return folders.slice(0, folders[0] === 'core' ? 3 : 2).join('/');
 }
 
-/** The path, then the folders that hold it, the nearest first. */
-function upwards(path: string): string[] {
+/** Returns the path, then the folders that contain it, nearest first. */
+function listAncestors(path: string): string[] {
   const names = path.split('/');
   return names.map((_, index) => names.slice(0, names.length - index).join('/'));
 }

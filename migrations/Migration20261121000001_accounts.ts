@@ -40,7 +40,7 @@ export class Migration20261121000001_accounts extends Migration {
       )`);
     this.addSql('CREATE INDEX plan_period_account ON plan_period (account_id, ends_at)');
 
-    // The ledger records what was sold; a mistake is corrected by another entry, never by a change.
+    // The ledger records what was sold. A mistake is corrected by another entry, never by changing one.
     this.addSql(`
       CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -53,7 +53,7 @@ export class Migration20261121000001_accounts extends Migration {
       'CREATE TRIGGER plan_period_keep_all BEFORE TRUNCATE ON plan_period FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()',
     );
 
-    // Every process on this database is notified when a new key or period is committed.
+    // Notifies every process on this database once a new key or period is committed.
     this.addSql(`
       CREATE FUNCTION notify_account() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** One row per request, in partitions by day (UTC), which the `log` plugin creates and drops. */
+/** One row per request, in partitions by day (UTC) that the `log` plugin creates and drops. */
 export class Migration20261121000002_request_log extends Migration {
   static readonly since = '0.1.0';
 

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Bodies of requests and replies, where the option `content` of `log` keeps them. A separate table, so that lists of requests
- * do not read them; in partitions by day (UTC), which the `log` plugin creates and drops.
+ * Bodies of requests and replies, if the `content` option of `log` keeps them. In a separate table, so that lists of requests do not read
+ * them, and in partitions by day (UTC) that the `log` plugin creates and drops.
  */
 export class Migration20261121000003_request_content extends Migration {
   static readonly since = '0.1.0';

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Answers of the Responses format that can be continued and fetched by their id, for a time. JSON is stored as text, because
- * PostgreSQL's `jsonb` cannot hold every character that JSON allows.
+ * Responses API answers that can be continued and fetched by id for a limited time. JSON is stored as text, because PostgreSQL's `jsonb`
+ * cannot hold every character that JSON allows.
  */
 export class Migration20261121000004_response_store extends Migration {
   static readonly since = '0.1.0';

@@ -1,8 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/**
- * Notes on translations, and a mark for estimated token counts. The upstream format of an attempt is a member of `attempts`.
- */
+/** Notes on translations, and a flag for estimated token counts. The upstream format of an attempt is stored in `attempts`. */
 export class Migration20261121000005_request_log_notes extends Migration {
   static readonly since = '0.1.0';
 

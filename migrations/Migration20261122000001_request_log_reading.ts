@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * For pages of an account's requests, newest first. Indexes of rare properties are partial, so that most inserts do not
- * touch them. A single id needs no index: it contains `started_at`, with which the primary key begins.
+ * Indexes for the pages of an account's requests, newest first. Those for rare properties are partial, so that most inserts do not touch
+ * them. Finding a single id needs no index of its own: the id contains `started_at`, with which the primary key begins.
  */
 export class Migration20261122000001_request_log_reading extends Migration {
   static readonly since = '0.1.0';

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Identities, orders, payments, corrections of the ledger, and events that must not be lost. */
+/** Identities, orders, payments, ledger corrections, and events that must not be lost. */
 export class Migration20261122000002_payments extends Migration {
   static readonly since = '0.1.0';
 
@@ -19,13 +19,13 @@ export class Migration20261122000002_payments extends Migration {
         ADD COLUMN blocked_at timestamptz,
         ADD COLUMN blocked_reason text,
         ADD COLUMN deleted_at timestamptz`);
-    // One e-mail address, one account. Where several have it, the oldest keeps it.
+    // One e-mail address, one account. If several accounts have the same one, the oldest keeps it.
     this.addSql(`
       UPDATE account a SET email = NULL WHERE EXISTS (
         SELECT FROM account b WHERE lower(b.email) = lower(a.email) AND (b.created_at, b.id) < (a.created_at, a.id))`);
     this.addSql('DROP INDEX account_email');
     this.addSql('CREATE UNIQUE INDEX account_email ON account (lower(email))');
-    // Null: the key was never shown. Existing keys were printed when they were created.
+    // Null if the key was never shown. Existing keys were printed when they were created.
     this.addSql('ALTER TABLE api_key ADD COLUMN shown_at timestamptz DEFAULT now()');
     this.addSql(`
       CREATE FUNCTION notify_own_account() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -52,7 +52,7 @@ export class Migration20261122000002_payments extends Migration {
   }
 
   #orders(): void {
-    // A snapshot of the plan at the time of the order: a changed price does not affect open orders.
+    // Copies the plan at the time of the order, so that a changed price does not affect open orders.
     this.addSql(`
       CREATE TABLE plan_order (
         id uuid PRIMARY KEY,
@@ -173,7 +173,7 @@ export class Migration20261122000002_payments extends Migration {
     );
   }
 
-  /** A refund or a correction appends a period that replaces another; the periods in force are those without a replacement. */
+  /** A refund or correction appends a period that replaces another. The periods in force are those that none replaces. */
   #ledger(): void {
     this.addSql(`
       ALTER TABLE plan_period
@@ -189,7 +189,7 @@ export class Migration20261122000002_payments extends Migration {
     this.addSql("CREATE UNIQUE INDEX plan_period_activates_once ON plan_period (order_id) WHERE reason = 'order'");
   }
 
-  /** Written in the transaction of the change that they report; published after the commit, and retried if publishing failed. */
+  /** Written in the transaction of the change that they report, published after the commit, and retried if publishing fails. */
   #events(): void {
     this.addSql(`
       CREATE TABLE account_event (

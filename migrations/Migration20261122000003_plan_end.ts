@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** For the job that finds plans that have ended or are about to. */
+/** Index for the job that finds plans that have ended or soon will. */
 export class Migration20261122000003_plan_end extends Migration {
   static readonly since = '0.1.0';
 

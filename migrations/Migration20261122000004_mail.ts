@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** One mail for one event. The recipient's address is not stored: it is read when the mail is sent. */
+/** One mail per event. The recipient's address is not stored, but read when the mail is sent. */
 export class Migration20261122000004_mail extends Migration {
   static readonly since = '0.1.0';
 

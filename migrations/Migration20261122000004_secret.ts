@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Secrets that the gateway makes itself, shared by all instances on this database. */
+/** Secrets that the gateway generates, shared by all instances on this database. */
 export class Migration20261122000004_secret extends Migration {
   static readonly since = '0.1.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The columns of deltas: the same for the new rows of a statement and for rows that existed before the trigger. */
+/** Selects the columns of deltas, both for the new rows of a statement and for rows older than the trigger. */
 export const deltasOf = (source: string) => `
   INSERT INTO usage_delta (hour, account_id, model, route, first_content_bucket, answered, refused, failed, aborted,
     interrupted, failovers, cached, input_tokens, output_tokens)
@@ -39,13 +39,13 @@ const counts = `
   cached integer NOT NULL,
   input_tokens bigint NOT NULL,
   output_tokens bigint NOT NULL`;
-/** Requests by the time to their first content: the numbers of buckets that have any, and how many. */
+/** Requests by time to first content: the numbers of the non-empty buckets, and the count in each. */
 const histogram = 'first_content_buckets smallint[], first_content_counts integer[]';
 
 /**
- * Counts of requests by hour. A trigger appends the counts of a statement's new rows as deltas, in the same transaction:
- * rows that exist already are not counted again, and nothing is updated, so that instances do not wait for each other. A job
- * adds the deltas to the hours. Readers add up both. See docs/decisions/0022-usage-is-rolled-up-from-deltas.md.
+ * Requests counted by hour. A trigger appends the counts of a statement's new rows as deltas in the same transaction. Rows that already
+ * exist are not counted again, and nothing is updated, so instances do not wait for each other. A job adds the deltas to the hours; readers
+ * add up both. See docs/decisions/0022-usage-is-rolled-up-from-deltas.md.
  */
 export class Migration20261122000005_usage extends Migration {
   static readonly since = '0.1.0';
@@ -68,17 +68,17 @@ export class Migration20261122000005_usage extends Migration {
         CREATE TRIGGER request_log_${name} AFTER INSERT ON request_log
           REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`);
     }
-    // Creating the triggers has locked out writers until this transaction ends.
+    // Creating the triggers locks out writers until this transaction ends, so no row is missed.
     this.addSql(deltasOf('request_log'));
     this.addSql(attemptDeltasOf('request_log'));
   }
 
   createTables(): void {
     this.addSql(`CREATE TABLE usage_hour (${keys}, account_id uuid, ${counts}, ${histogram})`);
-    // The account comes first, so that its hours are one range. Requests without an account, model or route are counted too.
+    // The account comes first, so that its hours are one range. Requests without account, model or route are counted too.
     this.addSql('CREATE UNIQUE INDEX usage_hour_key ON usage_hour (account_id, hour, model, route) NULLS NOT DISTINCT');
-    this.addSql('CREATE INDEX usage_hour_hour ON usage_hour (hour)'); // all accounts, and what is expired
-    this.addSql(`CREATE TABLE usage_total (${keys}, ${counts}, ${histogram})`); // the same over all accounts
+    this.addSql('CREATE INDEX usage_hour_hour ON usage_hour (hour)'); // for all accounts, and to find expired hours
+    this.addSql(`CREATE TABLE usage_total (${keys}, ${counts}, ${histogram})`); // the same, summed over all accounts
     this.addSql('CREATE UNIQUE INDEX usage_total_key ON usage_total (hour, model, route) NULLS NOT DISTINCT');
     this.addSql(`CREATE TABLE usage_delta (${keys}, account_id uuid, ${counts}, first_content_bucket smallint)`);
     this.addSql(`
@@ -96,10 +96,10 @@ export class Migration20261122000005_usage extends Migration {
     );
     this.addSql('CREATE TABLE route_usage_delta (LIKE route_usage_hour)');
     for (const table of ['usage_hour', 'usage_total', 'route_usage_hour'])
-      // The rows of the current hour are updated in place.
+      // Leaves room to update the rows of the current hour in place.
       this.addSql(`ALTER TABLE ${table} SET (fillfactor = 80)`);
     for (const table of ['usage_delta', 'route_usage_delta'])
-      // Small, and changed all the time: an early vacuum lets new rows reuse the space of folded ones.
+      // Small and constantly changing: early vacuums let new rows reuse the space of deltas already added to the hours.
       this.addSql(`ALTER TABLE ${table} SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`);
   }
 

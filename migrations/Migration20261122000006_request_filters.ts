@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** For pages of requests by model, whichever of its names the client used, by route, by status, and of failed requests. */
+/** Indexes for listing requests by model (under any of its names), by route, by status, and failed ones. */
 export class Migration20261122000006_request_filters extends Migration {
   static readonly since = '0.1.0';
 

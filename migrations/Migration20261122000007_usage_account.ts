@@ -12,7 +12,7 @@ const counts = [
   'output_tokens',
 ];
 
-/** Rare requests; status and model are in the index, so that two filters at once read no other requests. */
+/** Rare requests. Status and model are in the index, so that combining two filters reads no other requests. */
 const rare = [
   ['request_log_failovers', 'has_failover'],
   ['request_log_hits', `cache = 'hit'`],
@@ -20,7 +20,7 @@ const rare = [
   ['request_log_bad', `outcome IN ('refused', 'failed', 'interrupted')`],
 ] as const;
 
-/** Usage of accounts without models and routes: a month of a busy account is 720 rows instead of twenty times as many. */
+/** An account's usage without models and routes: a month of a busy account is 720 rows, a twentieth of the rows with them. */
 export class Migration20261122000007_usage_account extends Migration {
   static readonly since = '0.1.0';
 
@@ -43,7 +43,7 @@ export class Migration20261122000007_usage_account extends Migration {
       ) AS latencies
       WHERE usage_account.hour = latencies.hour AND usage_account.account_id IS NOT DISTINCT FROM latencies.account_id`);
     this.addSql('CREATE UNIQUE INDEX usage_account_key ON usage_account (account_id, hour) NULLS NOT DISTINCT');
-    this.addSql('CREATE INDEX usage_account_hour ON usage_account (hour)'); // all accounts, and what is expired
+    this.addSql('CREATE INDEX usage_account_hour ON usage_account (hour)'); // for all accounts, and to find expired hours
     for (const [name, condition] of rare) {
       this.addSql(`DROP INDEX IF EXISTS ${name}`);
       this.addSql(

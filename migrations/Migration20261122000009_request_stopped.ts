@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Requests whose clients left: without an index, the list of an account with few of them would read all of its requests.
- * With status and model, like the other indexes of rare requests.
+ * Index for requests whose clients left. Without it, listing them for an account that has few would read all of its requests. Includes
+ * status and model, like the other indexes of rare requests.
  */
 export class Migration20261122000009_request_stopped extends Migration {
   static readonly since = '0.1.0';

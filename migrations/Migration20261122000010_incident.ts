@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Times in which a model was in trouble, for the status page. Kept for more than 90 days. */
+/** Periods in which a model was in trouble, for the status page. Kept for more than 90 days. */
 export class Migration20261122000010_incident extends Migration {
   static readonly since = '0.1.0';
 
@@ -18,7 +18,7 @@ export class Migration20261122000010_incident extends Migration {
         checked_at timestamptz NOT NULL,
         ended_at timestamptz CHECK (ended_at >= started_at)
       )`);
-    // At most one of a model at a time, whichever instances watch.
+    // At most one current incident per model, however many instances watch it.
     this.addSql('CREATE UNIQUE INDEX incident_current ON incident (model) WHERE ended_at IS NULL');
     this.addSql('CREATE INDEX incident_started ON incident (started_at DESC)');
   }

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The log of operators' actions on the operator pages, with their names. */
+/** The record of what operators did on the operator pages, with their names. */
 export class Migration20261122000011_operator_action extends Migration {
   static readonly since = '0.1.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Notifies open pages of changed orders, whichever process changed them. */
+/** Notifies open pages when an order changes, whichever process changed it. */
 export class Migration20261122000015_order_notify extends Migration {
   static readonly since = '0.1.0';
 
@@ -21,7 +21,7 @@ export class Migration20261122000015_order_notify extends Migration {
         PERFORM pg_notify('account_order', account_id::text) FROM plan_order WHERE id = NEW.order_id;
         RETURN NULL;
       END $$`);
-    // A check without news changes none of these columns.
+    // A check that brings nothing new changes none of these columns.
     this.addSql(
       `CREATE TRIGGER payment_attempt_notify AFTER INSERT OR UPDATE OF charge, qr, state ON payment_attempt
         FOR EACH ROW EXECUTE FUNCTION notify_part_of_order()`,

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Notifications of payments are found by their order, and by their age once they are processed. */
+/** Indexes that find payment notifications by order and, once processed, by age. */
 export class Migration20261123000001_payment_retention extends Migration {
   static readonly since = '0.1.0';
 

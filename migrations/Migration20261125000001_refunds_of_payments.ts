@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Refunds belong to payments, each with its own states; payments and refunds keep their entries of the provider's books. A
- * flag may be about money that belongs to no order.
+ * Refunds belong to payments and have states of their own. Payments and refunds keep what the provider's books say about them. A flag may
+ * be about money that belongs to no order.
  */
 export class Migration20261125000001_refunds_of_payments extends Migration {
   static readonly since = '0.2.0';
@@ -31,7 +31,7 @@ export class Migration20261125000001_refunds_of_payments extends Migration {
         ADD COLUMN days text NOT NULL DEFAULT 'unused', -- taken back, of what the payment gave
         ADD COLUMN provider_refund_id text,
         ADD COLUMN reconciled_at timestamptz`);
-    // Refunds with a response of the provider keep that response.
+    // A refund whose `raw` has a response was sent to the provider.
     this.addSql(`UPDATE refund SET state = CASE WHEN raw IS NULL THEN 'asked' ELSE 'sent' END WHERE state = 'pending'`);
     this.addSql(`
       UPDATE refund r SET payment_id = (

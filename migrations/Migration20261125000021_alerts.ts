@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** An event may be sent on several channels: to its customer, and to the operator by mail and webhook. */
+/** Lets an event be sent on several channels: to the customer, and to the operator by mail and webhook. */
 export class Migration20261125000021_alerts extends Migration {
   static readonly since = '0.2.0';
 

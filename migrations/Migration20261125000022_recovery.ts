@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The previous address, which is notified of the change. */
+/** Stores the previous address, which is notified of the change. */
 export class Migration20261125000022_recovery extends Migration {
   static readonly since = '0.2.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tokens of the operator's API, and the stored responses to repeated calls. */
+/** Tokens of the operator API, and the responses stored for repeated calls. */
 export class Migration20261125000023_operator_api extends Migration {
   static readonly since = '0.2.0';
 

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const kinds = `'wrong_amount', 'wrong_currency', 'second_payment', 'disputed', 'refund_failed', 'reversed', 'wrong_reference', 'deleted_account', 'refunded_twice', 'not_in_books', 'not_at_provider'`;
 
-/** Orders are flagged whose QR code was not shown, because it was not for their amount. */
+/** Flags orders whose QR code was not shown because it was for a different amount. */
 export class Migration20261126000001_invalid_qr extends Migration {
   static readonly since = '0.2.0';
 

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const kinds = `'wrong_amount', 'wrong_currency', 'second_payment', 'disputed', 'refund_failed', 'reversed', 'wrong_reference', 'deleted_account', 'refunded_twice', 'not_in_books', 'not_at_provider', 'invalid_qr'`;
 
-/** Orders are flagged whose refund the provider has neither confirmed nor refused for a week. */
+/** Flags orders whose refund the provider has neither confirmed nor rejected for a week. */
 export class Migration20261126000003_refund_unconfirmed extends Migration {
   static readonly since = '0.2.0';
 

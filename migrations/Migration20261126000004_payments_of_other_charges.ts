@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const outcomes = `'activated', 'wrong_amount', 'wrong_currency', 'second', 'returned'`;
 
-/** Money of a charge that was never shown is on record, with the provider's name of that charge. */
+/** Records money paid for a charge that was never shown, under the provider's name for that charge. */
 export class Migration20261126000004_payments_of_other_charges extends Migration {
   static readonly since = '0.2.0';
 

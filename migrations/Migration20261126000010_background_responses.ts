@@ -1,11 +1,11 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Responses that continue without their client, and the events of their streams, for clients that reconnect. */
+/** Responses that continue without their client, and the events of their streams for clients that reconnect. */
 export class Migration20261126000010_background_responses extends Migration {
   static readonly since = '0.2.0';
 
   override up(): void {
-    // Until when the instance that runs it has promised to renew this; null for a response that has ended.
+    // When the lease of the instance that runs it expires; null once the response has ended.
     this.addSql('ALTER TABLE response_store ADD COLUMN running_until timestamptz');
     this.addSql(
       'CREATE INDEX response_store_running ON response_store (running_until) WHERE running_until IS NOT NULL',

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const former = `'routes_out', 'failing', 'recovering', 'slow'`;
 
-/** Only a response ends an incident, so each remembers the latest trouble and the last failure of its model. */
+/** An incident ends only when a response succeeds, so each stores the latest trouble and the last failure of its model. */
 export class Migration20261126000010_incident_memory extends Migration {
   static readonly since = '0.2.0';
 

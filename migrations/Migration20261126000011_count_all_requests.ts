@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * `account.request_count` counts every request on record, as all pages do. It left out refusals and requests that are no model
- * calls. Usage has all of the last 400 days; of older requests, those that had been counted stay counted.
+ * Makes `account.request_count` count every recorded request, as all pages do. It used to leave out rejected requests and those that are
+ * not model calls. The last 400 days come from usage; for older requests, the previous count stays.
  */
 export class Migration20261126000011_count_all_requests extends Migration {
   static readonly since = '0.2.0';
@@ -18,6 +18,6 @@ export class Migration20261126000011_count_all_requests extends Migration {
       ) AS counted WHERE account.id = counted.account_id`);
   }
 
-  /** What was counted before is not known. */
+  /** The previous counts are not stored. */
   override down(): void {}
 }

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The digest of the key before the last rotation. */
+/** Stores the digest of the key that the last rotation replaced. */
 export class Migration20261126000020_former_key extends Migration {
   static readonly since = '0.2.0';
 

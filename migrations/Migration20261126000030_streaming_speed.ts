@@ -1,12 +1,12 @@
 import { Migration } from '@mikro-orm/migrations';
 import { deltasOf } from './Migration20261122000005_usage.ts';
 
-/** Tables that count the speed: of hours only the counts over all accounts, which alone are read for it. */
+/** The tables that count the speed. For whole hours, only the counts over all accounts, because nothing else is read. */
 const tables = ['usage_delta', 'usage_total'];
 
 /**
- * Streamed answers that are long enough to tell a speed: 50 tokens, over half a second from the first content to the end, as
- * for the throughput of routes.
+ * Streamed answers long enough to measure a speed: at least 50 tokens, and more than half a second from first content to end, as for the
+ * throughput of routes.
  */
 const isTimed = `is_stream AND outcome = 'answered' AND cache IS DISTINCT FROM 'hit' AND output_tokens >= 50
     AND duration_ms - first_content_ms >= 500`;
@@ -28,8 +28,8 @@ export const timedDeltas = `
   FROM fresh GROUP BY 1, 2, 3, 4, 5`;
 
 /**
- * Tokens per second of models, from real requests: usage has the tokens of streams and the time that they took. While an instance
- * of an earlier version folds deltas, they are lost from the speed and from nothing else.
+ * Adds the tokens of streams and the time they took to usage, for the tokens per second of models in real requests. Deltas that an instance
+ * of an earlier version adds to the hours are missing from the speed, but from nothing else.
  */
 export class Migration20261126000030_streaming_speed extends Migration {
   static readonly since = '0.2.0';

@@ -9,8 +9,8 @@ export const countedDeltas = timedDeltas
   .replace('FROM fresh', ', count(*) FILTER (WHERE is_policy_refusal) FROM fresh');
 
 /**
- * Requests that vendors refused because of their policies, on record and counted by account: vendors ban keys for what end users
- * send. While an instance of an earlier version folds deltas, they are lost from this count and from nothing else.
+ * Records requests that vendors refused because of their policies, and counts them by account: vendors ban keys for what end users send.
+ * Deltas that an instance of an earlier version adds to the hours are missing from this count, but from nothing else.
  */
 export class Migration20261126000040_policy_refusals extends Migration {
   static readonly since = '0.2.0';

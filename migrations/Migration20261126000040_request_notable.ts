@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** For operators' lists of rare requests of all accounts: errors, failovers, and those whose clients left. */
+/** Index for operators' lists of rare requests over all accounts: errors, failovers, and those whose clients left. */
 export class Migration20261126000040_request_notable extends Migration {
   static readonly since = '0.2.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What operators tell customers for a span, in both languages. */
+/** Operators' announcements to customers for a period, in both languages. */
 export class Migration20261126000041_announcement extends Migration {
   static readonly since = '0.2.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Every configuration that has served, and the change that is taken back. */
+/** Every configuration that has served, and rollbacks. */
 export class Migration20261126000050_configuration_history extends Migration {
   static readonly since = '0.2.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Vouchers: codes that add days to the account that redeems them. Of a code only its digest is kept. */
+/** Vouchers: codes that add days to the account that redeems them. Only a digest of each code is stored. */
 export class Migration20261126000050_vouchers extends Migration {
   static readonly since = '0.2.0';
 
@@ -44,7 +44,7 @@ export class Migration20261126000050_vouchers extends Migration {
     this.addSql('CREATE UNIQUE INDEX plan_period_redeems_once ON plan_period (voucher_id)');
   }
 
-  // Days that vouchers added stay in the ledger, which nothing may change: going back is possible until the first redemption.
+  // Days that vouchers added stay in the ledger, which must not change. Reverting is therefore possible only until the first redemption.
   override down(): void {
     this.addSql('DROP INDEX plan_period_redeems_once');
     this.addSql(`

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const former = `'grant', 'order', 'voucher', 'refund', 'revoke', 'shift'`;
 
-/** Outages, and the time that accounts got back for them. */
+/** Outages, and the time with which accounts were credited for them. */
 export class Migration20261126000071_outage_credit extends Migration {
   static readonly since = '0.3.0';
 
@@ -35,7 +35,7 @@ export class Migration20261126000071_outage_credit extends Migration {
         ADD CONSTRAINT plan_period_reason_check CHECK (reason IN (${former}, 'outage'))`);
   }
 
-  // Time that was given back stays in the ledger, which nothing may change: going back is possible until the first credit.
+  // Credited time stays in the ledger, which must not change. Reverting is therefore possible only until the first credit.
   override down(): void {
     this.addSql(`
       ALTER TABLE plan_period

@@ -5,15 +5,15 @@ const tables = ['usage_delta', 'usage_account', 'usage_hour', 'usage_total'];
 const counts = ['cache_read_tokens', 'cache_write_tokens', 'images'];
 const sums = counts.map((name) => `coalesce(sum(${name}), 0)`).join(', ');
 
-/** The same deltas with what else vendors bill. */
+/** The same deltas, plus everything else that vendors bill. */
 const billedDeltas = countedDeltas
   .replace('policy_refusals)', `policy_refusals, ${counts.join(', ')})`)
   .replace('FROM fresh', `, ${sums} FROM fresh`);
 
 /**
- * What vendors bill besides tokens in and out: tokens that their caches read and write, and images. Tokens of records from before are
- * counted here; their images were not on record. While an instance of an earlier version folds deltas, they are lost from these counts
- * and from nothing else.
+ * Counts what vendors bill besides input and output tokens: tokens that their caches read and write, and images. Tokens in earlier records
+ * are counted too, but their images were not recorded. Deltas that an instance of an earlier version adds to the hours are missing from
+ * these counts, but from nothing else.
  */
 export class Migration20261126000080_usage_of_cost extends Migration {
   static readonly since = '0.3.0';
@@ -25,7 +25,7 @@ export class Migration20261126000080_usage_of_cost extends Migration {
         ALTER TABLE ${table} ADD COLUMN cache_read_tokens bigint NOT NULL DEFAULT 0,
           ADD COLUMN cache_write_tokens bigint NOT NULL DEFAULT 0, ADD COLUMN images integer NOT NULL DEFAULT 0`);
     this.replaceFunction(billedDeltas);
-    // Changing `usage_delta` has locked out writers until this transaction ends.
+    // Changing `usage_delta` locks out writers until this transaction ends, so no row is missed.
     this.addSql(`
       INSERT INTO usage_delta (hour, account_id, model, route, answered, refused, failed, aborted, interrupted, failovers, cached,
         input_tokens, output_tokens, ${counts.join(', ')})

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Incidents that ended because their model was removed, which is no recovery. */
+/** Incidents that ended because their model was removed, which does not count as a recovery. */
 export class Migration20261126000100_incident_removed extends Migration {
   static readonly since = '0.3.0';
 

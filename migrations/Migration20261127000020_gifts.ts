@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const former = `'grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage'`;
 
-/** Gifts: orders whose days are for whoever redeems a code. The voucher of a gift belongs to its order, not to a batch. */
+/** Gifts: orders whose days go to the account that redeems a code. A gift's voucher belongs to its order, not to a batch. */
 export class Migration20261127000020_gifts extends Migration {
   static readonly since = '0.4.0';
 
@@ -34,7 +34,7 @@ export class Migration20261127000020_gifts extends Migration {
     );
   }
 
-  // Days of gifts stay in the ledger, which nothing may change: going back is possible until the first gift is paid.
+  // Days from gifts stay in the ledger, which must not change. Reverting is therefore possible only until the first gift is paid.
   override down(): void {
     this.addSql('DROP INDEX plan_period_activates_once');
     this.addSql(`CREATE UNIQUE INDEX plan_period_activates_once ON plan_period (order_id) WHERE reason = 'order'`);

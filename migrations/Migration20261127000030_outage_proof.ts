@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Probes that confirm an incident, and outages whose time an operator does not give back. */
+/** Probes that confirm an incident, and outages that an operator declined to credit. */
 export class Migration20261127000030_outage_proof extends Migration {
   static readonly since = '0.4.0';
 

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const kinds = `'wrong_amount', 'wrong_currency', 'second_payment', 'disputed', 'refund_failed', 'reversed', 'wrong_reference', 'deleted_account', 'refunded_twice', 'not_in_books', 'not_at_provider', 'invalid_qr', 'refund_unconfirmed'`;
 
-/** Orders are flagged whose QR code was shown, although it is not as QRIS asks. */
+/** Flags orders whose QR code was shown although it does not conform to QRIS. */
 export class Migration20261128000010_unusual_qr extends Migration {
   static readonly since = '0.6.0';
 

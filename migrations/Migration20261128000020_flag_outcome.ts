@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What became of money that bought nothing, for its buyer. */
+/** What was decided about money that bought nothing, for its buyer. */
 export class Migration20261128000020_flag_outcome extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** When a route last responded since an incident began: it ends the incident, also after it has left the recent traffic. */
+/** When a route last responded since an incident began. It ends the incident even after it has left the recent traffic. */
 export class Migration20261128000030_incident_served extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Outages that a probe or other accounts have confirmed: only their time is given back without asking. */
+/** Outages confirmed by a probe or by other accounts. Only these are credited without approval. */
 export class Migration20261128000040_outage_confirmed extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Counts of requests of no account: anybody can send as many as they like, so most of them have no record. */
+/** Counts of requests without an account. Anyone can send any number of them, so most are not recorded individually. */
 export class Migration20261128000040_unauthenticated_requests extends Migration {
   static readonly since = '0.6.0';
 

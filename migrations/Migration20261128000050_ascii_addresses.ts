@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * One account for an address in any case of its ASCII letters, whatever the collation of the database: the Turkish one does not fold
- * `INFO` to `info`. Where it has let two accounts have one address, the index is left out until an operator has decided; each start
- * tries again (core/business/accounts/doubled-addresses.ts).
+ * One account per address, whatever the case of its ASCII letters and the collation of the database: the Turkish one does not fold `INFO`
+ * to `info`. If it has let two accounts have the same address, the index is left out until an operator has decided; each start tries again
+ * (core/business/accounts/doubled-addresses.ts).
  */
 export class Migration20261128000050_ascii_addresses extends Migration {
   static readonly since = '0.6.0';

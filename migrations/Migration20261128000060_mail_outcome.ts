@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What became of each mail, read by account; mails that are sent again; accounts that want no reminders and announcements. */
+/** The outcome of each mail, by account; mails that are sent again; accounts that want no reminders and announcements. */
 export class Migration20261128000060_mail_outcome extends Migration {
   static readonly since = '0.6.0';
 

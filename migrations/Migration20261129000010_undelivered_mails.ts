@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Mails that did not arrive, which readiness and metrics count: few among all that are kept. */
+/** Index for undelivered mails, which readiness and metrics count. They are few among all that are kept. */
 export class Migration20261129000010_undelivered_mails extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tables with columns that are about customers, known also when the capability that reads and writes them is gone. */
+/** Lists tables with columns about customers, so that they are still known once the capability that uses them is gone. */
 export class Migration20261129000020_personal_tables extends Migration {
   static readonly since = '0.6.0';
 

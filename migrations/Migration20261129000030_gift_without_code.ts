@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const kinds = `'wrong_amount', 'wrong_currency', 'second_payment', 'disputed', 'refund_failed', 'reversed', 'wrong_reference', 'deleted_account', 'refunded_twice', 'not_in_books', 'not_at_provider', 'invalid_qr', 'refund_unconfirmed', 'unusual_qr'`;
 
-/** Gifts are flagged that were paid while nothing made codes: their days went to the buyer. */
+/** Flags gifts that were paid while no plugin created codes; their days went to the buyer. */
 export class Migration20261129000030_gift_without_code extends Migration {
   static readonly since = '0.6.0';
 

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const added = `reason in ('grant', 'order', 'voucher', 'gift')`;
 
-/** Time that is given back after the end of a pass is a period of its own. */
+/** Lets time that is credited after a pass has ended be a period of its own. */
 export class Migration20261129000040_credit_after_end extends Migration {
   static readonly since = '0.6.0';
 
@@ -13,7 +13,7 @@ export class Migration20261129000040_credit_after_end extends Migration {
         ADD CONSTRAINT plan_period_replaces CHECK (reason = 'outage' OR (${added}) = (replaces IS NULL))`);
   }
 
-  // Possible until such time was given back: nothing may change the ledger.
+  // Possible only until such time was credited, because the ledger must not change.
   override down(): void {
     this.addSql(`
       ALTER TABLE plan_period

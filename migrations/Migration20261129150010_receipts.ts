@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What receipts say, stored with the payment or refund that they are about, and their numbers. */
+/** The content of receipts, stored with the payment or refund that they are about, and their numbers. */
 export class Migration20261129150010_receipts extends Migration {
   static readonly since = '0.6.0';
 
@@ -42,7 +42,7 @@ export class Migration20261129150010_receipts extends Migration {
     this.addSql('CREATE INDEX receipt_account ON receipt (account_id)');
     this.addSql('CREATE INDEX receipt_made_at ON receipt (made_at)');
     this.addSql('CREATE INDEX receipt_waiting ON receipt (kind, made_at) WHERE number IS NULL AND NOT is_test');
-    // Nothing changes what a receipt says; numbers and a company are given once.
+    // A receipt's content never changes; its number and a company can each be added once.
     this.addSql(`
       CREATE FUNCTION keep_receipt() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

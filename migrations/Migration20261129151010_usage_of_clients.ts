@@ -13,11 +13,11 @@ const counts = [
 ];
 const tokens = ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'];
 
-/** The product that a client names first, without its version. Anything else could be about a person. */
+/** The product that a client names first, without its version. Anything else could identify a person. */
 const client = `CASE WHEN user_agent IS NULL OR user_agent = '' THEN NULL
     ELSE coalesce(lower(substring(user_agent FROM '^([A-Za-z0-9][A-Za-z0-9._-]{0,39})(?:/| |$)')), 'other') END`;
 
-/** Of calls of models by accounts: nobody else makes names. */
+/** Only model calls by accounts: anyone else could make up any number of names. */
 export const clientDeltasOf = (source: string, condition = '') => `
   INSERT INTO usage_client_delta (hour, client, model, route, ${[...counts, ...tokens].join(', ')})
   SELECT date_bin('1 hour', started_at, timestamptz 'epoch'), ${client}, coalesce(alias_of, model), route,
@@ -30,8 +30,8 @@ export const clientDeltasOf = (source: string, condition = '') => `
   FROM ${source} WHERE account_id IS NOT NULL AND model IS NOT NULL ${condition} GROUP BY 1, 2, 3, 4`;
 
 /**
- * Usage by the client's program, as it names itself, in tables of its own: a trigger appends deltas, a job adds them to the hours, as for
- * other usage. Of records from before, the last eight days are counted.
+ * Usage by client program, as it names itself, in separate tables. As for other usage, a trigger appends deltas and a job adds them to the
+ * hours. Of earlier records, the last eight days are counted.
  */
 export class Migration20261129151010_usage_of_clients extends Migration {
   static readonly since = '0.6.0';
@@ -60,7 +60,7 @@ export class Migration20261129151010_usage_of_clients extends Migration {
     this.addSql(`
       CREATE TRIGGER request_log_append_client_usage AFTER INSERT ON request_log
         REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION append_client_usage()`);
-    // Creating the trigger has locked out writers until this transaction ends.
+    // Creating the trigger locks out writers until this transaction ends, so no row is missed.
     this.addSql(clientDeltasOf('request_log', `AND started_at >= now() - interval '8 days'`));
   }
 

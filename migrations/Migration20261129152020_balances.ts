@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What vendors report of the balances of accounts. */
+/** Account balances as reported by vendors. */
 export class Migration20261129152020_balances extends Migration {
   static readonly since = '0.6.0';
 

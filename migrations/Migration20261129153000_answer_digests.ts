@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What answers held, as digests, and the models that they named. */
+/** Digests of what answers contained, and the models that they named. */
 export class Migration20261129153000_answer_digests extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Accounts that came from another gateway, each once. */
+/** Accounts imported from another gateway, each at most once. */
 export class Migration20261130000200_imported_accounts extends Migration {
   static readonly since = '0.6.0';
 

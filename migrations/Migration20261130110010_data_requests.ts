@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Requests of people about their data, and accounts that are paused at their owner's wish. */
+/** People's requests about their data, and accounts that their owners paused. */
 export class Migration20261130110010_data_requests extends Migration {
   static readonly since = '0.6.0';
 

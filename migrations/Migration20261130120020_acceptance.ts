@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Terms that were shown to buyers, and who accepted them. */
+/** Terms shown to buyers, and who accepted them. */
 export class Migration20261130120020_acceptance extends Migration {
   static readonly since = '0.6.0';
 
@@ -29,7 +29,7 @@ export class Migration20261130120020_acceptance extends Migration {
         CONSTRAINT acceptance_order_id_digest_unique UNIQUE (order_id, digest)
       )`);
     this.addSql('CREATE INDEX acceptance_account ON acceptance (account_id, accepted_at)');
-    // What was shown and who accepted it is evidence.
+    // What was shown and who accepted it is evidence, so it must not change.
     this.addSql(`
       CREATE FUNCTION keep_acceptance() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The company for whose receipt a buyer asked at checkout, until the receipt names it. */
+/** The company that a buyer named at checkout, until the receipt names it. */
 export class Migration20261130120030_receipt_company extends Migration {
   static readonly since = '0.6.0';
 

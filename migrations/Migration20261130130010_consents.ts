@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Consents that accounts have given and withdrawn. */
+/** Consents that accounts gave and withdrew. */
 export class Migration20261130130010_consents extends Migration {
   static readonly since = '0.6.0';
 

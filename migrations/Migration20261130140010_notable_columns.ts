@@ -1,8 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * For operators' lists of rare requests of all accounts: like `request_log_notable`, with all that they are filtered by, so that a filter
- * that finds little reads no other rows. While it is built, inserts wait in the journals: some seconds for each million of records.
+ * Index for operators' lists of rare requests over all accounts. Like `request_log_notable`, but with all columns by which they are
+ * filtered, so that a filter with few matches reads no other rows. While it is being built, inserts wait in the journals, a few seconds per
+ * million records.
  */
 export class Migration20261130140010_notable_columns extends Migration {
   static readonly since = '0.6.0';

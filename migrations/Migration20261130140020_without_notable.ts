@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Apart from the migration that builds its successor: dropping it waits for reads, and may have to be repeated. */
+/** Not part of the migration that builds the replacement, because dropping the index waits for reads and may have to be repeated. */
 export class Migration20261130140020_without_notable extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** For the period of an order and the payments of an attempt, which were found by reading all periods and all payments. */
+/** Indexes for an order's period and an attempt's payments. Finding them used to require reading all periods and all payments. */
 export class Migration20261130140030_lookups extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** For accounts that were paused by their owner when an operator blocked them. */
+/** Keeps that an account was paused by its owner when an operator blocks it. */
 export class Migration20261130150010_pause_before_block extends Migration {
   static readonly since = '0.6.0';
 

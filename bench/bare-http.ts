@@ -1,4 +1,4 @@
-/** The second baseline of the benchmark, in a separate process: Node's http server in front of its http client. */
+/** The benchmark's second baseline, in a separate process: Node's http server in front of Node's http client. */
 import { Agent, createServer, request } from 'node:http';
 import { reportFigures } from './process-figures.ts';
 

@@ -1,4 +1,4 @@
-/** The baseline of the benchmark, in a separate process: Node's http server in front of undici. */
+/** The benchmark's baseline, in a separate process: Node's http server in front of undici. */
 import { createServer } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';

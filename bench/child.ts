@@ -1,21 +1,24 @@
-/** Processes of a benchmark: they report their port and key when they are ready, and answer questions about themselves. */
+/** A benchmark's processes. They report their port and key once ready, and answer questions about themselves. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Figures, Ready } from './process-figures.ts';
 
-/** Ms until a process must report its figures; a dead one never does. */
+/** How long a process may take to report its figures, ms; a dead one never does. */
 const reportTimeout = 10_000;
-/** Ms until it must have ended. */
+/** How long it may take to end, ms. */
 const stopTimeout = 15_000;
 
 export interface Child extends Ready {
   readonly process: ChildProcess;
 }
 
-/** @param file in this folder @throws Error when it ends before it is ready */
+/**
+ * @param file in this folder
+ * @throws Error if it ends before it is ready
+ */
 export async function startChild(file: string, parameters: readonly string[]): Promise<Child> {
-  // As `npm start` does: freed memory goes back to the system.
+  // As `npm start` does, so that freed memory goes back to the system.
   const env = { ...process.env, MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '262144' };
   const child = fork(resolve(import.meta.dirname, file), parameters, { silent: true, env, execArgv: ['--expose-gc'] });
   const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`)));

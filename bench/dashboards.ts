@@ -1,18 +1,17 @@
 /**
- * `npm run bench -- --dashboards`: what open home pages cost the requests of the gateway. Each of 50 accounts sends requests;
- * rounds with a page of each open and rounds with none alternate.
+ * `npm run bench -- --dashboards`: what open home pages cost the gateway's requests. Each of 50 accounts sends requests; rounds in which
+ * each has a page open alternate with rounds in which none has.
  */
 import { request } from 'undici';
 import { type Load, sendLoad } from './load.ts';
 import type { Figures } from './process-figures.ts';
 import { median } from './statistics.ts';
 
-/** Pages open in every other round, one for each account. */
+/** Pages open in every other round, one per account. */
 const pages = 50;
-/** Aim: the most that open pages may add to the CPU time of a request. */
+/** The target: by how much open pages may increase the CPU time of a request at most. */
 const aim = 1.05;
 
-/** The measured gateway. */
 export interface DashboardSubject {
   readonly port: number;
   readonly visitors: readonly { readonly key: string; readonly cookie: string }[];
@@ -21,12 +20,12 @@ export interface DashboardSubject {
 
 interface Round {
   readonly cpu: number; // µs per request
-  readonly throughput: number; // requests a second
-  readonly updates: number; // parts that pages got, a second
+  readonly throughput: number; // requests per second
+  readonly updates: number; // pages' updates per second
 }
 
 export async function measureDashboards(subject: DashboardSubject, load: Load, rounds: number): Promise<void> {
-  // Rendering is compiled as well before anything is measured.
+  // So that rendering is compiled too before anything is measured.
   for (const count of [pages, 0, pages]) await measureRound(subject, load, count);
   const pairs: { none: Round; open: Round }[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -75,7 +74,7 @@ async function sendAll({ port, visitors }: DashboardSubject, load: Load): Promis
   await Promise.all(visitors.map(({ key }) => sendLoad(port, key, { ...load, concurrency: 1 }, each)));
 }
 
-/** Opens the stream of a page, and waits for its first state. */
+/** Opens a page's stream and waits for its first state. */
 async function openPage(port: number, { cookie }: { readonly cookie: string }) {
   const closing = new AbortController();
   const { statusCode, body } = await request(`http://127.0.0.1:${port}/dashboard/live`, {

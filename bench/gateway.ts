@@ -9,10 +9,10 @@ import { Sessions } from '#core/web/sessions/sessions.ts';
 import { benchPipeline } from './pipeline.ts';
 import { reportFigures } from './process-figures.ts';
 
-/** The last two are left out for the embedded PostgreSQL, and for one instance without Redis. */
+/** Without the last two, PostgreSQL is embedded and a single instance runs without Redis. */
 const [upstream, databaseUrl, redisUrl] = process.argv.slice(2) as [string, string?, string?];
 const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-'));
-// PostgreSQL may run as another user, which must be able to enter.
+// PostgreSQL may run as a different user, which must be able to enter the folder.
 await chmod(folder, 0o755);
 const file = join(folder, 'gateway.yaml');
 
@@ -35,11 +35,11 @@ process.once('SIGTERM', () => {
     .finally(() => process.exit(0));
 });
 const visitors: Awaited<ReturnType<typeof createVisitor>>[] = [];
-// One after another: the machine may be busy, and connections have a deadline.
+// One at a time, because the machine may be busy and connecting has a deadline.
 for (let index = 0; index < 50; index++) visitors.push(await createVisitor(index));
 reportFigures({ port: Number(new URL(gateway.url).port), key, visitors });
 
-/** An account with a key, signed in. */
+/** Creates an account with a key and a session. */
 async function createVisitor(index: number) {
   const period = { days: 7, reason: 'grant' } as const;
   const account = await createAccount(database, service.prefix, { name: `Visitor ${index}`, period });

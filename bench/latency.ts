@@ -1,19 +1,19 @@
 /**
- * `npm run bench:latency`: what the gateway adds to the time of a request, beside the bare forwarder: one request at a time, 500 a
- * second for a minute, and small requests while a prompt of 5 MB full of escapes is read. Needs an otherwise idle machine.
+ * `npm run bench:latency`: how much time the gateway adds to a request compared with the bare forwarder: one request at a time, 500 per
+ * second for a minute, and small requests while a 5 MB prompt full of escapes is being read. Needs an otherwise idle machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild, stopChild } from './child.ts';
 import { type Load, loads, sendLoad, sendSteadily } from './load.ts';
 import { quantile } from './statistics.ts';
 
-/** Requests of each, one at a time and interleaved. */
+/** Requests to each, one at a time and interleaved. */
 const single = 1_000;
-/** Requests a second; they are sent when they are due, whatever became of those before. */
+/** Requests per second. Each is sent when it is due, whether or not earlier ones have finished. */
 const rate = 500;
-/** Seconds, in slices that the two take in turns. */
+/** Total seconds, in slices in which the two alternate. */
 const steady = { seconds: 60, slice: 5 };
-/** Prompts of 5 MB, and ms between the small requests beside them. */
+/** How many 5 MB prompts are sent, and the ms between the small requests sent meanwhile. */
 const disturbed = { times: 20, every: 5 };
 
 const [small, large] = loads as [Load, Load];
@@ -67,7 +67,7 @@ async function measureSteady(): Promise<void> {
     );
 }
 
-/** How long small requests wait while a long prompt is read. */
+/** Measures how long small requests wait while a long prompt is being read. */
 async function measureDisturbed(): Promise<void> {
   const longest = new Map([bare, gateway].map((child) => [child, [] as number[]]));
   for (let time = 0; time < disturbed.times; time++)
@@ -81,7 +81,7 @@ async function measureDisturbed(): Promise<void> {
 async function longestBeside(child: Child): Promise<number> {
   const over = new AbortController();
   const prompt = sendLoad(child.port, child.key, { ...escapes, concurrency: 1 }, 1).finally(() => over.abort());
-  prompt.catch(() => undefined); // thrown below
+  prompt.catch(() => undefined); // rethrown below
   const taken: Promise<number>[] = [];
   while (!over.signal.aborted) {
     taken.push(timeOf(child, small));

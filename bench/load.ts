@@ -7,20 +7,23 @@ export interface Load {
   readonly body: string;
   readonly requests: number; // per round
   readonly concurrency: number;
-  /** Divisor of the CPU time: 1, or the events of a stream. */
+  /** What the CPU time is divided by: 1, or the number of events in a stream. */
   readonly unitsPerRequest: number;
-  /** Multiple of the bare forwarder's CPU time, as in docs/performance.md; of a translated stream, of the one that passes. */
+  /**
+   * Target, as a multiple of the bare forwarder's CPU time, as in docs/performance.md. For a translated stream, of the one that passes
+   * through.
+   */
   readonly aim: number;
 }
 
-/** Idle connections are soon closed: LiteLLM closes its own after five seconds, and may do so as a request is sent on one. */
+/** Closes idle connections early. LiteLLM closes its own after five seconds, which could happen just as a request is sent on one. */
 const agent = new Agent({ connections: 256, keepAliveTimeout: 2_000, bodyTimeout: 60_000 });
 
 /**
  * Sends requests with limited concurrency and reads every answer to its end.
  *
- * @param headers more than those of every client
- * @throws when a status is not 200
+ * @param headers in addition to those that every client sends
+ * @throws if a status is not 200
  */
 export async function sendLoad(
   port: number,
@@ -49,7 +52,7 @@ export async function sendLoad(
  * Sends requests at a fixed rate, however many are in flight.
  *
  * @param rate per second
- * @returns ms from the time at which each was due
+ * @returns ms of each, from when it was due
  */
 export async function sendSteadily(
   port: number,
@@ -111,13 +114,13 @@ export const loads: readonly Load[] = [
   },
 ];
 
-/** A stream of 200 events; path and model select the formats of client and upstream. */
+/** Defines a stream of 200 events. Path and model select the formats of client and upstream. */
 function stream(name: string, path: string, model: string): Load {
   const body = JSON.stringify({ ...message('z', model), max_tokens: 1_000, stream: true });
   return { name, path, body, requests: 200, concurrency: 100, unitsPerRequest: 200, aim: 1.2 };
 }
 
-/** Translated streams, each beside the stream that passes through from the same upstream. */
+/** Translated streams, each with the stream that passes through from the same upstream. */
 export const translations: readonly { readonly translated: Load; readonly passed: Load }[] = [
   {
     translated: stream('chat client, messages upstream', chat, 'bench-messages'),

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: CPU time of the gateway and of a bare forwarder, measured alternately in one run. With `--memory`, also
- * the memory growth over 100,000 requests. With `--dashboards`, only what open home pages cost. With `--against FOLDER`, this
- * checkout's gateway and the one in that folder, alternately, all on one PostgreSQL: BENCH_PAIRS pairs of new processes.
+ * `npm run bench`: CPU time of the gateway and of a bare forwarder, measured alternately in one run. `--memory` also measures memory growth
+ * over 100,000 requests. `--dashboards` measures only what open home pages cost. `--against FOLDER` alternates between this checkout's
+ * gateway and the one in that folder, on one PostgreSQL, in BENCH_PAIRS pairs of new processes.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -15,13 +15,15 @@ import type { Figures, Ready } from './process-figures.ts';
 import { describeRatios, median } from './statistics.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
-/** Pairs of processes against another checkout. */
+/** Pairs of processes when comparing with another checkout. */
 const pairs = Number(process.env['BENCH_PAIRS'] ?? 8);
-/** By this factor their rounds are shorter. */
+/** By how much their rounds are shorter. */
 const shorter = 8;
-/** Small calls to each process before all rounds: V8 compiles for so long, and what it compiles first differs between processes. */
+/**
+ * Small calls to each process before all rounds. V8 keeps compiling for that long, and what it compiles first differs between processes.
+ */
 const warmingCalls = 24_000;
-/** Ms until a process must report its figures; a dead one never does. */
+/** How long a process may take to report its figures, ms; a dead one never does. */
 const reportTimeout = 10_000;
 
 const { values: flags } = parseArgs({
@@ -39,13 +41,13 @@ interface Subject extends Ready {
 
 interface Measure {
   readonly cpu: number; // µs per unit
-  readonly throughput: number; // requests a second
+  readonly throughput: number; // requests per second
 }
 
 const running = new Set<Subject>();
 const upstream = await start('upstream', 'upstream.ts', []);
 const url = `http://127.0.0.1:${upstream.port}`;
-// The gateways of two checkouts share a server: one each would take memory and time of the machine.
+// The gateways of two checkouts share a server; two servers would take memory and time from the machine.
 const postgres = flags.against === undefined ? undefined : await startPostgres();
 const databases: string[] = [];
 try {
@@ -71,16 +73,16 @@ async function measureAlone(): Promise<void> {
   if (flags.memory) await watchMemory(gateway);
 }
 
-/** A gateway of this checkout and one of another. */
+/** A gateway of this checkout and one of the other. */
 interface Pair {
   readonly own: Subject;
   readonly other: Subject;
 }
 
 /**
- * Each pair has two new processes, because two of the same code differ by up to a tenth for as long as they live: V8 compiles them
- * differently, and the one that was started first has often used more. So a pair is one figure, however many rounds it has, and
- * another checkout is started first in each.
+ * Each pair has two new processes. Two processes of the same code can differ by up to a tenth for their whole lives, because V8 compiles
+ * them differently, and the one started first has often used more. So a pair counts as one figure, however many rounds it has, and the
+ * checkout that is started first alternates.
  */
 async function compareWith(folder: string): Promise<void> {
   const all = [...loads, ...translations.map(({ translated }) => translated)];
@@ -115,10 +117,10 @@ async function startPair(folder: string, isOwnFirst: boolean): Promise<Pair> {
 }
 
 /**
- * Many short rounds instead of few long ones: what disturbs this machine lasts seconds, and meets both checkouts. The order within
- * a round alternates, so that a machine that becomes slower does not favour either.
+ * Many short rounds instead of a few long ones: disturbances on a machine last seconds, and so affect both checkouts. The order within a
+ * round alternates, so that a machine that slows down favors neither.
  *
- * @returns µs of processor time per unit
+ * @returns µs of CPU time per unit
  */
 async function comparePair({ own, other }: Pair, load: Load): Promise<{ own: number; other: number }> {
   for (const { port, key } of [other, own]) await sendLoad(port, key, load);
@@ -139,7 +141,7 @@ async function measureOpenPages(gateway: Subject): Promise<void> {
   await measureDashboards({ port, visitors, figures: () => ask(gateway) }, load, rounds);
 }
 
-/** On its embedded PostgreSQL, or in a database of the shared one. */
+/** Starts on its embedded PostgreSQL, or in a database of the shared one. */
 async function startGateway(name: string, file = 'gateway.ts'): Promise<Subject> {
   if (postgres === undefined) return start(name, file, [url]);
   const database = `daypass_bench_${randomUUID().replaceAll('-', '')}`;
@@ -206,7 +208,7 @@ async function compare(load: Load, gateway: Subject, bare: Subject): Promise<voi
   console.log(`  ratio    ${ratio.toFixed(2).padStart(8)} × (aim: at most ${load.aim.toFixed(1)})`);
 }
 
-/** CPU time of translation over passing through, inside the gateway. */
+/** Compares the CPU time of translating with that of passing through, within the gateway. */
 async function compareTranslation(gateway: Subject, translated: Load, passed: Load): Promise<void> {
   for (const load of [translated, passed]) await sendLoad(gateway.port, gateway.key, load);
   const measured: { translated: Measure; passed: Measure }[] = [];

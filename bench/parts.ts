@@ -1,9 +1,9 @@
 /**
- * `npm run bench:parts`: which part of a call's processor time some files take, by V8's sampling profiler in the serving process. Both come
- * from the same samples, so that what else the machine does touches both alike: a part of a hundredth is seen where pairs of whole calls
- * differ by five. Without names: the files that make and compare digests, sessions and names of models.
+ * `npm run bench:parts`: what share of a call's CPU time is spent in some files, according to V8's sampling profiler in the serving
+ * process. Both figures come from the same samples, so the machine's other load affects them alike: a share of one percent shows up where
+ * pairs of whole calls differ by five. If no files are named: those that create and compare digests, sessions and model names.
  *
- *     npm run bench:parts -- [--rounds 5] [FILE…]       parts of paths of the checkout
+ * npm run bench:parts -- [--rounds 5] [FILE…]       parts of paths in the checkout
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ const usual = [
   'plugins/upstream/routing/same-model.ts',
   'core/gateway/model-call/key-closures.ts',
 ];
-/** Of no function: the loop waits, or nothing is known. */
+/** In no function: the loop is waiting, or nothing is known. */
 const idle = '(idle)';
 
 const { values: options, positionals } = parseArgs({
@@ -29,7 +29,7 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
 });
 const files = positionals.length > 0 ? positionals : usual;
-/** With more than one route, so that a session is derived. */
+/** More than one route, so that a session is derived. */
 const measured = loads
   .filter(({ name }) => name === 'small chat call' || name === 'stream of 200 events')
   .map((load) => ({ ...load, body: load.body.replace('"bench"', '"bench-choice"') }));
@@ -79,7 +79,10 @@ interface Profile {
   readonly timeDeltas: readonly number[]; // µs
 }
 
-/** Time of the main thread, and in the files and what they call, µs. The outermost of them counts. */
+/**
+ * Returns the main thread's time, in total and in the files including what they call, µs. If several of the files are on the stack, the
+ * outermost counts.
+ */
 function readProfile({ nodes, samples, timeDeltas }: Profile): { busy: number; inFiles: Map<string, number> } {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const fileOf = new Map<number, string | undefined>();
@@ -93,7 +96,8 @@ function readProfile({ nodes, samples, timeDeltas }: Profile): { busy: number; i
   const inFiles = new Map<string, number>(files.map((file) => [file, 0]));
   let busy = 0;
   for (const [index, id] of samples.entries()) {
-    // A sample stands for the time until the next one, without that of other processes: one that waits for a core has no samples.
+    // A sample stands for the time until the next one, except for time in which other processes ran: a thread that waits for a core is not
+    // sampled.
     const time = Math.min(timeDeltas[index + 1] ?? 0, 2 * interval);
     if (byId.get(id)?.callFrame.functionName === idle) continue;
     busy += time;
@@ -104,7 +108,7 @@ function readProfile({ nodes, samples, timeDeltas }: Profile): { busy: number; i
 }
 
 interface Answer {
-  readonly id?: number; // missing of events
+  readonly id?: number; // missing in events
   readonly result?: unknown;
   readonly error?: { readonly message: string };
 }
@@ -114,7 +118,7 @@ interface Profiler {
   close(): void;
 }
 
-/** Speaks to the inspector of a process. */
+/** Connects to a process's inspector. */
 async function attach(inspector: string): Promise<Profiler> {
   const socket = new WebSocket(inspector);
   const answers = new Map<number, (answer: Answer) => void>();
@@ -141,7 +145,7 @@ async function attach(inspector: string): Promise<Profiler> {
 
 interface Started extends Ready {
   readonly child: ChildProcess;
-  /** URL of its inspector. */
+  /** URL of the process's inspector. */
   readonly inspector: string;
 }
 
@@ -153,7 +157,7 @@ async function start(file: string, parameters: string[]): Promise<Started> {
     const [, url = inspector] = /Debugger listening on (ws:\S+)/.exec(chunk.toString()) ?? [];
     inspector = url;
   });
-  // It is named long before the process is ready.
+  // The inspector's URL is printed long before the process is ready.
   const [ready] = (await once(child, 'message', { signal: AbortSignal.timeout(60_000) })) as [Ready];
   return { ...ready, child, inspector };
 }

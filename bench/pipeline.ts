@@ -1,7 +1,10 @@
 /** So high that no load reaches it. */
 const unreached = 1_000_000;
 
-/** All seven stages, and the route to the upstream of the benchmark, as gateway.yaml has them. @param upstream URL */
+/**
+ * Returns all seven stages and the route to the benchmark's upstream, in the form of gateway.yaml.
+ * @param upstream URL
+ */
 export function benchPipeline(upstream: string): string {
   return `
 pipeline:

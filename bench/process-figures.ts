@@ -5,23 +5,23 @@ import { type Counts, startCounting } from './counted/counters.ts';
 /** The figures that a measured process reports to the benchmark. */
 export interface Figures {
   readonly cpu: number; // µs of user and system time since the start
-  readonly memory: number; // resident bytes
-  readonly allocated: number; // bytes on the JavaScript heap since the start
-  readonly old: number; // bytes in its old generation, which only a full collection of garbage frees
+  readonly memory: number; // resident, bytes
+  readonly allocated: number; // bytes allocated on the JavaScript heap since the start
+  readonly old: number; // bytes in the heap's old generation, which only a full garbage collection frees
 }
 
 export interface Ready {
   readonly port: number;
   readonly key: string;
-  /** Accounts that are signed in; of the gateway only. */
+  /** Accounts that are signed in; only for the gateway. */
   readonly visitors?: readonly { readonly key: string; readonly cookie: string }[];
 }
 
 const { getHeapSpaceStatistics, getHeapStatistics } = v8;
 
 /**
- * Gives others the heap's statistics of now from here on. V8 counts what is left of an area of its heap as allocated when somebody asks
- * for them, and the watch over memory asks ten times a second: 20 MB/s, so that a request would be charged for the time that it takes.
+ * From now on, other callers get the heap statistics of this moment. Each time they are read, V8 counts the unused rest of a heap area as
+ * allocated, and the memory watch reads them ten times a second. That is 20 MB/s, so a request would be charged for the time it takes.
  */
 function freezeHeapStatistics(): void {
   const [heap, spaces] = [getHeapStatistics(), getHeapSpaceStatistics()];
@@ -29,7 +29,7 @@ function freezeHeapStatistics(): void {
   syncBuiltinESMExports();
 }
 
-/** Reports the port and key of this process, then answers each message with its figures, or with counts since it was asked for the first. */
+/** Reports this process's port and key, then answers each message with its figures, or with the counts since they were first requested. */
 export function reportFigures(ready: Ready): void {
   let readCounts: (() => Counts) | undefined;
   process.on('message', (question) => {
@@ -39,7 +39,7 @@ export function reportFigures(ready: Ready): void {
       return;
     }
     if (question === 'collect') globalThis.gc?.();
-    // What survives twice gets into the old generation.
+    // Objects that survive two collections move to the old generation.
     if (question === 'collect young') freezeHeapStatistics();
     if (question === 'collect young') for (let time = 0; time < 2; time++) void globalThis.gc?.({ type: 'minor' });
     const { user, system } = process.cpuUsage();

@@ -1,11 +1,14 @@
-/** A gateway that runs already, such as one in another language. */
+/** A gateway that is already running, such as one in another language. */
 export interface RunningPeer {
   readonly name: string;
   readonly port: number;
   readonly processId: number;
 }
 
-/** @param text `NAME=URL=PID` @throws Error for another text */
+/**
+ * @param text `NAME=URL=PID`
+ * @throws Error for any other text
+ */
 export function readRunningPeer(text: string): RunningPeer {
   const [, name, url, pid] = /^([^=]+)=(http:\/\/127\.0\.0\.1:\d+)=(\d+)$/.exec(text) ?? [];
   if (name === undefined || url === undefined)

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:sockets`: a turn on a WebSocket beside the POST that has the same whole conversation of 100 KB, alternately in one run:
- * processor time of the gateway, time to the first event, also through a slow network, and the memory of idle sockets and of kept
+ * `npm run bench:sockets`: compares a turn on a WebSocket with the POST that sends the same whole conversation of 100 KB, alternating in
+ * one run: CPU time of the gateway, time to the first event (also on a slow network), and the memory of idle sockets and kept
  * conversations.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -22,14 +22,14 @@ const rounds = Number(flags.rounds);
 const turns = Number(flags.turns);
 const idleSockets = Number(flags.idle);
 const concurrency = 8;
-/** Rounds before those that count: V8 compiles for as long, and a gateway that runs has all of it compiled. */
+/** Rounds before measuring. V8 keeps compiling for that long, as it has done in any gateway that is in use. */
 const warmUpRounds = 16;
-/** Bytes of the conversation, in as many items as one of 20 turns has. */
+/** Size of the conversation, in as many items as one of 20 turns has. */
 const items = 40;
 const itemBytes = 2_500;
-/** Ms for which idle sockets are watched: longer than they go without a ping. */
+/** How long idle sockets are watched, ms: longer than the interval between pings. */
 const watched = 30_000;
-/** Of the slow network: ms in each direction, and bytes per second. */
+/** The slow network's ms in each direction, and bytes per second. */
 const slow = { delay: 10, rate: 1_250_000 };
 
 const history = Array.from({ length: items }, (_, index) => ({
@@ -41,7 +41,7 @@ const next = { type: 'message', role: 'user', content: 'Answer briefly.' };
 const options = { store: false };
 const agent = new Agent({ connections: concurrency });
 
-/** A conversation on its own socket. Each turn forks it, so that the history that it continues does not grow. */
+/** A conversation on a socket of its own. Each turn forks it, so that its history does not grow. */
 class Conversation {
   readonly #ws: WebSocket;
   readonly #id: string;
@@ -60,7 +60,7 @@ class Conversation {
     return new Conversation(ws, id.response?.id ?? '', model);
   }
 
-  /** @returns ms to the first event */
+  /** @returns ms until the first event */
   async turn(): Promise<number> {
     const began = performance.now();
     let first = 0;
@@ -101,7 +101,7 @@ async function openSocket(port: number, key: string): Promise<WebSocket> {
   return ws;
 }
 
-/** @throws for an event that is an error */
+/** @throws if an event is an error */
 function ask(ws: WebSocket, members: object, ending: string, onEvent = () => {}): Promise<BenchEvent> {
   ws.send(JSON.stringify({ type: 'response.create', ...members }));
   return new Promise((resolve, reject) => {
@@ -117,7 +117,7 @@ function ask(ws: WebSocket, members: object, ending: string, onEvent = () => {})
   });
 }
 
-/** @returns ms to the first event */
+/** @returns ms until the first event */
 async function post(port: number, key: string, model: string): Promise<number> {
   const began = performance.now();
   const { statusCode, body } = await request(`http://127.0.0.1:${port}/v1/responses`, {
@@ -140,7 +140,7 @@ async function compareTurns(model: string): Promise<void> {
   const bySocket = (index: number) => (conversations[index] as Conversation).turn();
   const byPost = () => post(port, key, model);
   const cpu = { socket: [] as number[], post: [] as number[] };
-  // Many short rounds: what else the machine does changes from one to the next.
+  // Many short rounds, because the machine's other load changes from one to the next.
   for (let round = -warmUpRounds; round < rounds; round++) {
     const socket = await cpuOf(gateway, bySocket);
     const posted = await cpuOf(gateway, byPost);
@@ -159,7 +159,7 @@ async function compareTurns(model: string): Promise<void> {
   report(`${model}: ms to the first event, p50`, median(latency.socket), median(latency.post));
 }
 
-/** µs of processor time for each of so many turns. */
+/** Returns the CPU time per turn, µs. */
 async function cpuOf(child: Child, turn: (worker: number) => Promise<number>): Promise<number> {
   const before = await askFigures(child);
   let left = turns;
@@ -243,7 +243,7 @@ async function openMany(count: number): Promise<WebSocket[]> {
   return sockets;
 }
 
-/** Resident bytes once nothing happens. */
+/** Returns the resident bytes once nothing is happening any more. */
 async function settled(): Promise<number> {
   let memory = 0;
   for (let look = 0; look < 4; look++) {

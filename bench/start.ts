@@ -1,8 +1,8 @@
 /**
- * `npm run bench:start`: from the command to the first answer, on an empty data folder and again with the one that is there, with the
- * embedded PostgreSQL; from there to the first page; and the processor time of `daypass check`. With `--database`, PostgreSQL is
- * already running. With `--installed FOLDER`, the package in the `node_modules` of that folder instead of the sources. Exits with 1
- * when a figure is over its aim. Needs an otherwise idle machine.
+ * `npm run bench:start`: time from the command to the first answer, with an empty data folder and again with an existing one, on the
+ * embedded PostgreSQL; from there to the first page; and the CPU time of `daypass check`. `--database`: PostgreSQL is already running.
+ * `--installed FOLDER`: the package in that folder's `node_modules` instead of the sources. Exits with 1 if a figure exceeds its target.
+ * Needs an otherwise idle machine.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,10 +15,10 @@ import { freePort } from '../test/support/free-port.ts';
 import { execute, startPostgres, withDatabase } from '../test/support/global-postgres.ts';
 
 const times = 7;
-/** Seconds. */
+/** In seconds. */
 const aims = { second: 1.5, page: 0.3, check: 0.5 };
 const databaseName = 'bench_start';
-/** Ms between two requests of a client that waits for the gateway, and in all. */
+/** How often a client that waits for the gateway retries, and for how long, ms. */
 const retry = { after: 10, within: 60_000 };
 const { values: flags } = parseArgs({
   options: { database: { type: 'boolean', default: false }, installed: { type: 'string' } },
@@ -47,7 +47,7 @@ models: { demo: { routes: [demo/demo-chat] } }
 `;
 
 const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-start-'));
-// PostgreSQL may run as another user, which must be able to enter.
+// PostgreSQL may run as a different user, which must be able to enter the folder.
 await chmod(folder, 0o755);
 const file = join(folder, 'gateway.yaml');
 const port = await freePort();
@@ -75,11 +75,11 @@ try {
 }
 process.exit(isOver ? 1 : 0);
 
-/** Seconds. */
+/** In seconds. */
 interface Start {
-  /** From the command to the whole answer of the first model call. */
+  /** From the command to the complete answer to the first model call. */
   readonly answer: number;
-  /** From there to the whole landing page. */
+  /** From there to the complete landing page. */
   readonly page: number;
 }
 
@@ -105,7 +105,7 @@ async function startOnce(): Promise<Start> {
 
 async function firstAnswer(began: number): Promise<void> {
   while (performance.now() - began < retry.within) {
-    // Written by the first start, just before it listens.
+    // The first start writes it just before it listens.
     const key = await readFile(join(folder, 'data', 'demo-key'), 'utf8').catch(() => undefined);
     const answer = key === undefined ? undefined : await ask(key.trim()).catch(() => undefined);
     if (answer?.status === 200) return;
@@ -124,7 +124,7 @@ async function ask(key: string): Promise<Response> {
   return answer;
 }
 
-/** @returns seconds of processor time */
+/** @returns seconds of CPU time */
 function checkOnce(): number {
   const { stderr, status } = spawnSync(
     'bash',

@@ -1,10 +1,8 @@
-/** Figures of many rounds. */
-
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** @param share such as 0.99; between two values, the one in proportion */
+/** @param share such as 0.99; interpolates between neighboring values */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const place = (sorted.length - 1) * share;
@@ -13,7 +11,7 @@ export function quantile(values: readonly number[], share: number): number {
   return low + (high - low) * (place - Math.floor(place));
 }
 
-/** The interval that contains the true median in 95 of 100 runs, by the ranks of a binomial distribution. */
+/** Returns the interval that contains the true median in 95 of 100 runs, from the ranks of a binomial distribution. */
 export function confidence(values: readonly number[]): [low: number, high: number] {
   const sorted = values.toSorted((a, b) => a - b);
   const margin = 0.98 * Math.sqrt(sorted.length);

@@ -1,6 +1,6 @@
 /**
- * The upstream of the benchmark, in a separate process and as cheap as possible. Small calls and large prompts get the
- * same short answer; streams get events of typical size, one every few milliseconds.
+ * The benchmark's upstream, in a separate process and as cheap as possible. Small calls and large prompts get the same short answer;
+ * streams get events of typical size, one every few milliseconds.
  */
 import { createServer, type ServerResponse } from 'node:http';
 
@@ -22,7 +22,7 @@ const answer = JSON.stringify({
 
 const events = 200;
 const interval = 5; // ms
-/** Ms, for streams that are open at the same time: those of the user `slow`. */
+/** For streams that must stay open at the same time, ms: those of the user `slow`. */
 const slowInterval = 1_000;
 
 const server = createServer((request, response) => {
@@ -41,12 +41,12 @@ const server = createServer((request, response) => {
   });
 });
 
-/** The first event of a stream, one word, and the last events, in one format. */
+/** A stream's first event, one word, and last events, in one format. */
 interface EventTexts {
   readonly begin: string;
   /** @param index of the word */
   word(text: string, index: number): string;
-  /** @param text of all words together */
+  /** @param text all words joined */
   end(text: string, words: number): string;
 }
 
@@ -70,7 +70,9 @@ const messagesEvents: EventTexts = {
 };
 
 const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' };
-/** With every member that OpenAI's has, as its events below are all that OpenAI sends, so that nothing is repaired. */
+/**
+ * Has every property that OpenAI's object has, just as the events below are exactly those that OpenAI sends, so that nothing needs repair.
+ */
 const responseObject = {
   id: 'resp_1',
   object: 'response',
@@ -154,7 +156,7 @@ function textsOf(url: string): EventTexts {
   return url.endsWith('/messages') ? messagesEvents : chatEvents;
 }
 
-/** A few events at once, for loads of which the request is to cost most. */
+/** Sends a few events at once, for loads in which the request should cost the most. */
 function answerBriefly(response: ServerResponse, texts: EventTexts): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const words = Array.from({ length: 10 }, (_, index) => ` word${index}`);
@@ -195,7 +197,7 @@ function event(choice: object): string {
 }
 
 server.keepAliveTimeout = 60_000;
-// A gateway that runs already must know the port.
+// A fixed port, because a gateway that is already running must know it.
 server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
   const address = server.address();
   process.send?.({ port: typeof address === 'object' ? address?.port : 0 });

@@ -1,11 +1,10 @@
 /**
- * `npm run bench:workers`: processor time and throughput of one process and of several (`-- --workers 2`) on this machine, in turns;
- * `--load small` for one load. Both have an embedded PostgreSQL and Redis from the PATH, whose processor time is not counted.
+ * `npm run bench:workers`: CPU time and throughput of one process and of several (`-- --workers 2`) on this machine, alternating; `--load
+ * small` for a single load. Each has an embedded PostgreSQL, and Redis from the PATH, whose CPU time is not counted.
  *
- * A process that is busy has many requests in each turn of its event loop, and its code in the caches; so a request costs less the
- * busier its process is. One process and several are therefore compared in two forms: with the same requests, which several
- * processes share, and with the same requests for each process. Both with requests that follow one another (so many at once) and
- * at fixed rates.
+ * A busy process has many requests in each turn of its event loop and its code in the CPU caches, so the busier it is, the less a request
+ * costs. One process and several are therefore compared in two ways: with the same total number of requests, and with the same number per
+ * process. Both are done with a fixed number of requests in flight and at fixed rates.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -20,11 +19,11 @@ import { benchPipeline } from './pipeline.ts';
 import { median } from './statistics.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
-/** Rounds before those that count: V8 compiles for the first 30,000 small calls of each process. */
+/** Rounds before measuring. V8 keeps compiling during the first 30,000 small calls of each process. */
 const warmUps = 10;
-/** Parts of the requests a second that one process answered when they followed one another. */
+/** Shares of the requests per second that one process answered with a fixed number in flight. */
 const rates = [0.3, 0.6, 0.9];
-/** Seconds of a round at a fixed rate: shorter than the quiet time after which a process that waits for its turn collects garbage. */
+/** Seconds of a round at a fixed rate: less than the quiet time after which an idle process collects garbage. */
 const steadyFor = 3;
 const redisPort = 16_399;
 
@@ -41,11 +40,11 @@ interface Subject {
 
 interface Measure {
   readonly cpu: number; // µs per unit
-  readonly throughput: number; // requests a second
+  readonly throughput: number; // requests per second
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-'));
-// PostgreSQL may run as another user, which must be able to enter.
+// PostgreSQL may run as a different user, which must be able to enter the folder.
 await chmod(folder, 0o755);
 const redis = spawn('redis-server', ['--port', String(redisPort), '--save', ''], { stdio: 'ignore', cwd: folder });
 const upstream = await startChild('upstream.ts', []);
@@ -59,7 +58,7 @@ try {
 }
 process.exit(0);
 
-/** @param database of Redis */
+/** @param database Redis database number */
 async function start(workers: string, database: number): Promise<Subject> {
   const file = join(folder, `${database}.yaml`);
   await writeFile(
@@ -110,11 +109,11 @@ async function compare(load: Load): Promise<void> {
   }
 }
 
-/** @returns medians of one process */
+/** @returns medians for one process */
 async function report(name: string, take: (subject: Subject) => Promise<Measure>): Promise<Measure> {
   const pairs: { readonly one: Measure; readonly several: Measure }[] = [];
   for (let round = 0; round < rounds; round++) {
-    // The order alternates, so that a machine that becomes slower does not favour either.
+    // The order alternates, so that a machine that slows down favors neither.
     if (round % 2 === 0) pairs.push({ one: await take(one), several: await take(several) });
     else pairs.push({ several: await take(several), one: await take(one) });
   }
@@ -126,7 +125,7 @@ async function report(name: string, take: (subject: Subject) => Promise<Measure>
   return { cpu: middle('one', 'cpu'), throughput: middle('one', 'throughput') };
 }
 
-/** @param rate requests a second; without it they follow one another */
+/** @param rate requests per second; undefined for a fixed number in flight */
 async function measure({ process: { pid }, port, key }: Subject, load: Load, rate?: number): Promise<Measure> {
   const before = cpuOf(pid as number);
   const began = performance.now();
@@ -139,7 +138,7 @@ async function measure({ process: { pid }, port, key }: Subject, load: Load, rat
   };
 }
 
-/** µs of a process and of the Node.js processes that it has started. */
+/** Returns the CPU time of a process and of the Node.js processes that it started, µs. */
 function cpuOf(pid: number): number {
   if (readFileSync(`/proc/${pid}/comm`, 'utf8') === 'postgres\n') return 0;
   let sum = 0;

@@ -1,25 +1,25 @@
 import { createHook } from 'node:async_hooks';
 
-/** What one process has done between two calls. */
+/** What a process did between two calls. */
 export interface Counts {
   readonly promises: number;
   readonly timers: number; // timeouts and immediates
-  /** Bytes of a long body that were read or written by calls of the engine and of Node, or walked in JavaScript. */
+  /** Bytes of long bodies that calls of V8 and Node read or wrote, or that JavaScript iterated over. */
   readonly walked: number;
-  /** Bytes outside of the heap that were freed without a collection of garbage. */
+  /** Bytes outside the heap that were freed without garbage collection. */
   readonly freed: number;
 }
 
-/** Characters of a text, or bytes of a buffer, from which it counts as a part of a long body. */
+/** From this many characters or bytes on, a text or buffer counts as part of a long body. */
 const long = 16_384;
 
 type Callable = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * Counts what the process does from now on, whatever else the machine does. It becomes slower by that, so this is for a process
- * whose time is not measured.
+ * Counts what the process does from now on, independently of the machine's load. Counting slows the process down, so its time must not be
+ * measured.
  *
- * @returns reads the counts so far
+ * @returns a function that returns the counts so far
  */
 export function startCounting(): () => Counts {
   let [promises, timers, walked, freed] = [0, 0, 0, 0];
@@ -29,7 +29,7 @@ export function startCounting(): () => Counts {
       else if (type === 'Timeout' || type === 'Immediate') timers++;
     },
   }).enable();
-  /** @param walks how many characters or bytes a call has read or written */
+  /** @param walks returns how many characters or bytes a call read or wrote */
   const watch = (owner: object, name: string, walks: (self: unknown, args: unknown[], result: unknown) => number) => {
     const members = owner as Record<string, Callable>;
     const original = members[name] as Callable;
@@ -45,7 +45,7 @@ export function startCounting(): () => Counts {
   watch(Buffer, 'from', (_self, [source]) => ofLong(source));
   for (const name of ['latin1Slice', 'utf8Slice']) watch(Buffer.prototype, name, returned);
   watch(Buffer.prototype, 'copy', (_self, _args, copied) => (Number(copied) >= long ? Number(copied) : 0));
-  // Only as far as the search came.
+  // Only up to where the search ended.
   for (const name of ['indexOf', 'includes'] as const) {
     for (const owner of [String.prototype, Buffer.prototype])
       watch(owner, name, (self, [, from = 0], at) => {
@@ -69,7 +69,7 @@ function returned(_self: unknown, _args: unknown[], result: unknown): number {
   return ofLong(result);
 }
 
-/** The length of a text or of bytes that are long; 0 of everything else. */
+/** Returns the length of a text or buffer if it is long, or 0 for anything else. */
 function ofLong(value: unknown): number {
   const isBody = typeof value === 'string' || value instanceof Uint8Array;
   return isBody && value.length >= long ? value.length : 0;

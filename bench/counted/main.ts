@@ -1,6 +1,6 @@
 /**
- * `npm run bench:counted`: what one request makes the gateway do, in numbers that do not depend on how busy the machine is, and
- * fails when one is over its budget (budget.json). `.ci/run` runs it.
+ * `npm run bench:counted`: what one request makes the gateway do, in numbers that do not depend on the machine's load. Fails if one exceeds
+ * its budget (budget.json). `.ci/run` runs it.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import type { Figures, Ready } from '../process-figures.ts';
 import budgets from './budget.json' with { type: 'json' };
 import type { Counts } from './counters.ts';
 
-/** Rounds of a few requests, one at a time. The lowest of a round counts: what runs in the background is not part of a request. */
+/** Rounds of a few requests, one at a time. The lowest round counts, because background work is not part of a request. */
 const rounds = 3;
 const warmUp = 300;
 
@@ -31,7 +31,7 @@ const excesses: string[] = [];
 try {
   const costs = new Map<string, Budget>();
   for (const load of measured) costs.set(load.name, { ...(await systemCalls(load)), ...(await allocations(load)) });
-  // Afterwards: counting makes calls and objects of its own.
+  // Last, because counting itself makes calls and allocates objects.
   for (const load of measured) report(load, { ...costs.get(load.name), ...(await counts(load)) });
 } finally {
   for (const { child } of [gateway, upstream]) await stop(child);
@@ -53,7 +53,7 @@ function report(load: Load, figures: Budget): void {
 async function allocations(load: Load): Promise<Budget> {
   const isEvents = load.unitsPerRequest > 1;
   await send(load, isEvents ? 1 : warmUp);
-  // Of many requests: V8 hands out its heap in areas that are larger than what a few need, and jobs in the background allocate too.
+  // Needs many requests: V8 hands out its heap in areas larger than a few requests need, and background jobs allocate too.
   const { allocated, old } = await lowest(load, () => ask<Figures>('collect young'), isEvents ? 1 : warmUp);
   return { 'heap bytes': allocated, 'old heap bytes': old };
 }
@@ -64,7 +64,7 @@ async function counts(load: Load): Promise<Budget> {
   return { promises, timers, 'passes over the body': walked / length, 'part left to garbage': 1 - freed / length };
 }
 
-/** How much each number grows for a request, or an event. */
+/** Measures by how much each number grows per request or event. */
 async function lowest<T extends object>(load: Load, read: () => Promise<T>, requests = perRound(load)): Promise<T> {
   const grown: Record<string, number>[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -86,7 +86,7 @@ function send(load: Load, requests: number): Promise<void> {
   return sendLoad(gateway.port, gateway.key, load, requests);
 }
 
-/** By strace, where it is installed and allowed to look. */
+/** Counted with strace, if it is installed and permitted. */
 async function systemCalls(load: Load): Promise<Budget> {
   let least = Infinity;
   for (let round = 0; round < 2; round++) {
@@ -97,7 +97,7 @@ async function systemCalls(load: Load): Promise<Budget> {
   return { 'system calls': least / perRound(load) / load.unitsPerRequest };
 }
 
-/** Calls of the thread that runs the event loop. */
+/** Counts the system calls of the event loop's thread. */
 async function traced(work: () => Promise<void>): Promise<number | undefined> {
   const tracer = spawn('strace', ['-c', '-p', String(gateway.child.pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
   let summary = '';
@@ -113,7 +113,7 @@ async function traced(work: () => Promise<void>): Promise<number | undefined> {
   await work();
   tracer.kill('SIGINT');
   await ended;
-  // Share of the time, seconds, µs a call, calls, errors if there were any.
+  // The columns are: share of the time, seconds, µs per call, calls, and errors if there were any.
   const [, , , calls] = /^.*\btotal$/m.exec(summary)?.[0].trim().split(/\s+/) ?? [];
   return calls === undefined ? undefined : Number(calls);
 }

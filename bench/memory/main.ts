@@ -1,7 +1,7 @@
 /**
- * `npm run bench:memory`: resident memory of the gateway's process as `npm start` starts it, with its database outside and beside the bare
- * forwarder: idle a minute after the start, with 1,000 open streams, with 32 bodies of 100 KB at once, and after all of that. Exits with
- * 1 when a figure is over its aim. `-- --against FOLDER` measures another checkout as well. Linux only.
+ * `npm run bench:memory`: resident memory of the gateway's process, started as by `npm start` with an external database, compared with the
+ * bare forwarder: idle a minute after the start, with 1,000 open streams, with 32 bodies of 100 KB at a time, and after all of that. Exits
+ * with 1 if a figure exceeds its target. `-- --against FOLDER` measures another checkout as well. Linux only.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,10 +13,10 @@ import { type Load, loads, sendLoad } from '../load.ts';
 import { ProcessTree } from '../peers/process-tree.ts';
 import { emptyDatabase, startBare, startShop, type Subject } from '../shop/subjects.ts';
 
-/** MB, or a multiple of the bare forwarder's, or of what it was before. */
+/** In MB, or as a multiple of the bare forwarder's memory or of its own before. */
 const aims = { idle: 180, streams: 200, bodies: 1.5, after: 1.2 };
 const openStreams = 1_000;
-/** Ms until a started gateway is at rest, and until one is after a load. */
+/** Ms until a gateway is idle after its start, and after a load. */
 const rest = 60_000;
 
 const { values: flags } = parseArgs({ options: { against: { type: 'string' } } });
@@ -37,7 +37,7 @@ try {
 process.exit(isOver ? 1 : 0);
 
 async function measure(which: { name: string; checkout?: string }): Promise<void> {
-  // The first start of a checkout compiles what later ones find in a cache.
+  // A checkout's first start compiles what later ones find in a cache.
   const first = await startShop(url, await emptyDatabase(postgres.url), 1, which);
   await first[Symbol.asyncDispose]();
   await using gateway = await startShop(url, await emptyDatabase(postgres.url), 1, which);
@@ -70,7 +70,7 @@ async function measure(which: { name: string; checkout?: string }): Promise<void
   );
 }
 
-/** MB at the peak while 32 clients send prompts of 100 KB. */
+/** Returns the peak in MB while 32 clients send prompts of 100 KB. */
 async function peakWithBodies(subject: Subject): Promise<number> {
   const tree = new ProcessTree(subject.usage.processId, true);
   await sendLoad(subject.port, keyOf(subject), large, 200);
@@ -79,7 +79,10 @@ async function peakWithBodies(subject: Subject): Promise<number> {
   return tree.peak / 1_048_576;
 }
 
-/** Opens streams until all of them are open at once. @returns the most resident memory meanwhile, MB */
+/**
+ * Opens streams until all of them are open at the same time.
+ * @returns the highest resident memory in the meantime, MB
+ */
 async function withStreams(gateway: Subject): Promise<number> {
   const agent = new Agent({ connections: openStreams });
   const closing = new AbortController();
@@ -88,7 +91,7 @@ async function withStreams(gateway: Subject): Promise<number> {
       dispatcher: agent,
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${keyOf(gateway)}` },
-      // The upstream writes an event a second: all of them last until they are closed.
+      // The upstream writes one event per second, so all streams last until they are closed.
       body: JSON.stringify({ ...(JSON.parse(stream.body) as object), user: 'slow' }),
       signal: closing.signal,
     });
@@ -109,7 +112,7 @@ function keyOf({ keys: [key] }: Subject): string {
   return key as string;
 }
 
-/** MB. */
+/** In MB. */
 function resident({ usage }: Subject): number {
   return usage.resident() / 1_048_576;
 }

@@ -1,4 +1,4 @@
-/** Models of the seeded records, with their routes: what the benchmarked gateway serves, and what happened before. */
+/** Models and routes in the seeded records. The benchmarked gateway serves the same ones. */
 export const models: Readonly<Record<string, readonly [primary: string, backup: string]>> = {
   'gpt-6-sol': ['openai/gpt-6-sol', 'azure/gpt-6-sol'],
   'gpt-6-luna': ['openai/gpt-6-luna', 'azure/gpt-6-luna'],
@@ -11,14 +11,17 @@ export const models: Readonly<Record<string, readonly [primary: string, backup: 
 /** E-mail address of the account that sees the operator's pages. */
 export const operator = 'operator@example.com';
 
-/** gateway.yaml of the benchmarked gateway. @param upstream URL of the only server that all routes lead to */
+/**
+ * Returns gateway.yaml for the benchmarked gateway.
+ * @param upstream URL of the only server, to which all routes lead
+ */
 export function gatewayYaml(upstream: string): string {
   const names = new Set(
     Object.values(models)
       .flat()
       .map((route) => route.split('/', 1).join()),
   );
-  // A figure from before all records, which are added up.
+  // As of before all records, so that they are all added up.
   const own = [...names].slice(0, 3);
   const asOf = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 10);
   const limits = '{ limit: 1000000, period: 1, burst: 1000000, concurrent: 1000000 }';

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Database } from '#core/platform/database/database.ts';
 
 /**
- * CPU time, in ms, that the database's processes for the gateway have used so far: what is left of a page's time on a machine that
- * does other things too. Undefined where the system has no `/proc`.
+ * Returns the CPU time, in ms, that the database's processes have used for the gateway so far. Unlike elapsed time, it does not depend on
+ * what else the machine does. Undefined if the system has no `/proc`.
  */
 export async function databaseCpu(database: Pick<Database, 'query'>): Promise<number | undefined> {
   const rows = await database.query<{ pid: number }>(
@@ -13,7 +13,7 @@ export async function databaseCpu(database: Pick<Database, 'query'>): Promise<nu
   return times.includes(undefined) ? undefined : times.reduce((sum: number, time) => sum + (time ?? 0), 0);
 }
 
-/** Ms; 0 for a process that has ended. */
+/** Returns ms; 0 if the process has ended. */
 async function cpuOf(pid: number): Promise<number | undefined> {
   if (process.platform !== 'linux') return undefined;
   const text = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '0');

@@ -3,7 +3,7 @@ import { attemptDeltasOf, deltasOf } from '../../migrations/Migration20261122000
 import { clientDeltasOf } from '../../migrations/Migration20261129151010_usage_of_clients.ts';
 import { models } from './catalog.ts';
 
-/** Requests of one day, and who sends them. */
+/** The requests of one day, and who sends them. */
 export interface DayOfRequests {
   readonly accounts: readonly string[];
   /** Epoch ms; the end is exclusive. */
@@ -15,8 +15,8 @@ export interface DayOfRequests {
 const day = 86_400_000; // ms
 
 /**
- * Fills the partition of a day as a separate table, which costs no WAL, and attaches it, which builds its indexes at once. Its
- * usage is what the trigger would have appended.
+ * Fills a day's partition as a separate table, which writes no WAL, then attaches it, which builds its indexes all at once. Its usage is
+ * what the trigger would have appended.
  */
 export async function fillDay(client: pg.Client, filled: DayOfRequests): Promise<void> {
   await client.query('BEGIN');
@@ -27,7 +27,7 @@ export async function fillDay(client: pg.Client, filled: DayOfRequests): Promise
   await client.query('COMMIT');
 }
 
-/** Fills the partition of a day like `fillDay`, but adds no usage. Returns its name. */
+/** Fills a day's partition like `fillDay`, but adds no usage. Returns its name. */
 export async function fillPartition(client: pg.Client, { accounts, start, end, rows }: DayOfRequests): Promise<string> {
   const first = start - (start % day);
   const name = `request_log_${new Date(first).toISOString().slice(0, 10).replaceAll('-', '')}`;
@@ -85,8 +85,8 @@ const columns = [
 ];
 
 /**
- * 30 % of the requests are of the first account, and the others have fewer the later they come. 2 % are lists of models; of
- * the calls 1.5 % are refused, 1 % fail, 1 % are left by the client, 2 % need a second route, and 3 % come from the cache.
+ * 30 % of the requests come from the first account; each later account sends fewer. 2 % are lists of models. Of the calls, 1.5 % are
+ * rejected, 1 % fail, 1 % are abandoned by the client, 2 % need a second route, and 3 % come from the cache.
  */
 const requests = `
   SELECT

@@ -1,4 +1,4 @@
-/** The measured gateway, in a separate process, on the seeded database. */
+/** The measured gateway, in a separate process on the seeded database. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { gatewayYaml } from './catalog.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-pages-'));
 const file = join(folder, 'gateway.yaml');
-// Routes lead nowhere: no page asks them.
+// Routes lead nowhere, because no page calls them.
 await writeFile(file, `listen: { port: 0, notice_period: 0 }\n${gatewayYaml('http://127.0.0.1:9')}`);
 const gateway = await Gateway.start({
   file,

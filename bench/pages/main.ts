@@ -1,8 +1,8 @@
 /**
- * `npm run bench:pages`: time and size of the pages, on 10 million requests over 30 days. A database that is empty is seeded, and the
- * next run finds it again.
+ * `npm run bench:pages`: time and size of the pages with 10 million requests over 30 days. An empty database is seeded; later runs reuse
+ * it.
  *
- *     npm run bench:pages -- [--rows 10000000] [--data data/bench-pages] [--rounds 20] [--only operator/requests]
+ * npm run bench:pages -- [--rows 10000000] [--data data/bench-pages] [--rounds 20] [--only operator/requests]
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,11 +18,11 @@ import { databaseCpu } from './cpu-time.ts';
 import { openSeeded } from './open.ts';
 import { findPages, findVisitors, type VisitedPage, type Visitor } from './visited.ts';
 
-/** Aim for the server's time, p95 in ms, and for the HTML of a page, compressed, in kB. */
+/** Targets: the server's time (p95, ms) and the compressed HTML of a page (kB). */
 const aims = { time: 50, size: 50 };
-/** Ms until the gateway must be ready. */
+/** How long the gateway may take to start, ms. */
 const startTimeout = 60_000;
-/** Ms until it must report its CPU time. */
+/** How long it may take to report its CPU time, ms. */
 const answerTimeout = 10_000;
 
 const { values: options } = parseArgs({
@@ -60,12 +60,12 @@ async function startGateway(url: string): Promise<{ gateway: ChildProcess; port:
 interface Visit {
   readonly status: number;
   readonly time: number; // ms
-  /** Of gateway and database, ms; undefined where it cannot be measured. */
+  /** Of gateway and database, ms; undefined if it cannot be measured. */
   readonly cpu: number | undefined;
   readonly html: Buffer;
 }
 
-/** Rounds over all pages, so that what else the machine does touches them all. */
+/** Each round visits all pages, so that the machine's other load affects them all. */
 async function measure(rounds: number): Promise<void> {
   const load = describeLoad();
   const visits = new Map<VisitedPage, Visit[]>(pages.map((page) => [page, []]));
@@ -83,7 +83,7 @@ async function measure(rounds: number): Promise<void> {
   console.log(`load of the machine: ${load} before, ${describeLoad()} after`);
 }
 
-/** Mean of runnable processes in the last minute. */
+/** Describes the average number of runnable processes in the last minute. */
 function describeLoad(): string {
   return (loadavg()[0] ?? Number.NaN).toFixed(1);
 }
@@ -103,7 +103,7 @@ async function visit({ path, visitor }: VisitedPage): Promise<Visit> {
   return { status: statusCode, time, cpu: used, html };
 }
 
-/** CPU time of the gateway and of its database's processes so far, ms. */
+/** Returns the CPU time that the gateway and its database's processes have used so far, ms. */
 async function cpu(): Promise<number | undefined> {
   const answered = once(gateway, 'message', { signal: AbortSignal.timeout(answerTimeout) });
   gateway.send('figures');
@@ -122,7 +122,7 @@ function describe({ path, visitor }: VisitedPage, visits: readonly Visit[]): str
   const size = gzipSync(last.html).length / 1000;
   const isOver = quantile(times, 0.95) > aims.time || size > aims.size;
   const figures = [
-    first?.time ?? Number.NaN, // fills caches
+    first?.time ?? Number.NaN, // fills the caches
     ...[0.5, 0.95].map((share) => quantile(times, share)),
     ...[0.5, 0.95].map((share) => quantile(cpus, share)),
   ]

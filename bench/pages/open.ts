@@ -7,14 +7,14 @@ import { coreEntities } from '#core/process/entities.ts';
 import { seed } from './seed.ts';
 
 /**
- * The database of DATABASE_URL, or the embedded one in this folder, which the next run finds again. An empty one is filled.
+ * Opens the database at DATABASE_URL, or an embedded one in this folder, which later runs reuse. An empty database is filled.
  *
- * @param rows requests in all, of a database that is filled
+ * @param rows total number of requests if the database is filled
  */
 export async function openSeeded(folder: string, rows: number): Promise<Database> {
   const dataFolder = resolve(folder);
   await mkdir(dataFolder, { recursive: true });
-  // PostgreSQL may run as another user, which must be able to enter.
+  // PostgreSQL may run as a different user, which must be able to enter the folder.
   await chmod(dataFolder, 0o755);
   const url = process.env['DATABASE_URL'];
   const database = await openDatabase({

@@ -12,10 +12,10 @@ const accountCount = 200;
 const ordersOfAccount = 20;
 
 /**
- * Fills an empty, migrated database: accounts with orders, and requests over the last 30 days with their usage. The first
- * account sends 30 % of them; the last one is the operator.
+ * Fills an empty, migrated database with accounts and their orders, and with requests over the last 30 days and their usage. The first
+ * account sends 30 % of the requests; the last one is the operator.
  *
- * @param rows requests in all
+ * @param rows total number of requests
  */
 export async function seed(database: Database, rows: number, report: (line: string) => void): Promise<void> {
   const accounts = await createAccounts(database);
@@ -52,7 +52,7 @@ async function createAccounts(database: Database): Promise<string[]> {
   return accounts;
 }
 
-/** Four of five are paid. */
+/** Four out of five are paid. */
 async function insertOrders(client: pg.Client, accounts: readonly string[]): Promise<void> {
   const orders = accounts.flatMap((account) =>
     Array.from({ length: ordersOfAccount }, (_, index) => ({ id: randomUUIDv7(), account, index })),

@@ -2,7 +2,7 @@ import { listRequests } from '#core/gateway/records/read-requests.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { models, operator } from './catalog.ts';
 
-/** Who looks at a page: accounts by the number of their requests, the operator, or a visitor without an account. */
+/** Who views a page: accounts by how many requests they have, the operator, or a visitor without an account. */
 export type Visitor = 'largest' | 'median' | 'operator' | 'nobody';
 /** Ids of the visitors with accounts. */
 export type Visitors = Readonly<Record<Exclude<Visitor, 'nobody'>, string>>;
@@ -33,7 +33,7 @@ function idOf(account: { readonly id: string } | undefined): string {
   return account.id;
 }
 
-/** The pages that are measured: each with what makes it slow. */
+/** Returns the pages to measure, each in the form that makes it slow. */
 export async function findPages(
   database: Database,
   { largest: accountId, median, operator: least }: Visitors,
@@ -56,7 +56,7 @@ export async function findPages(
     '?time=30d&model=dp%2Fnever-called',
     `?time=30d&before=${old?.id}`,
     `?time=30d&show=errors&before=${old?.id}`,
-    // What no request has.
+    // Matches no request.
     '?time=30d&status=404',
     '?time=30d&show=failover&status=429',
     '?time=30d&show=cached&status=5xx',

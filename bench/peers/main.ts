@@ -1,12 +1,10 @@
 /**
- * `npm run bench:peers`: other gateways that install from a package registry, nginx and the bare forwarder beside this one, in turns
- * in one run: CPU time, added latency, peak memory. Linux only.
+ * `npm run bench:peers`: compares this gateway with others that can be installed from a package registry, with nginx and with the bare
+ * forwarder, alternating in one run: CPU time, added latency, peak memory. Linux only.
  *
- *     npm run bench:peers -- --folder FOLDER     where they are installed, and found the next time
- *     npm run bench:peers -- --rounds 3          of each load; 5 if left out
- *     npm run bench:peers -- nginx LiteLLM       only these
- *     npm run bench:peers -- --upstream-port 9999 --peer NAME=http://127.0.0.1:PORT=PID
- *                                                one that runs already, with a model `bench` at the upstream on that port
+ * npm run bench:peers -- --folder FOLDER     where they are installed; later runs reuse it npm run bench:peers -- --rounds 3          of
+ * each load; default: 5 npm run bench:peers -- nginx LiteLLM       only these npm run bench:peers -- --upstream-port 9999 --peer
+ * NAME=http://127.0.0.1:PORT=PID one that is already running, with a model `bench` at the upstream on that port
  */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
@@ -32,11 +30,11 @@ const { values: flags, positionals: only } = parseArgs({
   },
 });
 const rounds = Number(flags.rounds);
-/** Ms that one round of one gateway takes about. */
+/** How long one round of one gateway takes, roughly, ms. */
 const roundTime = 1_500;
-/** Ms until a gateway answers. */
+/** How long a gateway may take to start, ms. */
 const startTimeout = 180_000;
-/** Requests for latency, one at a time. */
+/** Requests for measuring latency, one at a time. */
 const single = 200;
 
 interface Subject {
@@ -52,7 +50,7 @@ interface Subject {
 
 interface Figures {
   readonly cpu: number; // µs
-  readonly rate: number; // requests a second
+  readonly rate: number; // requests per second
 }
 
 const [small, large, stream] = loads as [Load, Load, Load];
@@ -98,7 +96,7 @@ try {
 }
 process.exit(0);
 
-/** CPU time per request or event, in turns. */
+/** Compares CPU time per request or event, alternating between the gateways. */
 async function compare(load: Load, among: readonly Subject[]): Promise<void> {
   const results = new Map<Subject, Figures[]>();
   const counts = new Map<Subject, number>();
@@ -109,7 +107,7 @@ async function compare(load: Load, among: readonly Subject[]): Promise<void> {
       const fitting = Math.round((rate * roundTime) / 1000);
       counts.set(subject, Math.min(load.requests, Math.max(2 * load.concurrency, fitting)));
       results.set(subject, []);
-      // What the just-in-time compilers need.
+      // Enough for the just-in-time compilers.
       await send(subject, load, counts.get(subject) as number);
     } catch (error) {
       console.log(`${subject.name}: ${load.name}: ${firstLine(error)}`);
@@ -146,7 +144,7 @@ async function measure(subject: Subject, load: Load, requests: number): Promise<
   return { cpu: (subject.processes.cpu - before) / (requests * load.unitsPerRequest), rate: requests / seconds };
 }
 
-/** What each adds to a request that is sent alone, with the requests of all interleaved. */
+/** Compares what each gateway adds to a request that is sent alone, with the requests of all of them interleaved. */
 async function compareLatency(load: Load): Promise<void> {
   const alone = { ...load, concurrency: 1 };
   const times = new Map(
@@ -191,7 +189,7 @@ async function startOwn(name: string, file: string, parameters: string[]): Promi
   return { name, version: process.version, formats: ['chat'], port, key, headers: {}, processes, child };
 }
 
-/** @throws Error with the reason when it cannot be installed or does not answer */
+/** @throws Error with the reason if it cannot be installed or does not respond */
 async function startPeer(peer: Peer): Promise<Subject> {
   const folder = join(flags.folder, peer.name);
   await mkdir(folder, { recursive: true });

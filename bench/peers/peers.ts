@@ -1,4 +1,4 @@
-/** Gateways that can be installed from a package registry, and how each is installed, configured and started. */
+/** Gateways that can be installed from a package registry, and how to install, configure and start each. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -6,20 +6,27 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** Ms for one step of an installation. */
+/** How long one step of an installation may take, ms. */
 const installTimeout = 600_000;
 
-/** Formats of clients that a gateway answers from an upstream with Chat Completions. */
+/** Client formats that a gateway can serve from a Chat Completions upstream. */
 export type ClientFormat = 'chat' | 'messages';
 
 export interface Peer {
   readonly name: string;
   readonly formats: readonly ClientFormat[];
-  /** Installs it in this folder, if it is not there yet. @returns its version @throws Error with the reason */
+  /**
+   * Installs it in this folder unless it is already there.
+   * @returns its version
+   * @throws Error with the reason
+   */
   install(folder: string): Promise<string>;
   /** Starts it on this port, in front of the upstream at this URL. */
   start(folder: string, port: number, upstream: string): Promise<ChildProcess>;
-  /** Headers of its clients besides key and content type. @param upstream URL */
+  /**
+   * Headers that its clients send in addition to key and content type.
+   * @param upstream URL
+   */
   headers?(upstream: string): Readonly<Record<string, string>>;
 }
 
@@ -104,7 +111,7 @@ const portkey: Peer = {
 const claudeCodeRouter: Peer = {
   name: 'claude-code-router',
   formats: ['messages'],
-  // A dependency of version 3.1.1 is not in the registry.
+  // The registry lacks a dependency of version 3.1.1.
   install: (folder) => installPackage(folder, '@musistudio/claude-code-router', '2.0.0'),
   async start(folder, port, upstream) {
     await mkdir(join(folder, '.claude-code-router'), { recursive: true });
@@ -138,7 +145,7 @@ async function execute(program: string, parameters: string[], folder: string): P
   await run(program, parameters, { cwd: folder, timeout: installTimeout, maxBuffer: 16 * 1024 * 1024 });
 }
 
-/** Its output goes to a file in the folder. */
+/** Starts a process whose output goes to a file in the folder. */
 function launch(
   program: string,
   parameters: string[],
@@ -152,7 +159,7 @@ function launch(
   });
 }
 
-/** With the machine's own Node.js, if it has one: Portkey does not stream on the version that this gateway runs on. */
+/** Prefers the machine's own Node.js, if there is one, because Portkey does not stream on the version that this gateway runs on. */
 function environmentOf(own: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
   return { ...process.env, PATH: [...folders, dirname(process.execPath)].join(delimiter), ...own };

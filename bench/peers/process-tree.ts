@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** Ms of one tick in /proc/PID/stat, which Linux fixes at a hundredth of a second for programs. */
+/** Length of a tick in /proc/PID/stat, ms. Linux fixes it at a hundredth of a second for programs. */
 const tick = 10;
 
-/** A process and its descendants, as Linux counts them. Empty once it has ended. */
+/** A process and its descendants, as Linux accounts for them. Empty once the process has ended. */
 export class ProcessTree {
   readonly #root: number;
   readonly #isAlone: boolean;
 
   /**
-   * @param pid of the root
-   * @param isAlone without its descendants
+   * @param pid of the root process
+   * @param isAlone true to leave out its descendants
    */
   constructor(pid: number, isAlone = false) {
     this.#root = pid;
     this.#isAlone = isAlone;
   }
 
-  /** µs of user and system time of the processes that run. */
+  /** User and system time of the processes that are still running, µs. */
   get cpu(): number {
     return sum(this.pids, (pid) => {
       // The name, in parentheses, may contain spaces.
@@ -28,7 +28,7 @@ export class ProcessTree {
     });
   }
 
-  /** Resident bytes at the peak since `resetPeak`. Pages that processes share count for each. */
+  /** Peak resident bytes since `resetPeak`. Pages shared by several processes count for each of them. */
   get peak(): number {
     return sum(this.pids, (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(read(pid, 'status'))?.[1] ?? 0) * 1024);
   }
@@ -37,7 +37,7 @@ export class ProcessTree {
     for (const pid of this.pids) writeFileSync(`/proc/${pid}/clear_refs`, '5');
   }
 
-  /** Ids of the processes, the root first. */
+  /** Ids of the processes, root first. */
   get pids(): number[] {
     if (this.#isAlone) return [this.#root];
     const parents = new Map<number, number>();
@@ -49,7 +49,7 @@ export class ProcessTree {
   }
 }
 
-/** Empty for a process that has ended. */
+/** Returns '' if the process has ended. */
 function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');

@@ -10,17 +10,20 @@ import { ProcessTree } from '../peers/process-tree.ts';
 import { quantile } from '../statistics.ts';
 import { readPostmaster } from './postmaster.ts';
 
-/** Calls in flight, one for each account. */
+/** Calls in flight, one per account. */
 const accounts = 50;
-/** Calls of each account before those that count. */
+/** Calls by each account before measuring begins. */
 const warmingCalls = 400;
-/** Ms in which all records must have reached the database after the last call. */
+/** How long after the last call all records must have reached the database, ms. */
 const shippingTimeout = 120_000;
 
-/** Sends small calls by 50 accounts, each as soon as the one before is answered, and prints rate, tail, processor time and lost records. */
+/**
+ * Sends small calls from 50 accounts, each as soon as the previous one is answered, and prints rate, tail latency, CPU time and lost
+ * records.
+ */
 export async function measureLimit(minutes: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-limit-'));
-  // PostgreSQL may run as another user, which must be able to enter.
+  // PostgreSQL may run as a different user, which must be able to enter the folder.
   await chmod(folder, 0o755);
   const postgres = await EmbeddedPostgres.open(folder, {
     info: () => undefined,
@@ -81,7 +84,7 @@ export async function measureLimit(minutes: number): Promise<void> {
   }
 }
 
-/** Returns the number of records once there are as many as expected, or at the latest after the timeout. */
+/** Returns the number of records as soon as there are as many as expected, or when the timeout expires. */
 async function waitForRecords(database: pg.Client, expected: number): Promise<number> {
   const deadline = performance.now() + shippingTimeout;
   for (;;) {
@@ -96,7 +99,7 @@ async function countRecords(database: pg.Client): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-/** µs of the thread that runs the event loop. */
+/** Returns the CPU time of the event loop's thread, µs. */
 async function threadCpu(pid: number): Promise<number> {
   return Number((await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')).split(' ', 1).join()) / 1000;
 }

@@ -6,12 +6,12 @@ import { startShop, type Subject } from '../shop/subjects.ts';
 import { MemoryGroup } from './memory-group.ts';
 
 const MiB = 1024 * 1024;
-const bodySizes = [1, 2, 4, 8, 12, 16, 20, 24, 28, 31]; // MB; a gateway takes at most 32
-const bodiesAtOnce = [2, 4, 8, 16, 32, 64, 128]; // of 1 MB
+const bodySizes = [1, 2, 4, 8, 12, 16, 20, 24, 28, 31]; // MB; a gateway accepts at most 32
+const bodiesAtOnce = [2, 4, 8, 16, 32, 64, 128]; // of 1 MB each
 const streamsPerStep = 250;
 const maxStreams = 5_000;
 
-/** Raises bodies and open streams until a gateway, which shares this memory with its PostgreSQL, refuses one. */
+/** Sends larger bodies and opens more streams until a gateway, which shares this memory with its PostgreSQL, rejects one. */
 export async function measureMemory(megabytes: number, checkout: string): Promise<void> {
   await using group = new MemoryGroup('daypass-bench-memory', megabytes * MiB);
   const upstream = await startChild('upstream.ts', []);
@@ -39,7 +39,7 @@ interface Last {
   readonly refusal: string | undefined;
 }
 
-/** Tries values in order until one is refused. */
+/** Tries values in order until one is rejected. */
 async function findLast(
   values: readonly number[],
   attempt: (value: number) => Promise<string | undefined>,
@@ -57,7 +57,7 @@ function describe({ served, refusal }: Last, unit: string): string {
   return refusal === undefined ? `${served} ${unit}, all that were tried` : `${served} ${unit} (${refusal})`;
 }
 
-/** Returns the first refusal or failure; undefined if all were served. */
+/** Returns the first rejection or failure, or undefined if all were served. */
 async function sendBodies(gateway: Subject, size: number, count: number): Promise<string | undefined> {
   const body = JSON.stringify({
     model: 'bench',
@@ -79,7 +79,7 @@ async function sendBodies(gateway: Subject, size: number, count: number): Promis
   return results.find((result) => result !== undefined);
 }
 
-/** Opens streams that get an event a second, and keeps them open, until one is refused. */
+/** Opens streams that get an event per second, and keeps them open, until one is rejected. */
 async function countStreams(gateway: Subject): Promise<string> {
   const agent = new Agent({ connections: maxStreams });
   try {

@@ -20,38 +20,38 @@ import { MemoryGroup } from './memory-group.ts';
 import { readPostmaster } from './postmaster.ts';
 
 interface RecordsRun {
-  /** Keeps the database, which is filled once a day. */
+  /** Where the database is kept. It is filled once a day. */
   readonly folder: string;
   /** Records in today's partition before the run. */
   readonly rows: number;
-  /** Records a second. */
+  /** Records per second. */
   readonly rate: number;
   readonly minutes: number;
-  /** Memory of PostgreSQL with its page cache; undefined: without a limit. */
+  /** Memory for PostgreSQL including its page cache; undefined for no limit. */
   readonly megabytes: number | undefined;
 }
 
 const accountCount = 2_000;
-/** Each inserts its records once a second in one statement, like a gateway. */
+/** Each inserts its records once a second in one statement, as a gateway does. */
 const instances = 16;
-/** As the job `usage-rollup`. */
+/** The same as for the `usage-rollup` job. */
 const foldIntervalMs = 20_000;
-/** A checkpoint of a large partition takes a while. */
+/** Long, because a checkpoint of a large partition takes a while. */
 const stopTimeoutMs = 60_000;
 const day = 86_400_000; // ms
 const MiB = 1024 * 1024;
 const log = { info: () => undefined, warn: console.warn, error: console.error };
 
-/** Inserts records at a fixed rate into a large partition, with the statement of a gateway, and prints what PostgreSQL takes for it. */
+/** Inserts records into a large partition at a fixed rate, with a gateway's statement, and prints what PostgreSQL needs for it. */
 export async function measureRecords({ folder, rows, rate, minutes, megabytes: limit }: RecordsRun): Promise<void> {
   const dataFolder = resolve(folder);
   await mkdir(dataFolder, { recursive: true });
-  // PostgreSQL may run as another user, which must be able to enter.
+  // PostgreSQL may run as a different user, which must be able to enter the folder.
   await chmod(dataFolder, 0o755);
   await withDatabase(dataFolder, (database) => fillToday(database, rows));
   if (limit === undefined) return withDatabase(dataFolder, (database) => insertSteadily(database, rate, minutes));
   await using group = new MemoryGroup('daypass-bench-records', limit * MiB);
-  // The pages that filling has cached belong to no group and would be read without the limit.
+  // Pages that filling has cached belong to no group, so they would be read without counting towards the limit.
   await writeFile('/proc/sys/vm/drop_caches', '1');
   await withDatabase(dataFolder, (database, postmaster) => {
     for (const pid of new ProcessTree(postmaster).pids) group.add(pid);
@@ -59,7 +59,7 @@ export async function measureRecords({ folder, rows, rate, minutes, megabytes: l
   });
 }
 
-/** Starts the server unless it runs, and stops it at the end. */
+/** Starts the server unless it is running, and stops it at the end. */
 async function withDatabase(
   dataFolder: string,
   run: (database: Database, postmaster: number) => Promise<void>,
@@ -206,7 +206,7 @@ function pick<T>(values: readonly T[]): T {
   return values[randomInt(values.length)] as T;
 }
 
-/** The line of a call that was served, as the journal has it. */
+/** Returns a served call as a line of the journal. */
 function recordOf(accounts: readonly string[]): string {
   const receivedAt = Date.now();
   const digits = randomBytes(10).toString('hex');

@@ -1,4 +1,4 @@
-/** The customers of the benchmark: each call has the next key. */
+/** The benchmark's customers. Each call uses the next key. */
 import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,10 @@ export interface Target {
   readonly keys: readonly string[];
 }
 
-/** @returns ms to the first piece of the answer's body @throws Error when a status is not 200 */
+/**
+ * @returns ms until the first piece of the answer's body
+ * @throws Error if a status is not 200
+ */
 type Call = (target: Target, body: string) => Promise<number>;
 
 const path = '/v1/chat/completions';
@@ -21,7 +24,7 @@ const undiciAgent = new Agent({ connections: 256, keepAliveTimeout: 2_000 });
 let calls = 0;
 
 const calling: Readonly<Record<Generator, Call>> = {
-  /** Reads each answer, as an SDK does. */
+  /** Reads each answer the way an SDK does. */
   http: (target, body) =>
     new Promise((resolve, reject) => {
       const began = performance.now();
@@ -65,7 +68,7 @@ function headersFor({ keys }: Target): Record<string, string> {
   return { 'content-type': 'application/json', authorization: `Bearer ${keys[calls++ % keys.length]}` };
 }
 
-/** As fast as they are answered, so many at once. */
+/** Calls as fast as answers come, with this many in flight. */
 export async function callAtOnce(by: Generator, target: Target, body: string, count: number, atOnce = 32) {
   let left = count;
   const worker = async () => {
@@ -74,14 +77,17 @@ export async function callAtOnce(by: Generator, target: Target, body: string, co
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** @returns ms to the first piece of each answer */
+/** @returns ms until the first piece of each answer */
 export async function callOneByOne(by: Generator, target: Target, body: string, count: number): Promise<number[]> {
   const times: number[] = [];
   while (times.length < count) times.push(await calling[by](target, body));
   return times;
 }
 
-/** At a rate, however many are in flight. @param rate calls a second */
+/**
+ * Calls at a fixed rate, however many are in flight.
+ * @param rate calls per second
+ */
 export async function callAtRate(by: Generator, target: Target, body: string, count: number, rate: number) {
   const began = performance.now();
   const sent: Promise<number>[] = [];

@@ -28,7 +28,7 @@ import { describeRatios, median, quantile } from '../statistics.ts';
 import { callAtOnce, callAtRate, callOneByOne, type Generator, generators } from './callers.ts';
 import { emptyDatabase, peerAt, startBare, startShop, type Subject } from './subjects.ts';
 
-/** Calls after which a part of a run ends, and whether it is printed: the just-in-time compilers need thousands. */
+/** After how many calls each part of a run ends, and whether it is printed. The just-in-time compilers need thousands of calls. */
 const windows = [
   { from: 1, to: 500 },
   { from: 501, to: 5_000 },
@@ -36,13 +36,13 @@ const windows = [
   { from: 20_001, to: 60_000, isSilent: true },
   { from: 60_001, to: 80_000 },
 ];
-/** Calls right before those of which is said that there was no quiet before. */
+/** Calls sent directly before a part that is to have no quiet time before it. */
 const busyBefore = 20_000;
-/** Calls that make a process warm whose first calls were made one at a time. */
+/** Calls that warm up a process whose first calls were made one at a time. */
 const warming = 5_000;
-/** Rounds from which on pairs of them have an interval. */
+/** From this many rounds on, pairs get a confidence interval. */
 const fewestPairs = 6;
-/** Calls at a rate: enough for the scheduler's figures, and at least some seconds of them. */
+/** Calls at a fixed rate: enough for the scheduler's figures, and for at least this many seconds. */
 const atRate = { calls: 600, seconds: 10 };
 
 const { values: flags } = parseArgs({
@@ -74,11 +74,11 @@ const bodies: Readonly<Record<string, string>> = {
 const body = bodies[flags.load] ?? '';
 if (body === '') throw new Error(`--load is one of ${Object.keys(bodies).join(', ')}`);
 
-/** By what was measured and whom. */
+/** By what was measured, then by subject. */
 type Figures = Map<string, Map<string, number[]>>;
-/** µs a call, or MB, of each round. */
+/** µs per call, or MB, of each round. */
 const figures: Figures = new Map();
-/** Ms to the first piece of each answer, of calls that were made one at a time. */
+/** Ms until the first piece of each answer, for calls made one at a time. */
 const times: Figures = new Map();
 
 const upstream = await startChild('upstream.ts', [flags['upstream-port']]);
@@ -110,12 +110,12 @@ try {
 }
 process.exit(0);
 
-/** Calls that come as fast as they are answered, after nothing has been called for some seconds: nobody's quiet ends another's. */
+/** Makes calls as fast as they are answered, after some seconds without any. One subject's calls do not end another's quiet time. */
 async function measureWindows(quiet: number): Promise<void> {
   await sleep(quiet * 1000);
   for (const subject of subjects) note(`resident, MB, ${quietBefore(quiet)}`, subject, subject.usage.resident() / 1e6);
   for (const subject of subjects) {
-    // What was measured before has been another one's calls, hence quiet for this one.
+    // The previous calls went to another subject, so this one has been quiet.
     if (quiet === 0) await callAtOnce(generator, subject, body, busyBefore);
     for (const { from, to, isSilent = false } of windows.filter((window) => window.to <= Number(flags.calls))) {
       const count = to - from + 1;
@@ -145,7 +145,7 @@ async function measureRate(subject: Subject, rate: number): Promise<void> {
   note(`${rate} a second`, subject, cost);
 }
 
-/** @returns µs a call */
+/** @returns µs per call */
 async function costOf({ usage }: Subject, count: number, work: () => Promise<void>): Promise<number> {
   const before = usage.time();
   await work();
@@ -162,7 +162,7 @@ function add(to: Figures, what: string, name: string, ...values: number[]): void
   bySubject.set(name, [...(bySubject.get(name) ?? []), ...values]);
 }
 
-/** One line for each thing measured: µs a call, and the ratios to both bare forwarders. */
+/** Prints one line per measurement: µs per call, and the ratios to both bare forwarders. */
 function report(): void {
   const how = [`${accounts} accounts`, `calls by ${generator}`, `${flags.rounds} rounds`];
   console.log(`${flags.load}, µs of processor time (× bare of undici, × bare of http); ${how.join(', ')}`);
@@ -179,7 +179,7 @@ function report(): void {
   if (times.size > 0) reportTimes();
 }
 
-/** Each part of a run over the last one of its round, and the gateway over the others: medians of pairs. */
+/** Prints each part of a run relative to the last part of its round, and the gateway relative to the others, as medians of pairs. */
 function reportPairs(): void {
   for (const quiet of flags.quiet.map(Number)) {
     const parts = [...figures].filter(([what]) => what.startsWith('calls') && what.endsWith(quietBefore(quiet)));
@@ -194,7 +194,7 @@ function reportPairs(): void {
   }
 }
 
-/** All calls pooled, and the ratio of the medians of each round. */
+/** Prints figures for all calls together, and the ratio of each round's medians. */
 function reportTimes(): void {
   const warm = times.get('warm');
   for (const [what, bySubject] of times)
@@ -206,7 +206,7 @@ function reportTimes(): void {
     }
 }
 
-/** Of each round. */
+/** Returns the median of each round. */
 function medians(values: readonly number[]): number[] {
   return Array.from({ length: values.length / first }, (_, round) =>
     median(values.slice(round * first, (round + 1) * first)),

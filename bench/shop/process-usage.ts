@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What a process uses, without its children. Linux only. */
+/** The resources that a process uses, without its children. Linux only. */
 export class ProcessUsage {
   readonly processId: number;
   readonly #folder: string;
-  /** µs of each thread when it was seen last: what a thread took that has ended does not vanish. */
+  /** Each thread's µs when last seen, so that the time of threads that have ended is not lost. */
   readonly #threads = new Map<string, number>();
 
   constructor(pid: number) {
@@ -13,15 +13,15 @@ export class ProcessUsage {
   }
 
   /**
-   * µs of processor time since its threads began, as the scheduler counts it: `/proc/PID/stat` counts ticks of 10 ms, which
-   * 500 calls take a few dozen of.
+   * Returns the CPU time since its threads began, µs, as the scheduler counts it. `/proc/PID/stat` counts ticks of 10 ms, of which 500
+   * calls take only a few dozen.
    */
   time(): number {
     for (const thread of readdirSync(`${this.#folder}/task`)) this.#threads.set(thread, this.#of(thread));
     return [...this.#threads.values()].reduce((sum, time) => sum + time, 0);
   }
 
-  /** Bytes of memory. */
+  /** Returns the resident memory in bytes. */
   resident(): number {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`${this.#folder}/status`, 'utf8')) ?? [];
     return Number(kilobytes) * 1024;

@@ -1,4 +1,4 @@
-/** What the benchmark calls: the gateway as `npm start` starts it, the two bare forwarders, and anything else at a URL. */
+/** What the benchmark calls: the gateway as started by `npm start`, the two bare forwarders, and anything else at a URL. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import type { RunningPeer } from '../running-peer.ts';
 import type { Target } from './callers.ts';
 import { ProcessUsage } from './process-usage.ts';
 
-/** Ms until a gateway is ready. */
+/** How long a gateway may take to start, ms. */
 const startTimeout = 120_000;
 
 export interface Subject extends Target, AsyncDisposable {
@@ -25,7 +25,7 @@ export interface Subject extends Target, AsyncDisposable {
   readonly usage: ProcessUsage;
 }
 
-/** @returns the URL of a new database of the server at `url` */
+/** @returns the URL of a new database on the server at `url` */
 export async function emptyDatabase(url: string): Promise<string> {
   const name = `daypass_bench_${randomUUID().replaceAll('-', '')}`;
   await execute(url, `CREATE DATABASE ${name} TEMPLATE template0`);
@@ -38,7 +38,12 @@ export async function startBare(name: string, file: string, upstream: string): P
   return { name, port, keys: ['none'], usage, [Symbol.asyncDispose]: () => stopChild(child) };
 }
 
-/** @param databaseUrl without one, the embedded server @param nodeFlags beside those of `npm start` @param checkout its folder @param launcher command that starts it */
+/**
+ * @param databaseUrl the embedded server is used if it is undefined
+ * @param nodeFlags in addition to those of `npm start`
+ * @param checkout its folder
+ * @param launcher command that starts it
+ */
 export async function startShop(
   upstream: string,
   databaseUrl: string | undefined,
@@ -98,7 +103,7 @@ export function peerAt({ name, port, processId }: RunningPeer): Subject {
   return { name, port, keys: ['none'], usage, [Symbol.asyncDispose]: async () => undefined };
 }
 
-/** @throws Error when it has ended or is not ready in time */
+/** @throws Error if it has ended or is not ready in time */
 async function ready(child: ChildProcess, port: number): Promise<void> {
   const ended = once(child, 'exit').then(([code]) => `it ended with exit code ${code}`);
   const until = performance.now() + startTimeout;
@@ -112,7 +117,7 @@ async function ready(child: ChildProcess, port: number): Promise<void> {
   }
 }
 
-/** With the code of that checkout: its tables may be others. */
+/** Uses that checkout's code, because its tables may differ. */
 async function createKeys(
   checkout: string,
   url: string | undefined,

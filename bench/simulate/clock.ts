@@ -1,6 +1,6 @@
 /**
- * A clock that jumps from timer to timer. While it is installed, the timers, `performance.now` and `Date.now` of this process
- * belong to it, so product code runs as it is. Between two timers, all promises settle that the first one has settled.
+ * A clock that jumps from timer to timer. While it is installed, it replaces this process's timers, `performance.now` and `Date.now`, so
+ * product code runs unchanged. Before the clock jumps, all promises that a timer has settled run to completion.
  */
 
 const realImmediate = setImmediate;
@@ -9,7 +9,7 @@ const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediat
 type Callback = (...values: unknown[]) => void;
 
 interface TimerOptions {
-  /** Ms after which it is called again, and so on. */
+  /** Repeat interval, ms. */
   readonly every?: number | undefined;
   readonly ready?: Promise<unknown> | undefined;
 }
@@ -46,12 +46,12 @@ export class Clock {
   readonly #epoch: number;
   #order = 0;
 
-  /** @param epoch wall time of the beginning, epoch ms */
+  /** @param epoch wall-clock time of the beginning, epoch ms */
   constructor(epoch = Date.UTC(2026, 0, 1)) {
     this.#epoch = epoch;
   }
 
-  /** Calls `run` after so many ms, and not before `ready` has settled: the clock stands still until then. */
+  /** Calls `run` after this many ms, and not before `ready` has settled; until then, the clock stands still. */
   after(milliseconds: number, run: () => void, { every, ready }: TimerOptions = {}): Timer {
     const timer = new Timer(this.now + milliseconds, this.#order++, run, { every, ready });
     this.#push(timer);
@@ -62,13 +62,13 @@ export class Clock {
     return new Promise((resolve) => void this.after(milliseconds, resolve));
   }
 
-  /** Runs timers until this time. */
+  /** Runs timers up to this time. */
   async runUntil(end: number): Promise<void> {
     for (let next = this.#heap[0]; next !== undefined && next.at <= end; next = this.#heap[0]) {
       this.#pop();
       if (next.isCleared) continue;
       this.now = next.at;
-      // Whether or not it must be waited for, nothing else is under way: every run is the same.
+      // Awaited even if it is not needed, so that nothing else is running and every simulation runs the same way.
       await next.ready?.catch(() => undefined);
       next.run();
       if (next.every !== undefined) {
@@ -80,7 +80,7 @@ export class Clock {
     this.now = end;
   }
 
-  /** Takes over the timers and clocks of this process until it is disposed. */
+  /** Replaces this process's timers and clocks until it is disposed. */
   install(random: () => number): Disposable {
     const realRandom = Math.random;
     const realDate = Date.now;
@@ -106,7 +106,7 @@ export class Clock {
         Object.assign(globalThis, real);
         Math.random = realRandom;
         Date.now = realDate;
-        // The own property hid the one of its prototype.
+        // Removing the own property uncovers the one of the prototype.
         delete (performance as Partial<Performance>).now;
       },
     };
@@ -151,7 +151,7 @@ function isBefore(one: Timer, other: Timer): boolean {
   return one.at < other.at || (one.at === other.at && one.order < other.order);
 }
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Generates numbers from 0 to 1, always the same ones for a given seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -6,26 +6,26 @@ import { orderRoutes } from '../../plugins/upstream/routing/route-order.ts';
 import { CallSessions } from '../../plugins/upstream/routing/sessions.ts';
 import type { Clock } from './clock.ts';
 
-/** Ms of an answer, and until its reader sends the next turn, in the mean. */
+/** Mean length of an answer, and mean time until its reader sends the next turn, ms. */
 const answer = 3_000;
 const thinking = 5_000;
 const turns = 20;
 
-/** What one instance knows of sessions and keys. */
+/** What one instance remembers about sessions and keys. */
 interface Knowledge {
   readonly sessions: CallSessions;
   readonly pools: ReadonlyMap<Route, KeyPool>;
 }
 
-/** Conversations whose clients name no session, each turn of which goes to any instance. */
+/** Conversations whose clients name no session. Each turn goes to any instance. */
 export class Conversations {
   readonly #clock: Clock;
   readonly #model: Model;
   readonly #instances: readonly Knowledge[];
-  /** Turns by route and key, all of them. */
+  /** All turns by route and key. */
   readonly uses = new Map<string, number>();
   total = 0;
-  /** Turns with another key than the first of their conversation. */
+  /** Turns that used a different key than the first of their conversation. */
   moved = 0;
 
   constructor(clock: Clock, instances: number, routes: readonly Route[]) {
@@ -37,7 +37,7 @@ export class Conversations {
     }));
   }
 
-  /** One conversation from its first turn to its last. */
+  /** Runs one conversation from its first turn to its last. */
   async run(account: string, opening: string): Promise<void> {
     let first: string | undefined;
     for (let turn = 0; turn < 1 + Math.random() * turns; turn++) {
@@ -50,7 +50,7 @@ export class Conversations {
     }
   }
 
-  /** @returns the key with which the turn was sent */
+  /** @returns the key that the turn used */
   async #ask(account: string, opening: string): Promise<string> {
     const { sessions, pools } = this.#instances[Math.floor(Math.random() * this.#instances.length)] as Knowledge;
     const facts = new Map<unknown, unknown>([

@@ -1,12 +1,12 @@
-/** Ms of one bucket of a series. */
+/** Length of a bucket in a series, ms. */
 const bucket = 100;
 
-/** Counts of what happens, by name and time. */
+/** Counts of events, by name and time. */
 export class Figures {
   readonly #now: () => number;
   readonly #series = new Map<string, number[]>();
 
-  /** @param now ms of the simulation */
+  /** @param now returns ms since the simulation began */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -22,7 +22,10 @@ export class Figures {
     return [...this.#series.keys()];
   }
 
-  /** @param from ms @param until ms */
+  /**
+   * @param from ms
+   * @param until ms
+   */
   total(name: string, from = 0, until = Infinity): number {
     return this.#between(name, from, until).reduce((sum, amount) => sum + amount, 0);
   }
@@ -31,12 +34,12 @@ export class Figures {
     return this.total(name, from, until) / ((until - from) / 1000);
   }
 
-  /** The most in one tenth of a second. */
+  /** Returns the highest count in a tenth of a second. */
   peak(name: string, from = 0, until = Infinity): number {
     return this.#between(name, from, until).reduce((most, amount) => Math.max(most, amount), 0);
   }
 
-  /** Ms from `from` until the start of the last bucket that has any. */
+  /** Returns the ms from `from` to the start of the last non-empty bucket. */
   last(name: string, from: number): number {
     return ((this.#series.get(name)?.length ?? 0) - 1) * bucket - from;
   }
@@ -48,9 +51,9 @@ export class Figures {
 }
 
 /**
- * How many more requests were granted than the limit allows, over any stretch of time.
+ * Returns how many more requests were granted than the limit allows, in the worst time span.
  *
- * @param times of the grants, in order, ms
+ * @param times when requests were granted, in order, ms
  */
 export function overshootOf(
   times: readonly number[],

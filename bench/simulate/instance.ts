@@ -12,9 +12,9 @@ import type { Figures } from './figures.ts';
 import { RedisConnection, scriptedClient } from './redis-connection.ts';
 import type { SimulatedRedis } from './redis-server.ts';
 
-/** Ms between two statements of records: the journal finishes a segment each second. */
+/** Ms between two inserts of records. The journal finishes a segment each second. */
 const recordsEvery = 1_000;
-/** Ms by which the wall clocks of two machines differ at most. */
+/** By how much the wall clocks of two machines may differ, ms. */
 const clockSkew = 20;
 
 export interface Call {
@@ -23,20 +23,20 @@ export interface Call {
   readonly route: Route;
 }
 
-/** What the simulation needs to know of the world outside of the gateway. */
+/** What the simulation needs to know about the world outside the gateway. */
 export interface World {
   readonly clock: Clock;
   readonly redis: SimulatedRedis;
   readonly figures: Figures;
   /** Share of lost packets. */
   readonly loss: number;
-  /** Resolves after the call: false when the upstream has failed. */
+  /** Resolves after the call, to false if the upstream failed. */
   upstream(route: Route): Promise<boolean>;
   onGrant(key: string): void;
   onEnd(key: string): void;
 }
 
-/** One instance of the gateway: the product's limiter, breakers, cache flights and live events over a simulated network. */
+/** One instance of the gateway: the product's limiter, breakers, cache flights and live events on a simulated network. */
 export class Instance {
   readonly name: string;
   readonly shared: RedisShared;
@@ -65,7 +65,7 @@ export class Instance {
   }
 
   static async start(name: string, world: World): Promise<Instance> {
-    // Instances do not start, or beat, in step.
+    // So that instances neither start nor send heartbeats in step.
     await world.clock.wait(Math.random() * 5_000);
     const { clock, redis, loss, figures } = world;
     const connections = [new RedisConnection(clock, redis, loss), new RedisConnection(clock, redis, loss)] as const;
@@ -76,13 +76,13 @@ export class Instance {
     return new Instance(name, world, shared, connections);
   }
 
-  /** Its machine is off. */
+  /** Switches off its machine. */
   die(): void {
     this.isAlive = false;
     for (const connection of this.#connections) connection.die();
   }
 
-  /** One model call, through the parts that share state. */
+  /** Makes one model call through the parts that share state. */
   async call({ key, limits, route }: Call): Promise<void> {
     const { figures, onGrant, onEnd, upstream } = this.#world;
     const take = await this.#limiter.take(key, limits);
@@ -106,7 +106,10 @@ export class Instance {
     this.#accounts.add(key);
   }
 
-  /** A call whose reply is cached for so many seconds. @returns whether it was in the cache */
+  /**
+   * Makes a call whose reply is cached for this many seconds.
+   * @returns whether it was in the cache
+   */
   async cachedCall(key: string, seconds: number, route: Route): Promise<boolean> {
     const found = await joinFlight(this.shared, key, new AbortController().signal).catch(() => undefined);
     if (found !== undefined && 'value' in found) return true;

@@ -1,6 +1,6 @@
 /**
- * `npm run simulate`: limiter, slots, breakers, cache flights and live events of 200 instances at 10,000 requests a second, on a
- * simulated clock and network (docs/scaling.md). Exits with 1 when a figure is over its aim.
+ * `npm run simulate`: limiter, slots, breakers, cache flights and live events of 200 instances at 10,000 requests per second, on a
+ * simulated clock and network (docs/scaling.md). Exits with 1 if a figure exceeds its target.
  */
 import { parseArgs } from 'node:util';
 import { startRedis } from '../../test/support/global-redis.ts';

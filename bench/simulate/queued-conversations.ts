@@ -2,17 +2,17 @@ import { type SlotLimits, type SlotReply, unusedResult } from '#core/platform/sh
 import { FairQueue } from '../../plugins/upstream/capacity/fair-queue.ts';
 import type { Clock } from './clock.ts';
 
-/** Ms for which a vendor keeps an unused prompt. Source: Anthropic and OpenAI docs, "Prompt caching". */
+/** How long a vendor keeps an unused prompt, ms. Source: Anthropic and OpenAI docs, "Prompt caching". */
 const cacheLife = 300_000;
-/** Ms of an answer, and until its reader sends the next turn, in the mean. */
+/** Mean length of an answer, and mean time until its reader sends the next turn, ms. */
 const answer = 12_000;
 const thinking = 20_000;
-/** Maximum wait in ms before a request is refused: the default of `queue.wait`. */
+/** How long a request waits before it is rejected, ms: the default of `queue.wait`. */
 const longestWait = 15_000;
 
 const limits: SlotLimits = { concurrent: 20, requests: Infinity, period: 60_000, waitingByAccount: 50, waiting: 2_000 };
 
-/** How free slots are given out: by the gateway's fair queue, or first come, first served. */
+/** How free slots are assigned: by the gateway's fair queue, or first come, first served. */
 export interface Queue {
   enter(id: string, account: string, now: number): Pick<SlotReply, 'state' | 'expectedMs' | 'grantedIds'>;
   end(id: string, isServed: boolean, now: number): readonly string[];
@@ -48,14 +48,16 @@ export function unfairQueue(): Queue {
   };
 }
 
-/** Accounts with one conversation, and heavy ones with as many as a key may have requests in flight, on an upstream with too few slots. */
+/**
+ * Accounts with one conversation each, and heavy ones with as many as a key may have requests in flight, on an upstream with too few slots.
+ */
 export class QueuedConversations {
   readonly #clock: Clock;
   readonly #queue: Queue;
   readonly #waiting = new Map<string, (isGranted: boolean) => void>();
   #ids = 0;
   turns = 0;
-  /** Turns whose prompt the vendor still had. */
+  /** Turns whose prompt the vendor had still cached. */
   hits = 0;
 
   constructor(clock: Clock, queue: Queue) {
@@ -70,7 +72,7 @@ export class QueuedConversations {
     while (this.#clock.now < until) {
       await this.#turn(account);
       this.turns++;
-      // The first turn of a conversation cannot hit.
+      // A conversation's first turn cannot be a hit.
       if (usedAt > -Infinity && this.#startedAt - usedAt <= cacheLife) this.hits++;
       usedAt = this.#clock.now;
       await this.#clock.wait(-Math.log(1 - Math.random()) * thinking);
@@ -79,7 +81,7 @@ export class QueuedConversations {
 
   #startedAt = 0;
 
-  /** Waits for a slot, as often as it takes, and then for the answer. */
+  /** Waits for a slot, retrying as often as necessary, and then for the answer. */
   async #turn(account: string): Promise<void> {
     for (;;) {
       const id = `${this.#ids++}`;

@@ -4,12 +4,12 @@ import { redisRetryDelay, type ScriptedRedis } from '#core/platform/shared/redis
 import type { Clock } from './clock.ts';
 import { Link, type Peer, type Reply, type SimulatedRedis } from './redis-server.ts';
 
-/** What ioredis rejects commands with while it has no connection. */
+/** The error with which ioredis rejects commands while it has no connection. */
 const notConnected = "Stream isn't writeable and enableOfflineQueue options is false";
 
 /**
- * Stands in for an ioredis client: connects, reconnects with the gateway's delays, fails commands without a connection. It has
- * the commands that the gateway sends.
+ * Stands in for an ioredis client: connects, reconnects with the gateway's delays, and fails commands while disconnected. It supports the
+ * commands that the gateway sends.
  */
 export class RedisConnection extends EventEmitter implements Peer {
   status: 'connecting' | 'ready' | 'close' = 'connecting';
@@ -20,7 +20,7 @@ export class RedisConnection extends EventEmitter implements Peer {
   readonly #server: SimulatedRedis;
   readonly #loss: number;
   #outbound: Link;
-  /** Commands without a reply. */
+  /** Commands that have no reply yet. */
   readonly #waiting = new Set<Reply>();
   /** Subscriptions, which are restored on reconnecting. */
   readonly #subscribed = new Set<string>();
@@ -38,7 +38,7 @@ export class RedisConnection extends EventEmitter implements Peer {
     this.#connect();
   }
 
-  /** Its machine is off: nothing leaves or arrives any more. */
+  /** Switches off its machine: nothing leaves or arrives any more. */
   die(): void {
     this.#isDead = true;
   }
@@ -120,7 +120,7 @@ export class RedisConnection extends EventEmitter implements Peer {
   }
 }
 
-/** The commands of the gateway's client. */
+/** Returns a client with the commands of the gateway's client. */
 export function scriptedClient(connection: RedisConnection): Redis & ScriptedRedis {
   const script =
     (name: string, keys: number) =>

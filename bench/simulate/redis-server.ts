@@ -7,24 +7,24 @@ import type { Figures } from './figures.ts';
 const shared = join(import.meta.dirname, '../../core/platform/shared');
 const prelude = readFileSync(join(import.meta.dirname, 'virtual-time.lua'), 'utf8');
 
-/** µs that Redis works: for a script, for any other command, for each receiver of a message, and for a new connection. */
+/** How long Redis works, µs: on a script, on any other command, per receiver of a message, and on a new connection. */
 const costs = { script: 15, command: 3, receiver: 1, connection: 50 };
-/** Ms of a network round trip that lost a packet: the shortest timeout of TCP. */
+/** Delay of a network round trip that lost a packet, ms: TCP's shortest timeout. */
 const retransmission = 200;
 
-/** One direction of a connection: it keeps the order of what is sent, and a lost packet delays what follows. */
+/** One direction of a connection. It preserves the order of what is sent, and a lost packet delays everything after it. */
 export class Link {
   readonly #clock: Clock;
   readonly #loss: number;
   #lastArrival = 0;
 
-  /** @param loss share of packets */
+  /** @param loss share of lost packets */
   constructor(clock: Clock, loss: number) {
     this.#clock = clock;
     this.#loss = loss;
   }
 
-  /** Delivers after 0.2 ms and more, as on a network within a data centre, and not before `ready`. */
+  /** Delivers after at least 0.2 ms, as on a network within a data center, and not before `ready`. */
   send(deliver: () => void, ready?: Promise<unknown>): void {
     const lost = Math.random() < this.#loss ? retransmission : 0;
     const at = Math.max(this.#lastArrival, this.#clock.now + 0.2 - 0.1 * Math.log(1 - Math.random()) + lost);
@@ -33,14 +33,14 @@ export class Link {
   }
 }
 
-/** A client's end of its connection, as the server uses it. */
+/** The client's end of a connection, as the server uses it. */
 export interface Peer {
   readonly inbound: Link;
   closed(): void;
   message(channel: string, text: string): void;
 }
 
-/** What a peer gets for a command, once the real Redis has replied. */
+/** What a peer receives for a command once the real Redis has replied. */
 interface Answer {
   readonly deliver: () => void;
   readonly ready?: Promise<unknown>;
@@ -51,8 +51,8 @@ interface ScriptClient extends Redis {
 }
 
 /**
- * The Redis of the simulation. Scripts and commands run on a real Redis, in the order in which they arrive here and with the
- * time of the simulation. Connections, time on the processor, and publishing are simulated.
+ * The simulation's Redis. Scripts and commands run on a real Redis, in the order in which they arrive here and with simulated time.
+ * Connections, CPU time and publishing are simulated.
  */
 export class SimulatedRedis implements AsyncDisposable {
   readonly #clock: Clock;
@@ -60,7 +60,7 @@ export class SimulatedRedis implements AsyncDisposable {
   readonly #real: ScriptClient;
   readonly #peers = new Set<Peer>();
   readonly #channels = new Map<string, Set<Peer>>();
-  /** µs of work accepted, on the clock of the simulation. */
+  /** Until when accepted work keeps it busy, µs on the simulated clock. */
   #busyUntil = 0;
   #state: 'up' | 'down' | 'stopped' = 'up';
   readonly #stalled: (() => void)[] = [];
@@ -74,7 +74,7 @@ export class SimulatedRedis implements AsyncDisposable {
       this.#define(name, readFileSync(join(shared, `${name}.lua`), 'utf8'));
   }
 
-  /** Resolves when the real Redis is connected and empty. */
+  /** Resolves once the real Redis is connected and empty. */
   async ready(): Promise<void> {
     await this.#real.flushall();
   }
@@ -83,7 +83,7 @@ export class SimulatedRedis implements AsyncDisposable {
     return this.#state === 'up';
   }
 
-  /** @returns false while connections are refused */
+  /** @returns false if connections are refused */
   connect(peer: Peer, onReady: () => void): boolean {
     if (this.#state === 'down') return false;
     this.#peers.add(peer);
@@ -97,7 +97,7 @@ export class SimulatedRedis implements AsyncDisposable {
   /** @param keys of a script; a plain command has its keys among the parameters */
   receive(peer: Peer, name: string, keys: readonly unknown[], parameters: readonly unknown[], reply: Reply): void {
     this.#work(peer, name === 'Command' ? costs.command : costs.script, () => {
-      // Values are bytes, all other replies are texts and numbers.
+      // Values are bytes; all other replies are texts and numbers.
       const script = `sim${name}${parameters[0] === 'GET' ? 'Buffer' : ''}` as const;
       const time = Math.round(Date.now() * 1000);
       const result = this.#real[script]?.(keys.length, ...keys, ...parameters, time) as Promise<unknown>;
@@ -136,7 +136,7 @@ export class SimulatedRedis implements AsyncDisposable {
     if (peers?.size === 0) this.#channels.delete(channel);
   }
 
-  /** Ends; connections are refused until `start`. What it held in memory is gone. */
+  /** Crashes: connections are refused until `start`, and what was in memory is lost. */
   async kill(): Promise<void> {
     this.#state = 'down';
     const peers = [...this.#peers];
@@ -146,7 +146,7 @@ export class SimulatedRedis implements AsyncDisposable {
     for (const peer of peers) peer.inbound.send(() => peer.closed());
   }
 
-  /** Accepts connections and commands, and answers none until `start`. */
+  /** Accepts connections and commands, but answers none until `start`. */
   stop(): void {
     this.#state = 'stopped';
   }
@@ -161,7 +161,7 @@ export class SimulatedRedis implements AsyncDisposable {
     this.#real.disconnect();
   }
 
-  /** Runs when the commands before it are done; `run` returns what the peer gets. */
+  /** Calls `run` once all earlier commands are done; it returns what the peer receives. */
   #work(peer: Peer, cost: number, run: () => Answer): void {
     if (this.#state === 'stopped') {
       this.#stalled.push(() => this.#work(peer, cost, run));

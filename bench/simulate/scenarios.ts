@@ -7,7 +7,7 @@ import { limits, route, settled, type Simulation } from './simulation.ts';
 export interface Finding {
   readonly what: string;
   readonly value: number;
-  /** The most that is acceptable; undefined for figures that only describe. */
+  /** Highest acceptable value; undefined for figures that only describe. */
   readonly aim?: number;
 }
 
@@ -20,10 +20,10 @@ export interface Scenario {
 
 const second = 1_000; // ms
 const { concurrent = 0 } = limits;
-/** Requests of one key that instances grant by their share because a lost packet has kept a reply for longer than 240 ms. */
+/** How many requests of one key instances may grant from their share because a lost packet delayed a reply by more than 240 ms. */
 const lostReplies = 2;
 
-/** Commands, messages and work of Redis in a stretch of time. */
+/** Returns the commands, messages and work of Redis during a time span. */
 function redisFigures({ figures }: Simulation, from: number, until: number): Finding[] {
   const perSecond = (name: string) => figures.perSecond(name, from, until);
   const perRequest = (name: string) => figures.total(name, from, until) / figures.total('requests', from, until);
@@ -91,7 +91,7 @@ const restart: Scenario = {
     await clock.runUntil(back);
     redis.start();
     await clock.runUntil(back + 8 * second);
-    // The limit before, the limit during and the limit after each outage; at least one request of each instance.
+    // The limits before, during and after each outage, with at least one request per instance.
     const promised = 2 * (Math.max(limits.burst, scale.instances) + limits.burst);
     return [
       { what: 'requests over the rate limit of a key', value: simulation.overshoot(), aim: promised },
@@ -192,7 +192,7 @@ const cache: Scenario = {
       await simulation.anyInstance().cachedCall(key, 3, route);
       longest = Math.max(longest, clock.now - began);
     };
-    /** At any time within four seconds. */
+    /** At random times within four seconds. */
     const askAll = () => {
       for (let account = 0; account < accounts; account++)
         clock.after(Math.random() * 4 * second, () => {
@@ -222,7 +222,7 @@ const cache: Scenario = {
   },
 };
 
-/** Of the routes of a model, which have two keys each. */
+/** Of a model's routes, which have two keys each. */
 const weights = [3, 1, 1];
 
 const conversations: Scenario = {
@@ -261,7 +261,7 @@ const conversations: Scenario = {
   },
 };
 
-/** Accounts of the queue: with one conversation each, and heavy ones with as many as a key may have requests in flight. */
+/** The queue's accounts: light ones with one conversation, and heavy ones with as many as a key may have requests in flight. */
 const queued = { light: 40, heavy: 6, conversations: 8, minutes: 60 };
 
 const queue: Scenario = {

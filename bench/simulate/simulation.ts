@@ -7,36 +7,36 @@ import { SimulatedRedis } from './redis-server.ts';
 
 export interface Scale {
   readonly instances: number;
-  readonly rate: number; // requests a second, over all instances
+  readonly rate: number; // requests per second, over all instances
   readonly seed: number;
 }
 
-/** Until all instances run. */
+/** When all instances are running. */
 export const settled = 8_000; // ms
 /** Share of lost packets. */
 const loss = 0.0002;
-/** Keys that send far more than their limit, over all instances, and their share of the requests. */
+/** Keys that send far more than their limit over all instances, and the share of requests that are theirs. */
 const greedyKeys = 20;
 const greedyShare = 0.1;
-/** Requests a second of any other key: half of its limit. */
+/** Requests per second of any other key: half of its limit. */
 const usualRate = 0.5;
-/** Ms until an answer has ended, in the mean, and until a failure. */
+/** Mean time until an answer ends, and until a failure, ms. */
 const answer = 3_000;
 const failure = 100;
 
 export const limits: Limits = { limit: 60, period: 60, burst: 20, concurrent: 8 };
 export const route = { id: 'upstream/model' } as Route;
 
-/** A gateway of many instances with its clients, its Redis and its upstream. */
+/** A gateway of many instances, with its clients, its Redis and its upstream. */
 export class Simulation {
   readonly clock: Clock;
   readonly redis: SimulatedRedis;
   readonly figures: Figures;
   readonly scale: Scale;
   readonly instances: Instance[] = [];
-  /** The upstream answers nothing but errors. */
+  /** True while the upstream responds only with errors. */
   #isFailing = false;
-  /** Fail the calls that wait for the upstream. */
+  /** Functions that fail the calls waiting for the upstream. */
   readonly #breaks = new Set<() => void>();
   readonly #grants = new Map<string, number[]>();
   readonly #running = new Map<string, number>();
@@ -49,7 +49,10 @@ export class Simulation {
     this.scale = scale;
   }
 
-  /** Runs `work` while the clock of this process is simulated, and stops when it has. @param url of a Redis that is emptied */
+  /**
+   * Runs `work` with a simulated clock in this process until it is done.
+   * @param url of a Redis, which is emptied
+   */
   static async run<T>(url: string, scale: Scale, work: (simulation: Simulation) => Promise<T>): Promise<T> {
     const clock = new Clock();
     const figures = new Figures(() => clock.now);
@@ -64,11 +67,11 @@ export class Simulation {
     });
     await clock.runUntil(settled);
     await Promise.all(starting);
-    // Awaited: what it uses is disposed of afterwards.
+    // Awaited, because what it uses is disposed afterwards.
     return await work(simulation);
   }
 
-  /** From now on the upstream fails; its connections, and with them all running calls, break within 5 ms. */
+  /** From now on the upstream fails. Its connections break within 5 ms, and with them all running calls. */
   breakUpstream(): void {
     this.#isFailing = true;
     for (const fail of this.#breaks) this.clock.after(Math.random() * 5, fail);
@@ -82,14 +85,17 @@ export class Simulation {
     return this.instances.filter(({ isAlive }) => isAlive);
   }
 
-  /** A fifth of the accounts have a page open, on any instance, and three operators. */
+  /** Opens pages on any instance, for a fifth of the accounts and three operators. */
   openPages(): void {
     for (const { bus } of this.instances) bus.listen(() => this.figures.count('news'));
     for (let key = 0; key < this.#usualKeys; key += 5) this.anyInstance().bus.follow(`key-${key}`);
     for (const { bus } of this.instances.slice(0, 3)) bus.follow(undefined);
   }
 
-  /** Sends requests at random times from now on. @param rate a second */
+  /**
+   * Sends requests at random times from now on.
+   * @param rate per second
+   */
   send(rate: number = this.scale.rate): void {
     const next = () => {
       this.call();
@@ -98,7 +104,7 @@ export class Simulation {
     next();
   }
 
-  /** One request of any key to any instance. */
+  /** Sends one request with any key to any instance. */
   call(): void {
     const isGreedy = Math.random() < greedyShare;
     const keys = isGreedy ? greedyKeys : this.#usualKeys;
@@ -118,19 +124,19 @@ export class Simulation {
     return alive[Math.floor(Math.random() * alive.length)] as Instance;
   }
 
-  /** The most requests that a key was granted over its limit; requests at once, over any stretch of time. */
+  /** Returns the most requests that a key was granted above its limit, in any time span. */
   overshoot(): number {
     return [...this.#grants.values()].reduce((most, times) => Math.max(most, overshootOf(times, limits)), 0);
   }
 
-  /** The most requests of one key in flight at once since the last call. */
+  /** Returns the most requests of one key that were in flight since the last call. */
   mostRunning(): number {
     const most = this.#mostRunning;
     this.#mostRunning = 0;
     return most;
   }
 
-  /** @returns false when the call has failed */
+  /** @returns false if the call failed */
   #answer(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     if (this.#isFailing) this.clock.after(failure, () => resolve(false));

@@ -1,9 +1,9 @@
 /**
- * `npm run bench:stores`: what a request, and a running instance, cost in Redis and PostgreSQL, counted by their own statistics:
- * INFO commandstats, pg_stat_wal, pg_stat_database, sizes of relations. These do not depend on the load of the machine, except for
- * CPU times and for how many records share a statement. docs/scaling.md has the figures.
+ * `npm run bench:stores`: what a request and a running instance cost in Redis and PostgreSQL, according to their own statistics: INFO
+ * commandstats, pg_stat_wal, pg_stat_database, sizes of relations. These do not depend on the machine's load, except for CPU times and for
+ * how many records share a statement. docs/scaling.md has the figures.
  *
- *     npm run bench:stores -- --requests 4000
+ * npm run bench:stores -- --requests 4000
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,15 +20,15 @@ import { databaseCpu } from '../pages/cpu-time.ts';
 
 const { values: flags } = parseArgs({ options: { requests: { type: 'string', default: '4000' } } });
 const requests = Number(flags.requests);
-/** Ms between heartbeats of all kinds: what runs anyway is measured over so long. */
+/** How long to measure what runs even without requests, ms; includes heartbeats of all kinds. */
 const idleTime = 40_000;
-/** Ms until the roll-up must have added the last records. */
+/** How long the roll-up may take to add the last records, ms. */
 const foldTimeout = 60_000;
 
 type Counts = ReadonlyMap<string, number>;
 
 const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-stores-'));
-// PostgreSQL may run as another user, which must be able to enter.
+// PostgreSQL may run as a different user, which must be able to enter the folder.
 await chmod(folder, 0o755);
 const quiet = { info: () => undefined, warn: console.warn, error: console.error };
 const postgres = await EmbeddedPostgres.open(folder, quiet);
@@ -47,7 +47,7 @@ try {
   const idle = perUnit(await during(() => sleep(idleTime)), idleTime / 1000);
   report('an instance without requests, per second', idle);
   const keys = [gateway.key, ...(gateway.visitors ?? []).map(({ key }) => key)];
-  /** Spread over all accounts, as the clients of a gateway are. */
+  /** Spreads requests over all accounts, as a gateway's clients do. */
   const send = (load: Load, count: number) =>
     Promise.all(
       keys.map((key) => sendLoad(gateway.port, key, { ...load, concurrency: 1 }, Math.ceil(count / keys.length))),
@@ -86,7 +86,7 @@ try {
 }
 process.exit(0);
 
-/** What the job costs that adds deltas to their hours, when each delta is of another account or model, as at a high rate. */
+/** Reports what the job costs that adds deltas to their hours, with each delta of a different account or model, as at a high rate. */
 async function reportRollUp(): Promise<void> {
   await untilFolded();
   const before = await databaseTime();
@@ -104,7 +104,7 @@ async function reportRollUp(): Promise<void> {
   console.log(`  ${cost.toFixed(2).padStart(10)}  µs of the database's CPU to fold one`);
 }
 
-/** µs of CPU time of the connections to the database; NaN where that cannot be measured. */
+/** Returns the CPU time of the database's connections, µs; NaN if it cannot be measured. */
 async function databaseTime(): Promise<number> {
   return ((await databaseCpu({ query: readRows })) ?? Number.NaN) * 1000;
 }
@@ -113,7 +113,7 @@ async function readRows<Row>(sql: string): Promise<Row[]> {
   return (await database.query(sql)).rows as Row[];
 }
 
-/** What open streams cost while they last: their slots are renewed, their events pass. */
+/** Reports what open streams cost while they last: their slots are renewed and their events pass through. */
 async function reportOpenStreams(keys: readonly string[], stream: Load): Promise<void> {
   const open = 500;
   const memory = async () => (await askFigures(gateway)).memory;
@@ -154,7 +154,7 @@ async function readCounts(): Promise<Counts> {
   return new Map([...(await readRedis()), ...(await readDatabase()), cpu]);
 }
 
-/** Calls by command, their time, and bytes. Commands that scripts call are among them. */
+/** Reads calls by command, their time, and bytes. Includes commands that scripts call. */
 async function readRedis(): Promise<(readonly [string, number])[]> {
   const commands = [...(await redis.info('commandstats')).matchAll(/cmdstat_(\S+?):calls=(\d+),usec=(\d+)/g)]
     .map(([, name = '', calls, usec]) => ({ name, calls: Number(calls), usec: Number(usec) }))
@@ -169,7 +169,7 @@ async function readRedis(): Promise<(readonly [string, number])[]> {
   ];
 }
 
-/** Commands that only scripts call: their time is in that of the scripts. */
+/** Returns true if only scripts call a command; its time is part of theirs. */
 function isNested(name: string): boolean {
   return ['time', 'zremrangebyscore', 'zcard', 'zadd', 'pexpire', 'get', 'set'].includes(name);
 }
@@ -184,7 +184,7 @@ async function readDatabase(): Promise<(readonly [string, number])[]> {
   return Object.entries(rows[0] ?? {}).map(([name, value]) => [`PostgreSQL ${name}`, Number(value)] as const);
 }
 
-/** Bytes with indexes, by table; partitions count as their table. */
+/** Reads bytes including indexes, by table. Partitions count as their table. */
 async function relationSizes(): Promise<Counts> {
   const { rows } = await database.query<{ name: string; size: string }>(`
     SELECT regexp_replace(relname, '_[0-9]{8}$', '') AS name, sum(pg_total_relation_size(oid))::text AS size
@@ -192,7 +192,7 @@ async function relationSizes(): Promise<Counts> {
   return new Map(rows.map(({ name, size }) => [name, Number(size)]));
 }
 
-/** Until the records are in the hours of usage. */
+/** Waits until the records have been added to the hours of usage. */
 async function untilFolded(): Promise<void> {
   const until = performance.now() + foldTimeout;
   // The last records are shipped within a second or two.
@@ -205,7 +205,7 @@ async function untilFolded(): Promise<void> {
   }
 }
 
-/** A checkpoint now, so that the next one, with its full page images, falls into the same place of each measurement. */
+/** Forces a checkpoint, so that the full page images of the next one fall at the same point of each measurement. */
 async function settle(): Promise<void> {
   await database.query('CHECKPOINT');
 }

@@ -2,7 +2,7 @@
  * Builds the package to publish: the sources as JavaScript with source maps, the declarations that other programs can import, and every
  * file that is not TypeScript. Node.js does not strip types under node_modules, so a package cannot contain the sources.
  *
- * node .ci/build.ts [FOLDER]     default: dist; its content is replaced
+ *     node .ci/build.ts [FOLDER]     default: dist; its content is replaced
  */
 import { execFile } from 'node:child_process';
 import { cp, glob, readFile, rm, writeFile } from 'node:fs/promises';

@@ -2,7 +2,7 @@
  * Runs in a tree without a capability (`check-deletion.ts`): validates gateway.yaml, once without the capability's lines and once with its
  * sections, and prints the help of every command. Prints what fails.
  *
- * node .ci/try-commands.ts midtrans '[["telemetry"]]'
+ *     node .ci/try-commands.ts midtrans '[["telemetry"]]'
  */
 import { Command as Parser } from 'commander';
 import { parseDocument } from '#core/config/file/document.ts';

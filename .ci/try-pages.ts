@@ -2,7 +2,7 @@
  * Runs in a tree without a capability (`check-deletion.ts`): starts the gateway with the sample gateway.yaml, calls it with a key, and
  * opens every page as an operator and as a visitor. Prints what fails.
  *
- * node .ci/try-pages.ts postgres://… '[["telemetry"]]'
+ *     node .ci/try-pages.ts postgres://… '[["telemetry"]]'
  */
 import { rm } from 'node:fs/promises';
 import { createAccount } from '#core/business/accounts/accounts.ts';

@@ -3,7 +3,7 @@
  * process. Both figures come from the same samples, so the machine's other load affects them alike: a share of one percent shows up where
  * pairs of whole calls differ by five. If no files are named: those that create and compare digests, sessions and model names.
  *
- * npm run bench:parts -- [--rounds 5] [FILE…]       parts of paths in the checkout
+ *     npm run bench:parts -- [--rounds 5] [FILE…]       parts of paths in the checkout
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

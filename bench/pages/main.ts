@@ -2,7 +2,7 @@
  * `npm run bench:pages`: time and size of the pages with 10 million requests over 30 days. An empty database is seeded; later runs reuse
  * it.
  *
- * npm run bench:pages -- [--rows 10000000] [--data data/bench-pages] [--rounds 20] [--only operator/requests]
+ *     npm run bench:pages -- [--rows 10000000] [--data data/bench-pages] [--rounds 20] [--only operator/requests]
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

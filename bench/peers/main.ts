@@ -2,9 +2,11 @@
  * `npm run bench:peers`: compares this gateway with others that can be installed from a package registry, with nginx and with the bare
  * forwarder, alternating in one run: CPU time, added latency, peak memory. Linux only.
  *
- * npm run bench:peers -- --folder FOLDER     where they are installed; later runs reuse it npm run bench:peers -- --rounds 3          of
- * each load; default: 5 npm run bench:peers -- nginx LiteLLM       only these npm run bench:peers -- --upstream-port 9999 --peer
- * NAME=http://127.0.0.1:PORT=PID one that is already running, with a model `bench` at the upstream on that port
+ *     npm run bench:peers -- --folder FOLDER     where they are installed; later runs reuse it
+ *     npm run bench:peers -- --rounds 3          of each load; default: 5
+ *     npm run bench:peers -- nginx LiteLLM       only these
+ *     npm run bench:peers -- --upstream-port 9999 --peer NAME=http://127.0.0.1:PORT=PID
+ *                                                one that is already running, with a model `bench` at the upstream on that port
  */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';

@@ -2,11 +2,12 @@
  * `npm run bench:scale`: how much one machine can handle, in runs long enough to see it. Linux only; needs an otherwise idle machine.
  * docs/scaling.md has the figures.
  *
- * npm run bench:scale -- limit --minutes 10       small calls as fast as one gateway serves them: rate, tail latency, lost records npm run
- * bench:scale -- records --folder FOLDER --rows 30000000 --rate 2000 --minutes 10 --memory 2048 records of that many requests per second,
- * into a partition with that many rows; the folder is filled once, and PostgreSQL gets that many MB (as root, cgroup v1) npm run
- * bench:scale -- memory --megabytes 512   bodies and streams of a gateway that shares that much memory with its PostgreSQL; `--checkout
- * FOLDER`: those of another version
+ *     npm run bench:scale -- limit --minutes 10       small calls as fast as one gateway serves them: rate, tail latency, lost records
+ *     npm run bench:scale -- records --folder FOLDER --rows 30000000 --rate 2000 --minutes 10 --memory 2048
+ *                                                     records of that many requests per second, into a partition with that many rows; the
+ *                                                     folder is filled once, and PostgreSQL gets that many MB (as root, cgroup v1)
+ *     npm run bench:scale -- memory --megabytes 512   bodies and streams of a gateway that shares that much memory with its PostgreSQL;
+ *                                                     `--checkout FOLDER`: those of another version
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

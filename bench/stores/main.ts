@@ -3,7 +3,7 @@
  * commandstats, pg_stat_wal, pg_stat_database, sizes of relations. These do not depend on the machine's load, except for CPU times and for
  * how many records share a statement. docs/scaling.md has the figures.
  *
- * npm run bench:stores -- --requests 4000
+ *     npm run bench:stores -- --requests 4000
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

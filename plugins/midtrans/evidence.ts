@@ -9,7 +9,7 @@ import {
 import type { JsonObject } from '#core/platform/json.ts';
 import { readCode, readText } from './api.ts';
 import { parseLocalTime } from './local-time.ts';
-import { readRefunds } from './refund.ts';
+import { parseRefunds } from './refund.ts';
 import type { MidtransSettings } from './section.ts';
 
 /** By status in lower case; the status API also returns upper case. */
@@ -41,7 +41,7 @@ export function readEvidence(body: JsonObject, charge: ChargeReference, settings
   const state = readState(body, code);
   if (state !== 'paid' && state !== 'refunded' && state !== 'disputed') return { ...evidence, state };
   const amount = readRupiah(body['gross_amount']);
-  const refunds = readRefunds(body);
+  const refunds = parseRefunds(body);
   return {
     ...evidence,
     // We never charge a fraction of a rupiah, so an operator must look at this payment.

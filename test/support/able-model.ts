@@ -2,11 +2,11 @@ import { inflateSync } from 'node:zlib';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /*
- * A model that does what is asked for in the prompts of the tests: it calls the tools that a prompt names, fills in a schema, counts,
- * finds codes, sees the colours of a picture, thinks, and keeps to limits and stop sequences. It knows nothing of the gateway.
+ * A model that does what the prompts of the tests ask for: it calls the tools that a prompt names, fills in a schema, counts, finds codes,
+ * sees the colors of a picture, thinks, and respects limits and stop sequences. It knows nothing about the gateway.
  */
 
-/** An answer of Chat Completions, in both shapes. */
+/** A Chat Completions answer, both complete and streamed. */
 export interface AbleAnswer {
   whole(): JsonObject;
   chunks(): (JsonObject | '[DONE]')[];
@@ -80,12 +80,12 @@ function tokensOf(text: string): string[] {
   return text.match(/\s*\S+/g) ?? [];
 }
 
-/** Cities and the like that a prompt names. */
+/** Returns the cities and other names in a prompt. */
 function namesIn(prompt: string): string[] {
   return [...prompt.matchAll(/\b(?:in|for|about|city) ([A-Z]\w+)/g)].map(([, name = '']) => name);
 }
 
-/** Of the tools that the prompt names: one call, or one for each name where they are asked for in parallel. */
+/** Calls tools that the prompt names: one of them, or all if parallel calls are requested. */
 function callsFor({ tools, tool_choice: choice, parallel_tool_calls: parallel }: JsonObject, prompt: string) {
   if (choice === 'none') return [];
   const known = objectsIn(tools).map((tool) => tool['function'] as JsonObject);
@@ -112,7 +112,10 @@ function follow({ response_format: format }: JsonObject, prompt: string): string
   return codes.join(', ') || (/\[seen: (.+)\]/.exec(prompt)?.[1] ?? `You said: ${prompt}`);
 }
 
-/** A value that satisfies a schema. @param text of its texts */
+/**
+ * Returns a value that satisfies a schema.
+ * @param text used for its texts
+ */
 function sampleOf(schema: JsonValue | undefined, text = 'something'): JsonValue {
   if (!isJsonObject(schema)) return {};
   const { type, enum: values, items, properties } = schema;
@@ -132,7 +135,7 @@ function textOf(content: JsonValue | undefined): string {
 
 const colours = { red: 'f00', green: '080', blue: '00f', yellow: 'ff0', black: '000', white: 'fff' } as const;
 
-/** The colours in the middle of the quarters of a PNG: 8 bits of each colour, one chunk of pixels, no filters. */
+/** Returns the colors in the middle of a PNG's quarters. Expects 8 bits per color, one chunk of pixels, no filters. */
 function see(url: string): string {
   const png = Buffer.from(url.replace(/^data:image\/png;base64,/, ''), 'base64');
   const start = png.indexOf('IDAT');

@@ -4,31 +4,32 @@ import { hiddenFields, PageClient, signInAt } from './page-client.ts';
 import { listToldActions } from './told-actions.ts';
 
 /*
- * Pages on which an operator does something, over HTTP: who may, what they say about wrong input, what they do and what is recorded of it.
+ * Tests the pages on which an operator does something, over HTTP: who may use them, how they report invalid input, what they do, and what
+ * is recorded.
  */
 
 /** What a page is about. */
 export interface Subject {
   readonly path: string;
-  /** In the record of actions. */
+  /** Its id in the record of actions. */
   readonly id: string;
-  /** What is true of it now. */
+  /** Returns its current state. */
   state(): Promise<unknown>;
 }
 
 export type Fields = Readonly<Record<string, string>>;
 
 export interface ActionPage {
-  /** As it is registered. */
+  /** The path as registered. */
   readonly path: string;
   readonly action: string;
   subject(): Promise<Subject>;
-  /** Input that is refused, and what the page says then. Left out where there is nothing to get wrong. */
+  /** Invalid inputs, and what the page reports for each. Omitted if no input can be invalid. */
   readonly wrong?: readonly (readonly [fields: Fields, message: string])[];
   readonly right: Fields | ((about: Subject) => Promise<Fields>);
-  /** The states before and after it. */
+  /** Its states before and after the action. */
   readonly does: readonly [before: unknown, after: unknown];
-  /** Of the record, where it is not the reason. */
+  /** The recorded note, if it is not the reason. */
   readonly note?: unknown;
 }
 
@@ -37,21 +38,21 @@ export interface ActionPagesWorld {
   readonly gateway: TestGateway;
   readonly ops: PageClient;
   readonly customer: PageClient;
-  /** Address of the operator. */
+  /** The operator's email address. */
   readonly operator: string;
-  /** What a record has where a page does not say more. */
+  /** The reason recorded unless a page specifies another. */
   readonly reason: string;
 }
 
 export interface ServedActionPages extends ActionPagesWorld {
-  /** The gateway.yaml. */
+  /** The content of gateway.yaml. */
   readonly yaml: string;
 }
 
 /**
- * Serves the pages to the tests of the file, with an operator and a customer who are signed in.
+ * Serves the pages for the tests of the file, with an operator and a customer who are signed in.
  *
- * @param sections of gateway.yaml, beside an upstream, a model and the operator
+ * @param sections of gateway.yaml, in addition to an upstream, a model and the operator
  */
 export function useActionPages(sections: string, reason = 'asked for in the chat'): ServedActionPages {
   const operator = 'ops@example.com';
@@ -68,11 +69,11 @@ export function useActionPages(sections: string, reason = 'asked for in the chat
   return world;
 }
 
-/** Where its form is sent. */
+/** The path to which its form is sent. */
 const formOf = ({ path }: Subject) => path.split('?')[0] ?? '';
 const rightOf = (right: ActionPage['right'], about: Subject) => (typeof right === 'function' ? right(about) : right);
 
-/** @param world called in tests: it is open by then */
+/** @param world called within tests, when it is open */
 export function describeActionPages(pages: readonly ActionPage[], world: () => ActionPagesWorld): void {
   const actionsOn = (subject: string) => listToldActions(world().gateway.database, { subject, limit: 20 });
   const openForm = async (about: Subject) => hiddenFields((await world().ops.get(about.path)).text, formOf(about));
@@ -126,7 +127,7 @@ export function describeActionPages(pages: readonly ActionPage[], world: () => A
       const done = await world().ops.post(formOf(about), form);
       expect([done.status, done.location.startsWith('/operator')]).toEqual([303, true]);
       const next = await world().ops.get(done.location);
-      // What is done, or what it has led to.
+      // Either confirms the action or shows its result.
       expect([next.status, next.text.includes('class="flash')]).toEqual([200, true]);
       expect((await world().ops.post(formOf(about), form)).status).toBe(409);
       expect(await about.state()).toEqual(does[1]);

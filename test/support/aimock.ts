@@ -6,21 +6,19 @@ import {
   LLMock,
 } from '@copilotkit/aimock';
 
-/*
- * A third-party mock of the vendors as upstream, so that both sides of the gateway are independent implementations.
- */
+/* A third-party mock of the vendors as upstream, so that the implementations on both sides of the gateway are independent of it. */
 
 export interface Aimock extends AsyncDisposable {
-  /** Without the version: `/v1` follows for OpenAI's and Anthropic's formats, `/v1beta` for Gemini's. */
+  /** Without the version, which is `/v1` for OpenAI's and Anthropic's formats and `/v1beta` for Gemini's. */
   readonly url: string;
-  /** The last request it received. Bodies have the shape of Chat Completions, whatever the path. */
+  /** The last request received. Bodies have the shape of Chat Completions, whatever the path. */
   lastRequest(): JournalEntry | null;
 }
 
-/** The only key that the mock accepts, so an answer proves that the client's key was replaced. */
+/** The only key that the mock accepts, so an answer proves that the gateway replaced the client's key. */
 export const upstreamKey = 'upstream-secret';
 
-/** The usage of every answer, under the names of all vendors. */
+/** The usage in every answer, under the names that all vendors use. */
 const usage = {
   input_tokens: 21,
   output_tokens: 8,
@@ -29,7 +27,7 @@ const usage = {
   totalTokenCount: 29,
 };
 
-/** The calls for a prompt about the weather: in parallel, one of them without arguments. */
+/** The calls in answer to a prompt about the weather: parallel, one without arguments. */
 export const toolCalls = [
   { id: 'call_weather', name: 'get_weather', arguments: '{"city":"Oslo","unit":"celsius"}' },
   { id: 'call_cities', name: 'list_cities', arguments: '{}' },
@@ -38,12 +36,12 @@ export const toolCalls = [
 /** The results of these tools. */
 export const toolResults = { get_weather: '4 degrees', list_cities: 'Oslo, Bergen' } as const;
 
-/** The mock's answer to these results, when each has arrived with its call. */
+/** The mock's answer if each result arrives with its call. */
 export const repeatedResults = toolCalls
   .map(({ name, arguments: input }) => `${name}(${input}) = ${toolResults[name]}`)
   .join('; ');
 
-/** The answers, by the user's message. */
+/** Answers by the user's message. */
 const fixtures: readonly Fixture[] = [
   { match: { userMessage: 'hello' }, response: { content: 'Hello from the mock: ☀ ß 🙂.', usage } },
   { match: { userMessage: 'think' }, response: { content: 'It is 42.', reasoning: 'Six times seven.', usage } },
@@ -59,7 +57,7 @@ const fixtures: readonly Fixture[] = [
   { match: { userMessage: 'lighthouse', endpoint: 'image' }, response: { image: { b64Json: 'aGVsbG8=' } } },
 ];
 
-/** Names the result of each call, so that a lost or mixed-up pair shows. */
+/** Names each call with its result, so that a missing or swapped pair shows. */
 function repeatResults({ messages }: ChatCompletionRequest): FixtureResponse {
   const calls = messages.flatMap((message) => message.tool_calls ?? []);
   const results = messages
@@ -71,13 +69,13 @@ function repeatResults({ messages }: ChatCompletionRequest): FixtureResponse {
   return { content: results.join('; '), usage };
 }
 
-/** Gemini requires objects as results, so a text arrives in one. */
+/** Gemini requires results to be objects, so a text is wrapped in one. */
 function unwrap(result: string): string {
   if (!result.startsWith('{')) return result;
   return String((JSON.parse(result) as { result?: unknown }).result);
 }
 
-/** Repeats the conversation, turn by turn. */
+/** Repeats the conversation turn by turn. */
 function repeatConversation({ messages }: ChatCompletionRequest): FixtureResponse {
   return { content: messages.map(({ role, content }) => `${role}: ${plainText(content)}`).join(' | '), usage };
 }

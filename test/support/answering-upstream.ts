@@ -3,14 +3,14 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { createUpstream } from './faulty-upstream.ts';
 
 export interface AnsweringUpstream extends AsyncDisposable {
-  /** With the version segment: `/chat/completions` is appended. */
+  /** Includes the version segment; `/chat/completions` is appended. */
   readonly baseUrl: string;
 }
 
 const words = 'An upstream of the tests answers every request with these words.'.split(/(?= )/);
 const usage = { prompt_tokens: 5, completion_tokens: words.length, total_tokens: 5 + words.length };
 
-/** A call of the first of these tools, with a text for each argument that it requires; undefined without tools. */
+/** Calls the first of these tools, with a text for each required argument. Undefined if there are none. */
 function callOf(tools: JsonValue | undefined) {
   const [first] = (tools ?? []) as { function: { name: string; parameters?: { required?: string[] } } }[];
   if (first === undefined) return undefined;
@@ -20,8 +20,8 @@ function callOf(tools: JsonValue | undefined) {
 }
 
 /**
- * An upstream that answers in Chat Completions, whole or streamed, and calls the first tool that it is offered. Its models `fail-…` are
- * out of order. For tests of everything around the answer.
+ * An upstream that answers in Chat Completions, complete or streamed, and calls the first tool it is offered. Its `fail-…` models are out
+ * of order. For tests of everything around the answer.
  *
  * @param pause ms before each word of a stream
  */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { BrowserWindow } from './browser.ts';
 
-/** One way of looking at a page. Texts do not change contrast and colours do not change widths, so pairs are enough. */
+/** How to view a page. Texts do not affect contrast and colors do not affect widths, so two views are enough. */
 export interface PageView {
   readonly language: 'en' | 'id';
   readonly theme: 'light' | 'dark';
@@ -11,14 +11,11 @@ export interface PageView {
 
 export interface AuditOptions {
   readonly views?: readonly PageView[];
-  /** Px of windows in which nothing may be wider than the window. */
+  /** Widths of windows, px, in none of which the page may be wider than the window. */
   readonly widths?: readonly number[];
-  /**
-   * The widths of those in which axe looks as well, which takes half a second; by default a laptop in the first view and a phone
-   * in the second.
-   */
+  /** Those widths at which axe also runs, which takes half a second. Default: a laptop in the first view, a phone in the second. */
   readonly axeWidths?: readonly number[];
-  /** Called for each view when the page has loaded, before it is looked at: to open a dialog, to wait for a row. */
+  /** Called for each view once the page has loaded, before the audit: to open a dialog or wait for a row. */
   prepare?(): Promise<void>;
 }
 
@@ -32,7 +29,7 @@ const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 
 const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
-/** Tables that scroll sideways, or hold a number, a time or a state that is cut. */
+/** Tables that scroll sideways, or contain a number, time or state that is cut off. */
 const wideTables = `[
   ...[...document.querySelectorAll('.table')].filter((one) => one.scrollWidth > one.clientWidth + 1)
     .map((one) => 'the table "' + one.innerText.slice(0, 40) + '" is ' + (one.scrollWidth - one.clientWidth) + ' px too wide'),
@@ -43,10 +40,10 @@ const wideTables = `[
 const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * Loads a page in a window and looks for what is wrong with it: violations that axe finds, among them contrast and targets
- * under 24 px; sideways scrolling; violations of the content security policy, errors of scripts and lost files.
+ * Loads a page in a window and finds its faults: what axe finds, including contrast and targets under 24 px; sideways scrolling; violations
+ * of the content security policy, script errors and missing files.
  *
- * @returns a line for each, with how the page was looked at; none for a page that is all right
+ * @returns one line per fault, which says how the page was viewed
  */
 export async function auditPage(
   window: BrowserWindow,
@@ -57,7 +54,7 @@ export async function auditPage(
   const wrong: string[] = [];
   const complaintsBefore = complaints.length;
   const viewport = page.viewportSize();
-  // Only what moves is slowed down or half seen.
+  // Removes animations, during which elements are half visible.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   for (const [index, { language, theme }] of views.entries()) {
     const looked = axeWidths ?? [index === 0 ? 1280 : 360];
@@ -84,18 +81,18 @@ interface Measured {
   readonly tables: readonly string[];
 }
 
-/** In one call: thousands of windows are measured. */
+/** A single call, because thousands of windows are measured. */
 async function measure(page: BrowserWindow['page']): Promise<Measured> {
   const look = async () => (await page.evaluate(`({ excess: ${overflow}, tables: ${wideTables} })`)) as Measured;
   const first = await look();
   if (first.excess <= 0) return first;
-  // A chart follows the window a moment later.
+  // A chart adapts to the window a moment later.
   await page.waitForFunction(`${overflow} <= 0`, undefined, { timeout: 1_000 }).catch(() => undefined);
   return look();
 }
 
 async function runAxe({ page }: BrowserWindow): Promise<string[]> {
-  // As an expression of the debugger: the policy of the page refuses it as a script.
+  // As a debugger expression, because the page's content security policy rejects it as a script.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(await axeSource);
   const run = `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] })`;
   const { violations } = (await page.evaluate(run)) as AxeResults;

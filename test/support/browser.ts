@@ -1,26 +1,26 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { unpackChromium } from './chromium.ts';
 
-/** Ms within which pages must load and elements appear: the machine may be busy. */
+/** How long pages may take to load and elements to appear, ms. The machine may be busy. */
 const patience = 20_000;
 
 /** A real browser, for one test file. */
 export interface TestBrowser extends AsyncDisposable {
-  /** Opens a window without cookies, 1280 by 800 pixels unless `viewport` says otherwise. */
+  /** Opens a window without cookies, 1280 by 800 pixels unless `viewport` sets another size. */
   open(options?: BrowserContextOptions): Promise<BrowserWindow>;
 }
 
 /** A window with its own cookies. */
 export interface BrowserWindow extends AsyncDisposable {
   readonly page: Page;
-  /** What the browser complained about so far: violations of the content security policy, errors of scripts, lost files. */
+  /** What the browser has reported so far: violations of the content security policy, script errors, missing files. */
   readonly complaints: readonly string[];
 }
 
 /** A phone as narrow as the design allows, without the emulation that hides sideways scrolling. */
 export const narrow: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
-/** Starts Chromium. Takes some seconds, the first time on a machine ten. */
+/** Starts Chromium. Takes a few seconds, or ten the first time on a machine. */
 export async function launchBrowser(): Promise<TestBrowser> {
   const { executable, environment } = await unpackChromium();
   const browser = await chromium.launch({
@@ -47,7 +47,7 @@ async function openWindow(browser: Browser, options: BrowserContextOptions = {})
   return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Pixels by which the page is wider than its window; 0 when nothing scrolls sideways. */
+/** Returns by how many pixels the page is wider than its window; 0 if nothing scrolls sideways. */
 export async function sidewaysOverflow(page: Page): Promise<number> {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth } = (globalThis as unknown as { document: DocumentLike }).document.documentElement;
@@ -55,7 +55,7 @@ export async function sidewaysOverflow(page: Page): Promise<number> {
   });
 }
 
-/** What is used of the DOM, whose types are not loaded for code of the server. */
+/** The part of the DOM that is used here. Its types are not loaded for server code. */
 interface DocumentLike {
   readonly documentElement: { readonly scrollWidth: number; readonly clientWidth: number };
 }

@@ -1,4 +1,7 @@
-/** A gateway.yaml for calls that no limit holds up. @param upstreams lines of the section, like `models` */
+/**
+ * Returns a gateway.yaml whose limits no call reaches.
+ * @param upstreams lines of the section, as in `models`
+ */
 export function callYaml(upstreams: readonly string[], models: readonly string[]): string {
   return `
 pipeline:

@@ -8,19 +8,19 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createBrotliDecompress } from 'node:zlib';
 
-/** Chromium as `@sparticuz/chromium` packs it: compressed, with fonts, and with the libraries that a bare system lacks. */
+/** Chromium as packed in `@sparticuz/chromium`: compressed, with fonts and with the libraries that a bare system lacks. */
 export interface Chromium {
   readonly executable: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-// Its exports name neither its package.json nor the archives.
+// The package exports neither its package.json nor the archives.
 const packageFolder = join(fileURLToPath(import.meta.resolve('@sparticuz/chromium')), '..', '..');
 const packed = join(packageFolder, 'bin');
 
 /**
- * Unpacks Chromium into the folder for temporary files, once for each version: later calls of any process find it there.
- * Processes that unpack it at the same time each make a folder, and the first one to be complete is kept.
+ * Unpacks Chromium into the folder for temporary files, once per version; later calls from any process find it there. If several processes
+ * unpack it at the same time, each uses a folder of its own, and the first complete one is kept.
  */
 export async function unpackChromium(): Promise<Chromium> {
   const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
@@ -53,7 +53,7 @@ async function unpackTo(folder: string): Promise<void> {
   }
 }
 
-/** The packed font first, so that pages are equally wide on every machine; code in one of the system, where there is one. */
+/** The packed font comes first, so that pages are equally wide on every machine. Code is in one of the system's fonts, if it has one. */
 function fontsOf(folder: string): string {
   const aliases = ['system-ui', 'sans-serif'].map(
     (family) => `<alias><family>${family}</family><prefer><family>Open Sans</family></prefer></alias>`,
@@ -65,7 +65,7 @@ function fontsOf(folder: string): string {
 `;
 }
 
-/** By way of a file: `tar` may end before it has read the padding of an archive, which breaks a pipe to it. */
+/** Uses a file in between: `tar` may end before it has read an archive's padding, which would break a pipe. */
 async function untar(name: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const archive = join(folder, `${name}.tar`);
@@ -78,7 +78,7 @@ async function untar(name: string, folder: string): Promise<void> {
   await rm(archive);
 }
 
-/** False where the system lacks a library. */
+/** Returns false if the system lacks a library. */
 async function canRun(executable: string): Promise<boolean> {
   return promisify(execFile)(executable, ['--version'], { timeout: 20_000 }).then(
     () => true,

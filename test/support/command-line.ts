@@ -1,19 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { runCommandLine } from '#core/process/command-line.ts';
 
-/** How a command of `gateway` has ended. */
+/** How a `gateway` command ended. */
 export interface EndedCommand {
   readonly code: number;
   readonly out: string;
   readonly errors: string;
 }
 
-/** What the command that runs has printed. Gateways of the same process print meanwhile, and are not part of it. */
+/** What the running command has printed. Gateways in the same process may print meanwhile; their output does not count. */
 const running = new AsyncLocalStorage<{ out: string; errors: string }>();
 
 /**
- * Runs `gateway` in this process, which takes milliseconds where a process takes two seconds. Not for `start`, which installs
- * handlers of signals, and not where the loading of the gateway or its exit matters.
+ * Runs `gateway` in this process, which takes milliseconds, while a process takes two seconds. Not suitable for `start`, which installs
+ * signal handlers, nor if the loading of the gateway or its exit matters.
  *
  * @param environment variables while it runs
  */
@@ -38,7 +38,7 @@ export async function runCommand(
   }
 }
 
-/** Passes what a command prints to `take`, and everything else on. */
+/** Passes a command's output to `take`, and lets everything else through. */
 function divert<Name extends string>(
   writer: Record<Name, (...words: never[]) => unknown>,
   name: Name,

@@ -12,7 +12,7 @@ describe.concurrent('a mock of a concurrent test', () => {
     expect(mock).toHaveBeenCalledOnce();
   });
 
-  // More than run at once: the last begins after the first has made its call.
+  // More tests than run at once, so the last begins after the first has made its call.
   it.each(Array.from({ length: 20 }, (_, index) => index))('begins, test %i', async (index) => {
     await waiting;
     if (index === 19) begin();

@@ -8,8 +8,8 @@ export interface ClosedPort extends AsyncDisposable {
 }
 
 /**
- * A port on loopback that refuses connections. A connection of this process holds it, or the system would soon give it to a
- * listener of another test. Disposed, it is free at once.
+ * Returns a loopback port that refuses connections. A connection of this process occupies it; otherwise the system would soon give it to a
+ * listener of another test. It is free as soon as it is disposed.
  */
 export async function holdClosedPort(): Promise<ClosedPort> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -26,14 +26,14 @@ export async function holdClosedPort(): Promise<ClosedPort> {
     port: localPort,
     async [Symbol.asyncDispose]() {
       const closed = once(holder, 'close');
-      // Without a reset the port would wait for late packets.
+      // Without a reset, the port would wait for late packets.
       holder.resetAndDestroy();
       await closed;
     },
   };
 }
 
-/** A port on loopback that refuses connections as long as this process runs. */
+/** Returns a loopback port that refuses connections as long as this process runs. */
 export async function closedPort(): Promise<number> {
   return (await holdClosedPort()).port;
 }
@@ -44,7 +44,10 @@ export interface SilentPort extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** A port that accepts connections and never answers. @param onConnection called for each of them */
+/**
+ * Opens a port that accepts connections and never responds.
+ * @param onConnection called for each connection
+ */
 export async function createSilentPort(onConnection: () => void = () => undefined): Promise<SilentPort> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
@@ -62,13 +65,10 @@ export interface BlackHole extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Connections that fill the backlog of a listener with a backlog of one, on any Linux. */
+/** How many connections fill the backlog of a listener with a backlog of one, on any Linux. */
 const fillers = 8;
 
-/**
- * A port that answers no SYN, like a firewall that drops packets: the listener of a stopped process, with its backlog
- * full.
- */
+/** Opens a port that answers no SYN, as behind a firewall that drops packets: the listener of a stopped process whose backlog is full. */
 export async function createBlackHole(): Promise<BlackHole> {
   const child = fork(import.meta.filename, ['listen']);
   const [port] = (await once(child, 'message')) as [number];

@@ -1,12 +1,12 @@
-/** A stream of server-sent events, as a page's script reads it. */
+/** A stream of server-sent events, read as a page's script reads it. */
 export interface EventStream extends AsyncDisposable {
   readonly status: number;
   readonly headers: Headers;
-  /** What came so far: names with their data. */
+  /** Events received so far: names and data. */
   readonly events: readonly StreamEvent[];
-  /** Resolves with the first event, among those that came and those to come, for which this holds. */
+  /** Resolves with the first event, past or future, for which `holds` returns true. */
   find(holds: (event: StreamEvent) => boolean): Promise<StreamEvent>;
-  /** Resolves when the server has ended it. */
+  /** Resolves when the server has ended the stream. */
   readonly ended: Promise<void>;
 }
 
@@ -16,7 +16,10 @@ export interface StreamEvent {
   readonly id: string;
 }
 
-/** Opens a stream. @param timeout ms for `find` */
+/**
+ * Opens a stream.
+ * @param timeout ms for `find`
+ */
 export async function openEventStream(
   url: string,
   headers: Record<string, string> = {},

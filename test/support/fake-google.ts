@@ -1,18 +1,18 @@
 import { Events, type MutableRedirectUri, type MutableResponse, OAuth2Server } from 'oauth2-mock-server';
 
-/** Google as far as a sign-in asks it, with a real check of PKCE. */
+/** Google as far as a sign-in uses it, with a real check of PKCE. */
 export interface FakeGoogle extends AsyncDisposable {
   /** For `sign_in: { google: { endpoints } }`. */
   readonly endpoints: { readonly authorize: string; readonly token: string; readonly profile: string };
-  /** What userinfo answers with; changed by tests. */
+  /** The response of userinfo; tests may change it. */
   person: Record<string, unknown>;
-  /** How many tokens it has issued. */
+  /** How many tokens were issued. */
   readonly tokens: () => number;
-  /** The next answers fail, until it is set back to undefined. */
+  /** Makes responses fail until it is set back to undefined. */
   fault: GoogleFault | undefined;
 }
 
-/** What the fake does instead of answering. */
+/** What the fake does instead of responding properly. */
 export type GoogleFault =
   | 'token-500'
   | 'token-refused'
@@ -21,7 +21,7 @@ export type GoogleFault =
   | 'cancelled'
   | 'server-error';
 
-/** Starts it on loopback. */
+/** Starts the fake on loopback. */
 export async function startFakeGoogle(): Promise<FakeGoogle> {
   const server = new OAuth2Server();
   await server.issuer.keys.generate('RS256');

@@ -8,26 +8,26 @@ import {
   type FakeRequest,
 } from './fake-provider.ts';
 
-/** Minutes after the first delivery. */
+/** When notifications are repeated, in minutes after the first delivery. */
 const schedule = [2, 10, 30, 90, 210];
 
 interface MidtransOptions extends FakeOptions {
   readonly serverKey?: string;
   readonly merchantId?: string;
-  /** False: charges have only the address of an image, as the reference page shows them. */
+  /** False: charges contain only the URL of an image, as on the reference page. */
   readonly hasQrString?: boolean;
-  /** True: status texts in capitals, as the status API has shown them for other channels. */
+  /** True: status texts are in upper case, as the status API has returned them for other channels. */
   readonly isLoud?: boolean;
 }
 
-/** Midtrans Core API, QRIS: status codes in bodies, times of GMT+7 without a zone, amounts as `25000.00`. */
+/** Midtrans Core API, QRIS: status codes in bodies, times in GMT+7 without a zone, amounts as `25000.00`. */
 export class FakeMidtrans extends FakeProvider {
   readonly name = 'midtrans';
   readonly serverKey: string;
   readonly merchantId: string;
   readonly #hasQrString: boolean;
   readonly #isLoud: boolean;
-  /** Answers to successful POSTs by idempotency key, for five minutes, across all endpoints. */
+  /** Responses to successful POSTs by idempotency key, kept for five minutes, across all endpoints. */
   readonly #answers = new Map<string, { readonly answer: FakeAnswer; readonly until: number }>();
 
   constructor(options: MidtransOptions = {}) {
@@ -63,7 +63,7 @@ export class FakeMidtrans extends FakeProvider {
     return this.#notificationOf(charge, 'SB-Mid-server-GUESS', this.merchantId);
   }
 
-  /** With the same key: the accounts of a group may share it, and only the merchant id tells them apart. */
+  /** Signed with the same key: the accounts of a group may share it, and only the merchant id tells them apart. */
   foreignOf(charge: FakeCharge): FakeNotification {
     return this.#notificationOf(charge, this.serverKey, 'G999999999');
   }
@@ -182,7 +182,7 @@ export class FakeMidtrans extends FakeProvider {
 
   #notificationOf(charge: FakeCharge, serverKey: string, merchantId: string): FakeNotification {
     const described = { ...this.#describe(charge), merchant_id: merchantId };
-    // The status API says 407 for what has expired, notifications 202.
+    // For an expired charge, the status API returns 407 and notifications contain 202.
     const status_code = described.status_code === '407' ? '202' : described.status_code;
     const signed = `${described.order_id}${status_code}${described.gross_amount}${serverKey}`;
     const signature_key = createHash('sha512').update(signed).digest('hex');
@@ -199,7 +199,7 @@ function codeOf(status: string): string {
   return { pending: '201', expire: '407', deny: '202' }[status] ?? '200';
 }
 
-/** Most answers are HTTP 200, whatever the code in the body. */
+/** Most responses are HTTP 200, whatever the code in the body. */
 function failed(code: number, message: string, status = 200): FakeAnswer {
   return { status, body: { status_code: String(code), status_message: message, id: randomUUID() } };
 }
@@ -212,7 +212,7 @@ function decimals(amount: string | number): string {
   return /\./.test(String(amount)) ? String(amount) : `${amount}.00`;
 }
 
-/** `2026-01-02 10:00:00`, which means GMT+7. */
+/** `2026-01-02 10:00:00`, in GMT+7. */
 function localTime(time: Date): string {
   return new Date(time.getTime() + 7 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
 }

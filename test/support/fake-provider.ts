@@ -4,23 +4,23 @@ import type { AddressInfo } from 'node:net';
 import { fakeQr } from './fake-qr.ts';
 
 /*
- * What the fakes of payment providers share: an HTTP server that can fail in every way, charges and what happens to them,
- * and notifications that are repeated as the provider repeats them.
+ * What the fakes of payment providers have in common: an HTTP server that can fail in every way, charges and what happens to them, and
+ * notifications that are repeated the way the provider repeats them.
  */
 
-/** A charge as its provider knows it. */
+/** A charge as its provider sees it. */
 export interface FakeCharge {
-  /** The gateway's. */
+  /** The gateway's reference. */
   readonly reference: string;
   readonly providerReference: string;
   readonly amount: number;
   readonly qr: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Where its notifications go, when the charge named an address. */
+  /** Where its notifications go, if the charge named a URL. */
   readonly notificationUrl: string | undefined;
   state: FakeState;
-  /** As the provider writes it, `25000.00` for instance; what was paid. */
+  /** What was paid, in the provider's notation, such as `25000.00`. */
   paidAmount?: string;
   currency: string;
   paymentId?: string;
@@ -36,39 +36,39 @@ export interface FakeRefund {
   readonly key: string;
   readonly amount: number;
   readonly createdAt: Date;
-  /** Of which payment, where a charge can have several. */
+  /** Id of the payment, if a charge can have several. */
   readonly paymentId: string | undefined;
   state: 'pending' | 'done' | 'failed';
 }
 
-/** How a payment differs from what was asked. */
+/** How a payment differs from what was requested. */
 export interface FakePayment {
-  /** As the provider writes it; default: the amount of the charge. */
+  /** In the provider's notation; default: the amount of the charge. */
   readonly amount?: string;
   readonly currency?: string;
   readonly issuer?: string;
   readonly at?: Date;
-  /** No notification is sent: it is lost. */
+  /** No notification is sent, as if it were lost. */
   readonly isSilent?: boolean;
 }
 
-/** How money is returned from the dashboard. */
+/** How money is refunded from the dashboard. */
 export interface FakeReturn {
-  /** Default: of the first payment. */
+  /** Default: the first payment. */
   readonly paymentId?: string;
   readonly isSilent?: boolean;
 }
 
-/** How the provider fails to answer. */
+/** How the provider fails to respond. */
 export interface FakeFault {
-  /** In method and path, `POST /v2/charge`; default: every request. */
+  /** Matched against method and path, `POST /v2/charge`; default: every request. */
   readonly on?: RegExp;
   readonly with: 'error' | 'hang' | 'html' | 'cut' | 'reset' | 'rate-limit';
-  /** How often; default: once. */
+  /** How many times; default: once. */
   readonly times?: number;
-  /** True: what was asked happens, and only its answer is lost. */
+  /** True: the request is carried out, and only its response is lost. */
   readonly isApplied?: boolean;
-  /** Seconds that a rate limit names; default: 3. */
+  /** Seconds to wait that a rate limit reports; default: 3. */
   readonly retryAfter?: number;
 }
 
@@ -85,13 +85,13 @@ export interface FakeAnswer {
   readonly body: object;
 }
 
-/** A notification that is sent, with its repetitions. */
+/** A notification, with its repetitions. */
 export interface FakeNotification {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** One attempt to deliver a notification. Status 0: nobody answered in time. */
+/** One attempt to deliver a notification. Status 0: no response in time. */
 export interface FakeDelivery extends FakeNotification {
   readonly url: string;
   readonly status: number;
@@ -100,21 +100,21 @@ export interface FakeDelivery extends FakeNotification {
 }
 
 export interface FakeOptions {
-  /** Where notifications go; a test that starts its gateway later sets `notificationUrl`. */
+  /** Where notifications go. A test that starts its gateway later sets `notificationUrl` then. */
   readonly notificationUrl?: string;
-  /** Ms that a minute of the provider's schedule of repetitions takes; default 10. */
+  /** Ms that one minute of the provider's repetition schedule takes; default: 10. */
   readonly minute?: number;
-  /** Epoch ms; expiry follows it. */
+  /** Returns epoch ms; charges expire by it. */
   readonly now?: () => number;
 }
 
-/** A payment provider on loopback. Subclasses speak the protocol of one of them. */
+/** A payment provider on loopback. Each subclass speaks one provider's protocol. */
 export abstract class FakeProvider implements AsyncDisposable {
   notificationUrl: string | undefined;
   readonly requests: FakeRequest[] = [];
   readonly deliveries: FakeDelivery[] = [];
   readonly charges = new Map<string, FakeCharge>();
-  /** The payload of a charge; a test replaces it by one that lies. */
+  /** Returns the payload of a charge. A test may replace it with a wrong one. */
   qrOf = ({ reference, amount }: Pick<FakeCharge, 'reference' | 'amount'>): string =>
     fakeQr(reference, amount, `FAKE ${this.name.toUpperCase()}`);
   protected readonly now: () => number;
@@ -130,20 +130,20 @@ export abstract class FakeProvider implements AsyncDisposable {
     this.now = now;
   }
 
-  /** Name of its section in gateway.yaml, and what is in it. */
+  /** Name and content of its section in gateway.yaml. */
   abstract readonly name: string;
   abstract readonly section: Readonly<Record<string, unknown>>;
 
   protected abstract answer(request: FakeRequest): FakeAnswer;
-  /** What the provider sends about a charge in its present state. */
+  /** Returns what the provider sends about a charge in its current state. */
   abstract notificationOf(charge: FakeCharge): FakeNotification;
-  /** The same with a signature that is wrong. */
+  /** Returns the same with a wrong signature. */
   abstract forgeryOf(charge: FakeCharge): FakeNotification;
-  /** The same for an account that is not ours, signed by that account. */
+  /** Returns the same for an account that is not ours, signed by that account. */
   abstract foreignOf(charge: FakeCharge): FakeNotification;
-  /** What the provider answers instead: an error of its servers, or a rate limit. */
+  /** Returns the provider's server error or rate limit. */
   protected abstract failure(status: 500 | 429): FakeAnswer;
-  /** Minutes after the first delivery at which it is repeated; the answer decides. */
+  /** Returns when a notification is repeated, in minutes after the first delivery, depending on the status of the response. */
   protected abstract repetitions(status: number): readonly number[];
 
   async listen(): Promise<this> {
@@ -155,14 +155,17 @@ export abstract class FakeProvider implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The newest charge, or the one with this reference of the gateway. @throws when there is none */
+  /**
+   * Returns the newest charge, or the one with this reference of the gateway.
+   * @throws if there is none
+   */
   charge(reference?: string): FakeCharge {
     const charge = reference === undefined ? [...this.charges.values()].at(-1) : this.charges.get(reference);
     if (charge === undefined) throw new Error(`${this.name} has no charge ${reference ?? ''}`);
     return charge;
   }
 
-  /** A wallet pays, at any time: late payments are settled too. */
+  /** Lets a wallet pay, at any time: late payments are settled too. */
   async pay(reference: string, payment: FakePayment = {}): Promise<void> {
     const charge = this.charge(reference);
     charge.paidAmount = payment.amount ?? String(charge.amount);
@@ -182,12 +185,12 @@ export abstract class FakeProvider implements AsyncDisposable {
     await this.#move(reference, 'failed');
   }
 
-  /** The buyer's bank takes the money back. */
+  /** Lets the buyer's bank take the money back. */
   async dispute(reference: string): Promise<void> {
     await this.#move(reference, 'disputed');
   }
 
-  /** Money is returned from the provider's dashboard. */
+  /** Refunds money from the provider's dashboard. */
   async refund(reference: string, amount?: number, options: FakeReturn = {}): Promise<void> {
     const charge = this.charge(reference);
     const key = `dashboard-${charge.refunds.length + 1}`;
@@ -195,7 +198,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     if (options.isSilent !== true) await this.notify(reference);
   }
 
-  /** The buyer's bank confirms a refund that the gateway asked for, or refuses it. */
+  /** Lets the buyer's bank confirm or reject a refund that the gateway requested. */
   async finishRefund(reference: string, key: string, state: 'done' | 'failed' = 'done'): Promise<void> {
     const charge = this.charge(reference);
     const refund = charge.refunds.find((one) => one.key === key);
@@ -204,7 +207,9 @@ export abstract class FakeProvider implements AsyncDisposable {
     await this.notify(reference);
   }
 
-  /** Sends the notification of the present state, n times at once, and waits for the answers to the first deliveries. */
+  /**
+   * Sends the notification of the current state, several times at once if requested, and waits for the responses to the first deliveries.
+   */
   async notify(reference: string, times = 1): Promise<readonly FakeDelivery[]> {
     const notification = this.notificationOf(this.charge(reference));
     return this.sendAll(
@@ -229,17 +234,17 @@ export abstract class FakeProvider implements AsyncDisposable {
     );
   }
 
-  /** The next answers fail. */
+  /** Makes the next responses fail. */
   break(fault: FakeFault): void {
     this.#faults.push({ fault, left: fault.times ?? 1 });
   }
 
-  /** No answer fails any more. */
+  /** Ends all failures. */
   repair(): void {
     this.#faults.length = 0;
   }
 
-  /** Resolves when all repetitions have been delivered or given up. */
+  /** Resolves once all repetitions have been delivered or abandoned. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -250,7 +255,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     await Promise.all([this.idle(), new Promise((resolve) => this.#server.close(resolve))]);
   }
 
-  /** Records a charge, with a payload that says whose it is. */
+  /** Records a charge. Its payload contains its reference. */
   protected addCharge(
     charge: Pick<FakeCharge, 'reference' | 'providerReference' | 'amount' | 'expiresAt' | 'notificationUrl'>,
   ): FakeCharge {
@@ -276,7 +281,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     return refund;
   }
 
-  /** By either reference; what has run out is expired. */
+  /** Finds a charge by either reference. An overdue one is expired. */
   protected find(reference: string): FakeCharge | undefined {
     const charge =
       this.charges.get(reference) ?? [...this.charges.values()].find((one) => one.providerReference === reference);
@@ -284,7 +289,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     return charge;
   }
 
-  /** Rupiah that were returned. */
+  /** Returns the rupiah that were refunded. */
   protected refunded(charge: FakeCharge): number {
     return charge.refunds.filter(({ state }) => state === 'done').reduce((sum, { amount }) => sum + amount, 0);
   }
@@ -367,7 +372,7 @@ export abstract class FakeProvider implements AsyncDisposable {
       const text = JSON.stringify(applied?.body ?? { status_code: '200', transaction_status: 'settlement' });
       response.writeHead(200, { 'content-type': 'application/json' }).end(text.slice(0, text.length / 2));
     } else if (fault.with === 'reset') response.socket?.resetAndDestroy();
-    // Hanging requests end when the fake is disposed, or when the caller gives up.
+    // Hanging requests end when the fake is disposed or the caller gives up.
   }
 }
 

@@ -1,6 +1,6 @@
 import { writeQris } from '#core/business/payments/qris.ts';
 
-/** A valid QRIS payload of one payment, which says whose it is and cannot be paid. */
+/** Returns a valid QRIS payload of one payment, which contains its reference and cannot be paid. */
 export function fakeQr(reference: string, amount: number, merchantName = 'FAKE BANK'): string {
   return writeQris({
     isDynamic: true,

@@ -18,7 +18,7 @@ const statuses: Readonly<Record<FakeState, string>> = {
   disputed: 'REFUND',
 };
 
-/** Tripay: a signature over the raw body, `{success, message, data}`, no way to end a charge or to return money. */
+/** Tripay: a signature over the raw body, `{success, message, data}`, and no way to end a charge or refund money. */
 export class FakeTripay extends FakeProvider {
   readonly name = 'tripay';
   readonly merchantCode = 'T0001';

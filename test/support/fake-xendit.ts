@@ -11,11 +11,11 @@ import {
   type FakeState,
 } from './fake-provider.ts';
 
-/** Minutes after the first delivery: pauses of 15 and 45 minutes, 2, 3, 6 and 12 hours. */
+/** When notifications are repeated, in minutes after the first delivery: after pauses of 15 and 45 minutes, 2, 3, 6 and 12 hours. */
 const schedule = [15, 60, 180, 360, 720, 1_440];
-/** The code of the test mode, as recorded answers have it; older calls answered another one, which is no QRIS payload either. */
+/** The code in test mode, as in recorded responses. Older calls returned a different one, which is not a QRIS payload either. */
 const placeholder = 'some-random-qr-string';
-const lifetime = 48 * 3_600_000; // ms; QRIS takes no other
+const lifetime = 48 * 3_600_000; // ms; QRIS allows no other
 
 const requestStatus: Readonly<Record<FakeState, string>> = {
   pending: 'REQUIRES_ACTION',
@@ -34,19 +34,19 @@ interface XenditOptions extends FakeOptions {
   readonly hidesLatePayments?: boolean;
 }
 
-/** Xendit's Payments API v3, QRIS: payments apart from requests, a token instead of a signature. */
+/** Xendit's Payments API v3, QRIS: payments separate from requests, a token instead of a signature. */
 export class FakeXendit extends FakeProvider {
   readonly name = 'xendit';
   readonly secretKey: string;
   readonly webhookToken: string;
   readonly businessId: string;
-  /** Rows of one page of the list of transactions. */
+  /** Rows per page of the list of transactions. */
   transactionsPerPage = 50;
   readonly #isTestMode: boolean;
   readonly #hidesLatePayments: boolean;
-  /** Requests that ended before they were paid: they keep saying so. */
+  /** Requests that ended before they were paid. They keep reporting that state. */
   readonly #late = new Map<FakeCharge, FakeState>();
-  /** Further payments of requests, by their id: a wallet that pays twice. */
+  /** Additional payments of requests, by id, as when a wallet pays twice. */
   readonly #further = new Map<string, { readonly charge: FakeCharge; readonly amount: string; readonly at: Date }>();
 
   constructor(options: XenditOptions = {}) {
@@ -69,7 +69,10 @@ export class FakeXendit extends FakeProvider {
     await super.pay(reference, payment);
   }
 
-  /** Pays a request once more. @returns the id of the payment, and the notification of it */
+  /**
+   * Pays a request again.
+   * @returns the id of the payment and its notification
+   */
   async payAgain(reference: string, amount?: string): Promise<{ paymentId: string; notification: FakeNotification }> {
     const charge = this.charge(reference);
     const paymentId = `py-${randomUUID()}`;
@@ -77,13 +80,13 @@ export class FakeXendit extends FakeProvider {
     return { paymentId, notification: this.captureOf(charge, paymentId) };
   }
 
-  /** The capture of one payment, as it is sent and may be sent again. */
+  /** Returns the capture of one payment, as sent and as it may be sent again. */
   captureOf(charge: FakeCharge, paymentId = charge.paymentId): FakeNotification {
     const event = ['payment.capture', this.#payment(charge, paymentId)] as const;
     return this.#wrap(charge, event, `${paymentId}`, this.webhookToken, this.businessId);
   }
 
-  /** Headers of a notification that Xendit sends under another id. */
+  /** Returns the headers of a notification that Xendit sends under a different id. */
   headersOf(webhookId: string): Record<string, string> {
     return { 'x-callback-token': this.webhookToken, 'webhook-id': webhookId };
   }
@@ -117,7 +120,7 @@ export class FakeXendit extends FakeProvider {
     return this.#notificationOf(charge, 'guess', this.businessId);
   }
 
-  /** With the same token, as accounts below one platform have it. */
+  /** With the same token, as for accounts of the same platform. */
   foreignOf(charge: FakeCharge): FakeNotification {
     return this.#notificationOf(charge, this.webhookToken, '000000000000000000000000');
   }
@@ -215,7 +218,7 @@ export class FakeXendit extends FakeProvider {
     return { status: 200, body: this.#request(charge) };
   }
 
-  /** Test mode only: the answer is always PENDING, and the result comes by notification. */
+  /** Test mode only: the response is always PENDING, and the result comes by notification. */
   #simulate(charge: FakeCharge, request: FakeRequest): FakeAnswer {
     const { amount } = request.json<{ amount: number }>();
     void this.pay(charge.reference, { amount: String(amount) }).catch(() => undefined);
@@ -244,7 +247,7 @@ export class FakeXendit extends FakeProvider {
     return failed(404, 'DATA_NOT_FOUND', 'Not found');
   }
 
-  /** Payments and finished refunds by time, the newest first, a page at a time. */
+  /** Payments and completed refunds by time, newest first, one page at a time. */
   #transactions(query: URLSearchParams): FakeAnswer {
     const [since = '', until = ''] = ['created[gte]', 'created[lte]'].map((name) => query.get(name) ?? '');
     const types = query.getAll('types');
@@ -289,7 +292,7 @@ export class FakeXendit extends FakeProvider {
     return { status: 200, body: { data, has_more: false } };
   }
 
-  /** Refunds have separate events; a pending one has no event. */
+  /** Refunds have events of their own; a pending one has none. */
   #notificationOf(charge: FakeCharge, token: string, businessId: string): FakeNotification {
     const refund = charge.refunds.findLast(({ state }) => state !== 'pending');
     const event = refund === undefined ? this.#eventOf(charge) : refundEvent(charge, refund);
@@ -345,7 +348,7 @@ function refundBody(charge: FakeCharge, refund: FakeRefund) {
   };
 }
 
-/** 0.63 % and the tax on it, in whole rupiah. */
+/** 0.63 % plus the tax on it, in whole rupiah. */
 function feeOf(amount: number) {
   const xendit_fee = Math.round(amount * 0.0063);
   return { xendit_fee, value_added_tax: Math.round(xendit_fee * 0.11), status: 'COMPLETED' };

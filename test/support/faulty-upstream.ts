@@ -1,47 +1,50 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** Answers one request. It may wait for a gate, a promise that the test resolves. */
+/** Answers one request. It may wait for a gate, which is a promise that the test resolves. */
 export type Handler = (request: RecordedRequest, response: ScriptedResponse) => void | Promise<void>;
 
-/** How an exchange ended: answered to the end, broken off by the upstream, or closed by the client. */
+/** How an exchange ended: answered in full, broken off by the upstream, or closed by the client. */
 export type Ending = 'answered' | 'broken off' | 'client left';
 
-/** A request, recorded when its body is complete. */
+/** A request, recorded once its body is complete. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string; // with the query
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Connections are numbered from 1; two requests with the same number shared one. */
+  /** Connections are numbered from 1. Two requests with the same number shared one. */
   readonly connection: number;
-  /** The body as JSON. @throws when it is not valid JSON */
+  /**
+   * Parses the body.
+   * @throws if it is not valid JSON
+   */
   json<T = Record<string, unknown>>(): T;
   readonly closed: Promise<Ending>;
 }
 
 /**
- * An upstream on loopback that does exactly what a test scripts, faults included. It has no retries, timeouts or
- * keep-alive limit of its own.
+ * An upstream on loopback that does exactly what a test scripts, including faults. It has no retries, timeouts or keep-alive limit of its
+ * own.
  */
 export interface FaultyUpstream extends AsyncDisposable {
   /** Origin, without a path. */
   readonly url: string;
   readonly requests: readonly RecordedRequest[];
-  /** The nth request, counted from 1; waits until it has arrived. */
+  /** Returns the nth request, counted from 1, once it has arrived. */
   waitForRequest(count: number): Promise<RecordedRequest>;
-  /** How the nth request, counted from 1, ended; waits for its end. */
+  /** Returns how the nth request, counted from 1, ended, once it has. */
   waitForClose(count: number): Promise<Ending>;
 }
 
 export interface UpstreamOptions {
-  /** False drops every request after its handler; `requests` stays empty. */
+  /** False to drop every request after its handler; `requests` then stays empty. */
   readonly keeps?: boolean;
-  /** True to see the look-ups of balances too, which a gateway makes when it starts; they get 404 otherwise. */
+  /** True to pass balance queries, which a gateway makes when it starts, to the script too; otherwise they get 404. */
   readonly seesBalances?: boolean;
 }
 
-/** Where vendors say what is left in an account. */
+/** Where vendors report an account's balance. */
 const balancePaths = new Set([
   '/user/balance',
   '/api/v1/key',
@@ -60,8 +63,8 @@ const balancePaths = new Set([
  *       response.cut();
  *     });
  *
- * @param script one handler for all requests, or a list with one handler per request; a further request gets 500. What a
- *   handler throws is thrown again when the upstream is disposed.
+ * @param script one handler for all requests, or a list with one handler per request; further requests get 500. An error thrown by a
+ * handler is thrown again when the upstream is disposed.
  */
 export async function createUpstream(
   script: Handler | readonly Handler[],
@@ -78,7 +81,7 @@ export async function createUpstream(
     const response = new ScriptedResponse(outgoing);
     if (!seesBalances && balancePaths.has(incoming.url ?? '')) return response.json(404, {});
     const chunks = await incoming.toArray().catch(() => undefined);
-    if (chunks === undefined) return; // The client left while it was sending.
+    if (chunks === undefined) return; // The client left while sending.
     const request = record(incoming, Buffer.concat(chunks as Buffer[]), connections, response);
     const handler = handlerOf(keeps ? requests.push(request) - 1 : 0);
     arrived.resolve();
@@ -111,7 +114,7 @@ export async function createUpstream(
   };
 }
 
-/** The answer to one request, part by part. After the client has left, every method does nothing. */
+/** The answer to one request, written part by part. Once the client has left, no method does anything. */
 export class ScriptedResponse {
   readonly #response: ServerResponse;
   #isBrokenOff = false;
@@ -128,13 +131,13 @@ export class ScriptedResponse {
     });
   }
 
-  /** Sends status and headers at once; without a call after it, the body stalls. `content-length` may be wrong. */
+  /** Sends status and headers at once. If no call follows, the body stalls. `content-length` may be wrong. */
   head(status: number, headers: Readonly<Record<string, string>> = {}): void {
     if (this.#response.destroyed) return;
     this.#response.writeHead(status, headers).flushHeaders();
   }
 
-  /** Answers with a whole body. */
+  /** Sends a complete answer. */
   send(status: number, headers: Readonly<Record<string, string>>, body: string | Buffer = ''): void {
     if (this.#response.destroyed) return;
     this.#response.writeHead(status, { 'content-length': String(Buffer.byteLength(body)), ...headers }).end(body);
@@ -144,19 +147,22 @@ export class ScriptedResponse {
     this.send(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(value));
   }
 
-  /** Begins an event stream and writes its first events. */
+  /** Starts an event stream and writes its first events. */
   sse(...values: readonly unknown[]): void {
     this.head(200, { 'content-type': 'text/event-stream' });
     for (const value of values) void this.event(value);
   }
 
-  /** Writes an event. @param value written as it is when it is a string (`[DONE]`), otherwise as JSON */
+  /**
+   * Writes an event.
+   * @param value written as it is if it is a string (`[DONE]`), otherwise as JSON
+   */
   event(value: unknown, name?: string): Promise<void> {
     const data = typeof value === 'string' ? value : JSON.stringify(value);
     return this.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`);
   }
 
-  /** Writes bytes of the body. Resolves when the system has accepted them or the connection has closed. */
+  /** Writes bytes of the body. Resolves once the system has accepted them or the connection has closed. */
   async write(chunk: string | Buffer): Promise<void> {
     if (this.#response.destroyed) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -165,7 +171,7 @@ export class ScriptedResponse {
   }
 
   /**
-   * Waits until a gateway in this process has read what was written, and begun to answer its client. Until then it may take
+   * Waits until a gateway in this process has read what was written and has started to answer its client. Until then it may switch to
    * another route.
    */
   async passedOn(): Promise<void> {
@@ -177,20 +183,20 @@ export class ScriptedResponse {
   }
 
   /**
-   * Writes bytes past Node's HTTP: a malformed status line, 1xx answers, broken chunks. End with `cut` or `reset`, since
-   * Node knows nothing about this answer.
+   * Writes bytes that bypass Node's HTTP: a malformed status line, 1xx responses, broken chunks. End with `cut` or `reset`, because Node
+   * knows nothing about this answer.
    */
   raw(bytes: string | Buffer): void {
     this.#response.socket?.write(bytes);
   }
 
-  /** Closes the connection once everything written has been sent, however incomplete. */
+  /** Closes the connection once everything written has been sent, even if it is incomplete. */
   cut(): void {
     this.#isBrokenOff = true;
     this.#response.socket?.destroySoon();
   }
 
-  /** Resets the connection (RST). Written bytes that were not read yet may be lost. */
+  /** Resets the connection (RST). Bytes that have not been read yet may be lost. */
   reset(): void {
     this.#isBrokenOff = true;
     this.#response.socket?.resetAndDestroy();

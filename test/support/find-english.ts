@@ -1,14 +1,14 @@
-/** Words that English sentences have and Indonesian ones have not. */
+/** Words that occur in English sentences but not in Indonesian ones. */
 const english =
   /\b(the|is|are|was|were|and|not|with|for|has|have|this|that|by|from|been|will|which|when|while|its|of|to|could|did)\b/i;
-/** Code, which has no language, and what is marked as English: the name of a language, the output of `daypass check`. */
+/** Code, which has no language, and text marked as English: the name of a language, the output of `daypass check`. */
 const left = /<(script|style|code|pre|template)\b.*?<\/\1>|<(\w+)[^>]*\slang="en"[^>]*>.*?<\/\2>/gs;
 const attributes = /\s(?:title|aria-label|alt|placeholder)="([^"]*)"/g;
 
 /**
- * Finds what is English on a page in Indonesian.
+ * Finds English on an Indonesian page.
  *
- * @param quoted what others have said: upstreams, customers and operators
+ * @param quoted text of upstreams, customers and operators
  */
 export function findEnglish(html: string, quoted: RegExp = /^$/): string[] {
   const body = html.slice(html.indexOf('<body')).replace(left, '');

@@ -2,7 +2,7 @@ import { answers } from '../plugins/upstream/streams-fixture.ts';
 import { type Handler, type RecordedRequest, type ScriptedResponse } from './faulty-upstream.ts';
 import type { UpstreamTextFormat } from './formats.ts';
 
-/** The format of a request, by its path. */
+/** Returns a request's format, by its path. */
 export function formatOf({ path }: RecordedRequest): UpstreamTextFormat {
   if (path.includes('/responses')) return 'responses';
   if (path.includes('/messages')) return 'messages';
@@ -10,7 +10,7 @@ export function formatOf({ path }: RecordedRequest): UpstreamTextFormat {
   return path.includes('/api/chat') ? 'ollama' : 'gemini';
 }
 
-/** The beginning of an answer in its format, up to its first content. */
+/** Sends the beginning of an answer in the request's format, up to its first content. */
 export async function beginAnswer(request: RecordedRequest, response: ScriptedResponse): Promise<void> {
   const format = formatOf(request);
   if (format === 'ollama') {
@@ -23,7 +23,7 @@ export async function beginAnswer(request: RecordedRequest, response: ScriptedRe
   await response.write(opening.join('') + (content[0] ?? ''));
 }
 
-/** Its rest: `one two` is all of it. */
+/** Sends the rest of the answer, which is `one two` in full. */
 export async function endAnswer(request: RecordedRequest, response: ScriptedResponse): Promise<void> {
   const format = formatOf(request);
   if (format === 'ollama') {
@@ -43,7 +43,7 @@ function ollamaLine(members: object): string {
   return `${JSON.stringify({ model: 'm', created_at: '2026-11-28T00:00:00Z', ...members })}\n`;
 }
 
-/** Answers every request with a stream of `one two`, in the format that it is in. */
+/** Answers every request with a stream of `one two`, in the request's format. */
 export const answerInAnyFormat: Handler = async (request, response) => {
   await beginAnswer(request, response);
   await endAnswer(request, response);

@@ -8,7 +8,7 @@ import { responses } from '../../plugins/format/formats/responses/descriptor.ts'
 /** Formats in which clients hold conversations, by name. */
 export const conversational = { chat, responses, messages, gemini };
 
-/** Formats that upstreams hold conversations in, by name. */
+/** Formats in which upstreams hold conversations, by name. */
 export const translatable = { ...conversational, ollama };
 
 /** Formats that clients speak, by name. */

@@ -10,18 +10,19 @@ import { openDatabase } from '#core/platform/database/open.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { coreEntities } from '#core/process/entities.ts';
 
-/*
- * Gateways as processes on a given PostgreSQL, for the tests and `npm run chaos`. Independent of Vitest.
- */
+/* Runs gateways as processes on a given PostgreSQL, for the tests and `npm run chaos`. Does not depend on Vitest. */
 
 export interface GatewayProcess extends AsyncDisposable {
   readonly process: ChildProcess;
   readonly url: string;
   /** URL of the operator listener. */
   readonly operatorUrl: string;
-  /** Everything it has printed. */
+  /** Returns everything it has printed. */
   readonly output: () => string;
-  /** Sends a signal and waits for the end. @returns the exit code, or the signal's name */
+  /**
+   * Sends a signal and waits for the end.
+   * @returns the exit code, or the signal's name
+   */
   end(signal: NodeJS.Signals): Promise<number | string>;
 }
 
@@ -31,20 +32,20 @@ export interface GatewayHome extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly key: string;
   readonly accountId: string;
-  /** A connection to the gateway's database, to inspect its content. */
+  /** A connection to the gateway's database, for inspecting its content. */
   readonly database: Database;
-  /** @param listen members of the section, instead of a short drain */
+  /** @param listen content of the section; default: a short drain */
   write(yaml: string, listen?: string): Promise<void>;
   /**
-   * Starts `daypass start` as a process of its own. Several in a row share folder and database.
+   * Starts `daypass start` as a process. Successive ones share folder and database.
    *
-   * @param launcher what runs the command line, in the folder of the sources; Node itself when left out
+   * @param launcher command that runs the command line in the folder of the sources; default: Node
    */
   start(environment?: Record<string, string>, launcher?: readonly string[]): Promise<GatewayProcess>;
 }
 
 /**
- * Folder and key for gateways that run as processes, to kill, stop and restart them.
+ * Creates folder and key for gateways that run as processes, so that they can be killed, stopped and restarted.
  *
  * @param databaseUrl a migrated, empty database, which is kept when the home is disposed
  */
@@ -84,7 +85,7 @@ export async function openGatewayHome(databaseUrl: string, yaml: string): Promis
   };
 }
 
-/** A temporary folder with a gateway.yaml in it. */
+/** Creates a temporary folder that contains a gateway.yaml. */
 export async function createGatewayFolder(yaml: string) {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-gateway-'));
   const file = join(folder, 'gateway.yaml');
@@ -102,7 +103,7 @@ async function spawnGateway(
   const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
   const child = spawn(program, [...parameters, '--config', file, 'start'], {
     cwd: join(import.meta.dirname, '..', '..'),
-    // As on a terminal: the tests read what a person would.
+    // As on a terminal, because the tests read what a person would.
     env: { LOG_FORMAT: 'text', ...inherited, ...environment },
   });
   let output = '';
@@ -113,7 +114,7 @@ async function spawnGateway(
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   createInterface({ input: child.stdout }).on('line', (line) => {
     output += `${line}\n`;
-    // The last lines of what it prints at its start.
+    // The last lines that it prints when it starts.
     if (line.startsWith('  curl ')) resolve();
   });
   void exited.then(() => reject(new Error(`the gateway ended before it was ready:\n${output}`)));

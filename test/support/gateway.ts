@@ -14,7 +14,7 @@ export interface GatewayOptions {
   readonly yaml: string;
   readonly environment?: Record<string, string>;
   readonly log?: Logger;
-  /** Files to write beside gateway.yaml, by name: plugins that it loads. */
+  /** Files to write next to gateway.yaml, by name, such as plugins that it loads. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -27,10 +27,13 @@ export interface TestGateway extends AsyncDisposable {
   readonly key: string;
   readonly accountId: string;
   readonly database: Database;
-  /** The temporary folder of gateway.yaml and the data. */
+  /** The temporary folder with gateway.yaml and the data. */
   readonly folder: string;
   readonly file: string;
-  /** Replaces gateway.yaml, without loading it. @param listen members of the section */
+  /**
+   * Replaces gateway.yaml without loading it.
+   * @param listen content of the section
+   */
   write(yaml: string, listen?: string): Promise<void>;
 }
 
@@ -46,7 +49,7 @@ pipeline:
   - log
 `;
 
-/** A gateway.yaml with one upstream of some formats and the model `test` on it. */
+/** Returns a gateway.yaml with one upstream of some formats and the model `test` on it. */
 export function yamlFor(baseUrl: string, formats = '[chat, responses, messages, images]'): string {
   return `${wholePipeline}
 upstreams: { one: { format: ${formats}, base_url: "${baseUrl}" } }
@@ -54,14 +57,14 @@ models: { test: { routes: [one/model-there] } }
 `;
 }
 
-/** A whole gateway in this process, on a database of its own and a free port. */
+/** Starts a complete gateway in this process, on its own database and a free port. */
 export async function startGateway({
   yaml,
   environment = {},
   log = silentLog,
   files = {},
 }: GatewayOptions): Promise<TestGateway> {
-  // A gateway that does not start leaves neither folder nor database.
+  // A gateway that fails to start must leave neither folder nor database behind.
   await using made = new AsyncDisposableStack();
   const { folder, file, write } = await createGatewayFolder(yaml);
   made.defer(() => rm(folder, { recursive: true, force: true }));
@@ -90,7 +93,7 @@ export async function startGateway({
   };
 }
 
-/** Folder, database and key for gateways that run as processes, to kill, stop and restart them. */
+/** Creates folder, database and key for gateways that run as processes, so that they can be killed, stopped and restarted. */
 export async function createGatewayHome(yaml: string): Promise<GatewayHome> {
   const databaseUrl = await createBareDatabase();
   const home = await openGatewayHome(databaseUrl, yaml);

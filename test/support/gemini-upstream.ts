@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from './faulty-upstream.ts';
 
-/** The signature of the upstream's thoughts, which must return with the call they led to. */
+/** The signature of the upstream's thoughts, which must come back with the call that they led to. */
 export const ownSignature = 'c2VhbGVkIHRob3VnaHRz';
 const skipped = 'skip_thought_signature_validator';
 
 /**
- * Imitates a Gemini 3 model: validates contents as strictly, answers with two calls when there are tools and with text
- * once their results have come. Source: Gemini docs, "Function calling", "Thought signatures".
+ * Imitates a Gemini 3 model. It validates contents just as strictly, answers with two calls if there are tools, and with text once their
+ * results have arrived. Source: Gemini docs, "Function calling", "Thought signatures".
  */
 export function createGeminiUpstream(): Promise<FaultyUpstream> {
   return createUpstream(answer);
@@ -67,7 +67,7 @@ function contentsOf({ contents }: JsonObject): Content[] {
   });
 }
 
-/** The error that Google would respond with; undefined for a valid request. */
+/** Returns the error with which Google would respond, or undefined for a valid request. */
 function faultOf(body: JsonObject): string | undefined {
   const contents = contentsOf(body);
   const unknown = Object.keys(body).find((name) => !members.has(name));

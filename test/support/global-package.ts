@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the first test file that needs the package builds and packs it, for all of the run. */
+    /** Where the first test file that needs the package builds and packs it, for the whole run. */
     packageFolder: string;
   }
 }

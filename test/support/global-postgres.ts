@@ -14,26 +14,26 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Connection string of a PostgreSQL on which tests may create databases. */
     postgresUrl: string;
-    /** A migrated, empty database to copy from, with the tables of plugins and jobs. */
+    /** A migrated, empty database to copy, with the tables of plugins and jobs. */
     templateDatabase: string;
   }
 }
 
 /**
- * Settings of a server that lives for one run. Its write-ahead log is in memory. A new database takes a checkpoint, after which every page
- * that changes would be logged whole.
+ * Settings of a server that exists for one run only, with its write-ahead log in memory. Creating a database takes a checkpoint; with full
+ * page writes, every page changed after it would be logged in full.
  */
 const settings = ['fsync = off', 'full_page_writes = off', "max_wal_size = '256MB'"];
 
 /**
- * For runs that create hundreds of small databases in a minute, which would be vacuumed all the time. A database that grows needs vacuuming:
- * without statistics, PostgreSQL plans for a handful of rows, and reads tables once for each row of another.
+ * For runs that create hundreds of small databases per minute, which would be vacuumed constantly. A database that grows needs vacuuming:
+ * without statistics, PostgreSQL plans for a handful of rows and reads one table once for each row of another.
  */
 export const forManyDatabases = ['autovacuum = off'] as const;
 
 const log = { info: () => undefined, warn: console.warn, error: console.error };
 
-/** One PostgreSQL for the whole run. */
+/** Starts one PostgreSQL for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await startPostgres(forManyDatabases);
   project.provide('postgresUrl', postgres.url);
@@ -44,14 +44,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
 export interface TestPostgres extends AsyncDisposable {
   /** Connection string of a PostgreSQL on which databases may be created. */
   readonly url: string;
-  /** A migrated, empty database to copy from, with the tables of plugins and jobs: a gateway on a copy has nothing to migrate. */
+  /** A migrated, empty database to copy, with the tables of plugins and jobs, so that a gateway on a copy has nothing to migrate. */
   readonly templateDatabase: string;
-  /** Restarts the server, which is away for a time meanwhile; undefined where it is not ours. @param absence ms */
+  /**
+   * Restarts the server after an absence (ms); undefined if the server is not ours.
+   * @param absence ms
+   */
   readonly restart?: ((absence: number) => Promise<void>) | undefined;
 }
 
 /**
- * TEST_DATABASE_URL, or the PostgreSQL that comes with the gateway, in a temporary folder. A template database in
+ * Uses TEST_DATABASE_URL, or else starts the PostgreSQL that comes with the gateway in a temporary folder. A template database in
  * TEST_TEMPLATE_DATABASE is used as it is.
  *
  * @param more settings of the server, if it is started here
@@ -62,7 +65,7 @@ export async function startPostgres(more: readonly string[] = []): Promise<TestP
     return { url: given, templateDatabase: template, [Symbol.asyncDispose]: async () => undefined };
   const folder = await createMemoryFolder('daypass-test-');
   const reaper = reapWithProcess(folder);
-  // A server that was started by root runs as another user, which must be able to enter.
+  // A server started by root runs as a different user, which must be able to enter the folder.
   await chmod(folder, 0o755);
   const embedded = given === undefined ? await EmbeddedPostgres.open(folder, log) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;
@@ -101,7 +104,7 @@ async function restart(embedded: EmbeddedPostgres, absence: number): Promise<voi
   await embedded.restart(AbortSignal.timeout(60_000));
 }
 
-/** Every gateway without Redis would create them at its start. */
+/** Otherwise, every gateway without Redis would create them when it starts. */
 async function createJobTables(url: string): Promise<void> {
   const queue = createPostgresKit(url, 'gateway').openQueue();
   await queue.waitUntilReady();
@@ -118,7 +121,7 @@ export async function execute(url: string, sql: string): Promise<void> {
   }
 }
 
-/** As files: through the write-ahead log, which is the default, it takes three times as long. */
+/** Copied as files: through the write-ahead log, which is the default, it takes three times as long. */
 export async function copyDatabase(url: string, template: string, name: string): Promise<void> {
   await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
 }

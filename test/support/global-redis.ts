@@ -8,14 +8,14 @@ import { freePort } from './free-port.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Connection string of a Redis that tests may write to; null where there is none. */
+    /** Connection string of a Redis to which tests may write; null if there is none. */
     redisUrl: string | null;
   }
 }
 
 const defaultUrl = 'redis://127.0.0.1:6379';
 const run = promisify(execFile);
-/** Package managers that can install Redis, with their commands. Tried once, as root only. */
+/** Package managers that can install Redis, with their commands. Tried once, and only as root. */
 const installers: readonly [program: string, ...steps: string[][]][] = [
   ['apt-get', ['update', '-q'], ['install', '-y', '-q', '--no-install-recommends', 'redis-server']],
   ['apk', ['add', '--no-cache', 'redis']],
@@ -33,15 +33,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => server?.stop();
 }
 
-/** A Redis; `stop` ends only one that the tests have started. */
+/** A Redis. `stop` only ends one that the tests started. */
 export interface RedisServer {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** A Redis of the tests' own, which they may change. */
+/** A Redis that belongs to the tests, so they may disturb it. */
 export interface OwnRedisServer extends RedisServer, AsyncDisposable {
-  /** A stopped process accepts connections and answers nothing. */
+  /** A stopped process accepts connections but never responds. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
 }
 
@@ -69,7 +69,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Starts a Redis on a free port; undefined where the program is missing or does not start. */
+/** Starts a Redis on a free port; undefined if the program is missing or does not start. */
 export async function startRedis(): Promise<OwnRedisServer | undefined> {
   if (spawnSync('redis-server', ['--version']).error !== undefined) return undefined;
   const port = await freePort();

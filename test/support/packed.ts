@@ -8,27 +8,30 @@ import { inject } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
-/** npm runs on the Node.js of its launcher, here the first one on the PATH. */
+/** npm runs on its launcher's Node.js, here the first one on the PATH. */
 const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };
 
 export interface PackedGateway extends AsyncDisposable {
-  /** A temporary folder; the package is in its `node_modules/daypass`. */
+  /** A temporary folder whose `node_modules/daypass` is the package. */
   readonly folder: string;
   /** The package's command line. */
   readonly command: string;
   readonly tarball: string;
-  /** Packs once more, from the same build. @returns the path of the tarball */
+  /**
+   * Packs again, from the same build.
+   * @returns the path of the tarball
+   */
   pack(): Promise<string>;
   /** Installs the package into another folder. */
   install(folder: string): Promise<void>;
 }
 
-/** Ms that another file of the run has to build and pack. */
+/** How long another file of the run may take to build and pack, ms. */
 const patience = 240_000;
 
 /**
- * Builds and packs the gateway, once in a run, and installs the package as npm would, except for the dependencies: those of the checkout
- * are linked, which takes no registry and no minute.
+ * Builds and packs the gateway, once per run, and installs the package as npm would, except for the dependencies: those of the checkout are
+ * linked, so neither a registry nor a minute of time is needed.
  */
 export async function packGateway(): Promise<PackedGateway> {
   const shared = inject('packageFolder');
@@ -51,7 +54,10 @@ export async function packGateway(): Promise<PackedGateway> {
   };
 }
 
-/** The first of all files to come builds and packs; the others wait for it. @returns the path of the tarball */
+/**
+ * The first file that gets here builds and packs; the others wait for it.
+ * @returns the path of the tarball
+ */
 async function packOnce(shared: string): Promise<string> {
   const result = join(shared, 'result.json');
   const isFirst = await mkdir(join(shared, 'begun')).then(
@@ -88,7 +94,7 @@ async function pack(shared: string): Promise<string> {
   return join(to, /"filename": "([^"]+)"/.exec(stdout)?.[1] ?? '');
 }
 
-/** What `npm pack` finds in a checkout after `npm run build`, without touching the checkout's own build. */
+/** Builds what `npm pack` finds in a checkout after `npm run build`, without touching the checkout's own build. */
 async function build(staged: string): Promise<void> {
   await mkdir(staged, { recursive: true });
   for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'tsconfig.plugin.json', 'docs', 'deploy'])

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 
-/** What a browser without scripts does: keeps cookies, sends forms with their tokens, and follows redirects when asked. */
+/** Does what a browser without scripts does: keeps cookies, sends forms with their tokens, and follows redirects on request. */
 export class PageClient {
   readonly #origin: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export class PageClient {
     return this.#send(path, { method: 'POST', fields, headers: { ...type, ...headers } });
   }
 
-  /** Follows redirects, to other servers as well, up to the first page. */
+  /** Follows redirects, even to other servers, up to the first page. */
   async follow(reply: PageReply): Promise<PageReply> {
     let last = reply;
     for (let count = 0; last.location !== ''; count++) {
@@ -41,7 +41,7 @@ export class PageClient {
     const url = new URL(path, this.#origin);
     const isOwn = url.origin === new URL(this.#origin).origin;
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    // Not fetch, which sends no Host of the caller's.
+    // Not fetch, which does not let the caller set Host.
     const { statusCode, headers, body } = await request(url, {
       method: init.method ?? 'GET',
       headers: { accept: 'text/html', ...(isOwn && { cookie, ...this.#headers }), ...init.headers },
@@ -61,7 +61,7 @@ export class PageClient {
   }
 }
 
-/** A client in which the account of this address is signed in; its first sign-in makes the account. */
+/** Returns a client that is signed in to the account with this address. The first sign-in creates the account. */
 export async function signInAt(origin: string, email: string): Promise<PageClient> {
   const client = new PageClient(origin);
   await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
@@ -74,17 +74,20 @@ interface SentRequest {
   readonly headers: Record<string, string>;
 }
 
-/** A response that a page client got. */
+/** A response received by a page client. */
 export interface PageReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** '' when it is not a redirect. */
+  /** '' if it is not a redirect. */
   readonly location: string;
   readonly url: URL;
   readonly text: string;
 }
 
-/** The hidden fields of the form with this action. @throws Error when the page has none */
+/**
+ * Returns the hidden fields of the form with this action.
+ * @throws Error if the page has none
+ */
 export function hiddenFields(html: string, action: string): Record<string, string> {
   const form = html.split('<form').find((part) => part.includes(`action="${action}"`));
   if (form === undefined) throw new Error(`no form for ${action}`);

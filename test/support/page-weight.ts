@@ -1,20 +1,20 @@
 import { request } from 'undici';
 
-/** Bytes of a first visit as they travel, compressed. */
+/** Bytes of a first visit as transferred, compressed. */
 export interface PageWeight {
   readonly html: number;
   readonly styles: number;
   readonly scripts: number;
-  /** With pictures and everything else that the page names. */
+  /** Includes pictures and everything else that the page refers to. */
   readonly total: number;
 }
 
 const named = /(?:href|src)="(\/assets\/[^"]+|\/manifest\.webmanifest)"/g;
 
 /**
- * Adds up what a browser loads that has nothing of it yet.
+ * Adds up what a browser with an empty cache loads.
  *
- * @param known sizes by address, shared by the pages of one gateway
+ * @param known sizes by URL, shared by the pages of one gateway
  */
 export async function weighPage(
   origin: string,

@@ -10,10 +10,10 @@ import { freePort } from './free-port.ts';
 /** PgBouncer refuses to run as root. */
 const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : [];
 
-/** Debian has it as the package pgbouncer. */
+/** Debian's package is pgbouncer. */
 export const hasPgBouncer = spawnSync('pgbouncer', ['--version']).error === undefined;
 
-/** Poolers before one database. */
+/** Poolers in front of one database. */
 export class PgBouncers implements AsyncDisposable {
   readonly #direct: URL;
   readonly #folder: string;
@@ -31,7 +31,7 @@ export class PgBouncers implements AsyncDisposable {
     return new PgBouncers(new URL(direct), folder);
   }
 
-  /** @returns the URL that leads through it */
+  /** @returns the URL for connecting through it */
   async start(mode: 'session' | 'transaction' | 'statement'): Promise<string> {
     const port = await freePort();
     const { hostname, port: backend, pathname, username, password } = this.#direct;

@@ -8,7 +8,7 @@ import { expect, it, vi } from 'vitest';
 
 it('the PostgreSQL of a run that is killed ends with it, and its folder is removed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-test-'));
-  // In the place of a server, which would take seconds to create.
+  // Stands in for a server, which would take seconds to create.
   const server = spawn('sleep', ['60'], { stdio: 'ignore' });
   const ended = once(server, 'exit');
   await mkdir(join(folder, 'postgres'));

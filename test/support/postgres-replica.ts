@@ -13,17 +13,17 @@ import { freePort } from './free-port.ts';
 import { createMemoryFolder } from './memory-folder.ts';
 import { reapWithProcess } from './postgres-reaper.ts';
 
-/** Ms for a server to start. */
+/** How long a server may take to start, ms. */
 const timeout = 40_000;
 
-/** A PostgreSQL and a replica to which it streams. */
+/** A PostgreSQL, and a replica to which it streams. */
 export interface ReplicatedPostgres extends AsyncDisposable {
-  /** Of an empty database. */
+  /** URL of an empty database. */
   readonly primaryUrl: string;
   readonly replicaUrl: string;
 }
 
-/** The embedded PostgreSQL, which has no pg_basebackup: the replica begins as a copy of the primary's files. */
+/** Uses the embedded PostgreSQL, which lacks pg_basebackup. The replica therefore starts as a copy of the primary's files. */
 export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const folder = await createMemoryFolder('daypass-replica-');
   const reaper = reapWithProcess(folder);
@@ -76,7 +76,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   };
 }
 
-/** As pg_basebackup does. */
+/** Copies a server the way pg_basebackup does. */
 async function copyServer(url: string, from: string, to: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();

@@ -29,7 +29,7 @@ export class RawClient implements Disposable {
     this.socket.write(text);
   }
 
-  /** @throws Error when the connection closes before the text arrives */
+  /** @throws Error if the connection closes before the text arrives */
   async waitFor(text: string): Promise<void> {
     while (!this.received.includes(text)) {
       if (this.socket.destroyed) throw new Error(`closed without ${text}: ${this.received}`);
@@ -37,7 +37,10 @@ export class RawClient implements Disposable {
     }
   }
 
-  /** Waits until the server closes the connection. @returns everything received */
+  /**
+   * Waits until the server closes the connection.
+   * @returns everything received
+   */
   async end(): Promise<string> {
     await this.#closed;
     return this.received;

@@ -1,14 +1,14 @@
-/** A body as far as it came. */
+/** A body, as far as it arrived. */
 export interface ReceivedBody {
   readonly text: string;
-  /** False if the connection ended before the body. */
+  /** False if the connection ended before the body did. */
   readonly isWhole: boolean;
 }
 
 /**
- * Reads a body to its end, or to where its connection ends, as that of a failed stream does.
+ * Reads a body to its end, or to where its connection ends, as after a failed stream.
  *
- * @param onText called with all that has come so far
+ * @param onText called with everything received so far
  */
 export async function readBody({ body }: Response, onText?: (text: string) => void): Promise<ReceivedBody> {
   const decoder = new TextDecoder();
@@ -20,7 +20,7 @@ export async function readBody({ body }: Response, onText?: (text: string) => vo
     }
     return { text, isWhole: true };
   } catch (error) {
-    // What fetch throws for a broken connection.
+    // The error that fetch throws for a broken connection.
     if (error instanceof TypeError) return { text, isWhole: false };
     throw error;
   }

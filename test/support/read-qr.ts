@@ -1,10 +1,13 @@
 import { decode } from 'fast-png';
 import jsqr from 'jsqr';
 
-// The package is CommonJS, and its types say that it is not.
+// The package is CommonJS, although its types say otherwise.
 const scan = jsqr as unknown as typeof jsqr.default;
 
-/** The text of the QR code in a PNG of 8 bits a channel, such as a screenshot. @throws Error when there is none */
+/**
+ * Reads the QR code in a PNG with 8 bits per channel, such as a screenshot.
+ * @throws Error if there is none
+ */
 export function readQr(png: Uint8Array): { readonly text: string; readonly width: number; readonly height: number } {
   const { width, height, data, channels } = decode(png);
   const pixels = new Uint8ClampedArray(width * height * 4);

@@ -5,7 +5,7 @@ import { MemoryShared } from '#core/platform/shared/memory.ts';
 
 const vouchers = join(import.meta.dirname, '..', '..', 'plugins', 'vouchers', 'vouchers.ts');
 
-/** Of the plugin, which can be deleted: nothing outside of its tests imports it. */
+/** The part of the plugin that is used. Only its own tests import the plugin, because it can be deleted. */
 interface Vouchers {
   redeemVoucher(
     host: { readonly database: Database; readonly shared: MemoryShared },
@@ -16,9 +16,9 @@ interface Vouchers {
 }
 
 /**
- * Redeems a code without a limit of attempts, in tests of other rooms.
+ * Redeems a code without a limit on attempts, in tests outside the plugin.
  *
- * @returns whether this call has added the days
+ * @returns whether this call added the days
  * @throws VoucherError
  */
 export async function redeemCode(database: Database, accountId: string, code: string): Promise<boolean> {

@@ -8,23 +8,23 @@ import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
 import { testCertificate, testKey } from './tls-upstream.ts';
 
-/** Where the program is missing, no test of a cluster runs. */
+/** If the program is missing, no test of a cluster runs. */
 export const hasRedisServer = spawnSync('redis-server', ['--version']).error === undefined;
 
 const slots = 16_384;
-/** Ms for a node to start, and for all to agree. */
+/** How long a node may take to start, and all nodes to agree, ms. */
 const timeout = 30_000;
-/** With other ports each. */
+/** Each uses different ports. */
 const startAttempts = 5;
 
 export interface ClusterNode {
   readonly port: number;
   readonly admin: Redis;
-  /** A stopped process accepts connections and answers nothing. */
+  /** A stopped process accepts connections but never responds. */
   signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void;
 }
 
-/** A Redis Cluster of the tests' own: the primaries, and replicas of the first where they are asked for. */
+/** A Redis Cluster that belongs to the tests: the primaries and, on request, replicas of the first. */
 export interface RedisCluster extends AsyncDisposable {
   readonly url: string;
   readonly nodes: readonly ClusterNode[];
@@ -32,9 +32,9 @@ export interface RedisCluster extends AsyncDisposable {
 }
 
 /**
- * Primaries that share the slots evenly. Keys of one that is away stay unserved; the others answer.
+ * Starts primaries that share the slots evenly. If one is away, its keys are unavailable; the others respond.
  *
- * @param isEncrypted with TLS, by the name localhost, for which is the certificate of the tests
+ * @param isEncrypted use TLS with the name localhost, for which the tests' certificate is valid
  */
 export async function startRedisCluster({
   primaries = 3,
@@ -47,7 +47,7 @@ export async function startRedisCluster({
   const key = join(folder, 'key.pem');
   await writeFile(certificate, testCertificate);
   await writeFile(key, testKey);
-  /** @returns undefined if another process took one of the ports meanwhile, so that the server has ended */
+  /** @returns undefined if another process took one of the ports in the meantime, so that the server ended */
   const tryToStart = async (): Promise<ClusterNode | undefined> => {
     const port = await freePort();
     const settings = `port ${port}

@@ -6,13 +6,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
 export interface CommandResult {
-  /** 0, 1 failed, 2 usage, 3 not found. */
+  /** 0: success, 1: failure, 2: invalid usage, 3: not found. */
   readonly exitCode: number;
   readonly output: string;
   readonly error: string;
 }
 
-/** Runs `daypass NAME WORDS` with this command alone, without a gateway.yaml. */
+/** Runs `daypass NAME WORDS` with only this command loaded and no gateway.yaml. */
 export async function runOneCommand(
   command: Command,
   withHost: CommandContext['withHost'],
@@ -37,7 +37,10 @@ export async function runOneCommand(
   }
 }
 
-/** Opens a host on this database for each command. @param prepare runs before the command does */
+/**
+ * Opens a host on this database for each command.
+ * @param prepare runs before the command
+ */
 export function hostOn(
   database: Database,
   prepare: (host: Host) => void = () => undefined,

@@ -13,19 +13,19 @@ export interface Ended {
 
 export interface ProcessOptions {
   readonly cwd: string;
-  /** All variables: nothing is inherited. */
+  /** The whole environment; nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>;
   readonly timeout: number; // ms
   readonly input?: string;
 }
 
-/** Bytes kept of each output. */
+/** How many bytes of each output are kept. */
 const maxOutput = 1_000_000;
-/** A variable in the environment of every process, to find processes that a tool leaves behind. */
+/** Set in the environment of every process, to find processes that a tool leaves behind. */
 const marker = 'DAYPASS_TEST_RUN';
 let count = 0;
 
-/** Runs a command to its end or the timeout, then ends everything it started, in whichever process group or session. */
+/** Runs a command to its end or the timeout, then ends everything that it started, in whatever process group or session. */
 export async function runProcess(
   [program = '', ...parameters]: readonly string[],
   { cwd, environment, timeout, input }: ProcessOptions,
@@ -68,11 +68,11 @@ function signalGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // The group has ended.
+    // The group has already ended.
   }
 }
 
-/** Servers that a tool puts into a session of their own. Seen where /proc exists; elsewhere they stay. */
+/** Ends servers that a tool started in a session of their own. They are found only if /proc exists; otherwise they keep running. */
 async function endLeftovers(mark: string): Promise<void> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
   for (const pid of pids) {
@@ -81,7 +81,7 @@ async function endLeftovers(mark: string): Promise<void> {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has already ended.
     }
   }
 }

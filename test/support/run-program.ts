@@ -7,13 +7,13 @@ import type { InstalledProgram } from './install-program.ts';
 /** A server that listens. */
 export interface RunningProgram extends AsyncDisposable {
   readonly child: ChildProcess;
-  /** What it has printed. */
+  /** Returns everything it has printed. */
   output(): string;
 }
 
 /**
- * @param longestStart ms in which it must listen
- * @throws Error with what it has printed, when it does not
+ * @param longestStart ms within which it must listen
+ * @throws Error with its output if it does not
  */
 export async function runProgram(
   { program, environment }: InstalledProgram,
@@ -42,7 +42,7 @@ export async function runProgram(
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');
-      // Proxies wait for their connections.
+      // Proxies wait for their connections to close.
       if ((await Promise.race([exited, setTimeout(3_000)])) === undefined) child.kill('SIGKILL');
       await exited;
     },

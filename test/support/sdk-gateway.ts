@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { type Aimock, startAimock, upstreamKey } from './aimock.ts';
 import { startGateway, type TestGateway, wholePipeline } from './gateway.ts';
 
-/** Upstream formats of the mock, and the path of a call. The model `on-FORMAT` has its route there. */
+/** The mock's upstream formats, and the path of a call. The model `on-FORMAT` is routed there. */
 export const upstreamPaths = {
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
@@ -23,7 +23,7 @@ export interface SdkGateway extends AsyncDisposable {
   anthropic(sdk: typeof Anthropic): Anthropic;
 }
 
-/** A gateway in front of the mock, and the official SDKs as its clients. */
+/** A gateway in front of the mock, with the official SDKs as its clients. */
 export async function startSdkGateway(): Promise<SdkGateway> {
   const mock = await startAimock();
   const gateway = await startGateway({ yaml: sdkYaml(mock.url) });
@@ -43,7 +43,7 @@ function model(id: string, route: string): string {
   return `  ${id}: { routes: [${route}/model-there] }`;
 }
 
-/** Tests that affect keys and breakers have models of their own: `throttled`, `refused`, `broken`. */
+/** Tests that affect keys and breakers use separate models: `throttled`, `refused`, `broken`. */
 function sdkYaml(url: string): string {
   const upstream = (name: string, format: string, path = '/v1/') =>
     `  ${name}: { format: ${format}, base_url: "${url}/${path.split('/')[1]}", api_keys: [${upstreamKey}] }`;

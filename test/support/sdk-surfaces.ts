@@ -3,17 +3,17 @@ import type OpenAI from 'openai';
 import { toolResults } from './aimock.ts';
 import type { SdkGateway } from './sdk-gateway.ts';
 
-/*
- * The same actions through the SDK of each format.
- */
+/* The same actions through each format's SDK. */
 
-/** The actions of one official SDK. */
 export interface Surface {
-  /** The whole answer to this prompt. */
+  /** Returns the complete answer to this prompt. */
   whole(gateway: SdkGateway, model: string, text: string): Promise<object>;
-  /** The streamed answer, folded by the SDK's own helper. */
+  /** Returns the streamed answer, assembled by the SDK's own helper. */
   folded(gateway: SdkGateway, model: string, text: string): Promise<object>;
-  /** Asks for the weather, runs the called tools, returns their results. @returns the final text */
+  /**
+   * Asks for the weather, runs the called tools and returns their results.
+   * @returns the final text
+   */
   converse(gateway: SdkGateway, model: string): Promise<string>;
 }
 
@@ -39,7 +39,7 @@ export const responsesTools: OpenAI.Responses.Tool[] = names.map((name) => ({
 }));
 export const messagesTools: Anthropic.Tool[] = names.map((name) => ({ name, input_schema: schemas[name] }));
 
-/** The result of a tool. */
+/** Returns a tool's result. */
 function run(name: string): string {
   return toolResults[name as keyof typeof toolResults];
 }
@@ -51,7 +51,7 @@ const chat: Surface = {
       ...chatRequest(model, text),
       stream_options: { include_usage: true },
     });
-    // The SDK joins the deltas of known members and keeps the last of any other, such as DeepSeek's reasoning_content.
+    // The SDK joins the deltas of fields that it knows and keeps only the last of any other, such as DeepSeek's reasoning_content.
     let reasoning = '';
     stream.on('chunk', ({ choices: [choice] }) => {
       reasoning += (choice?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? '';
@@ -93,7 +93,10 @@ const responses: Surface = {
   },
 };
 
-/** Runs the calls. @returns the items that follow them */
+/**
+ * Runs the calls.
+ * @returns the items that follow them
+ */
 export function runResponsesCalls(
   output: OpenAI.Responses.ResponseOutputItem[],
 ): OpenAI.Responses.ResponseInputItem.FunctionCallOutput[] {
@@ -110,7 +113,7 @@ function user(text: string): Anthropic.MessageParam {
   return { role: 'user', content: text };
 }
 
-/** Messages through one major version of the SDK. */
+/** Returns the actions in Messages for one major version of the SDK. */
 export function messagesSurface(sdk: typeof Anthropic): Surface {
   return {
     whole: (gateway, model, text) => gateway.anthropic(sdk).messages.create(messagesRequest(model, [user(text)])),
@@ -139,14 +142,14 @@ export function messagesSurface(sdk: typeof Anthropic): Surface {
 export const surfaces = { chat, responses, messages: messagesSurface(Anthropic) } as const;
 
 const ownIds = /^(?:chatcmpl|resp|msg|rs|fc|req)[-_]/;
-/** Opaque reasoning state behind the gateway's tag. The mock makes it from random ids. */
+/** Opaque reasoning state after the gateway's tag. The mock creates it from random ids. */
 const state = /^(dps1[^.]*\.).*$/;
 const dates = new Set(['created', 'created_at', 'completed_at']);
 const helperMembers = new Set(['parsed', 'parsed_arguments', 'parsed_output', 'output_parsed', '_request_id']);
 
 /**
- * An answer without what differs from one to the next: ids (not those of calls), dates, what is inside of states, what
- * the SDK's helpers add.
+ * Removes what differs from one answer to the next: ids (except those of calls), dates, the content of states, and what the SDK's helpers
+ * add.
  */
 export function comparable(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer, dropVarying));

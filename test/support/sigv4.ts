@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 
 /*
- * Signature Version 4 as AWS checks it, written from its documentation and independent of the library that signs:
+ * Signature Version 4 as AWS checks it, written from its documentation and independently of the signing library:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 
@@ -13,7 +13,7 @@ export function signingKey(secret: string, scope: string): Buffer {
   return scope.split('/').reduce<string | Buffer>((key, part) => hmac(key, part), `AWS4${secret}`) as Buffer;
 }
 
-/** What is signed. */
+/** The parts of a request that are signed. */
 export interface SignedParts {
   readonly method: string;
   readonly path: string;
@@ -37,7 +37,7 @@ export function signatureOf(parts: SignedParts, secret: string): string {
 
 export const emptyPayload = sha256('');
 
-/** Why AWS would refuse a short-term key of Bedrock; undefined for a valid one. */
+/** Returns why AWS would reject a short-term Bedrock key, or undefined if it is valid. */
 export function refusalOfBedrockKey(key: string, secret: string, region: string): string | undefined {
   const prefix = 'bedrock-api-key-';
   if (!key.startsWith(prefix)) return 'no short-term key';

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 
-/** An event of the gateway, with the members that tests look at. */
+/** An event from the gateway, with the fields that tests look at. */
 export interface SocketEvent {
   readonly type: string;
   readonly status?: number;
@@ -28,7 +28,7 @@ export interface SocketEvent {
 export class SocketClient implements Disposable {
   readonly ws: WebSocket;
   readonly events: SocketEvent[] = [];
-  /** Resolves with the code of the close. */
+  /** Resolves with the close code. */
   readonly closed: Promise<number>;
   #came = Promise.withResolvers<void>();
   #read = 0;
@@ -44,7 +44,7 @@ export class SocketClient implements Disposable {
     });
   }
 
-  /** @throws the status of an answer that is not 101 */
+  /** @throws the status of a response other than 101 */
   static async open(
     url: string,
     headers: Record<string, string> = {},
@@ -72,7 +72,7 @@ export class SocketClient implements Disposable {
     this.send({ type: 'response.create', model: 'on-chat', ...members });
   }
 
-  /** The next event that a test has not seen, of some type. */
+  /** Returns the next event that no test has seen yet and that is wanted. */
   async next(isWanted: (event: SocketEvent) => boolean = () => true): Promise<SocketEvent> {
     for (;;) {
       const index = this.events.findIndex((event, at) => at >= this.#read && isWanted(event));
@@ -86,7 +86,10 @@ export class SocketClient implements Disposable {
     }
   }
 
-  /** The end of the next response, or the refusal of it. @param streamId of one lane */
+  /**
+   * Returns the end of the next response, or its error.
+   * @param streamId only of this lane
+   */
   async ending(streamId?: string): Promise<SocketEvent> {
     return this.next(({ type, stream_id }) => endings.has(type) && (streamId === undefined || stream_id === streamId));
   }
@@ -97,7 +100,7 @@ export class SocketClient implements Disposable {
     return this.ending();
   }
 
-  /** Drops the events that have come, for a long test. */
+  /** Drops the events received so far, for long tests. */
   forget(): void {
     this.events.length = 0;
     this.#read = 0;

@@ -3,25 +3,28 @@ import { Transform } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 
 /**
- * A proxy that can fail: `cut` resets open connections and refuses new ones, `stall` keeps connections open and forwards
- * nothing, `open` forwards everything.
+ * A proxy that can fail. `cut` resets open connections and refuses new ones, `stall` keeps connections open and forwards nothing, `open`
+ * forwards everything.
  */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   turn(mode: ProxyMode): void;
-  /** Open connections forward nothing any more; new ones follow the mode. */
+  /** Makes open connections forward nothing any more; new ones follow the mode. */
   freeze(): void;
-  /** Turns to `cut` in place of the n-th piece that the server sends from now on, whatever its connection. */
+  /** Switches to `cut` instead of forwarding the nth piece that the server sends from now on, over any connection. */
   cutAfter(answers: number): void;
-  /** Resolves when `cutAfter` has cut. */
+  /** Resolves once `cutAfter` has cut. */
   readonly isCut: Promise<void>;
-  /** What the target sends arrives so many ms later from now on, and in its order. */
+  /** From now on, delays what the target sends by this many ms, in order. */
   delay(milliseconds: number): void;
 }
 
 export type ProxyMode = 'open' | 'cut' | 'stall';
 
-/** Starts a proxy on loopback, open. @param target read for each connection, so that it may move */
+/**
+ * Starts an open proxy on loopback.
+ * @param target read for each connection, so that it may move
+ */
 export async function createTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   let latency = 0; // ms
   const pairs = new Set<readonly [Socket, Socket]>();
@@ -85,7 +88,7 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
   };
 }
 
-/** Passes bytes on after a while, without making those behind them wait longer. */
+/** Forwards bytes after a delay that does not add to the delay of those behind them. */
 function later(latency: () => number): Transform {
   let waiting = 0;
   let before = Promise.resolve();
@@ -103,12 +106,12 @@ function later(latency: () => number): Transform {
   });
 }
 
-/** Ms of a step of a delay. */
+/** Length of one step of a delay, ms. */
 const step = 10;
 
 /**
- * Waits in steps: a process that was stopped for 100 ms would see a delay of 100 ms begin and end in one turn of its event
- * loop, and a client that counts turns would not notice it.
+ * Waits in steps. A process that was stopped for 100 ms would see a delay of 100 ms begin and end in one turn of its event loop, and a
+ * client that counts turns would not notice it.
  */
 async function pass(milliseconds: number): Promise<void> {
   for (let left = milliseconds; left > 0; left -= step) await setTimeout(Math.min(step, left));

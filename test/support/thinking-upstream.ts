@@ -1,12 +1,12 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from './faulty-upstream.ts';
 
-/** What the upstream thinks before its calls, and the opaque state of it. */
+/** What the upstream thinks before its calls, and the opaque state. */
 export const thoughts = { text: 'Both at once.', state: 'OPAQUE' };
 
 /**
- * Imitates models that think before they call two tools and answer once the results have come, in Chat, Responses and
- * Messages. The Messages endpoint rejects thinking without its signature.
+ * Imitates models that think before they call two tools, and that answer once the results have arrived, in Chat, Responses and Messages.
+ * The Messages endpoint rejects thinking without its signature.
  */
 export function createThinkingUpstream(): Promise<FaultyUpstream> {
   return createUpstream((request, response) => {

@@ -3,7 +3,7 @@ import { createSecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
-/** Self-signed, for `localhost`; worth nothing outside of the tests. */
+/** Self-signed, for `localhost`; worthless outside the tests. */
 export const testCertificate = `-----BEGIN CERTIFICATE-----
 MIIBojCCAUmgAwIBAgIUfYMmPbUfr53XWdho2IpNMYqWkggwCgYIKoZIzj0EAwIw
 GDEWMBQGA1UEAwwNRGF5cGFzcyB0ZXN0czAgFw0yNjExMjIwNDIwMThaGA8yMTI2
@@ -23,14 +23,14 @@ ZhBhnhsgAEZItkqB16KMOqWHx3pQP/aNp00FSiGzaA5Ujkl7NIUw8Jho
 -----END PRIVATE KEY-----
 `;
 
-/** Lets this process trust the certificate. Returns how to undo it. */
+/** Makes this process trust the certificate. Returns a function that undoes it. */
 export function trustTestCertificate(): () => void {
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, testCertificate]);
   return () => setDefaultCACertificates(before);
 }
 
-/** One request as a TLS upstream saw it. */
+/** A request as the TLS upstream saw it. */
 export interface TlsRequest {
   /** `1.1` or `2.0`. */
   readonly httpVersion: string;
@@ -44,9 +44,9 @@ export interface TlsUpstream extends AsyncDisposable {
 }
 
 /**
- * An upstream on TLS that speaks HTTP/2 and HTTP/1.1 and prefers HTTP/2, as those of vendors do.
+ * An upstream on TLS that speaks HTTP/2 and HTTP/1.1 and prefers HTTP/2, as vendors' upstreams do.
  *
- * @param answer JSON; undefined resets the connection instead
+ * @param answer returns JSON, or undefined to reset the connection
  */
 export async function createTlsUpstream(answer: (request: number) => object | undefined): Promise<TlsUpstream> {
   const requests: TlsRequest[] = [];

@@ -2,8 +2,8 @@ import { ChildProcess } from 'node:child_process';
 import { Server, Socket } from 'node:net';
 
 /*
- * Holds unit tests to their rule: a test that opens a socket or starts a process fails, and belongs into a file named
- * `*.integration.test.ts`, or under `test/e2e/` when it runs a whole gateway.
+ * Enforces a rule for unit tests: a test that opens a socket or starts a process fails. It belongs in a file named `*.integration.test.ts`,
+ * or under `test/e2e/` if it runs a whole gateway.
  */
 
 function refuse(): never {
@@ -12,5 +12,5 @@ function refuse(): never {
 
 Server.prototype.listen = refuse;
 Socket.prototype.connect = refuse;
-// `spawn` is not in the types: every function of node:child_process that does not block goes through it.
+// `spawn` is missing from the types. Every non-blocking function of node:child_process uses it.
 Object.assign(ChildProcess.prototype, { spawn: refuse });

@@ -7,7 +7,7 @@ export interface Call {
   readonly id?: string;
   readonly name: string;
   readonly arguments?: JsonValue;
-  /** Input of a freeform tool, in place of arguments. */
+  /** Input of a freeform tool, instead of arguments. */
   readonly input?: string;
 }
 
@@ -15,31 +15,31 @@ export interface Counts {
   readonly input?: number; // cached tokens included
   readonly output?: number; // reasoning included
   readonly cached?: number;
-  readonly written?: number; // to the cache
+  readonly written?: number; // written to the cache
   readonly reasoning?: number;
 }
 
-/** What a client makes of an answer, whichever format it speaks. */
+/** What a client makes of an answer, whatever its format. */
 export interface Answer {
   readonly text: string;
   readonly reasoning: string;
   readonly refusal: string;
   readonly calls: readonly Call[];
   readonly citations: readonly string[];
-  /** Base64 data or address of the images that the model has made. */
+  /** Base64 data or URL of each image that the model created. */
   readonly images: readonly string[];
-  /** The vendor's own word where the format has none like it. */
+  /** The vendor's own value if the format has no equivalent. */
   readonly finish: Finish | string | undefined;
   readonly usage: Counts | undefined;
   readonly error: { readonly code: string; readonly message: string } | undefined;
 }
 
 /**
- * Reads answers as the clients of one format do, official SDKs above all: written from the vendors' references and
- * independent of the product's decoders.
+ * Reads answers as the clients of one format do, above all official SDKs. Written from the vendors' references, independently of the
+ * product's decoders.
  */
 export interface ClientReader {
-  /** @throws Error where a client would fail, or miss something */
+  /** @throws Error if a client would fail or miss something */
   stream(text: string): Answer;
   whole(body: JsonObject): Answer;
 }
@@ -61,7 +61,7 @@ interface StreamEvent {
   readonly data: string;
 }
 
-/** @throws Error when the stream ends inside an event */
+/** @throws Error if the stream ends inside an event */
 export function eventsOf(stream: string): StreamEvent[] {
   const events: StreamEvent[] = [];
   if (!/(\r\n|\n|\r)(\r\n|\n|\r)$/.test(stream)) throw new Error('the stream ends inside an event');
@@ -69,7 +69,7 @@ export function eventsOf(stream: string): StreamEvent[] {
   return events;
 }
 
-/** The data of a data URL, or the address itself. */
+/** Returns the data of a data URL, or any other URL itself. */
 export function imageAt(url: string): string {
   return url.replace(/^data:image\/\w+;base64,/, '');
 }
@@ -94,7 +94,7 @@ export function number(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Texts of one answer that stand in blocks of their own, parted by a blank line. */
+/** Joins texts of one answer that are in separate blocks, with blank lines between them. */
 export function paragraphs(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n\n');
 }

@@ -14,7 +14,7 @@ import {
   string,
 } from './answer.ts';
 
-/** Reads Chat Completions as the openai SDK does: pieces add up by choice and by index. The first choice counts. */
+/** Reads Chat Completions as the openai SDK does: pieces add up by choice and by index. Only the first choice is read. */
 export const chatReader: ClientReader = {
   stream(text) {
     const draft = new Draft();
@@ -103,7 +103,7 @@ class Draft {
   }
 }
 
-/** The first piece of a call names it, the others add to its arguments. */
+/** The first piece of a call names it; the others add to its arguments. */
 function addCall(calls: JsonObject[], { index, ...entry }: JsonObject): void {
   check(typeof index === 'number', 'a piece of a call has no index');
   check(index <= calls.length, 'an index of a call is left out');
@@ -138,7 +138,7 @@ function citationsOf(message: JsonObject): string[] {
   return objects(message['annotations']).map((annotation) => string(object(annotation['url_citation'])['url']));
 }
 
-/** Not part of the format: lists of xAI, Perplexity, Z.ai and Groq, which stand beside the text. */
+/** Not part of the format: lists that xAI, Perplexity, Z.ai and Groq send next to the text. */
 function sourcesOf(body: JsonObject, message: JsonObject): string[] {
   const listed = Array.isArray(body['citations']) ? body['citations'].map((one) => string(one)) : [];
   const found = objects(message['executed_tools']).flatMap((tool) =>
@@ -153,7 +153,7 @@ function imagesOf(message: JsonObject): string[] {
   return objects(message['images']).map((image) => imageAt(string(object(image['image_url'])['url'])));
 }
 
-/** xAI counts reasoning in the total only, not in the completion. */
+/** xAI counts reasoning only in the total, not in the completion. */
 function readUsage(usage: JsonValue | undefined): Counts | undefined {
   if (!isJsonObject(usage)) return undefined;
   const prompt = object(usage['prompt_tokens_details']);

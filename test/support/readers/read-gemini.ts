@@ -12,7 +12,7 @@ import {
   string,
 } from './answer.ts';
 
-/** Reads generateContent as Google's SDK does: every chunk is an answer of its own, and their parts add up. */
+/** Reads generateContent as Google's SDK does: every chunk is a complete answer, and their parts add up. */
 export const geminiReader: ClientReader = {
   stream(text) {
     const chunks = eventsOf(text).map(({ data }) => JSON.parse(data) as JsonObject);
@@ -58,7 +58,7 @@ function readChunks(chunks: readonly JsonObject[]): Answer {
   };
 }
 
-/** A call may come in pieces: its name first, then arguments one by one. Source: Vertex AI, streaming of arguments. */
+/** A call may come in pieces, its name first and then its arguments one by one. Source: Vertex AI, streaming of arguments. */
 function join(calls: JsonObject[], piece: JsonObject): JsonObject[] {
   if (string(piece['name']) !== '') {
     return [...calls, piece['willContinue'] === true ? { ...piece, args: {} } : piece];
@@ -82,7 +82,7 @@ function finishOf(chunk: JsonObject): string {
 /** Reasons for which content is withheld. */
 const filters = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION']);
 
-/** An answer with calls stops like any other. */
+/** An answer with calls has the same finish reason as any other. */
 function readFinish(chunk: JsonObject, hasCalls: boolean): string {
   if (isJsonObject(chunk['promptFeedback'])) return 'content_filter';
   const reason = finishOf(chunk);

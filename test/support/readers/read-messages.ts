@@ -24,7 +24,7 @@ const finishes: Readonly<Record<string, Finish>> = {
   pause_turn: 'pause',
 };
 
-/** Reads Messages as the anthropic SDK does: the events build the message that the whole answer is. */
+/** Reads Messages as the anthropic SDK does: the events build up the message that is the complete answer. */
 export const messagesReader: ClientReader = {
   stream(text) {
     const draft = new Draft();
@@ -41,7 +41,7 @@ export const messagesReader: ClientReader = {
 class Draft {
   #message: JsonObject | undefined;
   readonly #content: JsonObject[] = [];
-  /** Position of the block under way. */
+  /** Position of the block that is being built. */
   #open: number | undefined;
   #input = '';
   #isOver = false;
@@ -141,7 +141,7 @@ function readMessage(message: JsonObject): Answer {
   const refusal = string(object(message['stop_details'])['explanation']);
   return {
     ...nothing,
-    // A refusal stands in the text too, for clients that know of no stop details.
+    // A refusal is also in the text, for clients that do not know stop details.
     text: said.endsWith(refusal) ? said.slice(0, said.length - refusal.length) : said,
     refusal,
     reasoning: paragraphs(of('thinking').map((block) => string(block['thinking']))),
@@ -157,7 +157,7 @@ function readMessage(message: JsonObject): Answer {
   };
 }
 
-/** Text that citations have cut into several blocks belongs together. */
+/** Joins text that citations split into several blocks. */
 function texts(content: readonly JsonObject[]): string[] {
   const said: string[] = [];
   let isText = false;

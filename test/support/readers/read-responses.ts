@@ -15,7 +15,7 @@ import {
   string,
 } from './answer.ts';
 
-/** Reads Responses as the openai SDK and Codex do: items grow by their events, and the last event repeats all of them. */
+/** Reads Responses as the openai SDK and Codex do: events build up the items, and the last event repeats all of them. */
 export const responsesReader: ClientReader = {
   stream(text) {
     const draft = new Draft();
@@ -31,7 +31,7 @@ export const responsesReader: ClientReader = {
 };
 
 const endings = new Set(['response.completed', 'response.incomplete', 'response.failed']);
-/** Events that grow a text: the member of the item or of its part that they add to. */
+/** Events that add to a text, and the property of the item or of its part to which they add. */
 const deltas: Readonly<Record<string, string>> = {
   'response.output_text.delta': 'text',
   'response.refusal.delta': 'refusal',
@@ -40,7 +40,7 @@ const deltas: Readonly<Record<string, string>> = {
   'response.function_call_arguments.delta': 'arguments',
   'response.custom_tool_call_input.delta': 'input',
 };
-/** Events of the SDK's union that repeat what is known. The SDK's helper throws on events outside of the union. */
+/** Events of the SDK's union that repeat what is known. The SDK's helper throws on events outside the union. */
 const repeating = new Set([
   'response.in_progress',
   'response.output_text.done',
@@ -54,12 +54,12 @@ const repeating = new Set([
   'response.custom_tool_call_input.done',
 ]);
 
-/** Events of tools that the vendor runs itself. */
+/** Events of tools that the vendor itself runs. */
 const hosted =
   /^response\.(web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_call|mcp_list_tools)(_|\.)[a-z_.]+$/;
 
 class Draft {
-  /** Items as their events have built them. */
+  /** Items as built from their events. */
   readonly #items: JsonObject[] = [];
   readonly #done: JsonObject[] = [];
   #ending: JsonObject | undefined;
@@ -68,7 +68,7 @@ class Draft {
   add(event: JsonObject): void {
     const type = string(event['type']);
     check(this.#ending === undefined, 'something comes behind the end');
-    // Repeated by the response that has failed.
+    // The failed response repeats it.
     if (type === 'error') return;
     check(
       type === 'response.failed' || this.#hasStarted !== (type === 'response.created'),
@@ -157,7 +157,7 @@ function readResponse(response: JsonObject): Answer {
   };
 }
 
-/** One text for each item. */
+/** Returns one text per item. */
 function textsOf({ type, content }: JsonObject): string[] {
   if (type !== 'message') return [];
   return [

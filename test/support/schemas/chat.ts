@@ -1,7 +1,6 @@
 /**
- * JSON schemas (draft-07) of what a Chat Completions client receives. Sources: OpenAI API reference, "The
- * chat completion object" and "The chat completion chunk object"; `reasoning_content` and `reasoning_details` are what
- * DeepSeek and OpenRouter have added.
+ * JSON schemas (draft-07) of what a Chat Completions client receives. Sources: OpenAI API reference, "The chat completion object" and "The
+ * chat completion chunk object". `reasoning_content` and `reasoning_details` are additions of DeepSeek and OpenRouter.
  */
 import { shape } from './shape.ts';
 
@@ -46,7 +45,7 @@ const message = {
     { role: is('assistant'), content: textOrNull, refusal: textOrNull },
     { ...added, tool_calls: list(call, 1), function_call: oldCall },
   ),
-  // Nothing to read is null beside calls and refusals; alone it is an empty text.
+  // Empty content is null next to calls and refusals, and otherwise an empty text.
   anyOf: [
     { required: ['tool_calls'] },
     { required: ['function_call'] },
@@ -55,7 +54,7 @@ const message = {
   ],
 };
 
-/** Known of an upstream that states it. */
+/** Present if the upstream states it. */
 const tier = { service_tier: filled };
 
 export const wholeReplySchema = shape(
@@ -82,7 +81,7 @@ const openingCall = {
     shape({ index: count, id: filled, type: is('custom'), custom: shape({ name: filled, input: text }) }),
   ],
 };
-/** Neither id nor name: SDKs would append them. */
+/** Has neither id nor name, because SDKs would append them. */
 const nextOfCall = {
   anyOf: [
     shape({ index: count, function: shape({ arguments: filled }) }),
@@ -111,7 +110,7 @@ function chunk(delta: object, finish: object): object {
 
 const chunks = Object.fromEntries(Object.entries(deltas).map(([name, delta]) => [name, chunk(delta, is(null))]));
 
-/** Schemas of one chunk, by its delta; `finish` and `usage` for the last two. */
+/** Schemas of a chunk, by its delta; `finish` and `usage` are the last two chunks. */
 export const eventSchema: Readonly<Record<string, object>> = {
   ...chunks,
   finish: chunk(shape({}, { content: is('') }), reason),
@@ -126,7 +125,7 @@ export const eventSchema: Readonly<Record<string, object>> = {
   ),
 };
 
-/** The member of `eventSchema` that a chunk must satisfy. */
+/** Returns the key of `eventSchema` whose schema a chunk must satisfy. */
 export function eventType(event: {
   readonly choices?: readonly { readonly delta?: object; readonly finish_reason?: unknown }[];
 }): string {

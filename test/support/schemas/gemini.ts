@@ -1,6 +1,6 @@
 /**
- * JSON schemas (draft-07) of what a generateContent client receives. Sources: Gemini API reference,
- * "GenerateContentResponse", "Content"; Gemini CLI and @google/genai for required members.
+ * JSON schemas (draft-07) of what a generateContent client receives. Sources: Gemini API reference, "GenerateContentResponse", "Content";
+ * Gemini CLI and @google/genai for required properties.
  */
 import { shape } from './shape.ts';
 
@@ -46,12 +46,12 @@ const reply = (candidate: object) =>
     responseId: someText,
   });
 
-/** The answer to a request that is not streamed, and the last chunk of a stream. */
+/** The answer to a non-streaming request, and the last chunk of a stream. */
 export const wholeReplySchema = reply(shape({ content, finishReason, index: is(0) }, { groundingMetadata: grounding }));
 /** A chunk before the last. */
 export const chunkSchema = reply(shape({ content, index: is(0) }));
 
-/** The body of an error, and the chunk that ends a stream with one. */
+/** An error body, and the chunk that ends a stream with an error. */
 export const errorSchema = shape({
   error: shape({
     code: { type: 'integer', minimum: 400, maximum: 599 },

@@ -1,6 +1,6 @@
 /**
- * JSON schemas (draft-07) of what a Messages client receives. Sources: Anthropic API reference, "The Message
- * object", "Streaming Messages", "Errors"; MessageStream of the anthropic SDK for required members.
+ * JSON schemas (draft-07) of what a Messages client receives. Sources: Anthropic API reference, "The Message object", "Streaming Messages",
+ * "Errors"; MessageStream of the anthropic SDK for required properties.
  */
 import { shape } from './shape.ts';
 
@@ -26,13 +26,13 @@ const redacted = shape({ type: is('redacted_thinking'), data: someText });
 const block = {
   anyOf: [
     shape({ type: is('text'), text: someText }, { citations }),
-    // The text may be withheld from the client; the signature never is.
+    // The text may be withheld from the client, but never the signature.
     shape({ type: is('thinking'), thinking: text, signature: someText }),
     redacted,
     shape({ ...toolHead, input: object }),
   ],
 };
-/** A block as it opens: members with deltas are empty. */
+/** A block when it starts; properties with deltas are empty. */
 const openBlock = {
   anyOf: [
     shape({ type: is('text'), text: is('') }),
@@ -46,7 +46,7 @@ const delta = {
     shape({ type: is('text_delta'), text: someText }),
     shape({ type: is('thinking_delta'), thinking: someText }),
     shape({ type: is('signature_delta'), signature: someText }),
-    // An empty piece breaks clients that parse the input so far.
+    // An empty piece breaks clients that parse the input received so far.
     shape({ type: is('input_json_delta'), partial_json: someText }),
     shape({ type: is('citations_delta'), citation }),
   ],
@@ -90,7 +90,7 @@ const messageHead = {
   diagnostics: nothing,
 };
 
-/** The answer to a request that is not streamed. */
+/** The answer to a non-streaming request. */
 export const wholeReplySchema = shape({
   ...messageHead,
   content: { type: 'array', items: block },
@@ -131,7 +131,7 @@ const errorDetails = shape(
   { details: object },
 );
 
-/** The body of an error, and the event that ends a stream with one. */
+/** An error body, and the event that ends a stream with an error. */
 export const errorSchema = shape({ type: is('error'), error: errorDetails }, { request_id: textOrNull });
 
 const index = count;
@@ -145,7 +145,7 @@ const eventMembers: Readonly<Record<string, Record<string, object>>> = {
   message_stop: {},
 };
 
-/** By `type`; an event of any other type must not be sent. */
+/** By `type`; events of other types must not be sent. */
 export const eventSchema: Readonly<Record<string, object>> = {
   ...Object.fromEntries(
     Object.entries(eventMembers).map(([type, members]) => [type, shape({ type: is(type), ...members })]),

@@ -1,6 +1,6 @@
 /**
- * JSON schemas (draft-07) of what a Responses client receives. Sources: OpenAI API reference, "The response
- * object" and "Responses streaming events"; Open Responses specification for required members.
+ * JSON schemas (draft-07) of what a Responses client receives. Sources: OpenAI API reference, "The response object" and "Responses
+ * streaming events"; Open Responses specification for required properties.
  */
 import { shape } from './shape.ts';
 
@@ -71,7 +71,7 @@ const tool = {
   then: { required: ['name', 'description', 'parameters', 'strict'] },
 };
 
-/** A response in one of these states, which decides what must be null or filled. */
+/** A response in one of these states, which determines what must be null and what must be filled. */
 function response(statuses: readonly string[], state: Record<string, object>): object {
   return shape({
     id: id('resp'),
@@ -164,7 +164,7 @@ const eventMembers: Readonly<Record<string, Record<string, object>>> = {
   'response.custom_tool_call_input.done': { ...place, input: text },
 };
 
-/** By `type`; an event of any other type must not be sent. */
+/** By `type`; events of other types must not be sent. */
 export const eventSchema: Readonly<Record<string, object>> = Object.fromEntries(
   Object.entries(eventMembers).map(([type, members]) => [type, event(type, members)]),
 );

@@ -1,4 +1,4 @@
-/** The JSON Schema of an object of exactly these members, unless `optional` names more. */
+/** Returns the JSON Schema of an object with exactly these properties, and possibly those in `optional`. */
 export function shape(members: Record<string, object>, optional: Record<string, object> = {}): object {
   return {
     type: 'object',

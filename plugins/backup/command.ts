@@ -37,10 +37,7 @@ Exit codes: 0 success, 1 failure, 2 invalid usage.`,
           const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
           // `journal_files` replaced `journalFiles` after 0.5; both are printed.
           if (json) print(JSON.stringify({ ...backup, journal_files: backup.journalFiles }));
-          else
-            print(
-              `${path}: ${rows} rows in ${tables} tables, ${bytes} bytes, ${seconds} s; its checksum was read back`,
-            );
+          else print(`${path}: ${rows} rows in ${tables} tables, ${bytes} bytes, ${seconds} s; checksum verified`);
         }),
       );
   },

@@ -21,7 +21,7 @@ const readJob: JobDefinition = {
 const daysGauge = gaugeBy(
   ['upstream'],
   'upstream_balance_days',
-  'Days that the balance of an upstream lasts at the usage of the last week, the fewest of several accounts; missing if unknown.',
+  "Days that an upstream's balance will last at last week's usage, the fewest if it has several accounts; missing if unknown.",
   async (host) => findLeastDays(await getRecentBalances(host)),
 );
 

@@ -25,7 +25,7 @@ export function describeReconciliation(reconciliation: Reconciliation, currency:
     ).map((line) => `  ${line}`),
     ...(isList
       ? []
-      : [`  ${provider} has no list of payments: each charge was read, and money without a charge is not seen.`]),
+      : [`  ${provider} has no list of payments: each charge was queried, and money without a charge is not found.`]),
     ...(unread === 0
       ? []
       : [`  ${unread} ${unread === 1 ? 'charge' : 'charges'} could not be read. Reconcile the day again later.`]),

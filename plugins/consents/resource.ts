@@ -23,7 +23,7 @@ export const consents = defineResource({
     place: { type: 'text', of: 'place' },
   }),
   perPage: 1_000,
-  none: 'No account has given it and can be written to.',
+  none: 'No account that has given it may be contacted.',
   async list(host, { name, after }, { limit }) {
     const chosenConsents = chooseConsents(listDeclaredConsents(host), name);
     return readPage(limit, (maxRows) => listReachableAccounts(host.database, chosenConsents, after, maxRows));

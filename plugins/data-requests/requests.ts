@@ -107,7 +107,7 @@ async function requireFewOpen(transaction: EntityManager, accountId: string): Pr
     [accountId],
   );
   if ((counts?.count ?? 0) >= maxOpen)
-    throw new AccountError('too_many', `The account has ${maxOpen} requests that wait for an answer.`);
+    throw new AccountError('too_many', `The account already has ${maxOpen} unanswered requests.`);
 }
 
 /**
@@ -124,7 +124,7 @@ export async function pauseOwnAccount(
     const pausedAt = new Date(now());
     await requireFewPauses(transaction, accountId, pausedAt);
     if (!(await pauseForOwner(transaction, accountId, id)))
-      throw new AccountError('blocked', 'The account is blocked, paused or deleted already.');
+      throw new AccountError('blocked', 'The account is already blocked, paused or deleted.');
     await transaction.execute(
       `insert into data_request (id, kind, channel, account_id, received_at, due_at, answered_at, outcome)
        values (?, 'limiting', 'page', ?, ?, ?::timestamptz + interval '1 second', ?, 'done')`,
@@ -200,7 +200,7 @@ export async function answerRequest(
        where id = ? and answered_at is null returning kind, account_id`,
       [outcome, answer, id],
     );
-    if (request === undefined) throw new ActionRefused('The request is answered already.');
+    if (request === undefined) throw new ActionRefused('The request has already been answered.');
     const { kind, account_id: accountId } = request;
     if (accountId === null) return;
     await recordEvent(

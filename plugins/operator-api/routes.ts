@@ -133,12 +133,12 @@ async function performOnce(
     return createFailure(400, 'invalid', 'Idempotency-Key must have 1 to 255 ASCII characters.');
   const earlierCall = await claimKey(host.database, caller.id, key, [...call.segments, call.body]);
   if (earlierCall === 'other call')
-    return createFailure(422, 'key_reused', 'This Idempotency-Key belongs to another call.');
+    return createFailure(422, 'key_reused', 'This Idempotency-Key was used for a different call.');
   if (earlierCall === 'not finished')
     return createFailure(
       409,
       'not_finished',
-      'The call with this Idempotency-Key has not finished. Read the actions of its subject.',
+      "The call with this Idempotency-Key has not finished. Check its subject's recorded actions.",
     );
   if (earlierCall !== undefined) return earlierCall;
   const apiResponse = await perform().catch(async (error: unknown) => {

@@ -71,7 +71,7 @@ async function decideOutage(
   const done = (result: object, text: string) =>
     context.print(json ? JSON.stringify(toOperatorJson({ outage: outage.id, ...result }), null, 2) : text);
   if (decline !== undefined) {
-    if (yes !== true) await confirm([`Give nothing back for ${outage.model}, ${outage.from.toISOString()}?`]);
+    if (yes !== true) await confirm([`Decline to credit the outage of ${outage.model}, ${outage.from.toISOString()}?`]);
     const input = { outage: outage.id, note: decline };
     await runAction(host, getCommandOperator(), declineAction, '', input);
     return done({}, 'declined: the time of this outage is not credited');
@@ -94,6 +94,5 @@ async function printWitnesses(context: CommandContext, host: Host, outage: Confi
     hadEarlierFailures ? 'yes' : 'no',
   ]);
   if (rows.length > 0)
-    for (const line of formatTable(['account', 'failed requests', 'failed before it was noticed'], rows))
-      context.print(line);
+    for (const line of formatTable(['account', 'failed requests', 'failures before it'], rows)) context.print(line);
 }

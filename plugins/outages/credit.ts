@@ -182,7 +182,7 @@ export async function declineOutage(database: Database, id: string): Promise<voi
       [outage.id],
     );
     if (credited.length > 0)
-      throw new AccountError('credited', 'Customers have had the time of this outage back already.');
+      throw new AccountError('credited', 'Customers have already been credited for this outage.');
     await transaction.execute('update outage set declined_at = coalesce(declined_at, clock_timestamp()) where id = ?', [
       outage.id,
     ]);

@@ -62,13 +62,13 @@ async function checkProvider(provider: PaymentProvider, host: DiagnosisHost, sig
 function explainFailure(error: unknown, { title }: PaymentProvider): Finding {
   if (!(error instanceof PaymentError)) {
     const text = error instanceof Error ? error.message.slice(0, 200) : 'cannot be connected';
-    return failed(text, 'Correct its section of gateway.yaml; `daypass check` has the line.');
+    return failed(text, 'Correct its section in gateway.yaml; `daypass check` shows the line.');
   }
   if (error.kind === 'rejected') {
-    const advice = `Compare the keys of gateway.yaml with the dashboard of ${title}: environment (sandbox or production), permissions, and whether a key was replaced.`;
+    const advice = `Compare the keys in gateway.yaml with the ${title} dashboard: environment (sandbox or production), permissions, and whether a key was replaced.`;
     return failed(`refused: ${error.message.slice(0, 200)}`, advice);
   }
   if (error.cause !== undefined) return explainNetworkError(error);
-  const advice = 'Try again in a minute, and look at the status page of the provider.';
+  const advice = "Try again in a minute, and look at the provider's status page.";
   return warning(error.message.slice(0, 200), advice);
 }

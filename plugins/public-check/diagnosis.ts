@@ -80,14 +80,15 @@ function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): It
  */
 async function openCaller(host: DiagnosisHost, url: string): Promise<PublicCaller> {
   const { pass } = await queryOperator(host, { path: passPath });
-  if (typeof pass !== 'string') throw new Error('The running gateway is of another version: it issues no pass.');
+  if (typeof pass !== 'string')
+    throw new Error('The running gateway is a different version and does not issue passes.');
   return new PublicCaller(url, pass);
 }
 
 function describeEncryption(url: string): Finding {
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || isLoopback(hostname)) return ok(`${protocol}//`);
-  return failed('http://: keys travel unencrypted', 'Put a proxy with TLS before the gateway (docs/proxies.md).');
+  return failed('http://: keys travel unencrypted', 'Put a TLS proxy in front of the gateway (docs/proxies.md).');
 }
 
 function memoize<T>(create: () => Promise<T>): () => Promise<T> {

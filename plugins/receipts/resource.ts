@@ -12,7 +12,7 @@ export const receipts = defineResource({
   name: 'receipt',
   summary: 'list receipts of payments and refunds, newest first',
   query: object({
-    words: text('The number of a receipt or of an order, or a part of the buyer.', 200),
+    words: text("Receipt number, order code, or part of the buyer's name.", 200),
     waiting: boolean('only receipts that have no number yet'),
     after: createAfterSchema('receipt'),
   }),

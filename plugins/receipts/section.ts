@@ -59,7 +59,7 @@ export const sellerSection = defineSection({
     const isNamed = name !== undefined;
     const dependentSettings = { npwp, tax: stated === 'none' ? undefined : stated, ...others, keep_years: undefined };
     if (!isNamed && Object.values(dependentSettings).some((value) => value !== undefined))
-      report(['seller', 'name'], 'is missing', 'set it to the name of the company or person that sells');
+      report(['seller', 'name'], 'is missing', 'set it to the name of the company or person who sells');
     if (npwp !== undefined && normalizeNpwp(npwp) === undefined)
       report(
         ['seller', 'npwp'],
@@ -77,7 +77,7 @@ export const sellerSection = defineSection({
     return [
       ...(address === undefined ? ['seller.address is not set, so receipts do not show the seller’s address'] : []),
       ...(hasTax && npwp === undefined && all.get(currencySection) === 'IDR'
-        ? ['seller.tax is stated without seller.npwp: a receipt with PPN names the NPWP of the seller']
+        ? ['seller.tax is set without seller.npwp: a receipt with PPN shows the seller’s NPWP']
         : []),
     ];
   },
@@ -94,7 +94,7 @@ function checkTax({ included = true, base = wholePrice, from }: SellerTax, path:
     report(
       [...path, 'included'],
       'is false, and nothing may be added to a price at checkout',
-      'set prices that contain the tax',
+      'set prices that include the tax',
     );
   const [numerator = 1, denominator = 1] = base.split('/').map(Number);
   if (numerator > denominator)

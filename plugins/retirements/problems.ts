@@ -25,7 +25,7 @@ export const retirementProblems: ProblemKind = {
     async compose({ route }, reader) {
       const { t } = reader;
       const current = (await readRetirements(reader.host)).find((retirement) => retirement.route === route);
-      if (current === undefined) return 'the vendor does not retire it any more, or no model has the route';
+      if (current === undefined) return 'the vendor no longer retires it, or no model uses the route';
       return {
         title: t('retirements.alert', { route: current.route }),
         text: describeRetirement(current, reader).replaceAll('*', ''),

@@ -23,7 +23,7 @@ export const retirements = defineResource({
     lost: { type: 'text', fit: 'text', at: 'hide', value: ({ lost }) => lost.join(', ') },
     successor: { type: 'text', fit: 'id', at: 'hide', of: 'successor' },
   }),
-  none: 'No vendor has said that it retires a model of a route.',
+  none: 'No vendor has announced the end of a model that a route uses.',
   perPage: Infinity,
   list: async (host, _query, { limit }) => takeFirst(await readRetirements(host), limit),
 });

@@ -30,13 +30,11 @@ export function findSellerMistakes(host: ReviewedHost): string[] {
   return findSellerSentences(host).flatMap(({ file, stated }) => {
     if (stated.includes('{{')) return [];
     if (!normalizeText(stated).includes(normalizeText(name)))
-      return [
-        `pages: ${file} names another seller than seller.name, which receipts have: correct the one that is wrong`,
-      ];
+      return [`pages: ${file} names a seller other than seller.name, which is on receipts: correct whichever is wrong`];
     const namesAddress = /\d/.test(normalizeText(stated).replace(normalizeText(name), ''));
     if (address === undefined || !namesAddress || normalizeText(stated).includes(normalizeText(address))) return [];
     return [
-      `pages: ${file} names another address than seller.address, which receipts have: correct the one that is wrong`,
+      `pages: ${file} names an address other than seller.address, which is on receipts: correct whichever is wrong`,
     ];
   });
 }
@@ -75,7 +73,7 @@ export function findPriceMistakes(host: ReviewedHost): string[] {
     });
     if (unknownPrices.length === 0) return [];
     return [
-      `pages: terms.${language}.md sells ${unknownPrices.join(', ')}, and no plan does: correct the page, or plans`,
+      `pages: terms.${language}.md lists ${unknownPrices.join(', ')}, which no plan offers: correct the page, or plans`,
     ];
   });
 }

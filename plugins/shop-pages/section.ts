@@ -70,8 +70,8 @@ function checkLinkedPages(
     if (texts.has(file) || all.pagePaths.includes(path)) continue;
     report(
       ['service', name],
-      `is ${address}, and no page is there`,
-      `write ${/^[a-z0-9-]+$/.test(file) ? file : name}.en.md in the folder pages, or the whole URL`,
+      `is ${address}, but there is no such page`,
+      `write ${/^[a-z0-9-]+$/.test(file) ? file : name}.en.md in the pages folder, or use a full URL`,
     );
   }
 }

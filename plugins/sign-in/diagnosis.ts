@@ -87,14 +87,14 @@ async function exchangeTestCode(
 
 function describeError(error: string, callback: string): Finding {
   if (clientErrors.has(error)) {
-    const advice = 'Compare client_id and client_secret with the app at the provider; make a new secret if in doubt.';
+    const advice = 'Compare client_id and client_secret with the app at the provider; create a new secret if in doubt.';
     return failed(`the provider does not know this app (${error})`, advice);
   }
   if (callbackErrors.has(error)) {
     const advice = `Enter exactly ${callback} as callback address (redirect URI) of the app at the provider.`;
-    return failed('the callback address is not the one of the app', advice);
+    return failed('the callback address is not registered for the app', advice);
   }
-  if (codeErrors.has(error)) return ok(`takes the app; its callback address must be ${callback}`);
+  if (codeErrors.has(error)) return ok(`accepts the app; its callback address must be ${callback}`);
   const advice = `Try to sign in. The callback address is ${callback}.`;
   return warning(`the provider answers "${error}"`, advice);
 }

@@ -26,7 +26,7 @@ const voucherSubject: SubjectKind = {
 const input = object(['days', 'count', 'note'], {
   days: integer({ minimum: 1, maximum: 365 }, 'Days that each voucher adds, 1 to 365.'),
   count: integer({ minimum: 1, maximum: 10_000 }, 'Number of vouchers, 1 to 10000.'),
-  note: text('Note for you, such as where they go.'),
+  note: text('Your own note, such as where they go.'),
   label: text('The name of the days that customers see.'),
   for: {
     enum: ['all', 'new'],

@@ -18,7 +18,7 @@ import { describeOrder } from './describe.ts';
 const exitCodes = exitCodesFor('order or account');
 
 const order: CommandSubject<OrderDetails> = {
-  argument: ['order', 'code or id of the order'],
+  argument: ['order', 'order code or id'],
   exitCodes,
   read: async (host, handle) => readOrderDetails(host.database, await findOrderWithHint(host, handle)),
   toJson: (details) => toOperatorJson(details, true) as object,
@@ -87,7 +87,7 @@ const actions = [
 /** Reads which payment to refund, by our id or the provider's. If no id is given, the order must have a single payment. */
 async function readRefundRequest(host: Host, handle: string, input: { readonly [member: string]: unknown }) {
   const { payment: id, ...rest } = input as { payment?: string; amount?: number; manual?: true };
-  if (id === undefined && handle === '') throw new CommandFailed('Name an order, or --payment ID.', 2);
+  if (id === undefined && handle === '') throw new CommandFailed('Name an order, or pass --payment ID.', 2);
   // Imported on use, because loading MikroORM would slow down every other command.
   const { findOrderOfPayment, findRefundablePayment: paymentToRefund } =
     await import('#core/business/payments/refunds.ts');

@@ -56,7 +56,7 @@ function defineAction(parser: Parser, context: CommandContext, action: SandboxAc
     const notifications = statuses.length === 1 ? 'the notification' : `${statuses.length} notifications`;
     if (responses.length > 0) context.print(`The gateway answered ${notifications} with ${responses.join(', ')}.`);
     if (statuses.includes(0))
-      context.print(`No gateway answered at ${charge.notificationUrl}; it reads the status later.`);
+      context.print(`No gateway responded at ${charge.notificationUrl}; it will check the status later.`);
   });
 }
 

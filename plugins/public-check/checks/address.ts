@@ -43,7 +43,7 @@ export function describeArrival({ address, headers }: Arrival, isSecure: boolean
     );
   }
   if (!hops.includes(address)) {
-    const text = `all clients have the address of the proxy, ${address}`;
+    const text = `all clients appear with the address of the proxy, ${address}`;
     return warning(text, `Add ${address} to listen.trusted_proxies.`);
   }
   const scheme = schemes.at(-1) ?? '';

@@ -11,7 +11,7 @@ const maxWaitsMs = { arrival: 15_000, departure: 18_000 };
 /** A departure noticed within this time, which includes the poll's round trip, counts as noticed at once. */
 const maxImmediateMs = 2_500;
 const abortAdvice =
-  'Let the proxy pass on that a client has left, because the vendor charges for the rest of the response: `option abortonclose` in the defaults of HAProxy, no `flush_interval -1` in Caddy. Apache cannot.';
+  'Make the proxy pass on that a client has disconnected; otherwise the vendor charges for the rest of the response: `option abortonclose` in the defaults of HAProxy, no `flush_interval -1` in Caddy. Apache cannot.';
 
 /** Checks that the gateway notices when a client disconnects during a call. */
 export async function checkDeparture(caller: PublicCaller, isStream: boolean, signal: AbortSignal): Promise<Finding> {

@@ -26,7 +26,7 @@ export async function checkLongBody(caller: PublicCaller, bytes: number, signal:
   const response = await caller.call(publicPaths.body, { method: 'POST', body, signal });
   const size = `${(bytes / 1_000_000).toLocaleString('en')} MB`;
   const advice =
-    'Remove the limit of the proxy, because the gateway has its own: client_max_body_size 0 in nginx, and longer timeouts for a slow line.';
+    "Remove the proxy's limit; the gateway has its own: client_max_body_size 0 in nginx, and longer timeouts for a slow line.";
   if (response.status !== 200 || parseObject(response.text)?.['bytes'] !== bytes)
     return describeUnexpectedResponse(response, advice);
   return ok(`${size} in ${response.seconds.toFixed(1)} s`);
@@ -38,7 +38,7 @@ export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal)
     headers: { 'x-long': 'x'.repeat(longHeaderBytes) },
     signal,
   });
-  const advice = 'Raise the limits of the proxy for headers; docs/proxies.md has them.';
+  const advice = "Raise the proxy's header limits (docs/proxies.md).";
   const length = parseArrival(response)?.headers['x-long']?.length;
   if (length === longHeaderBytes) return ok(`${longHeaderBytes / 1000} KB arrive`);
   return { ...describeUnexpectedResponse(response, advice), state: 'warning' };

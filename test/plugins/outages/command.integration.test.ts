@@ -103,7 +103,7 @@ describe('account credit-outage', () => {
     expect(await gateway('credit-outage', outage)).toMatchObject({ output: 'its time has already been given back' });
     expect(await gateway('credit-outage', outage, '--decline', 'too late', '--yes')).toMatchObject({
       exitCode: 1,
-      error: 'Customers have had the time of this outage back already.',
+      error: 'Customers have already been credited for this outage.',
     });
   });
 });

@@ -85,12 +85,12 @@ describe('the address of a client behind a proxy', () => {
 
   it('is not taken from a longer address that contains it', () => {
     const headers = { 'x-forwarded-for': '110.0.0.1', 'x-forwarded-proto': 'https' };
-    expect(find('10.0.0.1', headers)).toMatch(/^warning: all clients have the address of the proxy, 10\.0\.0\.1/);
+    expect(find('10.0.0.1', headers)).toMatch(/^warning: all clients appear with the address of the proxy, 10\.0\.0\.1/);
   });
 
   it('is that of an untrusted proxy that writes only the standard header', () => {
     const headers = { forwarded: 'for=198.51.100.4;proto=https' };
-    expect(find('10.0.0.1', headers)).toMatch(/^warning: all clients have the address of the proxy/);
+    expect(find('10.0.0.1', headers)).toMatch(/^warning: all clients appear with the address of the proxy/);
     expect(find('10.0.0.1', { ...headers, 'x-forwarded-for': '192.0.2.77' })).toMatch(/^warning: all clients/);
     expect(find('198.51.100.4', headers)).toMatch(/^ok/);
   });
@@ -107,7 +107,7 @@ describe('the address of a client behind a proxy', () => {
 
   it('is that of the proxy where the gateway does not trust it', () => {
     const headers = { 'x-forwarded-for': '198.51.100.4', 'x-forwarded-proto': 'https' };
-    expect(find('10.0.0.1', headers)).toBe('warning: all clients have the address of the proxy, 10.0.0.1');
+    expect(find('10.0.0.1', headers)).toBe('warning: all clients appear with the address of the proxy, 10.0.0.1');
   });
 
   it('is unknown where no proxy names it', () => {

@@ -59,7 +59,7 @@ describe('daypass doctor', () => {
     async (error) => {
       expect(await examineGitLab(400, JSON.stringify({ error }))).toMatchObject({
         state: 'failed',
-        text: 'the callback address is not the one of the app',
+        text: 'the callback address is not registered for the app',
         advice: expect.stringContaining(`Enter exactly ${callback} `),
       });
     },
@@ -72,7 +72,7 @@ describe('daypass doctor', () => {
   ])('is content with a provider that refuses nothing but the code: %i %s', async (status, body) => {
     expect(await examineGitLab(status, body)).toMatchObject({
       state: 'ok',
-      text: `takes the app; its callback address must be ${callback}`,
+      text: `accepts the app; its callback address must be ${callback}`,
     });
   });
 

@@ -164,7 +164,7 @@ describe('daypass sandbox', () => {
 
   it('says when no gateway answers', async () => {
     const made = await charge({ notificationUrl: 'http://127.0.0.1:9/hooks/sandbox' });
-    expect(await sandbox('pay', made.reference)).toContain('No gateway answered at http://127.0.0.1:9/hooks/sandbox');
+    expect(await sandbox('pay', made.reference)).toContain('No gateway responded at http://127.0.0.1:9/hooks/sandbox');
   });
 
   it('pays nothing twice, and nothing that has ended', async () => {

@@ -1,22 +1,22 @@
 /**
- * `npm run bench:shop`: what a customer's call costs in a shop: a gateway as `npm start` starts it, 200 customers, calls that come at
- * rates that a shop has, and the first calls after a pause. Beside it two bare forwarders. Processor time of the own process only.
- * Linux only; needs an otherwise idle machine, and the more minutes the more is asked of it.
+ * `npm run bench:shop`: what a customer's call costs in a shop: a gateway started as by `npm start`, 200 customers, calls at the rates of a
+ * shop, and the first calls after a pause, compared with two bare forwarders. Counts only the CPU time of the measured process. Linux only;
+ * needs an otherwise idle machine, and takes minutes that depend on the options.
  *
  *     npm run bench:shop                                  all of it, once
  *     npm run bench:shop -- --rounds 3                    the median of three
- *     npm run bench:shop -- --quiet 60 --quiet 3600       seconds of quiet before the first call; 0 and 60 if left out
- *     npm run bench:shop -- --rate 0 --calls 20000        no calls at a rate, and fewer at once
+ *     npm run bench:shop -- --quiet 60 --quiet 3600       seconds of quiet before the first call; default: 0 and 60
+ *     npm run bench:shop -- --rate 0 --calls 20000        no calls at a fixed rate, and fewer at full speed
  *     npm run bench:shop -- --accounts 1 --by undici      one factor differs
  *     npm run bench:shop -- --variant='--no-flush-bytecode --retain-maps-for-n-gc=9'
- *                                                         one more gateway, started with these flags of Node.js; as often as needed
- *     npm run bench:shop -- --against FOLDER              another checkout beside this one
+ *                                                         an additional gateway with these Node.js flags; repeatable
+ *     npm run bench:shop -- --against FOLDER              another checkout, compared with this one
  *     npm run bench:shop -- --first 50 --rounds 20 --quiet 60 --rate 0
- *                                                         how long the first 50 calls take, one at a time, beside 50 of a warm
- *                                                         process; `--load stream`: how long their first event takes
+ *                                                         how long the first 50 calls take, one at a time, compared with 50 of a
+ *                                                         warm process; `--load stream`: how long their first event takes
  *     npm run bench:shop -- --upstream-port 9999 --peer NAME=http://127.0.0.1:PORT=PID
- *                                                         a gateway that runs already, with a model `bench` at the upstream on
- *                                                         that port
+ *                                                         a gateway that is already running, with a model `bench` at the
+ *                                                         upstream on that port
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -12,7 +12,7 @@ import { readUsageCounts } from './read-usage.ts';
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;
 export type MarginSpan = (typeof marginSpans)[number];
 
-/** Age at which a reading is refreshed, ms. Until then the old one is shown. */
+/** Age at which a reading is refreshed, ms. The old one is shown meanwhile. */
 const maxAgeMs = 60_000;
 const maxStaleMs = 600_000;
 /** Age at which usage from before yesterday is read again, ms. Records may arrive late and periods may change. */

@@ -20,7 +20,7 @@ export async function chargeMidtrans(
 ): Promise<Charge> {
   const headers = { ...createIdempotencyHeader(request.reference), ...createOverrideHeader(request, settings) };
   const body = createBody(request, settings, now);
-  return readCharge(
+  return parseCharge(
     await callMidtrans(settings, { method: 'POST', path: '/v2/charge', body, headers, signal }),
     request,
   );
@@ -61,7 +61,7 @@ function createOverrideHeader(
   return isReachable ? { 'x-override-notification': notificationUrl } : {};
 }
 
-function readCharge(body: JsonObject, { reference, amount }: ChargeRequest): Charge {
+function parseCharge(body: JsonObject, { reference, amount }: ChargeRequest): Charge {
   const [order, providerReference, qr] = ['order_id', 'transaction_id', 'qr_string'].map((name) =>
     readText(body, name),
   );

@@ -22,7 +22,7 @@ export function connectMidtrans(host: Host): PaymentConnection {
   return {
     isTest: isTestMode(settings),
     charge: (request, signal) => chargeMidtrans(settings, request, host.now(), signal),
-    status: (charge, signal) => readStatus(settings, charge, signal),
+    status: (charge, signal) => fetchStatus(settings, charge, signal),
     cancel: (charge, signal) => cancelCharge(settings, charge, signal),
     refund: (request, signal) => refundMidtrans(settings, request, signal),
     refundStatus: (request, signal) => fetchMidtransRefund(settings, request, signal),
@@ -30,7 +30,7 @@ export function connectMidtrans(host: Host): PaymentConnection {
   };
 }
 
-async function readStatus(
+async function fetchStatus(
   settings: MidtransSettings,
   charge: ChargeReference,
   signal: AbortSignal,
@@ -50,5 +50,5 @@ async function cancelCharge(
   await callMidtrans(settings, { method: 'POST', path, signal }).catch((error: unknown) => {
     if (!(error instanceof PaymentError)) throw error;
   });
-  return readStatus(settings, charge, signal);
+  return fetchStatus(settings, charge, signal);
 }

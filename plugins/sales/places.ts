@@ -4,10 +4,10 @@ import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
 /*
- * An account, not an order, holds a place: through a current or future pass, an order that may still be paid, or a reservation. A gift
- * keeps the place of its order, apart from its buyer's own, until an account redeems it. Only these rows determine who holds a place, so no
- * counter can go wrong. New orders and reservations count and take places under one lock. All other changes either keep a place (an open
- * order is paid, a gift is redeemed, each in one transaction) or need none: late payments, days added by the operator, other codes.
+ * An account, not an order, holds a place: through a current or future pass, an order that may still be paid, or a reservation. A gift has
+ * a place of its own from its order until an account redeems it. Only these rows determine who holds a place, so no counter can go wrong.
+ * New orders and reservations count and take places under one lock. All other changes either keep a place (an open order is paid, a gift is
+ * redeemed, each in one transaction) or need none: late payments, days added by the operator, other codes.
  *
  * Times use `statement_timestamp()`, because the statement begins after the wait for the lock. An index cannot serve `clock_timestamp()`.
  */

@@ -3,7 +3,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { OtlpSpan } from './otlp.ts';
 import type { SignalSender } from './signal-sender.ts';
 
-/** The most spans that may wait, the most per request, and how long spans may wait to be sent. */
+/** The most spans that may wait, the most per export request, and how long spans may wait to be sent. */
 const limits = { queue: 8_192, batch: 512, delayMs: 2_000 };
 
 /** Sends spans in batches. While the collector is unavailable, spans wait; above the limit they are dropped. */

@@ -21,7 +21,7 @@ export async function chargeXendit(
     body: createBody(request),
     signal,
   });
-  return readCharge(body ?? {}, request);
+  return parseCharge(body ?? {}, request);
 }
 
 function createBody({ reference, amount, currency, description }: ChargeRequest) {
@@ -38,7 +38,7 @@ function createBody({ reference, amount, currency, description }: ChargeRequest)
   };
 }
 
-function readCharge(body: JsonObject, { reference, amount, currency }: ChargeRequest): Charge {
+function parseCharge(body: JsonObject, { reference, amount, currency }: ChargeRequest): Charge {
   const providerReference = readText(body, 'payment_request_id');
   if (readText(body, 'status') === 'FAILED')
     throw new PaymentError('rejected', `Xendit refused the charge ${reference}`);

@@ -23,7 +23,7 @@ export function readXenditNotification(
   // The id in the header identifies the event. If there is none, the body does.
   const eventKey = headers['webhook-id'] ?? createHash('sha256').update(body).digest('hex');
   const isRefund = readText(content, 'event')?.startsWith('refund.') === true;
-  return { eventKey: eventKey.slice(0, 200), ...(isRefund ? readRefund(data) : readPayment(data)) };
+  return { eventKey: eventKey.slice(0, 200), ...(isRefund ? parseRefund(data) : parsePayment(data)) };
 }
 
 /** Finds the object that an event is about. In the documented examples of refunds it is one level deeper. */
@@ -33,7 +33,7 @@ function findData(content: JsonObject | undefined): JsonObject | undefined {
   return isJsonObject(data['data']) ? data['data'] : data;
 }
 
-function readPayment(data: JsonObject) {
+function parsePayment(data: JsonObject) {
   return {
     reference: readText(data, 'reference_id') ?? '',
     providerReference: readText(data, 'payment_request_id'),
@@ -42,7 +42,7 @@ function readPayment(data: JsonObject) {
 }
 
 /** Reads a refund. Its reference is our refund key; the charge's reference is in our metadata. */
-function readRefund(data: JsonObject) {
+function parseRefund(data: JsonObject) {
   const metadata = isJsonObject(data['metadata']) ? data['metadata'] : undefined;
   const refundKey = readText(data, 'reference_id');
   return {

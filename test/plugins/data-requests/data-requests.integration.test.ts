@@ -269,7 +269,7 @@ it('a request to stop that came by chat pauses the account when it is answered',
   expect(api.status).toBe(200);
   expect((await findAccount(gateway.database, id)).pausedAt).toBeDefined();
   const again = await daypass('answer', asked.id, '--outcome', 'rejected', '--answer', 'No.');
-  expect([again.code, again.errors]).toEqual([1, expect.stringContaining('answered already')]);
+  expect([again.code, again.errors]).toEqual([1, expect.stringContaining('already been answered')]);
 });
 
 const daypass = (...words: readonly string[]) =>

@@ -4,8 +4,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { digestKey } from '#core/gateway/model-call/key-digest.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
+import { readConfiguredBalances } from './configured-balances.ts';
 import { type BalanceAt, forecast, computeForecast, week } from './forecast.ts';
-import { readOwnFigures } from './own-figures.ts';
 import { listQueryableKeys } from './query-balances.ts';
 import { balancesSection } from './section.ts';
 
@@ -34,7 +34,7 @@ export interface Balance {
 
 /** Reads all accounts, the first to run out first. */
 export async function readBalances(host: Host): Promise<Balance[]> {
-  const [reported, ownBalances] = await Promise.all([readReported(host), readOwn(host)]);
+  const [reported, ownBalances] = await Promise.all([readReported(host), readConfigured(host)]);
   return [...reported, ...ownBalances].toSorted((first, second) => rank(first) - rank(second));
 }
 
@@ -122,8 +122,8 @@ function findLosses(catalog: Host['catalog'], upstreams: readonly string[]): Pic
   return { lost: lost.map(({ publicName }) => publicName), backed: backed.length };
 }
 
-async function readOwn(host: Host): Promise<Balance[]> {
-  const figures = await readOwnFigures(host);
+async function readConfigured(host: Host): Promise<Balance[]> {
+  const figures = await readConfiguredBalances(host);
   return figures.map(({ upstream, amount, currency, perDay, asOf }) => ({
     ...computeForecast(amount, perDay),
     ...findLosses(host.catalog, [upstream]),

@@ -20,9 +20,9 @@ export type Pair = readonly [Entry, StatedMovement];
 interface Matches {
   readonly pairs: readonly Pair[];
   /** Only in our books. */
-  readonly missing: readonly Entry[];
+  readonly onlyOurs: readonly Entry[];
   /** Only in the provider's books. */
-  readonly unseen: readonly StatedMovement[];
+  readonly onlyTheirs: readonly StatedMovement[];
 }
 
 /** Tried in this order: same id, then same charge and amount, then same charge. Each movement is matched at most once. */
@@ -40,22 +40,22 @@ function isSameCharge(entry: Entry, { id, reference, providerReference, key }: S
 
 /** Pairs the provider's movements with ours. */
 export function matchBooks(entries: readonly Entry[], stated: readonly StatedMovement[]): Matches {
-  const missing = new Set(entries);
+  const onlyOurs = new Set(entries);
   const index = indexByName(entries);
   const pairs: Pair[] = [];
-  let unseen = stated;
+  let onlyTheirs = stated;
   for (const rule of rules) {
-    unseen = unseen.filter((movement) => {
+    onlyTheirs = onlyTheirs.filter((movement) => {
       const { kind, id, key, reference, providerReference } = movement;
       const candidates = [id, key, reference, providerReference].flatMap((name) => index.get(`${kind} ${name}`) ?? []);
-      const match = candidates.find((entry) => missing.has(entry) && rule(entry, movement));
+      const match = candidates.find((entry) => onlyOurs.has(entry) && rule(entry, movement));
       if (match === undefined) return true;
-      missing.delete(match);
+      onlyOurs.delete(match);
       pairs.push([match, movement]);
       return false;
     });
   }
-  return { pairs, missing: [...missing], unseen };
+  return { pairs, onlyOurs: [...onlyOurs], onlyTheirs };
 }
 
 /** Indexes entries under every id and reference that the provider may use for them. */

@@ -65,19 +65,19 @@ export async function reconcile(
   const wideSpan = { since: new Date(+span.since - toleranceMs), until: new Date(+span.until + toleranceMs) };
   const books = await readProviderBooks(host, provider, wideSpan, signal);
   let matches = matchBooks(await readEntries(host.database, provider, wideSpan), books.movements);
-  if (books.isList && (await settleUnseen(host, provider, matches.unseen)))
+  if (books.isList && (await settleUnrecorded(host, provider, matches.onlyTheirs)))
     matches = matchBooks(await readEntries(host.database, provider, wideSpan), books.movements);
   const isInSpan = ({ at }: { readonly at: number | Date }) => Number(at) >= +span.since && Number(at) < +span.until;
   const isComparable = ({ kind, reference }: Entry) =>
     !books.unread.has(reference) && !(kind === 'refund' && books.unlisted.has(reference));
-  const missing = matches.missing.filter((entry) => isInSpan(entry) && isComparable(entry));
-  const unseen = matches.unseen.filter(isInSpan);
+  const onlyOurs = matches.onlyOurs.filter((entry) => isInSpan(entry) && isComparable(entry));
+  const onlyTheirs = matches.onlyTheirs.filter(isInSpan);
   const differing = matches.pairs.filter(([entry, stated]) => isInSpan(entry) && entry.amount !== stated.amount);
   await storeMatches(host.database, matches.pairs, provider);
-  await flagDifferences(host, provider, missing, unseen, differing);
-  if (books.isList) await closeUnlisted(host.database, provider, span, matches.unseen);
+  await flagDifferences(host, provider, onlyOurs, onlyTheirs, differing);
+  if (books.isList) await closeUnlisted(host.database, provider, span, matches.onlyTheirs);
   const matched = matches.pairs;
-  const ours = [...matched.map(([entry]) => entry), ...matches.missing].filter(isInSpan);
+  const ours = [...matched.map(([entry]) => entry), ...matches.onlyOurs].filter(isInSpan);
   const theirs = books.movements.filter(isInSpan);
   const matchedFees = sumFees(matched.filter(([entry]) => isInSpan(entry)).map(([, stated]) => stated));
   return {
@@ -86,8 +86,8 @@ export async function reconcile(
     here: computeTotals(ours, currency, matchedFees),
     stated: computeTotals(theirs, currency, sumFees(theirs)),
     differences: [
-      ...missing.map((entry) => toDifference('here', entry, undefined)),
-      ...unseen.map(({ id, kind, reference, amount, currency: code, at }) => {
+      ...onlyOurs.map((entry) => toDifference('here', entry, undefined)),
+      ...onlyTheirs.map(({ id, kind, reference, amount, currency: code, at }) => {
         return { side: 'provider' as const, kind, id, reference, amount, statedAmount: amount, currency: code, at };
       }),
       ...differing.map(([entry, stated]) => toDifference('amount', entry, stated.amount)),
@@ -160,9 +160,9 @@ async function readEntries(database: Queries, provider: string, { since, until }
 }
 
 /** Settles charges that only the provider's books show as paid or refunded; returns true if any of them is ours. */
-async function settleUnseen(host: Host, provider: string, unseen: readonly StatedMovement[]): Promise<boolean> {
+async function settleUnrecorded(host: Host, provider: string, onlyTheirs: readonly StatedMovement[]): Promise<boolean> {
   let hasOurs = false;
-  for (const movement of unseen) {
+  for (const movement of onlyTheirs) {
     const { id, kind } = movement;
     const charge = await findCharge(host.database, provider, movement);
     if (charge === undefined) continue;
@@ -231,13 +231,13 @@ async function storeMatches(database: Queries, pairs: readonly Pair[], provider:
 
 /**
  * Closes flags of movements that the provider no longer lists.
- * @param unseen the movements that the provider lists and we do not have
+ * @param onlyTheirs the movements that only the provider lists
  */
 async function closeUnlisted(
   database: Queries,
   provider: string,
   { since, until }: TimeSpan,
-  unseen: readonly StatedMovement[],
+  onlyTheirs: readonly StatedMovement[],
 ): Promise<void> {
   await database.query(
     `update order_flag f set resolved_at = clock_timestamp(), resolution = ?
@@ -245,7 +245,7 @@ async function closeUnlisted(
        and (f.detail ->> 'at')::timestamptz >= to_timestamp(?::float8 / 1000)
        and (f.detail ->> 'at')::timestamptz < to_timestamp(?::float8 / 1000)
        and f.subject not in (select json_array_elements_text(?::json))`,
-    [createUnlistedReason(provider), provider, +since, +until, JSON.stringify(listSubjects(unseen, provider))],
+    [createUnlistedReason(provider), provider, +since, +until, JSON.stringify(listSubjects(onlyTheirs, provider))],
   );
 }
 
@@ -267,11 +267,11 @@ function createUnlistedReason(provider: string): string {
 async function flagDifferences(
   { database }: Host,
   provider: string,
-  missing: readonly Entry[],
-  unseen: readonly StatedMovement[],
+  onlyOurs: readonly Entry[],
+  onlyTheirs: readonly StatedMovement[],
   differing: readonly Pair[],
 ): Promise<void> {
-  for (const [entry, stated] of [...missing.map((absent) => [absent, undefined] as const), ...differing]) {
+  for (const [entry, stated] of [...onlyOurs.map((absent) => [absent, undefined] as const), ...differing]) {
     const { kind, amount, currency } = entry;
     const detail = { kind, amount, currency, provider, ...(stated !== undefined && { statedAmount: stated.amount }) };
     const order = { orderId: entry.order_id, accountId: entry.account_id };
@@ -279,7 +279,7 @@ async function flagDifferences(
       .fork()
       .transactional((transaction) => flagOrder(transaction, order, 'not_at_provider', getFlagSubject(entry), detail));
   }
-  for (const movement of unseen) {
+  for (const movement of onlyTheirs) {
     const { kind, id, reference, amount, currency, at } = movement;
     const detail = {
       kind,
@@ -298,7 +298,7 @@ async function flagDifferences(
           : flagOrder(transaction, order, 'not_in_books', id, detail),
       );
   }
-  const ours = [...missing, ...differing.map(([entry]) => entry)];
+  const ours = [...onlyOurs, ...differing.map(([entry]) => entry)];
   for (const kind of ['payment', 'refund'] as const)
     await database.query(
       `update ${kind} set reconciled_at = null
@@ -306,7 +306,7 @@ async function flagDifferences(
          and ${kind === 'payment' ? 'id in (select json_array_elements_text(?::json)::uuid)' : 'key in (select json_array_elements_text(?::json))'}`,
       [JSON.stringify(ours.filter((entry) => entry.kind === kind).map(({ id }) => id))],
     );
-  const subjects = [...ours.map(getFlagSubject), ...listSubjects(unseen, provider)];
+  const subjects = [...ours.map(getFlagSubject), ...listSubjects(onlyTheirs, provider)];
   await database.query(
     `update order_flag f set resolved_at = null, resolution = null from json_array_elements_text(?::json) as differing(subject)
      where f.kind in ('not_in_books', 'not_at_provider') and f.subject = differing.subject and f.resolution in (?)`,

@@ -4,12 +4,12 @@ import { startOfHours } from '#core/gateway/records/usage.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable } from '#core/web/pages/table.ts';
-import { readCourseDays } from './course-days.ts';
+import { readDailyCounts } from './daily-counts.ts';
 import { describeStep, recentTrends, trendPath } from './notes.ts';
-import { type TimedCounts, readCourse } from './read-trends.ts';
+import { type TimedCounts, readTimedCounts } from './read-trends.ts';
 import { calculateSpeed } from './trends.ts';
 
-const courseHours = 48;
+const shownHours = 48;
 
 /** `/operator/route-trends?route=…`: a route's counts by hour and by day. */
 export const trendPage: Page = {
@@ -26,8 +26,8 @@ export const trendPage: Page = {
       });
     const timeZone = host.section(service).time_zone;
     const [byHour, byDay, trends] = await Promise.all([
-      readCourse(host.database, route, { since: startOfHours(host.now(), courseHours), by: 'hour', timeZone }),
-      readCourseDays(host, route),
+      readTimedCounts(host.database, route, { since: startOfHours(host.now(), shownHours), by: 'hour', timeZone }),
+      readDailyCounts(host, route),
       recentTrends(host)
         .get()
         .catch(() => []),
@@ -35,13 +35,13 @@ export const trendPage: Page = {
     return {
       route,
       steps: (trends.find((trend) => trend.route === route)?.steps ?? []).map((step) => describeStep(step, request)),
-      days: describeCourse(byDay, 'day', request),
-      hours: describeCourse(byHour, 'hour', request),
+      days: describeCounts(byDay, 'day', request),
+      hours: describeCounts(byHour, 'hour', request),
     };
   },
 };
 
-function describeCourse(rows: readonly TimedCounts[], by: 'hour' | 'day', request: PageRequest) {
+function describeCounts(rows: readonly TimedCounts[], by: 'hour' | 'day', request: PageRequest) {
   const { format } = request;
   return describeTable(request, `${by}s`, `route-trends.by_${by}`, rows, [
     {

@@ -92,7 +92,7 @@ interface Row {
 }
 
 /** Reads a route's counts by hour or day, latest first. Days are in the given time zone. */
-export async function readCourse(
+export async function readTimedCounts(
   database: Queries,
   route: string,
   { since, by, timeZone }: { readonly since: number; readonly by: 'hour' | 'day'; readonly timeZone: string },

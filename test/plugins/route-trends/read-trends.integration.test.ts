@@ -4,8 +4,8 @@ import { createTestHost } from '#core/extension/testing/index.ts';
 import { foldUsage } from '#core/gateway/records/fold-usage.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { readCourseDays } from '../../../plugins/route-trends/course-days.ts';
-import { readCourse, readTrends } from '../../../plugins/route-trends/read-trends.ts';
+import { readDailyCounts } from '../../../plugins/route-trends/daily-counts.ts';
+import { readTimedCounts, readTrends } from '../../../plugins/route-trends/read-trends.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
@@ -62,7 +62,7 @@ it.each(['deltas', 'hours'])('a step down is found on the route that has it, fro
 it('the course of a route has the attempts of each hour and day, the latest first', async () => {
   const since = now - 72 * hour;
   for (const by of ['hour', 'day'] as const) {
-    const course = await readCourse(database, route, { since, by, timeZone: 'Asia/Jakarta' });
+    const course = await readTimedCounts(database, route, { since, by, timeZone: 'Asia/Jakarta' });
     expect(course.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(600);
     expect(course.reduce((sum, { throttled }) => sum + throttled, 0)).toBe(30);
     expect(course.map(({ at }) => at)).toEqual(course.map(({ at }) => at).toSorted((one, other) => other - one));
@@ -75,11 +75,11 @@ it('the days of a course are those of one reading, of which a second view reads 
   const { time_zone: timeZone } = host.section(service);
   const query = vi.spyOn(database, 'query');
   try {
-    const days = await readCourseDays(host, route);
+    const days = await readDailyCounts(host, route);
     expect(query).toHaveBeenCalledTimes(2);
-    expect(await readCourseDays(host, route)).toEqual(days);
+    expect(await readDailyCounts(host, route)).toEqual(days);
     expect(query).toHaveBeenCalledTimes(3);
-    expect(days).toEqual(await readCourse(database, route, { since: now - 14 * 24 * hour, by: 'day', timeZone }));
+    expect(days).toEqual(await readTimedCounts(database, route, { since: now - 14 * 24 * hour, by: 'day', timeZone }));
   } finally {
     query.mockRestore();
   }
@@ -87,6 +87,6 @@ it('the days of a course are those of one reading, of which a second view reads 
 
 it('the trend of an unknown route is empty, whatever its name', async () => {
   expect(
-    await readCourse(database, `x'; drop table usage_total; --`, { since: 0, by: 'day', timeZone: 'UTC' }),
+    await readTimedCounts(database, `x'; drop table usage_total; --`, { since: 0, by: 'day', timeZone: 'UTC' }),
   ).toEqual([]);
 });

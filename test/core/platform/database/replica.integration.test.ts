@@ -146,7 +146,7 @@ it('only lists, exports and counts of requests are read from a replica', async (
   // Money, keys and periods must not come from there: think before you add a file.
   expect(users.toSorted()).toEqual([
     'core/gateway/health/replica-health.ts',
-    'plugins/balances/own-figures.ts',
+    'plugins/balances/configured-balances.ts',
     'plugins/cached-input/fallen-shares.ts',
     'plugins/cached-input/gauges.ts',
     'plugins/cached-input/reading.ts',

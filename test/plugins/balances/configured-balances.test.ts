@@ -3,7 +3,7 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { readOwnFigures } from '../../../plugins/balances/own-figures.ts';
+import { readConfiguredBalances } from '../../../plugins/balances/configured-balances.ts';
 import { balancesSection } from '../../../plugins/balances/section.ts';
 
 const hour = 3_600_000;
@@ -52,14 +52,14 @@ function timeOf(parameter: unknown): number {
 
 it('own figures read months of use once an hour, and the last two hours each time', async () => {
   const shop = new Shop();
-  const amounts = async () => (await readOwnFigures(shop.host)).map(({ amount }) => amount);
+  const amounts = async () => (await readConfiguredBalances(shop.host)).map(({ amount }) => amount);
   expect(await amounts()).toEqual([10_000 - 2_400.5, 10_000 - 2_400.5]);
   for (let minute = 0; minute < 20; minute++) {
     shop.now += 60_000;
     await amounts();
   }
   expect(shop.read.filter((hours) => hours > 2)).toHaveLength(2);
-  const [one] = await readOwnFigures(shop.host);
+  const [one] = await readConfiguredBalances(shop.host);
   expect(one?.amount).toBeCloseTo(10_000 - 2_400.5 - 1 / 3, 6);
   expect(one?.perDay).toBeCloseTo(24, 0);
 });
@@ -68,7 +68,7 @@ it('a figure of today counts what was used since midnight, and one of tomorrow n
   const shop = new Shop();
   shop.own = { one: { amount: 5, as_of: '2026-04-11' }, other: { amount: 5, as_of: '2026-04-12' } };
   expect(shop.now).toBe(Date.parse('2026-04-11T00:30:00Z'));
-  const [today, tomorrow] = await readOwnFigures(shop.host);
+  const [today, tomorrow] = await readConfiguredBalances(shop.host);
   expect(today?.amount).toBe(4.5);
   expect(tomorrow?.amount).toBe(5);
 });

@@ -7,7 +7,7 @@ import { countUsage, startOfHour, type UsageCounts, hourMs } from '#core/gateway
 import { week } from './forecast.ts';
 import { balancesSection } from './section.ts';
 
-interface OwnFigure {
+interface ConfiguredBalance {
   readonly upstream: string;
   readonly amount: number;
   readonly currency: string;
@@ -34,7 +34,7 @@ const settledCosts = cacheReading(
 );
 
 /** Reads the figures in gateway.yaml minus the usage since then. They are estimates, because vendors round prices differently. */
-export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
+export async function readConfiguredBalances(host: Host): Promise<ConfiguredBalance[]> {
   const { section, now } = host;
   const figures = Object.entries(section(balancesSection).own);
   if (figures.length === 0) return [];

@@ -3,9 +3,9 @@ import { service } from '#core/config/sections/core-sections.ts';
 import { type Host, memoizePerCatalog } from '#core/gateway/host/host.ts';
 import { startOfHours } from '#core/gateway/records/usage.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import { type TimedCounts, readCourse } from './read-trends.ts';
+import { type TimedCounts, readTimedCounts } from './read-trends.ts';
 
-const courseDays = 14;
+const shownDays = 14;
 /** How many hours are read for each view. They include yesterday, so that its counts are complete just after midnight. */
 const recentHours = 48;
 /** How long earlier days are cached. Only late records change them, and reading their histograms takes most of the time. */
@@ -16,10 +16,10 @@ const maxRoutes = 100;
 const earlierDaysCache = memoizePerCatalog(() => new LRUCache<string, FreshValue<TimedCounts[]>>({ max: maxRoutes }));
 
 /** Reads a route's last fourteen days in the service's time zone, latest first. Counts from before yesterday may be ten minutes old. */
-export async function readCourseDays(host: Host, route: string): Promise<TimedCounts[]> {
+export async function readDailyCounts(host: Host, route: string): Promise<TimedCounts[]> {
   const timeZone = host.section(service).time_zone;
   const readHours = (hours: number) =>
-    readCourse(host.database, route, { since: startOfHours(host.now(), hours), by: 'day', timeZone });
+    readTimedCounts(host.database, route, { since: startOfHours(host.now(), hours), by: 'day', timeZone });
   const cache = earlierDaysCache(host);
   const earlierDays =
     cache.get(route) ??
@@ -28,7 +28,7 @@ export async function readCourseDays(host: Host, route: string): Promise<TimedCo
       staleWhileReadMs: maxAgeMs,
       timeoutMs,
       now: () => host.monotonic(),
-      read: () => readHours(courseDays * 24),
+      read: () => readHours(shownDays * 24),
     });
   cache.set(route, earlierDays);
   const recentSince = startOfHours(host.now(), recentHours);

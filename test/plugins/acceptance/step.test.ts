@@ -49,7 +49,7 @@ describe('the texts that are accepted', () => {
   it.each(['/terms?from=pay', '/terms#fees', 'http://localhost:8080/terms'])(
     'are those of a page of the shop at %s',
     (address) => {
-      expect(read(withTexts(), { terms: address })).toMatchObject([{ address: undefined, path: address }]);
+      expect(read(withTexts(), { terms: address })).toMatchObject([{ address: undefined, href: address }]);
     },
   );
 

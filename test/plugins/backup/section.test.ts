@@ -5,7 +5,7 @@ import { backupSection } from '../../../plugins/backup/section.ts';
 const noticesOf = (to: string) => listSectionNotices([backupSection], { get: () => ({ to }) as never });
 
 it('a backup to a bucket is noted', () => {
-  expect(noticesOf('s3://bucket/backups')).toEqual([expect.stringMatching(/^backup\.to is a folder, and "s3:/)]);
+  expect(noticesOf('s3://bucket/backups')).toEqual([expect.stringMatching(/^backup\.to must be a folder, so "s3:/)]);
 });
 
 it.each(['backups', '/mnt/s3/backups'])('a backup to the folder %s is not', (to) => {

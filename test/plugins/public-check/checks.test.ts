@@ -85,7 +85,9 @@ describe('the address of a client behind a proxy', () => {
 
   it('is not taken from a longer address that contains it', () => {
     const headers = { 'x-forwarded-for': '110.0.0.1', 'x-forwarded-proto': 'https' };
-    expect(find('10.0.0.1', headers)).toMatch(/^warning: all clients appear with the address of the proxy, 10\.0\.0\.1/);
+    expect(find('10.0.0.1', headers)).toMatch(
+      /^warning: all clients appear with the address of the proxy, 10\.0\.0\.1/,
+    );
   });
 
   it('is that of an untrusted proxy that writes only the standard header', () => {

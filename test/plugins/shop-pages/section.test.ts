@@ -72,7 +72,11 @@ it.each([
   [{ 'pages/models.en.md': 'x' }, '', /\/models, which is a page of the gateway/],
   [{ 'pages/v1.en.md': 'x' }, '', /\/v1, which is a page of the gateway/],
   [{}, 'service: { terms: /agb }', /service\.terms.*is \/agb, but there is no such page.*agb\.en\.md/s],
-  [{ 'pages/terms.en.md': 'x' }, 'service: { privacy: "/privacy?x#y" }', /is \/privacy\?x#y, but there is no such page/],
+  [
+    { 'pages/terms.en.md': 'x' },
+    'service: { privacy: "/privacy?x#y" }',
+    /is \/privacy\?x#y, but there is no such page/,
+  ],
 ])('%j with "%s" is a mistake', (files, yaml, wrong) => {
   expect(() => read(files as Record<string, string>, yaml)).toThrow(wrong);
 });

@@ -3,40 +3,50 @@ import type { BodyLayers } from '../pipeline/body-layers.ts';
 
 /**
  * Detects a body that stalls. The timeout depends on the open layers of the body, so it is checked at intervals of the smallest possible
- * timeout. When the timeout has changed, because a stage's source has ended, the new timeout starts.
+ * timeout. If it has changed since the last check, because a stage's source ended, the new timeout applies in full from then on.
  */
 export class StallWatch {
   readonly #layers: BodyLayers;
-  readonly #timer: LagTolerantTimer;
-  #timeout: number; // seconds
+  readonly #isUnread: () => boolean;
+  readonly #onStalled: (seconds: number) => void;
+  readonly #timer = new LagTolerantTimer(() => this.#check());
+  #timeoutSeconds: number;
   #idleSince = performance.now();
 
-  /** @param isUnread returns true while the client does not read, which the write timeout covers */
+  /** @param isUnread returns true while the client is not reading; the write timeout covers that case */
   constructor(layers: BodyLayers, isUnread: () => boolean, onStalled: (seconds: number) => void) {
     this.#layers = layers;
-    this.#timeout = layers.stallTimeout;
-    this.#timer = new LagTolerantTimer(() => {
-      if (isUnread() || this.#updateTimeout()) this.progress();
-      else if (performance.now() - this.#idleSince < this.#timeout * 1000) this.#timer.restart();
-      else onStalled(this.#timeout);
-    });
+    this.#isUnread = isUnread;
+    this.#onStalled = onStalled;
+    this.#timeoutSeconds = layers.stallTimeout;
     this.#timer.start(layers.minStallTimeout * 1000);
   }
 
-  /** Restarts the timeout. Called for each chunk. */
+  /** Called for each chunk. */
   progress(now: number = performance.now()): void {
-    this.#idleSince = now;
-    this.#timer.restart(now);
+    this.#restart(now);
   }
 
   stop(): void {
     this.#timer.stop();
   }
 
-  /** Updates the timeout; returns true if it has changed. */
-  #updateTimeout(): boolean {
-    const previous = this.#timeout;
-    this.#timeout = this.#layers.stallTimeout;
-    return this.#timeout !== previous;
+  #check(): void {
+    if (this.#isUnread()) {
+      this.#restart();
+      return;
+    }
+    const timeoutSeconds = this.#layers.stallTimeout;
+    const idleMs = performance.now() - this.#idleSince;
+    if (timeoutSeconds !== this.#timeoutSeconds) {
+      this.#timeoutSeconds = timeoutSeconds;
+      this.#restart();
+    } else if (idleMs < timeoutSeconds * 1000) this.#timer.restart();
+    else this.#onStalled(timeoutSeconds);
+  }
+
+  #restart(now: number = performance.now()): void {
+    this.#idleSince = now;
+    this.#timer.restart(now);
   }
 }

@@ -7,23 +7,25 @@ import { clientConnection } from './client-connection.ts';
 const forwardedHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /**
- * True for a browser on the gateway's machine that uses a local host name. Requests of an untrusted local proxy do not count, because they
- * may come from anyone. Neither do requests with another host name, which may come from a page that uses DNS rebinding.
+ * Returns true for a browser on the gateway's machine that uses a local host name or the host of `service.base_url`. A request through an
+ * untrusted local proxy is rejected, because it could originate anywhere, and one with another host name, because a page could use DNS
+ * rebinding.
  */
 export function isFromThisMachine(
   request: Pick<Request, 'info' | 'raw'>,
   host: Pick<Host, 'section' | 'service'>,
 ): boolean {
   const { headers } = request.raw.req;
-  const { address, host: name = '' } = clientConnection(request, host);
-  const isDirect = unmapAddress(request.info.remoteAddress) === address;
-  if (isDirect && forwardedHeaders.some((header) => headers[header] !== undefined)) return false;
-  return isLoopback(address) && isLocalName(name, host);
+  const { address, host: hostHeader = '' } = clientConnection(request, host);
+  const hasTrustedProxy = unmapAddress(request.info.remoteAddress) !== address;
+  const isForwarded = forwardedHeaders.some((header) => headers[header] !== undefined);
+  if (isForwarded && !hasTrustedProxy) return false;
+  return isLoopback(address) && isOwnHost(hostHeader, host);
 }
 
-function isLocalName(hostHeader: string, { service }: Pick<Host, 'service'>): boolean {
+function isOwnHost(hostHeader: string, { service }: Pick<Host, 'service'>): boolean {
   const url = URL.parse(`http://${hostHeader}`);
   if (url === null) return false;
-  const name = url.hostname.replace(/\.$/, '');
-  return isLoopback(name) || name === hostname().toLowerCase() || url.host === URL.parse(service.baseUrl)?.host;
+  const hostName = url.hostname.replace(/\.$/, '');
+  return isLoopback(hostName) || hostName === hostname().toLowerCase() || url.host === URL.parse(service.baseUrl)?.host;
 }

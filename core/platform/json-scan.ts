@@ -1,10 +1,15 @@
 /**
- * Finds positions in JSON texts without parsing them. Texts are read once; strings, which make up most of prompts and replies, are skipped
+ * Finds positions in JSON texts without parsing them. Texts are read once; strings, which make up most of a prompt or reply, are skipped
  * with `indexOf`.
  */
 
-/** Character code of the quotation mark. */
 export const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
 /** Returns the index of the quote that closes the string opened at `start`; the text's length if the string is not closed. */
 export function findStringEnd(text: string, start: number): number {
@@ -15,7 +20,7 @@ export function findStringEnd(text: string, start: number): number {
 
 function isEscaped(text: string, index: number): boolean {
   let backslashes = 0;
-  while (text.charCodeAt(index - 1 - backslashes) === 0x5c) backslashes++;
+  while (text.charCodeAt(index - 1 - backslashes) === backslash) backslashes++;
   return backslashes % 2 === 1;
 }
 
@@ -48,14 +53,15 @@ const stepsPerSearch = 8;
 
 /**
  * Walks through a JSON text, which may be truncated anywhere, and skips values without parsing them. The caller must know that the text is
- * valid, or validate the values that it uses. A cursor that fails leaves the text, so that all later steps fail too.
+ * valid, or validate the values that it uses. On failure, the cursor moves past the
+ * end of the text, so every later step fails too.
  */
 export class JsonCursor {
   readonly #text: string;
   #remainingSteps: number;
   position: number;
 
-  /** @param maxSteps each character outside strings costs one step, each search for the end of a string eight */
+  /** @param maxSteps budget for skipping values: a character outside strings costs one step, each search for the end of a string eight */
   constructor(text: string, start = 0, maxSteps = unlimitedSteps) {
     this.#text = text;
     this.#remainingSteps = maxSteps;
@@ -86,25 +92,26 @@ export class JsonCursor {
   }
 
   /**
-   * Moves to the value of the first member of an object that `isWanted` accepts. Fails without such a member if the object is truncated.
+   * Moves to the value of the first member of an object that `isWanted` accepts. Returns undefined if there is none; if that is because the
+   * object is truncated, the cursor also fails.
    *
    * @param isWanted may read the value of the member, which is skipped otherwise
    */
   findMember(isWanted: (member: MemberPosition) => boolean): MemberPosition | undefined {
     const text = this.#text;
-    if (!this.consume(0x7b)) return this.#fail();
-    if (this.consume(0x7d)) return undefined;
+    if (!this.consume(openBrace)) return this.#fail();
+    if (this.consume(closeBrace)) return undefined;
     do {
       const start = skipSpace(text, this.position);
       if (text.charCodeAt(start) !== quote || !this.#skipValue(start)) return this.#fail();
       const name = text.slice(start + 1, this.position - 1);
-      if (!this.consume(0x3a)) return this.#fail();
+      if (!this.consume(colon)) return this.#fail();
       const valueStart = (this.position = skipSpace(text, this.position));
       const member = { name, start, valueStart };
       if (isWanted(member)) return member;
       if (this.position === valueStart && !this.#skipValue(valueStart)) return undefined;
-    } while (this.consume(0x2c));
-    return this.consume(0x7d) ? undefined : this.#fail();
+    } while (this.consume(comma));
+    return this.consume(closeBrace) ? undefined : this.#fail();
   }
 
   /** Moves to the value of the first member of this name. */
@@ -128,15 +135,15 @@ export class JsonCursor {
         do {
           position = text.indexOf('"', position + 1);
           limit -= stepsPerSearch;
-        } while (text.charCodeAt(position - 1) === 0x5c && open < limit && isEscaped(text, position));
+        } while (text.charCodeAt(position - 1) === backslash && open < limit && isEscaped(text, position));
         if (position === -1) break;
         limit += position - open; // the string itself takes no steps
         end = Math.min(limit, text.length);
-      } else if ((char | 0x20) === 0x7b) {
-        depth++; // { or [
+      } else if (isOpening(char)) {
+        depth++;
         continue;
-      } else if ((char | 0x20) === 0x7d) {
-        depth--; // } or ]
+      } else if (isClosing(char)) {
+        depth--;
         if (depth < 0) break;
       } else if (depth > 0) continue;
       else position = findWordEnd(text, position);
@@ -152,7 +159,7 @@ export class JsonCursor {
 
 /**
  * Returns the index of the last character of a number or literal. Returns the text's length if no word starts here, or if the word may
- * continue behind the text.
+ * continue past the end of the text.
  */
 function findWordEnd(text: string, start: number): number {
   let end = start;
@@ -160,19 +167,26 @@ function findWordEnd(text: string, start: number): number {
   return end === start || end === text.length ? text.length : end - 1;
 }
 
+/** Returns true for `{` and `[`, which differ in one bit. */
+function isOpening(char: number): boolean {
+  return (char | 0x20) === openBrace;
+}
+
+/** Returns true for `}` and `]`, which differ in the same bit. */
+function isClosing(char: number): boolean {
+  return (char | 0x20) === closeBrace;
+}
+
 function isSpace(char: number): boolean {
   return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09;
 }
 
-/** Returns false also for NaN, behind the end of a text. */
+/** Also returns false for NaN, which `charCodeAt` returns past the end of the text. */
 function isWordCharacter(char: number): boolean {
-  return char > 0x20 && char !== 0x2c && char !== 0x5d && char !== 0x7d;
+  return char > 0x20 && char !== comma && char !== closeBracket && char !== closeBrace;
 }
 
-/**
- * Visits the numbers of at least `minLength` characters, in order. Words such as `true` also contain number characters, but too few in a
- * row.
- */
+/** Visits the numbers of at least `minLength` characters, in order. With a `minLength` of 1, the `e` of `true` would count as a number. */
 export function visitNumbers(text: string, minLength: number, visit: (start: number, end: number) => void): void {
   for (let index = 0; index < text.length; index++) {
     const char = text.charCodeAt(index);

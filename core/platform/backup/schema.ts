@@ -23,7 +23,8 @@ const selectTables = `
   order by c.relname`;
 
 const selectReferences = `
-  select distinct c.conrelid::regclass::text as "from", c.confrelid::regclass::text as "to" from pg_constraint c
+  select distinct f.relname as "from", t.relname as "to" from pg_constraint c
+  join pg_class f on f.oid = c.conrelid join pg_class t on t.oid = c.confrelid
   where c.contype = 'f' and c.connamespace = ${schemaOid}`;
 
 /** Reads the schema that a restore needs to create the tables. */
@@ -33,12 +34,15 @@ export async function readSchema(client: pg.Client): Promise<BackupSchema> {
   const references = await client.query<{ from: string; to: string }>(selectReferences);
   return {
     migrations: migrations.rows.map(({ name }) => name),
-    tables: sortForFilling(tables.rows, references.rows),
+    tables: sortByReferences(tables.rows, references.rows),
   };
 }
 
-/** Sorts tables so that referenced ones come first. A partition has the references of its parent. */
-function sortForFilling(
+/**
+ * Sorts tables so that referenced ones come first. A partition has its parent's references. Assumes that references form no cycles, except
+ * from a table to itself.
+ */
+function sortByReferences(
   tables: readonly TableRow[],
   references: readonly { readonly from: string; readonly to: string }[],
 ): BackupTable[] {

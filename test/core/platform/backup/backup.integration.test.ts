@@ -6,10 +6,12 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { createJsonFrame, magic, writeFrames } from '#core/platform/backup/frames.ts';
+import { readSchema } from '#core/platform/backup/schema.ts';
 import { takeBackup, type TakenBackup } from '#core/platform/backup/take.ts';
 import { verifyBackup } from '#core/platform/backup/verify.ts';
 import { copyOut } from '#core/platform/database/copy.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { withClient } from '#core/platform/database/with-client.ts';
 import { runCommand } from '../../../support/command-line.ts';
 import { createBareDatabase, createTestDatabase, dropDatabase } from '../../../support/database.ts';
 
@@ -219,6 +221,18 @@ describe('a restore is refused, and touches nothing,', () => {
     const { code, errors } = await restore(path, ['--check']);
     expect([code, errors]).toEqual([1, expect.stringMatching(/Migration20991231000000_future.*newer one/)]);
   });
+});
+
+it('a restore fills referenced tables first, even if an earlier schema has a table of the same name', async () => {
+  await database.query('create schema earlier');
+  await database.query('create table earlier.plan_order ()');
+  const { tables } = await withClient({ connectionString: database.url }, async (client) => {
+    await client.query('set search_path = earlier, public');
+    return readSchema(client);
+  });
+  const names = tables.map(({ name }) => name);
+  expect(names).toContain('payment');
+  expect(names.indexOf('plan_order')).toBeLessThan(names.indexOf('payment'));
 });
 
 it('a connection goes on after a COPY whose last row fills a chunk', async () => {

@@ -260,8 +260,8 @@ export class Gateway {
     const { handler, assembly } = this.#parts;
     if (isReplaced) this.#stopAccepting?.();
     await this.#served.close();
-    const { notice_period: notice, drain_timeout: limit } = this.config.get(listen);
-    const times = { notice, limit, skipNotice };
+    const { notice_period: noticeSeconds, drain_timeout: limitSeconds } = this.config.get(listen);
+    const times = { noticeSeconds, limitSeconds, skipNotice };
     await (isReplaced ? drainReplaced(handler, times, assembly.connections) : drain(handler, times));
     await withDeadline(this.#close(), timeoutsMs.close, `not everything was closed after ${timeoutsMs.close / 1000} s`);
   }

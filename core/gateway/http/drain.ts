@@ -9,10 +9,10 @@ const abortGraceMs = 2_000;
 const minGraceSeconds = 5;
 
 interface DrainTimes {
-  /** Notice period in seconds. New exchanges are still served, because load balancers react late. */
-  readonly notice: number;
-  /** How long exchanges may run, in seconds from the start of the drain; at least the notice period. */
-  readonly limit: number;
+  /** Notice period. New exchanges are still served, because load balancers react late. */
+  readonly noticeSeconds: number;
+  /** How long exchanges may run, from the start of the drain; at least the notice period. */
+  readonly limitSeconds: number;
   readonly skipNotice: AbortSignal; // ends the notice period
 }
 
@@ -24,12 +24,15 @@ interface OpenConnections {
  * Stops serving. New exchanges are served for the notice period, even if none are running, and refused afterwards. Exchanges in flight may
  * finish until the limit, and then end with an error in their client's format.
  */
-export async function drain(handler: ExchangeHandler, { notice, limit, skipNotice: hurry }: DrainTimes): Promise<void> {
+export async function drain(
+  handler: ExchangeHandler,
+  { noticeSeconds, limitSeconds, skipNotice }: DrainTimes,
+): Promise<void> {
   const startedAt = performance.now();
   handler.close();
-  await wait(notice * 1000, hurry);
+  await wait(noticeSeconds * 1000, skipNotice);
   handler.refuseNew();
-  await finishRunning(handler, limit * 1000 - (performance.now() - startedAt));
+  await finishRunning(handler, limitSeconds * 1000 - (performance.now() - startedAt));
 }
 
 /**
@@ -38,16 +41,16 @@ export async function drain(handler: ExchangeHandler, { notice, limit, skipNotic
  */
 export async function drainReplaced(
   handler: ExchangeHandler,
-  { notice, limit, skipNotice: hurry }: DrainTimes,
+  { noticeSeconds, limitSeconds, skipNotice }: DrainTimes,
   connections: OpenConnections,
 ): Promise<void> {
   const startedAt = performance.now();
-  const graceMs = Math.max(notice, minGraceSeconds) * 1000;
-  const isGraceOver = () => hurry.aborted || performance.now() - startedAt > graceMs;
+  const graceMs = Math.max(noticeSeconds, minGraceSeconds) * 1000;
+  const isGraceOver = () => skipNotice.aborted || performance.now() - startedAt > graceMs;
   handler.close();
   handler.closeIdleConnections();
   while (connections.openCount > 0 && !isGraceOver()) await pause();
-  await finishRunning(handler, limit * 1000 - (performance.now() - startedAt));
+  await finishRunning(handler, limitSeconds * 1000 - (performance.now() - startedAt));
 }
 
 /** Creates the error that ends an exchange when the gateway stops. */

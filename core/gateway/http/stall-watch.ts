@@ -18,8 +18,8 @@ export class StallWatch {
     this.#layers = layers;
     this.#isUnread = isUnread;
     this.#onStalled = onStalled;
-    this.#timeoutSeconds = layers.stallTimeout;
-    this.#timer.start(layers.minStallTimeout * 1000);
+    this.#timeoutSeconds = layers.stallTimeoutSeconds;
+    this.#timer.start(layers.minStallTimeoutSeconds * 1000);
   }
 
   /** Called for each chunk. */
@@ -36,7 +36,7 @@ export class StallWatch {
       this.#restart();
       return;
     }
-    const timeoutSeconds = this.#layers.stallTimeout;
+    const timeoutSeconds = this.#layers.stallTimeoutSeconds;
     const idleMs = performance.now() - this.#idleSince;
     if (timeoutSeconds !== this.#timeoutSeconds) {
       this.#timeoutSeconds = timeoutSeconds;

@@ -4,7 +4,7 @@ import { defaultStageTimeout } from '#core/config/sections/core-sections.ts';
 interface BodyLayer {
   readonly body: Readable;
   readonly owner: string; // `stage "cache"`
-  readonly timeout: number; // seconds
+  readonly timeoutSeconds: number;
 }
 
 /**
@@ -14,18 +14,18 @@ interface BodyLayer {
 export class BodyLayers {
   readonly #layers: BodyLayer[] = [];
 
-  /** @param timeout maximum idle time of the owner, in seconds */
-  add(body: Readable, owner: string, timeout: number): void {
-    this.#layers.push({ body, owner, timeout });
+  /** @param timeoutSeconds how long the owner may be idle */
+  add(body: Readable, owner: string, timeoutSeconds: number): void {
+    this.#layers.push({ body, owner, timeoutSeconds });
   }
 
-  /** Seconds without a chunk after which the body has stalled, given its currently open layers. */
-  get stallTimeout(): number {
+  /** How long the body may send no chunk, given its currently open layers. */
+  get stallTimeoutSeconds(): number {
     return maxTimeout(this.#layers.filter(isOpen));
   }
 
-  /** Lower bound of `stallTimeout`. */
-  get minStallTimeout(): number {
+  /** Lower bound of `stallTimeoutSeconds`. */
+  get minStallTimeoutSeconds(): number {
     return maxTimeout(this.#layers.slice(-1));
   }
 
@@ -47,7 +47,7 @@ export class BodyLayers {
 }
 
 function maxTimeout(layers: readonly BodyLayer[]): number {
-  return layers.length === 0 ? defaultStageTimeout : Math.max(...layers.map(({ timeout }) => timeout));
+  return layers.length === 0 ? defaultStageTimeout : Math.max(...layers.map(({ timeoutSeconds }) => timeoutSeconds));
 }
 
 function isOpen({ body }: BodyLayer): boolean {

@@ -9,7 +9,7 @@ const connectionOptions = { connectionTimeoutMillis: 5_000, query_timeout: 5_000
 const maxWaitSeconds = 86_400;
 
 interface DatabaseWait {
-  readonly limitSeconds: number; // seconds; 0 does not wait
+  readonly limitSeconds: number; // 0 does not wait
   readonly log: Logger;
   readonly signal?: AbortSignal | undefined;
   readonly intervalsMs?: typeof intervalsMs;
@@ -38,7 +38,7 @@ export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
 export async function waitForDatabase(
   url: string,
   variable: string,
-  { limitSeconds: limit, log, signal, intervalsMs: { attempts, lines } = intervalsMs }: DatabaseWait,
+  { limitSeconds, log, signal, intervalsMs: { attempts, lines } = intervalsMs }: DatabaseWait,
 ): Promise<void> {
   const startedAt = performance.now();
   const getWaitedSeconds = () => Math.round((performance.now() - startedAt) / 1000);
@@ -46,11 +46,11 @@ export async function waitForDatabase(
   const { host, pathname } = new URL(url);
   const report = () =>
     log.warn(
-      `waiting for the database ${host || 'localhost'}${pathname} of ${variable}: ${reason} (${getWaitedSeconds()} of at most ${limit} s)`,
+      `waiting for the database ${host || 'localhost'}${pathname} of ${variable}: ${reason} (${getWaitedSeconds()} of at most ${limitSeconds} s)`,
     );
   let timer: NodeJS.Timeout | undefined;
   try {
-    while (getWaitedSeconds() < limit) {
+    while (getWaitedSeconds() < limitSeconds) {
       const error = await tryToConnect(url);
       signal?.throwIfAborted();
       if (error === undefined) {

@@ -53,9 +53,9 @@ export class RedisSlots implements SlotStore {
     pool: string,
     limits: SlotLimits,
     id: string,
-    { isServed, refusedShare: refused, remaining: left }: SlotResult,
+    { isServed, refusedShare, remaining }: SlotResult,
   ): Promise<SlotReply> {
-    const parameters = [id, isServed ? 1 : 0, refused, left?.requests ?? '', left?.validForMs ?? ''];
+    const parameters = [id, isServed ? 1 : 0, refusedShare, remaining?.requests ?? '', remaining?.validForMs ?? ''];
     return this.#run('end', pool, limits, parameters);
   }
 
@@ -95,7 +95,7 @@ export class RedisSlots implements SlotStore {
             constants,
             emptyIfInfinite(limits.concurrent),
             emptyIfInfinite(limits.requests),
-            limits.period,
+            limits.periodMs,
             emptyIfInfinite(limits.waitingByAccount),
             emptyIfInfinite(limits.waiting),
             ...parameters,

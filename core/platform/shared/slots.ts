@@ -37,7 +37,7 @@ export interface SlotStore {
 export interface SlotLimits {
   readonly concurrent: number; // slots; may be infinite
   readonly requests: number; // per period; may be infinite
-  readonly period: number; // ms
+  readonly periodMs: number;
   readonly waitingByAccount: number;
   readonly waiting: number; // maximum over all accounts
 }

@@ -130,7 +130,7 @@ export class FairQueue {
     this.#runningRequests.set(id, { account: name, startedAt, charged, price });
     if (limits.requests !== Infinity)
       this.#nextArrival =
-        Math.max(now, Math.min(this.#nextArrival, now + limits.period)) + limits.period / limits.requests;
+        Math.max(now, Math.min(this.#nextArrival, now + limits.periodMs)) + limits.periodMs / limits.requests;
     this.#remainingRequests--;
   }
 
@@ -215,9 +215,9 @@ export class FairQueue {
   /** Returns the ms until another request may start: 0 for now, Infinity if a slot must become free first. */
   #msUntilRoom(limits: SlotLimits, now: number): number {
     if (this.#runningRequests.size >= this.currentLimit(limits, now)) return Infinity;
-    const { requests, period } = limits;
-    const nextArrival = Math.min(this.#nextArrival, now + period);
-    const rateDelay = requests === Infinity ? 0 : Math.max(nextArrival, now) + period / requests - period - now;
+    const { requests, periodMs } = limits;
+    const nextArrival = Math.min(this.#nextArrival, now + periodMs);
+    const rateDelay = requests === Infinity ? 0 : Math.max(nextArrival, now) + periodMs / requests - periodMs - now;
     const headerDelay = this.#remainingRequests > 0 ? 0 : this.#remainingUntil - now;
     return Math.max(0, rateDelay, headerDelay);
   }
@@ -235,7 +235,7 @@ export class FairQueue {
     const position = lastPosition + Math.min(this.waiting - waitingOfAccount, lastPosition * otherAccounts);
     const limit = this.currentLimit(limits, now);
     const slotTime = (this.#meanMs ?? fairness.initialMeanMs) / limit;
-    const slotInterval = Math.max(slotTime, limits.requests === Infinity ? 0 : limits.period / limits.requests);
+    const slotInterval = Math.max(slotTime, limits.requests === Infinity ? 0 : limits.periodMs / limits.requests);
     const msUntilRoom = this.#msUntilRoom(limits, now);
     const minDelay = msUntilRoom === Infinity ? 0 : msUntilRoom;
     return {

@@ -79,8 +79,8 @@ export class SlotPools implements AsyncDisposable {
 }
 
 function createPoolLimits({ capacity }: Upstream, queue: QueueOptions) {
-  const { concurrent = Infinity, requests = Infinity, period = 60_000 } = capacity ?? {};
-  return { concurrent, requests, period, waitingByAccount: queue.per_account, waiting: queue.total };
+  const { concurrent = Infinity, requests = Infinity, period: periodMs = 60_000 } = capacity ?? {};
+  return { concurrent, requests, periodMs, waitingByAccount: queue.per_account, waiting: queue.total };
 }
 
 /** Creates the key of an upstream's pool. An upstream with the same name but a different base URL has a pool of its own. */

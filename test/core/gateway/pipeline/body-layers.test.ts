@@ -24,24 +24,24 @@ const piping: Stage = {
 
 describe('a body may be silent', () => {
   it('for as long as the stage that has made it may wait, whatever later stages may', async () => {
-    expect((await layersOf(piping, giving(bodyOf()), { timeout: 600 })).stallTimeout).toBe(20);
-    expect((await layersOf(piping, { ...giving(bodyOf()), timeout: 90 })).stallTimeout).toBe(90);
+    expect((await layersOf(piping, giving(bodyOf()), { timeout: 600 })).stallTimeoutSeconds).toBe(20);
+    expect((await layersOf(piping, { ...giving(bodyOf()), timeout: 90 })).stallTimeoutSeconds).toBe(90);
   });
 
   it('for as long as a stage around it may wait', async () => {
-    expect((await layersOf({ ...piping, timeout: 90 }, giving(bodyOf()))).stallTimeout).toBe(90);
+    expect((await layersOf({ ...piping, timeout: 90 }, giving(bodyOf()))).stallTimeoutSeconds).toBe(90);
   });
 
   it('for the usual time if its stage bounds its waits itself', async () => {
-    expect((await layersOf({ ...giving(bodyOf()), timeout: Infinity })).stallTimeout).toBe(20);
+    expect((await layersOf({ ...giving(bodyOf()), timeout: Infinity })).stallTimeoutSeconds).toBe(20);
   });
 
   it('for the time of the stage around it once its source has broken', async () => {
     const source = bodyOf();
     const layers = await layersOf(piping, { ...giving(source), timeout: 600 });
-    expect([layers.stallTimeout, layers.minStallTimeout]).toEqual([600, 20]);
+    expect([layers.stallTimeoutSeconds, layers.minStallTimeoutSeconds]).toEqual([600, 20]);
     source.destroy(new Error('cut'));
-    expect(layers.stallTimeout).toBe(20);
+    expect(layers.stallTimeoutSeconds).toBe(20);
   });
 });
 

@@ -41,7 +41,7 @@ describe.skipIf(redisUrl === undefined)('slots in Redis', () => {
     const local = new FairQueue();
     const store = instance();
     const name = `${pool} same`;
-    const limits = { ...usual, concurrent: 4, requests: 40, period: 10_000, waitingByAccount: 6, waiting: 15 };
+    const limits = { ...usual, concurrent: 4, requests: 40, periodMs: 10_000, waitingByAccount: 6, waiting: 15 };
     const known: string[] = [];
     now = 0;
     for (let step = 0; step < 1_500; step++) {

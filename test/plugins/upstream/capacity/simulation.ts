@@ -4,7 +4,7 @@ import { FairQueue } from '../../../../plugins/upstream/capacity/fair-queue.ts';
 export const limits: SlotLimits = {
   concurrent: 20,
   requests: Infinity,
-  period: 60_000,
+  periodMs: 60_000,
   waitingByAccount: 1_000,
   waiting: 10_000,
 };

@@ -19,7 +19,7 @@ const failures: readonly (readonly [pattern: RegExp, text: string, advice: strin
   [
     /ETIMEDOUT|ABORT|TimeoutError|CONNECT_TIMEOUT/i,
     'no response in time',
-    'A firewall on the way may drop packets. Allow the connection, or correct host and port.',
+    'A firewall in between may be dropping packets. Allow the connection, or correct host and port.',
   ],
   [/CERT_HAS_EXPIRED/, 'its certificate has expired', 'Renew it there; also check the clock of this machine.'],
   [
@@ -30,7 +30,7 @@ const failures: readonly (readonly [pattern: RegExp, text: string, advice: strin
   [
     /ALTNAME_INVALID/,
     'its certificate is for another name',
-    'Use the name of the certificate in the URL, or get a certificate for this one.',
+    "Use the certificate's name in the URL, or get a certificate for this one.",
   ],
   [
     /SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|UNKNOWN_CA/,
@@ -83,7 +83,7 @@ function describeCertificate(socket: TLSSocket): Finding {
   const days = Math.floor((expiresAt - Date.now()) / dayMs);
   if (!(days < certificateWarningDays)) return ok(`reachable, ${socket.getProtocol() ?? 'TLS'}`);
   return warning(
-    `its certificate ends in ${days} days`,
+    `its certificate expires in ${days} days`,
     'Ask its owner to renew it. Otherwise every connection will fail.',
   );
 }

@@ -28,7 +28,7 @@ export class ConnectionLimit {
   readonly #openFiles: number;
   readonly #refusals: ParserRefusals;
   #limit = Number.POSITIVE_INFINITY;
-  #open = 0;
+  #openCount = 0;
   #refusedAt = Number.NEGATIVE_INFINITY; // performance.now()
   #unhealthySince = 0; // epoch ms
 
@@ -45,22 +45,22 @@ export class ConnectionLimit {
 
   /** Number of open connections. */
   get openCount(): number {
-    return this.#open;
+    return this.#openCount;
   }
 
   /** Text for the startup log; undefined without a limit. */
   get description(): string | undefined {
     if (this.#limit === Number.POSITIVE_INFINITY) return undefined;
-    return `accepting up to ${this.#limit} connections of clients; the system allows ${this.#openFiles} open files`;
+    return `accepting up to ${this.#limit} client connections; the system allows ${this.#openFiles} open files`;
   }
 
   get gauges(): readonly Gauge[] {
     const readLimit = () => (Number.isFinite(this.#limit) ? [{ value: this.#limit }] : []);
     return [
-      { name: 'client_connections', description: 'Open connections of clients.', read: () => [{ value: this.#open }] },
+      { name: 'client_connections', description: 'Open client connections.', read: () => [{ value: this.#openCount }] },
       {
         name: 'client_connections_limit',
-        description: 'Connections of clients over which further ones get 503; missing without a limit.',
+        description: 'Client connections above which further ones get 503; missing without a limit.',
         read: readLimit,
       },
     ];
@@ -85,13 +85,13 @@ export class ConnectionLimit {
   }
 
   #admit(socket: ClientSocket): void {
-    this.#open++;
-    socket.once('close', () => this.#open--);
-    if (this.#open <= this.#limit) return;
+    this.#openCount++;
+    socket.once('close', () => this.#openCount--);
+    if (this.#openCount <= this.#limit) return;
     const now = performance.now();
     if (now - this.#refusedAt > unhealthyForMs) this.#unhealthySince = Date.now();
     this.#refusedAt = now;
-    if (this.#open > this.#limit + maxSurplusFor(this.#openFiles)) return this.#refusals.refuseConnection(socket);
+    if (this.#openCount > this.#limit + maxSurplusFor(this.#openFiles)) return this.#refusals.refuseConnection(socket);
     socket[surplus] = true;
     const timer = setTimeout(() => socket.destroy(), bounds.surplusTimeoutMs);
     socket.once('close', () => clearTimeout(timer));

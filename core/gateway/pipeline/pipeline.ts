@@ -163,7 +163,7 @@ export class Pipeline {
   async retire(timeoutMs = Infinity): Promise<void> {
     this.#lastExchange ??= Promise.withResolvers();
     if (this.#running > 0 && (await waitForFirst([this.#lastExchange.promise], timeoutMs)) === notSettled) {
-      this.#log.error(`${this.#running} requests have not ended; their stages are given up`);
+      this.#log.error(`${this.#running} requests have not ended; abandoning their stages`);
       this.#watchdog.abandonAll();
       await waitForFirst([this.#lastExchange.promise], abandonTimeoutMs);
     }

@@ -96,7 +96,7 @@ async function requireSpace(client: pg.Client, { folder, minFreeBytes, now }: Ba
   const freeBytes = bavail * bsize;
   if (freeBytes - expectedBytes >= minFreeBytes) return;
   throw new Error(
-    `the disk of ${folder} has ${toMegabytes(freeBytes)} MB free, and a backup may take ${toMegabytes(expectedBytes)} MB besides data.min_free_bytes. Free some space, keep fewer backups, or set backup.to to another disk.`,
+    `the disk of ${folder} has ${toMegabytes(freeBytes)} MB free, and a backup may take ${toMegabytes(expectedBytes)} MB in addition to data.min_free_bytes. Free some space, keep fewer backups, or set backup.to to another disk.`,
   );
 }
 

@@ -167,9 +167,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     if (this.#client !== client) return;
     this.#isDelivering = isDelivering;
     if (!isDelivering && !this.#hasWarned)
-      this.#log.warn(
-        'the connection to the database delivers no notifications; changes are found by reading more often',
-      );
+      this.#log.warn('the connection to the database delivers no notifications; polling for changes instead');
     this.#hasWarned = !isDelivering;
   }
 

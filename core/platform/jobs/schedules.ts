@@ -64,7 +64,7 @@ export class Schedules implements ScheduleState {
   async #reschedule(queue: KitQueue, lateJobs: readonly ScheduledJob[], schedulers: Schedulers): Promise<void> {
     const names = lateJobs.map(({ name }) => name);
     this.#options.log.warn(
-      `jobs have missed ${maxMissedPeriods} of their periods and are scheduled anew: ${names.join(', ')}. If the clock of this machine was set back, no action is needed.`,
+      `jobs have missed ${maxMissedPeriods} of their periods and are rescheduled: ${names.join(', ')}. If the clock of this machine was set back, no action is needed.`,
     );
     for (const job of lateJobs) await this.#writeScheduler(queue, job, schedulers.get(job.name), true);
     this.rescheduleCount += lateJobs.length;

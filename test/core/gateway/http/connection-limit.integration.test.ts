@@ -122,7 +122,7 @@ it('the limit is at most what the open files allow', () => {
   const most = maxConnectionsFor(1_000);
   const small = new ConnectionLimit(undefined as never, 1_000);
   small.apply(1_000_000);
-  expect(small.description).toBe(`accepting up to ${most} connections of clients; the system allows 1000 open files`);
+  expect(small.description).toBe(`accepting up to ${most} client connections; the system allows 1000 open files`);
   expect(most).toBe((1_000 - bounds.reservedFiles - bounds.surplusConnections) / 2);
 });
 

@@ -153,7 +153,7 @@ describe('a retired pipeline', () => {
     await Promise.all([finished, retired]);
     expect(events).toEqual(['done', 'released']);
     expect(faults()).toEqual([
-      '1 requests have not ended; their stages are given up',
+      '1 requests have not ended; abandoning their stages',
       'stage "stage-0" has not finished after 5 s (done)',
     ]);
   });

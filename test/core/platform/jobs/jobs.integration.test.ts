@@ -142,7 +142,7 @@ describe.each([
     await before.promise;
     clock.step = step;
     await after.promise;
-    expect(warn.mock.calls.join()).toContain('missed 2 of their periods and are scheduled anew: tick.');
+    expect(warn.mock.calls.join()).toContain('missed 2 of their periods and are rescheduled: tick.');
     expect(jobs.schedules.rescheduleCount).toBeGreaterThan(0);
     await vi.waitFor(() => expect(jobs.schedules.lateSince.size).toBe(0), patience);
   });

@@ -142,7 +142,7 @@ describe.skipIf(inject('redisUrl') === null)('a Redis whose access list changes 
 
   it.each([
     ['-@scripting', 'its user may not run evalsha'],
-    ['resetkeys', 'its user may not use the keys or channels of the gateway'],
+    ['resetkeys', "its user may not use the gateway's keys or channels"],
   ])('that refuses by %s is named as such', async (rule, reason) => {
     await using shared = await RedisShared.open(await opened(rule), silentLog);
     await vi.waitFor(

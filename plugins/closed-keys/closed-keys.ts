@@ -97,7 +97,7 @@ export async function deleteOldClosures({ database, catalog }: Pick<Host, 'datab
 export function storeClosure(
   { database }: Pick<Host, 'database'>,
   digest: string,
-  { upstream, rule: closing, words }: Pick<ReportedClosure, 'upstream' | 'rule' | 'words'>,
+  { upstream, rule: closing, message }: Pick<ReportedClosure, 'upstream' | 'rule' | 'message'>,
 ): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
     const [row] = await transaction.execute<{ id: string; is_new: boolean }[]>(
@@ -111,7 +111,7 @@ export function storeClosure(
         upstream,
         closing.vendor,
         closing.part,
-        words.replaceAll('\0', '').slice(0, maxWordsLength),
+        message.replaceAll('\0', '').slice(0, maxWordsLength),
         closing.source,
         retryDays,
       ],

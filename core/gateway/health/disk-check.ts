@@ -62,11 +62,10 @@ export const diskCheck: HealthCheck = {
     const room = state.room.read();
     if (!state.room.hasRead && !state.room.isOverdue) return { ok: true };
     const requiredBytes = state.fullSince === undefined ? minBytes : minBytes * (1 + recoveryHeadroom);
-    const reason = state.room.isOverdue
-      ? healthReason('health.reason.disk.silent', { folder })
-      : room === undefined
-        ? healthReason('health.reason.disk.gone', { folder })
-        : explainFullDisk(room, folder, minBytes, requiredBytes);
+    let reason: string | undefined;
+    if (state.room.isOverdue) reason = healthReason('health.reason.disk.silent', { folder });
+    else if (room === undefined) reason = healthReason('health.reason.disk.gone', { folder });
+    else reason = explainFullDisk(room, folder, minBytes, requiredBytes);
     if (reason === undefined) {
       state.fullSince = undefined;
       return { ok: true };

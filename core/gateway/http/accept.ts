@@ -53,22 +53,22 @@ export async function resolveListenAddress(
  */
 export async function listenOnSockets(
   listener: Server,
-  place: ListenAddress | InheritedSockets,
+  target: ListenAddress | InheritedSockets,
   onError: (error: Error) => void,
 ): Promise<() => void> {
-  const count = 'descriptors' in place ? place.descriptors.length : socketCount;
+  const count = 'descriptors' in target ? target.descriptors.length : socketCount;
   // Same options as Node's HTTP server.
   const siblings = Array.from({ length: count - 1 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => listener.emit('connection', socket)),
   );
   closeTogether(listener, siblings);
   try {
-    if ('descriptors' in place) {
+    if ('descriptors' in target) {
       for (const [index, server] of [listener, ...siblings].entries())
-        await listenOn(server, { fd: place.descriptors[index] as number }, onError);
+        await listenOn(server, { fd: target.descriptors[index] as number }, onError);
     } else {
-      const { port } = place;
-      const host = await resolveListenAddress(place.host);
+      const { port } = target;
+      const host = await resolveListenAddress(target.host);
       if (sharesPort && port !== 0) await checkPort(port, host);
       const options = { host, reusePort: sharesPort };
       await listenOn(listener, { ...options, port }, onError);

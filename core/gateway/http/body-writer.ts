@@ -28,7 +28,7 @@ export class BodyWriter {
     return this.#isFull || this.#response.writableNeedDrain;
   }
 
-  /** Writes a chunk. Returns false if the client is not keeping up; the response then emits `drain` when it is. */
+  /** Writes a chunk. Returns false if the client is not keeping up; the response emits `drain` once it has caught up. */
   write(chunk: Buffer | string): boolean {
     // An empty chunk would end the body, whereas an empty write makes Node send the head.
     if (!this.#isChunked || chunk.length === 0) return this.#response.write(chunk);

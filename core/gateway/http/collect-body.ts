@@ -24,7 +24,7 @@ export function maxUploadSeconds({ maxBytes, timeout, minRate }: BodyLimits): nu
 /**
  * Reads a body that arrived together with its head, as most bodies do. This needs no listeners and no timer.
  *
- * @throws see `collect`
+ * @throws see `collectRequestBody`
  */
 export function readBuffered(
   request: IncomingMessage,

@@ -26,11 +26,11 @@ class Gathering {
  * read. Small chunks are joined here, so that this works for our body reader, for hapi's form reader and for unread bodies alike.
  */
 export class GatheredRequest extends IncomingMessage {
-  #smallChunks = 0;
+  #smallChunkCount = 0;
   #gathering: Gathering | undefined;
 
   override push(chunk: Buffer | null): boolean {
-    if (chunk !== null && chunk.length < smallChunkBytes && ++this.#smallChunks > maxUngathered)
+    if (chunk !== null && chunk.length < smallChunkBytes && ++this.#smallChunkCount > maxUngathered)
       return this.#gather(chunk);
     if (this.#gathering !== undefined) this.#flush(this.#gathering);
     return super.push(chunk);
@@ -49,7 +49,7 @@ export class GatheredRequest extends IncomingMessage {
   #gather(chunk: Buffer): boolean {
     const gathering = (this.#gathering ??= new Gathering());
     gathering.bytes.add(chunk);
-    if (this.#smallChunks % maxChunksPerTurn === 0 && !gathering.isPaused) this.#pauseClient(gathering);
+    if (this.#smallChunkCount % maxChunksPerTurn === 0 && !gathering.isPaused) this.#pauseClient(gathering);
     // Returning false pauses the client until a reader requests more.
     if (gathering.isPaused) return false;
     if (gathering.bytes.size >= flushBytes || this.#isFlushDue(gathering)) return this.#flush(gathering);

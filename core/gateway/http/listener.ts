@@ -22,7 +22,7 @@ const continueResponses = new WeakMap<IncomingMessage, ServerResponse>();
 /**
  * Creates the HTTP server under hapi, which has no options for these limits.
  *
- * @param shouldUpgrade decides which upgrade requests are accepted; not supported by every Node.js, see `asksBeforeUpgrades`
+ * @param shouldUpgrade decides which upgrade requests are accepted; not supported by every Node.js, see `supportsUpgradeFilter`
  */
 export function createListener(shouldUpgrade: (request: IncomingMessage) => boolean = () => false): Server {
   const server = createServer({

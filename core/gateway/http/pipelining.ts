@@ -27,7 +27,7 @@ const runningKey = Symbol('running response');
 const pipelineKey = Symbol('queued requests');
 
 interface ClientSocket extends Socket {
-  [runningKey]?: ServerResponse; // or the last response
+  [runningKey]?: ServerResponse; // the last one if none is running
   /** Set when the client first pipelines a request. */
   [pipelineKey]?: { readonly queue: QueuedRequest[]; isClosing: boolean };
   /** Node's untyped parser of the connection. If `onIncoming` returns 2, parsing ends. */

@@ -68,7 +68,7 @@ function addShortcut(listener: HttpServer): void {
 }
 
 /** True while no plugin has an `onRequest` extension. hapi has no public API for this. */
-function hasOnlyOwnExtension(server: Server): boolean {
+function hasNoPluginExtension(server: Server): boolean {
   const { _core: core } = server as Server & { _core?: { extensions?: { route?: { onRequest?: Extensions } } } };
   return core?.extensions?.route?.onRequest?.nodes?.length === 1;
 }
@@ -132,7 +132,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
   }
   shortcuts.set(server.listener, (request, response) => {
     const path = stripQuery(request.url);
-    if (!endpoints.has(path) || !hasOnlyOwnExtension(server)) return false;
+    if (!endpoints.has(path) || !hasNoPluginExtension(server)) return false;
     // As in hapi, the end of the response covers an aborted request.
     request.on('error', ignoreError);
     try {
@@ -172,16 +172,18 @@ function renderHapiError(
   const { response } = request;
   if (!(response instanceof Error) || !isExchangePath(request.path, endpoints)) return h.continue;
   const { statusCode } = response.output;
-  const error = new GatewayError(
-    statusCode === 404 ? 'not_found' : statusCode < 500 ? 'invalid_request' : 'internal_error',
-    response.message,
-  );
+  const error = new GatewayError(chooseErrorCode(statusCode), response.message);
   const dialect = detectDialect(undefined, request.raw.req.headers, request.path);
   const reply = renderError(error, { id: createRequestId(Date.now()), format: undefined, dialect });
   const errorResponse = h.response(reply.body as string).code(statusCode);
   for (const [name, value] of Object.entries(reply.headers)) errorResponse.header(name, value);
   errorResponse.header('cache-control', 'no-store');
   return errorResponse;
+}
+
+function chooseErrorCode(status: number): 'not_found' | 'invalid_request' | 'internal_error' {
+  if (status === 404) return 'not_found';
+  return status < 500 ? 'invalid_request' : 'internal_error';
 }
 
 const versions = versionSegments.join('|');

@@ -72,9 +72,9 @@ export class StartingListener implements AsyncDisposable {
   }
 
   #listen(): Promise<() => void> {
-    const { listener, address: place, onError } = this.#options;
-    return (this.#listening ??= listenOnSockets(listener, place, onError).catch((error: unknown) => {
-      throw 'port' in place ? createListenRefusal(`${place.host}:${place.port}`, 'listen.port', error) : error;
+    const { listener, address, onError } = this.#options;
+    return (this.#listening ??= listenOnSockets(listener, address, onError).catch((error: unknown) => {
+      throw 'port' in address ? createListenRefusal(`${address.host}:${address.port}`, 'listen.port', error) : error;
     }));
   }
 }

@@ -79,10 +79,10 @@ export function findClosureRule(
 ): ClosureRule | undefined {
   if (preset === undefined) return undefined;
   return closureRules.find(
-    ({ presets, codes, reasons, messagePattern: words }) =>
+    ({ presets, codes, reasons, messagePattern }) =>
       presets.includes(preset) &&
       ((code !== undefined && codes?.has(code) === true) ||
         (reason !== undefined && reasons?.has(reason) === true) ||
-        words?.test(message.trim()) === true),
+        messagePattern?.test(message.trim()) === true),
   );
 }

@@ -3,13 +3,14 @@ import { findStringEnd, isDigitOrDot, quote, skipSpace, visitNumbers } from '#co
 import type { JsonValue } from '#core/platform/json.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 
-/**
+/*
  * JSON that preserves the digits of numbers. Parsing and serializing would change 64-bit ids, which exceed double precision. Such a number
  * is parsed to a `JSON.rawJSON` object, which can only be serialized, so only the input of tools is parsed this way.
  *
  * The long numbers are replaced with marked strings before parsing and restored afterwards. A reviver with access to the source would take
  * ten times as long.
  */
+
 declare global {
   interface JSON {
     rawJSON(text: string): RawJson;
@@ -54,7 +55,7 @@ function hasLongDigitRun(text: string): boolean {
     while (isDigitOrDot(text.charCodeAt(start - 1))) start--;
     let end = index + 1;
     while (isDigitOrDot(text.charCodeAt(end))) end++;
-    while (text.charCodeAt(start) === 0x2e) start++;
+    while (text[start] === '.') start++;
     if (end - start >= minInexactLength) return true;
     index = end - 1;
   }
@@ -104,7 +105,7 @@ function markNumbers(text: string): string {
 
 /** False for malformed input, such as a broken number or a number as a name, which the parser must reject. */
 function isNumberValue(text: string, start: number, end: number): boolean {
-  return numberPattern.test(text.slice(start, end)) && text.charCodeAt(skipSpace(text, end)) !== 0x3a;
+  return numberPattern.test(text.slice(start, end)) && text[skipSpace(text, end)] !== ':';
 }
 
 /** Restores marked numbers in place: as raw JSON if `isExact` and in members named in `inputNames`, otherwise as numbers. */

@@ -20,7 +20,7 @@ export interface ReportedClosure {
   readonly upstream: string; // name
   readonly rule: ClosureRule;
   /** The vendor's message, without secrets. */
-  readonly words: string;
+  readonly message: string;
   /** Id of the request. */
   readonly request: string;
 }

@@ -74,12 +74,9 @@ export class SseFramer implements EventFramer {
     const events: StreamEvent[] = [];
     for (let start = 0, end = 0; start < searchText.length; start = end) {
       end = hasCr ? findBlankLineEnd(searchText, start) : findLineFeedsEnd(searchText, start);
-      const isOnlyEvent = end - start === searchText.length;
-      const eventText = isOnlyEvent
-        ? text
-        : searchText === text
-          ? text.slice(start, end)
-          : bytes.toString('utf8', start, end);
+      let eventText = text;
+      if (end - start < searchText.length)
+        eventText = searchText === text ? text.slice(start, end) : bytes.toString('utf8', start, end);
       const fields = hasCr ? parseFields(eventText.replaceAll(crLineEnds, '\n')) : this.#readFields(eventText);
       events.push(new StreamEvent(fields, eventText, bytes, start, end));
     }

@@ -232,7 +232,7 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
   },
 };
 
-/** True for a refusal of reasoning by a server that serves the same request without it: Ollama 0.17.4. */
+/** Returns true if a server refuses reasoning but would serve the same request without it, as Ollama 0.17.4 does. */
 export function refusesReasoning(message: string): boolean {
   return /\bdoes not support thinking\b/.test(message);
 }

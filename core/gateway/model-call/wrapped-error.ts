@@ -4,9 +4,9 @@ import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#cor
 interface UnwrappedError {
   readonly message?: string;
   readonly code?: string | undefined;
-  /** The status of the gateway's own upstream. */
+  /** Status that the other gateway got from its upstream. */
   readonly status?: number;
-  /** The body of the gateway's own upstream. */
+  /** Body that the other gateway got from its upstream. */
   readonly body?: JsonObject | undefined;
 }
 

@@ -22,7 +22,7 @@ export async function findMatchingHours(
 ): Promise<number[] | undefined> {
   const { model, route, since = 0, until } = filter;
   const counters = listCounters(filter);
-  if (hasOwnIndex(filter, counters) || (await hasOlderThanUsage(database, since))) return undefined;
+  if (canSkipUsage(filter, counters) || (await hasOlderThanUsage(database, since))) return undefined;
   const end = before === undefined ? until : before + 1;
   const hours = await countMatching(database, { model, route, since, until: end }, counters);
   return selectNewest(hours, isExact(filter, counters) ? size : Infinity, since, end);
@@ -35,7 +35,7 @@ async function hasOlderThanUsage(database: Queries, since: number): Promise<bool
 }
 
 /** Returns true if usage does not narrow the filter, or if an index on the account covers the filter. */
-function hasOwnIndex({ accountId, model, route, outcome }: RequestFilter, counters: readonly string[]): boolean {
+function canSkipUsage({ accountId, model, route, outcome }: RequestFilter, counters: readonly string[]): boolean {
   const criteria = counters.length + (model === undefined ? 0 : 1) + (route === undefined ? 0 : 1);
   return criteria === 0 || (accountId !== undefined && criteria === 1 && outcome !== 'interrupted');
 }

@@ -93,6 +93,8 @@ export async function canReach(file: string, identity: Identity): Promise<boolea
 /** @param bits permission bits `rwx`, as in the last digit of a mode */
 async function hasPermission(path: string, { uid, gid }: Identity, bits: number): Promise<boolean> {
   const { mode, uid: owner, gid: group } = await stat(path);
-  const shift = owner === uid ? 6 : group === gid ? 3 : 0;
+  let shift = 0;
+  if (owner === uid) shift = 6;
+  else if (group === gid) shift = 3;
   return ((mode >> shift) & bits) === bits;
 }

@@ -75,9 +75,9 @@ export class Lifetime {
   }
 
   /** Returns true if this process started or claimed the server, and no other gateway has claimed it since. */
-  async #canStop({ isStartedHere: isOurs, url }: EmbeddedPostgres, hadClaim: boolean): Promise<boolean> {
+  async #canStop({ isStartedHere, url }: EmbeddedPostgres, hadClaim: boolean): Promise<boolean> {
     if (hadClaim && !this.#options.isShared) return true;
-    return (isOurs || hadClaim) && !(await isClaimed(url).catch(() => true));
+    return (isStartedHere || hadClaim) && !(await isClaimed(url).catch(() => true));
   }
 
   #explainRefusal(): string {

@@ -103,31 +103,36 @@ async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const embedded = databaseUrl === undefined ? await openEmbedded(options) : undefined;
   const url = databaseUrl ?? (embedded as EmbeddedPostgres).url;
   const sessionUrl = directUrl ?? url;
-  const isDirect = sessionUrl !== url;
-  const hasSessions = isDirect || pooler !== 'transaction';
-  const isPooled = isDirect || pooler === 'transaction';
+  const hasSessionUrl = sessionUrl !== url;
+  const hasSessions = hasSessionUrl || pooler !== 'transaction';
+  const isPooled = hasSessionUrl || pooler === 'transaction';
   const lifetime = new Lifetime(sessionUrl, log, options, embedded);
   const sessionVariable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
   /** Names the database if work with it fails. An aborted start leaves only connections, which end with the process. */
-  const use = <T>(place: string, variable: string, work: Promise<T>): Promise<T> =>
+  const withDatabaseName = <T>(usedUrl: string, variable: string, work: Promise<T>): Promise<T> =>
     waitUnlessAborted(
       work.catch((error: unknown) => {
-        throw databaseUrl === undefined ? error : explainFailure(error, place, variable);
+        throw databaseUrl === undefined ? error : explainFailure(error, usedUrl, variable);
       }),
       signal,
     );
   try {
-    await use(sessionUrl, sessionVariable, lifetime.start());
-    const appliedMigrations = await use(sessionUrl, sessionVariable, migrate(sessionUrl, log, tables, hasSessions));
+    await withDatabaseName(sessionUrl, sessionVariable, lifetime.start());
+    const appliedMigrations = await withDatabaseName(
+      sessionUrl,
+      sessionVariable,
+      migrate(sessionUrl, log, tables, hasSessions),
+    );
     if (appliedMigrations.length > 0) log.info(`applied migrations: ${appliedMigrations.join(', ')}`);
     if (mode === 'serve' && databaseUrl !== undefined) {
-      await use(url, 'DATABASE_URL', requireAutocommit(url, 'DATABASE_URL'));
-      if (isDirect) await use(sessionUrl, sessionVariable, requireAutocommit(sessionUrl, sessionVariable));
+      await withDatabaseName(url, 'DATABASE_URL', requireAutocommit(url, 'DATABASE_URL'));
+      if (hasSessionUrl)
+        await withDatabaseName(sessionUrl, sessionVariable, requireAutocommit(sessionUrl, sessionVariable));
     }
     if (isPooled && mode === 'serve') await waitUnlessAborted(warnAboutRoleSettings(url, log), signal);
     const size = Math.max(minPoolSize, Math.ceil(poolSize / processes));
     const entities = await loadEntities(options.entities, tables);
-    const orm = await use(url, 'DATABASE_URL', openOrm({ url, isPooled, size }, entities));
+    const orm = await withDatabaseName(url, 'DATABASE_URL', openOrm({ url, isPooled, size }, entities));
     for (const { steps } of tables) steps?.(orm.config);
     const priorityPool = createPool({ url, isPooled, size: priorityPoolSize });
     const database = new PostgresDatabase(orm, priorityPool, sessionUrl, log, lifetime, !hasSessions);

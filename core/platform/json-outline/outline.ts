@@ -144,9 +144,14 @@ function countCutBytes(bytes: Buffer, end: number): number {
   for (let size = 1; size <= Math.min(3, end); size++) {
     const byte = bytes[end - size] ?? 0;
     if (byte < 0x80) return 0;
-    if (byte >= 0xc0) return size < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? size : 0;
+    if (byte >= 0xc0) return size < countCharacterBytes(byte) ? size : 0;
   }
   return 0;
+}
+
+function countCharacterBytes(firstByte: number): number {
+  if (firstByte >= 0xf0) return 4;
+  return firstByte >= 0xe0 ? 3 : 2;
 }
 
 function loadScanner(): { readonly scanner: Scanner; readonly bytes: Buffer } {

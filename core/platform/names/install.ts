@@ -65,8 +65,12 @@ function readOptions(optionsOrCallback: LookupOptions | number | Callback): Look
 }
 
 function createRequest(hostname: string, { family, hints = 0, order, verbatim }: LookupOptions): LookupRequest {
-  const legacyOrder = verbatim === undefined ? undefined : verbatim ? 'verbatim' : 'ipv4first';
-  return { hostname: hostname.toLowerCase(), family: mapFamily(family), hints, order: order ?? legacyOrder };
+  return { hostname: hostname.toLowerCase(), family: mapFamily(family), hints, order: order ?? mapVerbatim(verbatim) };
+}
+
+function mapVerbatim(verbatim: boolean | undefined): LookupOptions['order'] {
+  if (verbatim === undefined) return undefined;
+  return verbatim ? 'verbatim' : 'ipv4first';
 }
 
 function mapFamily(family: LookupOptions['family']): number {

@@ -60,34 +60,34 @@ export class MemoryLimiter implements Limiter {
   }
 
   take(key: string, limits: Limits): Take {
-    const account = this.#getKeyState(key);
+    const state = this.#getKeyState(key);
     const now = this.#microseconds();
-    account.arrival = capArrival(account.arrival, now, limits);
-    const debt = computeDebt(account.arrival, now);
+    state.arrival = capArrival(state.arrival, now, limits);
+    const debt = computeDebt(state.arrival, now);
     const waitUs = computeWait(debt, limits);
     if (waitUs > 0) return createTake(debt, limits, waitUs, 'rate', undefined);
     const { concurrent = Infinity } = limits;
-    if (account.leases.size >= concurrent) return createTake(debt, limits, 1_000_000, 'concurrency', undefined);
+    if (state.leases.size >= concurrent) return createTake(debt, limits, 1_000_000, 'concurrency', undefined);
     const newDebt = debt + computeInterval(limits);
-    account.arrival = now + newDebt;
+    state.arrival = now + newDebt;
     const lease = limits.concurrent === undefined ? undefined : this.#leasePrefix + ++this.#lastLease;
-    if (lease !== undefined) account.leases.add(lease);
+    if (lease !== undefined) state.leases.add(lease);
     return createTake(newDebt, limits, 0, undefined, lease);
   }
 
   peek(key: string, limits: Limits): Take {
-    const account = this.#keyStates.get(key);
+    const state = this.#keyStates.get(key);
     const now = this.#microseconds();
-    if (account !== undefined) account.arrival = capArrival(account.arrival, now, limits);
-    const take = createTake(computeDebt(account?.arrival ?? 0, now), limits, 0, undefined, undefined);
-    return { ...take, running: account?.leases.size ?? 0 };
+    if (state !== undefined) state.arrival = capArrival(state.arrival, now, limits);
+    const take = createTake(computeDebt(state?.arrival ?? 0, now), limits, 0, undefined, undefined);
+    return { ...take, running: state?.leases.size ?? 0 };
   }
 
   /** Adopts another limiter's decision for the key, so that this limiter can continue from it. */
   adopt(key: string, { resetAfter, lease }: Take): void {
-    const account = this.#getKeyState(key);
-    account.arrival = this.#microseconds() + Math.round(resetAfter * 1_000_000);
-    if (lease !== undefined) account.leases.add(lease);
+    const state = this.#getKeyState(key);
+    state.arrival = this.#microseconds() + Math.round(resetAfter * 1_000_000);
+    if (lease !== undefined) state.leases.add(lease);
   }
 
   /** Number of keys with state. */
@@ -96,11 +96,11 @@ export class MemoryLimiter implements Limiter {
   }
 
   release(key: string, lease: string): void {
-    const account = this.#keyStates.get(key);
-    if (account?.leases.has(lease) !== true) return;
+    const state = this.#keyStates.get(key);
+    if (state?.leases.has(lease) !== true) return;
     // Emptying a set repeatedly creates a chain of tables that only a full collection frees.
-    if (account.leases.size === 1) account.leases = new Set();
-    else account.leases.delete(lease);
+    if (state.leases.size === 1) state.leases = new Set();
+    else state.leases.delete(lease);
   }
 
   #microseconds(): number {
@@ -111,9 +111,9 @@ export class MemoryLimiter implements Limiter {
     const existing = this.#keyStates.get(key);
     if (existing !== undefined) return existing;
     if (this.#keyStates.size >= this.#nextSweepSize) this.#sweep();
-    const account = { arrival: 0, leases: new Set<string>() };
-    this.#keyStates.set(key, account);
-    return account;
+    const state = { arrival: 0, leases: new Set<string>() };
+    this.#keyStates.set(key, state);
+    return state;
   }
 
   #sweep(): void {

@@ -12,7 +12,7 @@ export class RedisInstances {
   #count = 1;
   #hasSentHeartbeat = false;
   /** Other instances may be missing until this time (performance.now()). */
-  #isIncompleteUntil = 0;
+  #incompleteUntil = 0;
 
   /** @param instance id of this instance; the same on all servers of a cluster, because a replica takes over its primary's data */
   constructor(client: ScriptedRedis, instance: string, key: () => string) {
@@ -36,9 +36,9 @@ export class RedisInstances {
       this.#instance,
       lifetimeSeconds * 1_000_000,
     );
-    if (isNew === 1 && this.#hasSentHeartbeat) this.#isIncompleteUntil = performance.now() + reappearanceMs;
+    if (isNew === 1 && this.#hasSentHeartbeat) this.#incompleteUntil = performance.now() + reappearanceMs;
     this.#hasSentHeartbeat = true;
-    this.#count = performance.now() < this.#isIncompleteUntil ? Math.max(count, this.#count) : count;
+    this.#count = performance.now() < this.#incompleteUntil ? Math.max(count, this.#count) : count;
   }
 
   async unregister(): Promise<void> {

@@ -6,6 +6,8 @@ import type { RedisNodes } from './redis-nodes.ts';
 import type { Fallback } from './reply-watch.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
+/** By the first value that take.lua returns. */
+const refusals: readonly Take['refusedBy'][] = [undefined, 'rate', 'concurrency'];
 const leaseLifetimeUs = 25_000_000;
 /**
  * A live process renews a lease after this many heartbeats, which is 10 to 15 seconds. Two heartbeats may fail, and most requests end
@@ -110,7 +112,7 @@ export class RedisLimiter implements Limiter {
         lease,
         leaseLifetimeUs,
       );
-      const refusedBy = refused === 0 ? undefined : refused === 1 ? 'rate' : 'concurrency';
+      const refusedBy = refusals[refused];
       const take = createTake(debt, limits, wait, refusedBy, refused === 0 && takesSlot ? lease : undefined);
       return running === undefined ? take : { ...take, running };
     };

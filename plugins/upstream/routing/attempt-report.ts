@@ -93,15 +93,15 @@ export class AttemptReport {
     const { route, keys } = this.#admitted;
     const { key } = this.#settings;
     const { closing } = fault;
-    const words = describeRefusal(fault);
+    const message = describeRefusal(fault);
     const { name: upstream } = route.upstream;
-    const closure = closing && { upstream, rule: closing, words, request: this.#exchange.id };
+    const closure = closing && { upstream, rule: closing, message, request: this.#exchange.id };
     if (closure !== undefined && keys.recordClosure(key, closure)) return;
     const seconds = keys.recordRejection(key, monotonic());
     if (seconds === 0) return;
     const keyName = `key ${keys.getPosition(key)} of ${keys.size}`;
     const event = `upstream ${upstream} rejected ${keyName} for ${this.#exchange.id}`;
-    log.warn(`${event}; not used for ${seconds} s: ${words}`);
+    log.warn(`${event}; not used for ${seconds} s: ${message}`);
   }
 
   #addToRecord(fault: Fault | undefined, status: number | undefined): void {

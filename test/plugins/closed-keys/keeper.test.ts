@@ -82,7 +82,7 @@ it('a reading during which a request has closed a key leaves it closed', async (
   const reading = one.keeper.read();
   one.now += 1;
   const closure = one.closures.getById('d');
-  one.closures.report(closure, { upstream: 'glm', rule: closureRules[0]!, words: 'closed', request: 'r' });
+  one.closures.report(closure, { upstream: 'glm', rule: closureRules[0]!, message: 'closed', request: 'r' });
   gate.resolve();
   await reading;
   expect(closure.until).toBeGreaterThan(one.now);

@@ -121,7 +121,7 @@ describe('a key that its vendor has closed', () => {
   const day = 86_400_000;
   const upstream = upstreamAt('http://x', { apiKeys: ['a', 'b', 'c'] });
   const [closing] = closureRules;
-  const report = { upstream: 'up', rule: closing!, words: '401 deactivated', request: 'r' };
+  const report = { upstream: 'up', rule: closing!, message: '401 deactivated', request: 'r' };
   let now: number;
   let closures: KeyClosures;
   let kept: string[];

@@ -10,7 +10,13 @@ const thinking = 20_000;
 /** How long a request waits before it is rejected, ms: the default of `queue.wait`. */
 const longestWait = 15_000;
 
-const limits: SlotLimits = { concurrent: 20, requests: Infinity, period: 60_000, waitingByAccount: 50, waiting: 2_000 };
+const limits: SlotLimits = {
+  concurrent: 20,
+  requests: Infinity,
+  periodMs: 60_000,
+  waitingByAccount: 50,
+  waiting: 2_000,
+};
 
 /** How free slots are assigned: by the gateway's fair queue, or first come, first served. */
 export interface Queue {

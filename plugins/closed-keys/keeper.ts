@@ -32,11 +32,11 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   storeClosed(closure: KeyClosure, report: ReportedClosure): number {
     const { log } = this.#host;
     this.#write('recording a closed key', closure, async () => {
-      const { upstream, rule, words, request } = report;
+      const { upstream, rule, message, request } = report;
       if (!(await storeClosure(this.#host, closure.id, report))) return;
       const closedPart = rule.part === 'account' ? 'the account of a key' : 'a key';
       log.error(
-        `${rule.vendor} has closed ${closedPart} of upstream ${upstream} (${request}): ${words}; see /operator/closed-keys`,
+        `${rule.vendor} has closed ${closedPart} of upstream ${upstream} (${request}): ${message}; see /operator/closed-keys`,
       );
     });
     return retryDelayMs;

@@ -31,7 +31,7 @@ export function playPeak(): Served[] {
   const limits = {
     concurrent: peak.slots,
     requests: Infinity,
-    period: 60_000,
+    periodMs: 60_000,
     waitingByAccount: peak.heavy,
     waiting: 10_000,
   };

@@ -103,7 +103,7 @@ it('another instance learns of a closed key, and reports the same without a seco
   expect(isShut()).toBe(true);
   const closing = closureRules.find(({ vendor }) => vendor === 'Z.AI');
   closure.until = 0; // as if it had asked at the same moment
-  getKeyClosures(other).report(closure, { upstream: 'glm', rule: closing!, words, request: 'r' });
+  getKeyClosures(other).report(closure, { upstream: 'glm', rule: closing!, message: words, request: 'r' });
   await vi.waitUntil(async () => (await stored())[0]?.refusals === 2);
   expect(await gateway.database.query(`select 1 from account_event where name = 'key.closed'`)).toHaveLength(1);
   expect(other.lines.join('\n')).not.toContain('has closed');

@@ -58,7 +58,7 @@ async function callAll(isCluster: boolean): Promise<Call[]> {
   await groups.set('threads:1', new Map([['name', Buffer.from('value')]]), { seconds: 1, entries: 1, bytes: 9 });
   await groups.get('threads:1', ['name']);
   const slots = new RedisSlots(client, nodes, {} as RedisEvents);
-  const pool = { concurrent: 1, requests: 1, period: 1, waitingByAccount: 1, waiting: 1 };
+  const pool = { concurrent: 1, requests: 1, periodMs: 1, waitingByAccount: 1, waiting: 1 };
   const ask = { id: 'id', account: 'account', weight: 1, mayWait: true };
   await slots.enter('{up}stream', pool, ask);
   await slots.adopt('{up}stream', pool, ask, 1);

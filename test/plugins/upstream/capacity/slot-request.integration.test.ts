@@ -20,7 +20,7 @@ import {
   upstreamAt,
 } from '../fixture.ts';
 
-const one = { concurrent: 1, requests: Infinity, periodMs: 60_000 };
+const one = { concurrent: 1, requests: Infinity, period: 60_000 };
 
 /** Relays over one upstream with a slot, and a backup without a bound if there is one. */
 function openQueue({ url }: FaultyUpstream, options: Partial<QueueOptions> = {}, backup?: FaultyUpstream) {

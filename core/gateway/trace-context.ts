@@ -18,8 +18,8 @@ const traceparentPattern = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})
 const idPrefixLength = 'req_'.length;
 
 /**
- * Returns the trace of a request, which is the client's trace if the client sends one. Otherwise the trace id consists of the digits of the
- * request id. Everything is derived from the request, so nothing is stored.
+ * Returns the client's trace if the request continues one, or else a trace whose id consists of the digits of the request id. Everything is
+ * derived from the request, so nothing is stored.
  *
  * @param sampleShare share of traces that are recorded; the client's sampling flag is ignored, because any client can set it
  */
@@ -70,8 +70,8 @@ export function createTraceHeaders(
 }
 
 /**
- * True if the trace is recorded. The decision depends only on the last 56 bits of the trace id, which are random (W3C Trace Context
- * Level 2), so that it is the same for all spans of a trace and on every instance.
+ * Returns true if the trace is recorded. The decision depends only on the last 56 bits of the trace id, which are random (W3C Trace Context
+ * Level 2), so it is the same for all spans of a trace and on every instance.
  */
 function isSampled(traceId: string, sampleShare: number): boolean {
   // The largest ids are rounded up to 2 ** 56.

@@ -19,7 +19,7 @@ export interface EventTypes {
   'payment.received': OrderEvent & PaymentEvent & { readonly paymentId: string; readonly outcome: string };
   /** A payment was refunded in full or in part, by the provider or manually. `refund` is the key of the refund. */
   'payment.refunded': OrderEvent & PaymentEvent & { readonly refund: string };
-  /** A provider's records contain a payment or refund that belongs to no order of this gateway. */
+  /** A provider's records contain a payment or refund that matches no order of this gateway. */
   'payment.unknown': PaymentEvent & { readonly provider: string; readonly kind: 'payment' | 'refund' };
   /** Access has started after a gap between periods. */
   'plan.started': PlanEvent;

@@ -23,7 +23,7 @@ export type HealthVerdict =
 export interface HealthCheck {
   /** Short name in snake_case: `records`. */
   readonly name: string;
-  /** Page on which operators resolve the failure; default: the page of all checks. */
+  /** Page where operators can resolve the failure; default: the page of all checks. */
   readonly page?: string;
   /** Name of the page in docs/runbooks, such as `disk-full`, with meaning, effect on customers and remedy. */
   readonly runbook?: string;

@@ -8,7 +8,7 @@ import net, { type AddressInfo, createServer, type Server as TcpServer } from 'n
  * 15 s. Therefore several sockets share the port, each with its own queue.
  */
 
-/** Number of sockets, which is also the number of connections accepted per turn. */
+/** Number of sockets, and thus of connections accepted per turn. */
 const socketCount = process.platform === 'linux' ? 8 : 1;
 const sharesPort = socketCount > 1;
 

@@ -91,8 +91,8 @@ function outcomeKind(exchange: Exchange, status: number | undefined): Outcome['k
 }
 
 /**
- * Keeps reading for a while after a response was sent before the complete body arrived. Closing a connection with unread bytes would reset
- * it, and the reset could overtake the response.
+ * Keeps reading for a while after a response was sent before the body was complete. Closing a connection with unread bytes would reset it,
+ * and the reset could overtake the response.
  */
 export function discardBody(request: IncomingMessage): void {
   let bytes = 0;

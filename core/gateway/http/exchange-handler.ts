@@ -27,7 +27,7 @@ export class ExchangeHandler implements MessageRunner {
   #isRefusing = false;
   readonly #drainListeners: (() => void)[] = [];
 
-  /** @param running exchanges in flight, to which it adds its own */
+  /** @param running the exchanges in flight, to which the handler adds its own */
   constructor(endpoints: EndpointTable, running: LinkedList<Exchange>) {
     this.#endpoints = endpoints;
     this.#running = running;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { unmapAddress } from '#core/platform/names/loopback.ts';
 
 /**
- * Returns the network that one caller can send from, which is an IPv4 address, or the /64 of an IPv6 address. All 2^64 addresses of a /64
+ * Returns the network that one caller can send from: an IPv4 address, or the /64 of an IPv6 address, because all 2^64 addresses of a /64
  * belong to one household or machine.
  */
 export function parseNetwork(address = ''): string {
@@ -16,8 +16,8 @@ export function parseNetwork(address = ''): string {
 }
 
 /**
- * Returns the address block for counting unauthenticated requests, which is the /24 of an IPv4 address or the /64 of an IPv6 address.
- * Returns undefined if the text is not an address.
+ * Returns the address block for counting unauthenticated requests: the /24 of an IPv4 address, or the /64 of an IPv6 address. Returns
+ * undefined if the text is not an address.
  */
 export function parseAddressBlock(address = ''): string | undefined {
   const network = parseNetwork(address);

@@ -8,7 +8,7 @@ import type { JsonObject } from '#core/platform/json.ts';
  */
 export interface Adapter extends RouteCalls {
   readonly model: Model;
-  /** Name of the model in replies and records, which is the public name or the alias used by the client. */
+  /** Name of the model in replies and records: its public name, or the alias that the client used. */
   readonly modelName: string;
   /** True if the client requested server-sent events. */
   readonly isStream: boolean;

@@ -62,7 +62,7 @@ function hasLongDigitRun(text: string): boolean {
   return false;
 }
 
-/** Parses JSON whose values are only serialized again. Preserves all numbers exactly. */
+/** Parses JSON that will only be serialized again. Preserves all numbers exactly. */
 export function parseExact(text: string): unknown {
   return mayContainLongNumbers(text) ? runToEnd(parse(text, true)) : JSON.parse(text);
 }
@@ -72,12 +72,12 @@ export function parseExactInputs(text: string): unknown {
   return runToEnd(parseExactInputsInSteps(text));
 }
 
-/** Does the same as `parseExact` in steps, for long texts. */
+/** Like `parseExact`, in steps for long texts. */
 export function* parseExactInSteps(text: string): Generator<undefined, unknown> {
   return mayContainLongNumbers(text) ? yield* parse(text, true) : JSON.parse(text);
 }
 
-/** Does the same as `parseExactInputs` in steps, for long texts. */
+/** Like `parseExactInputs`, in steps for long texts. */
 export function* parseExactInputsInSteps(text: string): Generator<undefined, unknown> {
   return mayContainLongNumbers(text) && inputNamePattern.test(text) ? yield* parse(text, false) : JSON.parse(text);
 }

@@ -43,7 +43,7 @@ export class KeyClosures {
     this.#monotonic = monotonic;
   }
 
-  /** Returns the closure of a key, which is the same object for all upstreams that share the key and the host. */
+  /** Returns the closure of a key. Upstreams that share the key and the host get the same object. */
   getByKey(upstream: Pick<Upstream, 'baseUrl' | 'name'>, key: string): KeyClosure {
     return this.getById(digestKey(upstream, key));
   }

@@ -150,8 +150,8 @@ function endsBlankLine(chunk: Buffer, end: number, tail: Buffer): boolean {
 }
 
 /**
- * Returns the bytes in a form whose indexes are byte offsets, which is usually a string with one character per byte. Long events stay
- * buffers, because copying them would take longer than the search.
+ * Returns the bytes in a form whose indexes are byte offsets, usually a string with one character per byte. Long events stay buffers,
+ * because copying them would take longer than the search.
  */
 function toSearchable(bytes: Buffer): string | Buffer {
   return bytes.length > longEventBytes && !bytes.includes(CR) ? bytes : bytes.toString('latin1');

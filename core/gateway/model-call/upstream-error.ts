@@ -218,12 +218,12 @@ function toReportedError(error: JsonObject): ReportedError {
   };
 }
 
-/** Finds the reason in Google's `ErrorInfo`, which is one of the details. */
+/** Finds the reason in Google's `ErrorInfo`, one of the details. */
 function findReason(details: readonly JsonValue[]): string | undefined {
   return toText(details.filter(isJsonObject).find(({ reason }) => reason !== undefined)?.['reason']);
 }
 
-/** Reads FastAPI's `detail`, which is a text, an object with a message, or a list of `{loc: ["body", "messages", 0], msg}`. */
+/** Reads FastAPI's `detail`: a text, an object with a message, or a list of `{loc: ["body", "messages", 0], msg}`. */
 function readDetail(detail: JsonValue | undefined): { message?: string | undefined; param?: string | undefined } {
   if (isJsonObject(detail))
     return { message: toText(detail['message']) ?? toText(detail['msg']) ?? toText(detail['error']) };

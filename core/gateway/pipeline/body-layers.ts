@@ -40,7 +40,7 @@ export class BodyLayers {
     return this.#layers.find(({ body }) => body.errored !== null)?.owner;
   }
 
-  /** Closes every layer, because a stage that pipes a body by hand does not close its source. */
+  /** Closes every layer, because a stage that pipes a body itself does not close its source. */
   close(): void {
     for (const { body } of this.#layers.toReversed()) body.destroy();
   }

@@ -70,7 +70,7 @@ function listCounters({ outcome, errors, hasFailover, isCached }: RequestFilter)
   ];
 }
 
-/** True if the filter consists of at most one counter, besides model, route and times. */
+/** True if the filter has at most one counter in addition to model, route and times. */
 function isExact(filter: RequestFilter, counters: readonly string[]): boolean {
   const { accountId, status, isMetered, hasFailover, isCached } = filter;
   return (

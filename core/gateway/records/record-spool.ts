@@ -1,6 +1,6 @@
 import type { Host } from '../host/host.ts';
 
-/** Journal lines that are in the database, and stay in a file until the collector has accepted them as well. */
+/** Journal lines that are in the database, kept in a file until the collector has accepted them too. */
 export interface SpooledRecords {
   readonly records: number;
   /** Reads the lines, a few hundred at a time. */

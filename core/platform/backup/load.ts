@@ -19,7 +19,7 @@ interface LoadOptions {
   readonly path: string;
   /** A database with only the tables created by the backup's migrations. */
   readonly databaseUrl: string;
-  /** Folder for journal files, whose records the next start stores. */
+  /** Folder for journal files; the next start stores their records. */
   readonly journalFolder: string;
   /** Called before each table. */
   onTable(name: string): void;

@@ -36,7 +36,7 @@ export class Lifetime {
     return this.#embedded !== undefined;
   }
 
-  /** @throws Error if an embedded server has exited or lost its files, without which it still responds for up to a minute */
+  /** @throws Error if an embedded server has exited or lost its files; without them, it still responds for up to a minute */
   async requireAlive(): Promise<void> {
     if (this.#embedded !== undefined && !(await this.#embedded.isAlive()))
       throw new Error('the embedded PostgreSQL does not run, or its files were removed');

@@ -5,9 +5,9 @@ import type { Row } from './rows.ts';
 import type { Secret } from './secret-entity.ts';
 
 /**
- * Reads a random secret of 256 bits in base64url, which is created on first use and shared by all instances on the database. Use it only
- * for short-lived data, such as the cookie between a sign-in provider and its callback, because everyone with read access to the database
- * can read it.
+ * Reads a random secret of 256 bits in base64url. It is created on first use and shared by all instances on the database. Use it only for
+ * short-lived data, such as the cookie between a sign-in provider and its callback, because everyone with read access to the database can
+ * read it.
  */
 export async function readSecret(database: Queries, name: string): Promise<string> {
   await database.query('insert into secret (name, value) values (?, ?) on conflict (name) do nothing', [

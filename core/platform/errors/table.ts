@@ -4,7 +4,7 @@ import { type Dialect, dialects, type VendorErrorNames, type UpstreamRefusal } f
 /** How errors are sent to clients of a wire format. */
 export interface Audience {
   readonly dialect: Dialect;
-  /** Statuses that replace the usual ones, which clients of the format would retry in vain. */
+  /** Statuses that replace the usual ones where clients of the format would retry without success. */
   readonly statuses?: Partial<Readonly<Record<ErrorCode, number>>> | undefined;
   /**
    * Renders the error that ends an event stream. Default: as in the dialect.

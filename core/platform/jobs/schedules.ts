@@ -34,7 +34,7 @@ export class Schedules implements ScheduleState {
     this.#jobs = [...options.definitions].filter(isScheduled);
   }
 
-  /** Writes the schedules to the queue, which has no others because it belongs to these definitions. */
+  /** Writes the schedules to the queue. It has no others, because it belongs to these definitions. */
   async apply(queue: KitQueue): Promise<void> {
     const schedulers = await readSchedulers(queue);
     for (const job of this.#jobs) {
@@ -56,7 +56,7 @@ export class Schedules implements ScheduleState {
     if (lateJobs.length > 0) await this.#reschedule(queue, lateJobs, schedulers);
   }
 
-  /** Forgets the planned runs. Call it after a gap in the checks, because a run that stayed planned meanwhile need not be stuck. */
+  /** Forgets the planned runs. Call it after a gap in the checks, because a run that stayed planned during the gap need not be stuck. */
   forgetRuns(): void {
     this.#plannedRuns.clear();
   }

@@ -11,7 +11,7 @@ import { sumSizes } from '../memory/collected-bytes.ts';
  */
 interface Outline {
   readonly text: string;
-  /** Bytes at the end of the text that equal the end of the original. */
+  /** How many bytes at the end of the text equal the end of the original. */
   readonly uncutBytes: number;
   /** Escaped characters in all strings of the original; a few per 64 KB are counted twice. */
   readonly escapes: number;

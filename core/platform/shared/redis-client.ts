@@ -88,7 +88,7 @@ const subscriberOptions = {
 } satisfies RedisOptions;
 
 /**
- * Creates a client for commands, without waiting for the connection, which is retried while Redis is down. `Circuit` sets the deadline of
+ * Creates a client for commands without waiting for the connection, which is retried while Redis is down. `Circuit` sets the deadline of
  * commands.
  */
 export async function connectClient(url: string): Promise<Redis & ScriptedRedis> {

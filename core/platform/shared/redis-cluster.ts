@@ -9,8 +9,8 @@ import { replyTimeoutMs, waitForEvent, RedisNode, type RedisNodes } from './redi
 const refreshIntervalMs = 500;
 
 /**
- * Primaries of a Redis Cluster. Each has its own circuit, so that while a primary is down and not yet replaced by a replica, only its keys
- * are without shared state.
+ * Primaries of a Redis Cluster. Each has its own circuit, so while a primary is down and not yet replaced by a replica, only its keys are
+ * without shared state.
  */
 export class ClusterRedis implements RedisNodes {
   readonly #client: Cluster & ScriptedRedis;

@@ -88,7 +88,7 @@ export class RedisShared implements Shared {
     return shared;
   }
 
-  /** Sends a heartbeat, which writes and thus fails whenever limits fail. */
+  /** Sends a heartbeat. As this writes, it fails whenever limits fail. */
   async ping(): Promise<void> {
     try {
       await this.#nodes.sendHeartbeat();

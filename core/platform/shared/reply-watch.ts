@@ -1,10 +1,10 @@
 /** Length of a turn, to which the delay of the event loop is added. */
 const turnMs = 12;
-/** Turns without a reply after which a caller may use its fallback: 24 to 36 ms on an idle machine. */
+/** A caller may use its fallback after this many turns without a reply: 24 to 36 ms on an idle machine. */
 const lateTurns = 3;
-/** Turns until a caller may use its fallback while replies to earlier commands still arrive. */
+/** A caller may use its fallback after this many turns, even if replies to earlier commands still arrive. */
 const queuedTurns = 8;
-/** Turns without a reply after which the connection counts as dead. */
+/** The connection counts as dead after this many turns without a reply. */
 const deadTurns = 20;
 
 /** Thrown if a reply did not arrive in time. It may still arrive, and the command may have been executed. */

@@ -13,7 +13,7 @@ export interface Shared extends AsyncDisposable {
   readonly cache: Cache;
   readonly groups: GroupCache;
   readonly events: Events;
-  /** Undefined for a single process, which has no slots to share. */
+  /** Undefined for a single process, because it has no slots to share. */
   readonly slots?: SlotStore;
   /**
    * Resolves if the store responds, so that limits are shared.
@@ -105,7 +105,7 @@ export interface CacheEntry {
 export interface Events {
   /** False while messages of other instances may be lost. Data that must be current is then read again. */
   readonly isConnected: boolean;
-  /** Reason why the store rejects subscriptions, so that no message arrives; undefined if it accepts them. */
+  /** Why the store rejects subscriptions, so that no message arrives; undefined if it accepts them. */
   readonly refusal?: { readonly reason: string; readonly since: number } | undefined; // epoch ms
   /** Sends a message to the subscribers of a channel. */
   publish(channel: string, message: string): Promise<void>;

@@ -90,12 +90,13 @@ export const instanceLifetimeMs = 7_000;
 export const fairness = {
   /** Half-life of an account's use. */
   halfLifeMs: 60_000,
-  /** Maximum factor by which recent use raises the cost of a slot. */
+  /** Recent use raises the cost of a slot at most by this factor. */
   maxBurden: 4,
   /** Initial estimate of a request's duration. */
   initialMeanMs: 1_000,
-  /** Weight of the latest request in the mean of its account, and in the mean of all. */
+  /** Weight of the latest request in the mean of its account. */
   accountGain: 0.2,
+  /** Weight of the latest request in the mean of all. */
   gain: 0.1,
   /** A rejection lowers the learned limit by this share of the slots in use. */
   cut: 0.3,

@@ -19,8 +19,9 @@ export function findContactAddress({ contact }: WithContact): string | undefined
  * @param about subject of the question, such as an order code
  */
 export function buildContactLink({ contact = '' }: WithContact, about: string): string {
-  const parameter =
-    parseWhatsAppNumber(contact) !== undefined ? 'text' : contact.startsWith('mailto:') ? 'subject' : undefined;
+  let parameter: 'text' | 'subject' | undefined;
+  if (parseWhatsAppNumber(contact) !== undefined) parameter = 'text';
+  else if (contact.startsWith('mailto:')) parameter = 'subject';
   if (parameter === undefined || new RegExp(`[?&]${parameter}=`).test(contact)) return contact;
   return `${contact}${contact.includes('?') ? '&' : '?'}${parameter}=${encodeURIComponent(about)}`;
 }

@@ -26,11 +26,8 @@ export function createListenRefusal(address: string, setting: string, cause: unk
   const { code, message } = cause as NodeJS.ErrnoException;
   const isDenied = code === 'EACCES';
   const noun = setting.endsWith('socket') ? 'path' : 'port';
-  const reason =
-    code === 'EADDRINUSE'
-      ? `the ${noun} is in use; set ${setting} to another one`
-      : isDenied
-        ? `the user of the gateway may not use the ${noun}; set ${setting} to another one`
-        : message;
+  let reason = message;
+  if (code === 'EADDRINUSE') reason = `the ${noun} is in use; set ${setting} to another one`;
+  else if (isDenied) reason = `the user of the gateway may not use the ${noun}; set ${setting} to another one`;
   return new StartRefused(`cannot listen on ${address}: ${reason}`, { cause, isPermanent: isDenied });
 }

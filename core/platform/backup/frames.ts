@@ -29,7 +29,7 @@ export interface Frame {
   readonly content: Buffer;
 }
 
-/** Where and when a backup was taken. */
+/** When a backup was taken, and by which version. */
 export interface BackupHead {
   readonly format: 1;
   /** Version of the gateway that wrote the backup. */

@@ -2,8 +2,8 @@ import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
 import { claudeModels } from './origins.ts';
 
 /**
- * Claude on clouds. Anthropic's betas and hosted tools differ there and are omitted. All three clouds offer the review of tool calls for
- * Claude Code, and Claude Code 2.1.332 requests it from each (docs/clients.md).
+ * Claude on clouds. They do not offer Anthropic's betas and hosted tools in the same way, so these are omitted. All three offer the review
+ * of tool calls for Claude Code, and Claude Code 2.1.332 requests it from each (docs/clients.md).
  */
 const cloudClaude = {
   formats: ['messages'],
@@ -27,10 +27,12 @@ const prefixedClaudeModels: readonly VendorModels[] = claudeModels.map((model) =
   match: `*${model.match}`,
 }));
 
-/** Clouds with Claude, Gemini and other models. URLs contain a region or a resource. All accept keys, or `credentials` for tokens. */
+/**
+ * Clouds with Claude, Gemini and other models. Their URLs contain a region or a resource. All accept keys, or tokens from `credentials`.
+ */
 export const cloudVendors: readonly Vendor[] = [
   {
-    // Source: AWS, "Amazon Bedrock: Generate responses using OpenAI APIs". Also at bedrock-runtime.REGION.amazonaws.com.
+    // Source: AWS, "Amazon Bedrock: Generate responses using OpenAI APIs". Also available at bedrock-runtime.REGION.amazonaws.com.
     name: 'bedrock',
     title: 'Amazon Bedrock',
     formats: ['responses', 'chat'],

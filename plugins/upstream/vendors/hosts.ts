@@ -3,12 +3,12 @@ import { routingMembers } from './origins.ts';
 
 const otherVendorsReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
 
-/** Members rejected with 400. Models without reasoning also reject `reasoning`. Source: Groq docs, "OpenAI Compatibility". */
+/** Fields rejected with 400. Models without reasoning also reject `reasoning`. Source: Groq docs, "OpenAI Compatibility". */
 const groqRejectedMembers = [
   ...otherVendorsReasoning,
   'messages.reasoning',
   'messages.name',
-  // The next four are null in replies, which OpenAI clients send back unchanged.
+  // The next four are null in replies, and OpenAI clients send them back unchanged.
   'messages.refusal',
   'messages.annotations',
   'messages.audio',
@@ -22,7 +22,7 @@ const groqRejectedMembers = [
   ...routingMembers,
 ];
 
-/** Members rejected with 400. Source: Cerebras docs, "OpenAI Compatibility". */
+/** Fields rejected with 400. Source: Cerebras docs, "OpenAI Compatibility". */
 const cerebrasRejectedMembers = [
   ...otherVendorsReasoning,
   'frequency_penalty',
@@ -31,10 +31,10 @@ const cerebrasRejectedMembers = [
   ...routingMembers,
 ];
 
-/** Kimi relies on the form of call ids in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
+/** Kimi depends on the form of call ids in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
 export const kimiQuirks = { tool_call_ids: 'functions' } as const;
 
-/** Vendors that host models of other vendors. */
+/** Vendors that host other vendors' models. */
 export const hostVendors: readonly Vendor[] = [
   {
     name: 'openrouter',
@@ -47,7 +47,7 @@ export const hostVendors: readonly Vendor[] = [
       reasoning: 'openrouter',
       replay_as: 'reasoning',
       hosted_search: true,
-      // Each of these may name further models to serve the request; see `furtherModels`.
+      // Each of these may name other models that would serve the request; see `furtherModels`.
       refuses: ['models', 'route', 'preset'],
       // Source: OpenRouter API reference, "Create a message": accepts both forms of thinking and has its own web search.
       by_format: { messages: { late_system: false, signed_thinking: false, schema_subset: 'any' } },

@@ -1,13 +1,13 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { ProfileSettings } from '#core/config/catalog/profile.ts';
-import { effortsWithoutNone, compatibleMessages } from './origins.ts';
+import { effortsWithoutNone, anthropicCompatibleQuirks } from './origins.ts';
 
 const grokWithoutReasoning: ProfileSettings = { quirks: { stop: 4, refuses: [] } };
 
 /** Models before M3 accept no images. Source: MiniMax API docs, "Compatible OpenAI API", "Compatible Anthropic API". */
 const minimaxTextOnly: ProfileSettings = { capabilities: { images: false } };
 
-/** Members that Mistral accepts. It rejects all other members with 422. Source: Mistral API reference, "Chat Completion". */
+/** Fields that Mistral accepts. It rejects all others with 422. Source: Mistral API reference, "Chat Completion". */
 const mistralAcceptedMembers = [
   'model',
   'messages',
@@ -78,7 +78,7 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.deepseek.com/anthropic/v1',
     auth: 'x-api-key',
     capabilities: { images: false, files: false, audio: false, video: false, structured_output: 'none' },
-    quirks: { ...compatibleMessages, replay_reasoning: 'always', cache_separator: 'user_id' },
+    quirks: { ...anthropicCompatibleQuirks, replay_reasoning: 'always', cache_separator: 'user_id' },
   },
   {
     name: 'moonshot',
@@ -108,7 +108,7 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.moonshot.ai/anthropic/v1',
     auth: 'bearer',
     capabilities: { files: false, audio: false, video: false, structured_output: 'none' },
-    quirks: { ...compatibleMessages, tool_call_ids: 'functions' },
+    quirks: { ...anthropicCompatibleQuirks, tool_call_ids: 'functions' },
   },
   {
     name: 'zhipu',
@@ -138,7 +138,7 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.z.ai/api/anthropic/v1',
     auth: 'bearer',
     capabilities: { audio: false, video: false, structured_output: 'none' },
-    quirks: { ...compatibleMessages, forced_tools: false },
+    quirks: { ...anthropicCompatibleQuirks, forced_tools: false },
   },
   {
     name: 'dashscope',
@@ -165,7 +165,7 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://dashscope-intl.aliyuncs.com/apps/anthropic/v1',
     auth: 'x-api-key',
     capabilities: { audio: false, video: false, structured_output: 'none' },
-    quirks: compatibleMessages,
+    quirks: anthropicCompatibleQuirks,
   },
   {
     name: 'minimax',
@@ -199,7 +199,11 @@ export const labVendors: readonly Vendor[] = [
     // Models from M3 on accept both forms of thinking.
     quirks: { signed_thinking: false, strict_calls: true },
     models: [
-      { match: 'MiniMax-M2*', ...minimaxTextOnly, quirks: { ...compatibleMessages, efforts: [...effortsWithoutNone] } },
+      {
+        match: 'MiniMax-M2*',
+        ...minimaxTextOnly,
+        quirks: { ...anthropicCompatibleQuirks, efforts: [...effortsWithoutNone] },
+      },
     ],
   },
   {
@@ -216,7 +220,7 @@ export const labVendors: readonly Vendor[] = [
       // Source: xAI docs, "Reasoning": reasoning models reject these, even if zero.
       stop: 0,
       refuses: ['presence_penalty', 'frequency_penalty'],
-      by_format: { messages: { ...compatibleMessages, late_system: false, hosted_search: false } },
+      by_format: { messages: { ...anthropicCompatibleQuirks, late_system: false, hosted_search: false } },
     },
     models: [
       { match: '*-image*', kind: 'image' },

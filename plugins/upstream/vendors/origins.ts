@@ -1,18 +1,21 @@
 import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
 
 /**
- * Other vendors' endpoints for Anthropic clients. They reject system messages inside the conversation (the default), accept thinking only
- * with a budget and do not sign it.
+ * Quirks of other vendors' Anthropic-compatible endpoints: thinking needs a budget and is not signed. They also reject system messages
+ * inside the conversation, but that is the default of `late_system`.
  */
-export const compatibleMessages = { reasoning: 'budget', signed_thinking: false, strict_calls: true } as const;
+export const anthropicCompatibleQuirks = { reasoning: 'budget', signed_thinking: false, strict_calls: true } as const;
 
-/** OpenAI's reasoning models, whose sampling is fixed and which reject stop sequences and audio. */
+/** OpenAI's reasoning models, which have fixed sampling and reject stop sequences and audio. */
 const openaiReasoningModels = {
   capabilities: { audio: false },
   quirks: { sampling: false, stop: 0, system_role: 'developer' },
 } as const;
-/** Claude from 4.7 on, which selects its own thinking budget and rejects budgets, sampling and prefilled replies. */
+/** Claude from 4.7 on. It chooses its own thinking budget, and rejects budgets, sampling and prefilled replies. */
 const adaptiveClaude = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
+/** Claude up to 4.5, which takes a thinking budget. */
+const budgetClaude = { quirks: { reasoning: 'budget', sampling: true, prefill: true } } as const;
+const claudeOpus4 = { quirks: { max_output_tokens: 32_000 } } as const; // and 4.1
 /** Efforts of models whose thinking cannot be turned off. */
 export const effortsWithoutNone = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
@@ -42,29 +45,34 @@ const openaiModelKinds = [
   { match: '*-moderation*', kind: 'moderation' },
 ] as const;
 
-/** Claude models under the names used by Anthropic. */
+/** Claude models by Anthropic's names. All rows that match a model apply in order; later rows override earlier ones. */
 export const claudeModels: readonly VendorModels[] = [
   { match: 'claude-3*', quirks: { max_output_tokens: 8_192, late_system: false } },
   { match: 'claude-3-7*', quirks: { max_output_tokens: 64_000 } },
-  { match: 'claude-opus-4', quirks: { max_output_tokens: 32_000 } },
+  { match: 'claude-opus-4', ...claudeOpus4 },
+  { match: 'claude-opus-4-0*', ...claudeOpus4 },
+  { match: 'claude-opus-4-1*', ...claudeOpus4 },
+  { match: 'claude-opus-4-2025*', ...claudeOpus4 }, // a date
+  { match: 'claude-opus-4@*', ...claudeOpus4 }, // a date on Vertex AI
   { match: 'claude-*-4-6*', quirks: { reasoning: 'adaptive', prefill: false } },
   { match: 'claude-*-4-7*', ...adaptiveClaude },
   { match: 'claude-*-4-8*', ...adaptiveClaude },
   { match: 'claude-*-5*', ...adaptiveClaude },
+  // Not Claude 5: the row above also matches names in which the 5 is a minor version.
+  { match: 'claude-3-5*', ...budgetClaude },
+  { match: 'claude-*-4-5*', ...budgetClaude },
   { match: 'claude-fable*', ...alwaysThinkingClaude },
   { match: 'claude-mythos*', ...alwaysThinkingClaude },
-  // In the names of Claude 4.5, the 5 is a minor version.
-  { match: 'claude-*-4-5*', quirks: { reasoning: 'budget', sampling: true, prefill: true } },
 ];
 
-/** Members that only OpenRouter and similar gateways support. They select the provider and transform prompt and reply. */
+/** Request fields that only OpenRouter and similar gateways support. They choose the provider, or transform the prompt or the reply. */
 export const routingMembers = ['provider', 'plugins', 'models', 'fallbacks', 'route', 'preset', 'transforms'];
 
 const openaiBase = {
   capabilities: { video: false },
   quirks: {
     max_tokens_name: 'max_completion_tokens',
-    // OpenAI's messages have no member for reasoning.
+    // OpenAI messages have no field for reasoning.
     replay_reasoning: 'never',
     late_system: true,
     strict_tools: true,
@@ -96,7 +104,7 @@ const openaiBase = {
 const bothCacheRetentions: Pick<VendorModels, 'quirks'> = { quirks: { cache_retention: ['in_memory', '24h'] } };
 const longCacheRetention: Pick<VendorModels, 'quirks'> = { quirks: { cache_retention: ['24h'] } };
 
-/** Source: OpenAI docs, "Prompt caching". For some models, Azure responds with "prompt_cache_retention is not supported on this model". */
+/** Source: OpenAI docs, "Prompt caching". Azure answers "prompt_cache_retention is not supported on this model" for some models. */
 const openaiCacheRetentions: readonly VendorModels[] = [
   { match: 'gpt-4.1*', ...bothCacheRetentions },
   { match: 'gpt-5*', ...bothCacheRetentions },
@@ -108,7 +116,7 @@ const openaiCacheRetentions: readonly VendorModels[] = [
   { match: 'gpt-6*', ...longCacheRetention },
 ];
 
-/** Google rejects unknown members with 400: "Unknown name: Cannot find field". */
+/** Google rejects unknown fields with 400: "Unknown name: Cannot find field". */
 const geminiRejectedMembers = [
   'store',
   'frequency_penalty',
@@ -126,7 +134,7 @@ const geminiRejectedMembers = [
   ...routingMembers,
 ];
 
-/** Vendors that defined a format, and vendors that serve the same models. */
+/** Vendors that defined a format, and those that serve the same models. */
 export const originVendors: readonly Vendor[] = [
   {
     name: 'openai',
@@ -139,7 +147,7 @@ export const originVendors: readonly Vendor[] = [
     models: [...openaiBase.models, ...openaiCacheRetentions],
   },
   {
-    // Source: Microsoft Learn, "Azure OpenAI in Microsoft Foundry Models v1 API". Its URL begins with the resource's name.
+    // Source: Microsoft Learn, "Azure OpenAI in Microsoft Foundry Models v1 API". The base URL starts with the resource name.
     name: 'azure-openai',
     title: 'Azure OpenAI',
     formats: openaiFormats,
@@ -180,7 +188,7 @@ export const originVendors: readonly Vendor[] = [
     models: [
       { match: '*embedding*', kind: 'embedding' },
       { match: 'gemini-2*', quirks: { reasoning: 'budget', tool_result_images: false } },
-      // Thinking cannot be turned off.
+      // Their thinking cannot be turned off.
       { match: 'gemini-2.5-pro*', quirks: { efforts: ['minimal', 'low', 'medium', 'high'] } },
       { match: 'gemini-3*-pro*', quirks: { efforts: ['low', 'medium', 'high'] } },
       { match: 'gemini-1*', quirks: { reasoning: 'none', tool_schema: 'subset', tool_result_images: false } },

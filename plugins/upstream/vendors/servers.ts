@@ -2,8 +2,8 @@ import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { kimiQuirks } from './hosts.ts';
 
 /**
- * Messages endpoints of servers that do not sign thinking. They accept adaptive thinking with an effort, as in newer Claude models. With a
- * budget, they reject thinking or ignore the effort. They enforce different parts of a schema than Claude.
+ * Messages endpoints of servers that do not sign thinking. They accept adaptive thinking with an effort, as newer Claude models do. If it
+ * has a budget, they reject it or ignore the effort. They enforce other parts of a schema than Claude does.
  */
 const serverMessages = {
   reasoning: 'adaptive',
@@ -12,7 +12,7 @@ const serverMessages = {
   schema_subset: 'any',
 } as const;
 
-/** Members used by transformers serve 5.24.0. It ignores OpenAI's other members and rejects unknown members with 422. */
+/** Fields that transformers serve 5.24.0 uses. It ignores OpenAI's other fields and rejects unknown ones with 422. */
 const transformersAcceptedMembers = [
   'model',
   'messages',
@@ -30,7 +30,7 @@ const transformersAcceptedMembers = [
   'chat_template_kwargs',
 ];
 
-/** Members that mlx-lm 0.32.2 reads, except members that name files and models on its machine. It ignores OpenAI's other members. */
+/** Fields that mlx-lm 0.32.2 reads, except those that name files and models on its machine. It ignores OpenAI's other fields. */
 const mlxAcceptedMembers = [
   'model',
   'messages',
@@ -54,7 +54,7 @@ const mlxAcceptedMembers = [
   'chat_template_kwargs',
 ];
 
-/** Members that mlx-vlm 0.7.10 reads, except the path of an adapter on its machine. It ignores OpenAI's other members. */
+/** Fields that mlx-vlm 0.7.10 reads, except the path of an adapter on its machine. It ignores OpenAI's other fields. */
 const mlxVlmAcceptedMembers = [
   'model',
   'messages',
@@ -81,7 +81,7 @@ const mlxVlmAcceptedMembers = [
   'max_pixels',
 ];
 
-/** Servers that operators run. Their behavior was observed on real servers or read in their source; see docs/upstreams.md. */
+/** Servers that operators run themselves. Their behavior was observed on real servers or read in their source; see docs/upstreams.md. */
 export const serverVendors: readonly Vendor[] = [
   {
     // Observed: 0.17.4. Read in the source: 0.33.0-rc2.
@@ -138,7 +138,7 @@ export const serverVendors: readonly Vendor[] = [
     },
   },
   {
-    // Observed: 1.6.1. Its Responses endpoint accepts the members that its Chat endpoint refuses.
+    // Observed: 1.6.1. Its Responses endpoint accepts the fields that its Chat endpoint rejects.
     name: 'dynamo',
     title: 'NVIDIA Dynamo',
     formats: ['chat', 'responses', 'completions', 'embeddings'],
@@ -156,7 +156,7 @@ export const serverVendors: readonly Vendor[] = [
     },
   },
   {
-    // Observed: b11549. The Responses endpoint rejects valid items and reports a truncated reply as completed; the Messages endpoint
+    // Observed: b11549. The Responses endpoint rejects valid items and reports a truncated reply as completed. The Messages endpoint
     // ignores tool_choice none.
     name: 'llama-cpp',
     title: 'llama.cpp',
@@ -171,7 +171,7 @@ export const serverVendors: readonly Vendor[] = [
     quirks: { single_system: true, strict_calls: true, named_tools: false },
   },
   {
-    // Observed: 0.3.36. It rejects null contents, which OpenAI clients send beside tool calls, and responds with 500.
+    // Observed: 0.3.36. It rejects a null content, which OpenAI clients send along with tool calls, and responds with 500.
     name: 'llama-cpp-python',
     title: 'llama-cpp-python',
     formats: ['chat', 'completions', 'embeddings'],
@@ -189,7 +189,7 @@ export const serverVendors: readonly Vendor[] = [
     },
   },
   {
-    // Observed: 0.32.2. Its Completions take one prompt, and no list.
+    // Observed: 0.32.2. Its Completions endpoint takes a single prompt, not a list.
     name: 'mlx-lm',
     title: 'mlx-lm',
     formats: ['chat'],
@@ -202,7 +202,7 @@ export const serverVendors: readonly Vendor[] = [
       reasoning: 'none',
       forced_tools: false,
       no_tools: false,
-      // A sequence that is part of a token does not end the reply, but its letters disappear from it.
+      // If a stop sequence is only part of a token, the reply does not end there, but its letters are missing from it.
       stop: 0,
       end_user: false,
       parallel_switch: false,
@@ -210,7 +210,7 @@ export const serverVendors: readonly Vendor[] = [
     },
   },
   {
-    // Observed: 0.7.10, on Linux. Its Messages endpoint streams past a stop sequence, its Responses endpoint drops the text beside calls.
+    // Observed: 0.7.10, on Linux. Its Messages endpoint streams past a stop sequence. Its Responses endpoint drops the text next to calls.
     name: 'mlx-vlm',
     title: 'mlx-vlm',
     formats: ['chat', 'embeddings', 'rerank'],

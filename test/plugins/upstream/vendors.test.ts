@@ -56,6 +56,39 @@ it.each([
   expect(quirksOf(vendor, model).cache_retention).toEqual(taken);
 });
 
+it.each([
+  ['anthropic', 'claude-3-5-sonnet-20241022'],
+  ['anthropic', 'claude-3-5-haiku-latest'],
+  ['bedrock-anthropic', 'us.anthropic.claude-3-5-haiku-20241022-v1:0'],
+  ['vertex-anthropic', 'claude-3-5-sonnet-v2@20241022'],
+  ['anthropic', 'claude-sonnet-4-5-20250929'],
+])('%s accepts a thinking budget, sampling and prefilled replies with %s', (vendor, model) => {
+  expect(quirksOf(vendor, model)).toMatchObject({ reasoning: 'budget', sampling: true, prefill: true });
+});
+
+it.each([
+  ['anthropic', 'claude-opus-5'],
+  ['anthropic', 'claude-sonnet-5-20260801'],
+  ['anthropic', 'claude-opus-5-5'],
+  ['bedrock-anthropic', 'us.anthropic.claude-haiku-5'],
+])('%s rejects a thinking budget, sampling and prefilled replies with %s', (vendor, model) => {
+  expect(quirksOf(vendor, model)).toMatchObject({ reasoning: 'adaptive', sampling: false, prefill: false });
+});
+
+it.each([
+  ['anthropic', 'claude-opus-4', 32_000],
+  ['anthropic', 'claude-opus-4-0', 32_000],
+  ['anthropic', 'claude-opus-4-20250514', 32_000],
+  ['anthropic', 'claude-opus-4-1-20250805', 32_000],
+  ['vertex-anthropic', 'claude-opus-4@20250514', 32_000],
+  ['vertex-anthropic', 'claude-opus-4-1@20250805', 32_000],
+  ['bedrock-anthropic', 'us.anthropic.claude-opus-4-20250514-v1:0', 32_000],
+  ['anthropic', 'claude-opus-4-5-20251101', 64_000],
+  ['anthropic', 'claude-sonnet-4-20250514', 64_000],
+])('%s limits the output of %s to %i tokens', (vendor, model, limit) => {
+  expect(quirksOf(vendor, model).max_output_tokens).toBe(limit);
+});
+
 describe('the target of a route', () => {
   it.each([
     ['https://a.example/v1', 'https://a.example', '/v1'],

@@ -9,21 +9,18 @@ export interface TryMessage {
 /** Limits of the page's conversation; the template passes them to the script. */
 export const tryBounds = {
   message: 8_000, // characters
-  messages: 20, // sent with a request: the latest
-  answer: 100_000, // shown characters
+  messages: 20, // the latest ones, which a request contains
+  answer: 100_000, // characters that are shown
   file: 5_000_000, // bytes
   textFile: 200_000, // bytes
-  allFiles: 10_000_000, // bytes of all files of a message
+  allFiles: 10_000_000, // bytes of all files in a message
   files: 8, // per message
   recording: 25_000_000, // bytes
-  lines: 100, // texts or documents, one a line
-  history: 32 * 1024, // bytes of the encoded conversation in a form: half of the form's limit
+  lines: 100, // texts or documents, one per line
+  history: 32 * 1024, // bytes of the encoded conversation in a form, which may have twice as many
 } as const;
 
-/**
- * Parses the conversation in a form; empty if the value is malformed. It comes from the reader, so it is neither trusted nor
- * signed.
- */
+/** Parses the conversation in a form; empty if it is malformed. It comes from the browser, so it is neither trusted nor signed. */
 export function parseHistory(text: string | undefined): TryMessage[] {
   const value = parseJson(text ?? '[]');
   return Array.isArray(value) ? value.filter(isMessage).slice(-tryBounds.messages) : [];

@@ -6,7 +6,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 
 type AbilitySource = Pick<Registry, 'abilityReader'>;
 
-/** Facts about a model for the page's script, which offers only settings that the model supports. */
+/** What the page's script knows about a model, so that it offers only settings that the model supports. */
 interface ModelFacts {
   readonly images: boolean;
   readonly files: boolean;
@@ -25,7 +25,7 @@ export function isOffered(gateway: AbilitySource, model: Model): boolean {
   return model.kind !== 'chat' || readAbilities(gateway, model).conversations.length > 0;
 }
 
-/** Describes the models by kind for the select. Each refers to its facts by index, because thousands of models share a few combinations. */
+/** Describes the models by kind for the select. Each has an index into the facts, because thousands of models share a few combinations. */
 export function describeModels(gateway: AbilitySource, models: readonly Model[], t: PageRequest['t']) {
   const factsIndexes = new Map<string, number>();
   const addFacts = (model: Model) => {
@@ -56,5 +56,5 @@ function describeFacts(abilities: ModelAbilities): ModelFacts {
   };
 }
 
-/** Kinds of models with fields for a single request instead of a conversation. */
+/** Kinds of models that get fields for a single request instead of a conversation. */
 export type SingleKind = Exclude<ModelKind, 'chat'>;

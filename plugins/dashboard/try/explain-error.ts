@@ -1,7 +1,7 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { plansPath, tryPath } from '../paths.ts';
 
-/** Explanation of a failed request; the page's script uses the same texts. */
+/** Explanation of a failed request. The page's script uses the same texts. */
 export interface TryError {
   readonly kind: 'warn' | 'bad';
   readonly title: string;
@@ -9,7 +9,7 @@ export interface TryError {
   readonly action?: { readonly path: string; readonly label: string };
 }
 
-/** Causes of errors. The texts of each are `try.error.CAUSE` and `try.error_text.CAUSE`. */
+/** Causes of errors. Their texts are `try.error.CAUSE` and `try.error_text.CAUSE`. */
 export const tryCauses = [
   'signed_out',
   'no_plan',
@@ -34,12 +34,20 @@ export const statusCauses: Readonly<Record<number, TryCause>> = {
   429: 'rate_limit',
 };
 
-/** Finds the cause of an error. @param status status of the response; 0 if there was none */
+/**
+ * Finds the cause of an error.
+ *
+ * @param status status of the response; 0 if there was none
+ */
 export function findCause(status: number): TryCause {
   return status >= 500 || status === 424 ? 'failed' : (statusCauses[status] ?? 'refused');
 }
 
-/** Explains an error. @param values `seconds` until the next try, `message` of the API; placeholders of missing values are kept */
+/**
+ * Explains an error.
+ *
+ * @param values `seconds` until the next try, `message` of the API; placeholders without a value stay
+ */
 export function explainError(
   cause: TryCause,
   values: { readonly seconds?: number; readonly message?: string },

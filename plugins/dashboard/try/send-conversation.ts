@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Server } from '@hapi/hapi';
 import { getAccessTokens } from '#core/business/accounts/access-token.ts';
+import { parseObject } from '#core/platform/json.ts';
 import { readResponseText } from '#core/platform/response-text.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { paths } from '../code/write-code.mjs';
@@ -14,16 +15,18 @@ const maxResponseBytes = 4 * 1024 * 1024;
 export interface ChatResult {
   /** `x-request-id`; '' if the gateway did not respond. */
   readonly id: string;
-  readonly status: number; // 0 if the gateway did not respond
+  /** 0 if the gateway did not respond, 502 if it responded with 200 but the reply could not be read. */
+  readonly status: number;
   readonly answer: string;
   readonly usage: { readonly input: number; readonly output: number } | undefined;
-  readonly duration: number; // ms
-  readonly error: { readonly message: string; readonly retryAfter: number | undefined } | undefined;
+  readonly durationMs: number;
+  /** `message` is '' if the response contains none; the page then has a text of its own. */
+  readonly error: { readonly message: string; readonly retryAfterSeconds: number | undefined } | undefined;
 }
 
 /**
  * Sends a conversation in the same way as the page's script: through the gateway's own listener, so that it passes the pipeline
- * and is recorded like any request. Never rejects.
+ * and is recorded like any request. A failed request is a result, not a rejection.
  */
 export async function sendConversation(
   listener: Server['listener'],
@@ -31,15 +34,12 @@ export async function sendConversation(
   body: object,
 ): Promise<ChatResult> {
   const startedAt = performance.now();
+  const token = await signToken(page);
+  // Loaded on first use, because commands never need it.
+  const { request } = await import('undici');
+  let [id, status] = ['', 0];
   try {
-    const token = await signToken(page);
-    // Loaded on first use, because commands never need it.
-    const { request } = await import('undici');
-    const {
-      statusCode,
-      headers,
-      body: responseBody,
-    } = await request(`${buildListenerUrl(listener)}/v1${paths.chat}`, {
+    const response = await request(`${buildListenerUrl(listener)}/v1${paths.chat}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,
@@ -51,22 +51,20 @@ export async function sendConversation(
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     });
-    const result = parseResponse(
-      statusCode,
-      await readResponseText(responseBody, maxResponseBytes),
-      String(headers['retry-after'] ?? ''),
-    );
-    const duration = performance.now() - startedAt;
-    return { id: String(headers['x-request-id'] ?? ''), status: statusCode, duration, ...result };
+    id = String(response.headers['x-request-id'] ?? '');
+    status = response.statusCode;
+    const text = await readResponseText(response.body, maxResponseBytes);
+    const result =
+      status === 200 ? parseReply(text) : parseError(text, parseRetryAfter(response.headers['retry-after']));
+    return { id, status, durationMs: performance.now() - startedAt, ...result };
   } catch (error) {
-    page.host.log.error(`${page.path}: a playground request failed, page request ${page.id}`, error);
-    const duration = performance.now() - startedAt;
-    const connectionError = { message: '', retryAfter: undefined };
-    return { id: '', status: 0, answer: '', usage: undefined, duration, error: connectionError };
+    page.host.log.error(`${page.path}: playground request failed (page request ${page.id})`, error);
+    const durationMs = performance.now() - startedAt;
+    return { id, status: status === 200 ? 502 : status, durationMs, ...parseError('') };
   }
 }
 
-/** Signs a token for the reader's session, valid for ten minutes. */
+/** Signs a short-lived access token for the user's session. */
 function signToken(page: PageRequest): Promise<string> {
   const { id: accountId } = accountOf(page);
   const { sessionId = '' } = page;
@@ -79,30 +77,30 @@ function buildListenerUrl(listener: Server['listener']): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-interface ChatResponse {
+interface ChatReply {
   readonly choices?: readonly { readonly message?: { readonly content?: string | null } }[];
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
-  readonly error?: { readonly message?: string };
 }
 
-function parseResponse(
-  status: number,
-  text: string,
-  retryAfter: string,
-): Pick<ChatResult, 'answer' | 'usage' | 'error'> {
-  const reply = JSON.parse(text) as ChatResponse;
-  if (status !== 200) {
-    const seconds = Number.parseInt(retryAfter, 10);
-    const error = {
-      message: reply.error?.message ?? '',
-      retryAfter: Number.isNaN(seconds) ? undefined : seconds,
-    };
-    return { answer: '', usage: undefined, error };
-  }
-  const { usage } = reply;
+type ParsedResponse = Pick<ChatResult, 'answer' | 'usage' | 'error'>;
+
+function parseReply(text: string): ParsedResponse {
+  const reply = parseObject(text) as ChatReply | undefined;
+  if (reply === undefined) throw new Error('the reply is not a JSON object');
+  const { choices, usage } = reply;
   return {
-    answer: (reply.choices?.[0]?.message?.content ?? '').slice(0, tryBounds.answer),
+    answer: (choices?.[0]?.message?.content ?? '').slice(0, tryBounds.answer),
     usage: usage && { input: usage.prompt_tokens, output: usage.completion_tokens },
     error: undefined,
   };
+}
+
+function parseError(text: string, retryAfterSeconds?: number): ParsedResponse {
+  const { error } = (parseObject(text) ?? {}) as { readonly error?: { readonly message?: string } };
+  return { answer: '', usage: undefined, error: { message: error?.message ?? '', retryAfterSeconds } };
+}
+
+function parseRetryAfter(value: string | string[] | undefined): number | undefined {
+  const seconds = Number.parseInt(String(value), 10);
+  return Number.isNaN(seconds) ? undefined : seconds;
 }

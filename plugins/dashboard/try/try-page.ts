@@ -26,15 +26,15 @@ interface FormResult {
   readonly history: string;
   readonly error: TryError | undefined;
   readonly errorPath: string;
-  /** Text of the field: a message without an answer. */
+  /** Text of the field: a message that got no answer. */
   readonly message: string;
   readonly model: string;
 }
 
-/** Scripts in the order of their dependencies. */
+/** Scripts in the order in which they depend on each other. */
 const scripts = ['try-api', 'try-show', 'try-settings', 'try-code', 'try', 'try-kinds'];
 
-/** Creates `/dashboard/try`: conversations with one or two models, and single requests to models of other kinds, through the API. */
+/** Creates `/dashboard/try`: conversations with one or two models, and single requests to models of other kinds, all through the API. */
 export function createTryPage(server: Server): Page {
   return {
     path: tryPath,
@@ -52,7 +52,7 @@ export function createTryPage(server: Server): Page {
   };
 }
 
-/** Creates the form for browsers without scripts, which lacks the fields that need scripts. */
+/** Creates the form for browsers without scripts. It lacks the fields that need scripts. */
 function createForm(server: Server): PageForm {
   return defineForm({
     fields: {
@@ -187,7 +187,7 @@ function describeAnswer(
   const earlierMessages = messages.slice(0, -1);
   const turns = messages.map(describeTurn);
   if (result.error !== undefined) {
-    const { retryAfter: seconds, message } = result.error;
+    const { retryAfterSeconds: seconds, message } = result.error;
     const error = explainError(findCause(result.status), { seconds: Math.max(1, seconds ?? 1), message }, t);
     const unanswered = messages.at(-1)?.content ?? '';
     return { turns, history: encodeHistory(earlierMessages), error, errorPath: path, message: unanswered, model };
@@ -205,9 +205,9 @@ function describeAnswer(
 }
 
 /** Describes tokens and duration: `12 in · 84 out · 1.8 s`. */
-function describeFacts({ usage, duration }: ChatResult, { t, format }: PageRequest): string {
+function describeFacts({ usage, durationMs }: ChatResult, { t, format }: PageRequest): string {
   const tokens = usage && t('try.tokens', { in: format.number(usage.input), out: format.number(usage.output) });
-  return [tokens, t('try.total', { time: format.duration(duration).text })]
+  return [tokens, t('try.total', { time: format.duration(durationMs).text })]
     .filter((part) => part !== undefined)
     .join(' · ');
 }

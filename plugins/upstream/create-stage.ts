@@ -26,14 +26,14 @@ import { SessionSecret } from './routing/session-secret.ts';
 import { CallSessions } from './routing/sessions.ts';
 import { createTrialParts } from './routing/trial-parts.ts';
 
-/** Creates the stage `upstream` of one pipeline. Commands do not load this module, because they serve no requests. */
+/** Creates the `upstream` stage of one pipeline. Commands do not load this module, because they serve no requests. */
 export async function createUpstreamStage(options: Infer<typeof upstreamSchema>, host: Host): Promise<Stage> {
   const health = getRouteHealth(host);
   const telemetry = host.section(telemetrySection);
-  // A variant has a budget of its own, because a failing variant must not use up the shared budget.
+  // A variant has its own budget, so that it cannot use up the shared one if it fails.
   const createBudget = () => new RetryBudget(options.retry_share);
   const retryBudget = host.variant === undefined ? host.keep('upstream/retry-budget', createBudget) : createBudget();
-  // Loaded only if an upstream declares a capacity, because requests need no slots otherwise.
+  // Loaded only if an upstream declares a capacity. Without one, requests need no slots.
   const queue = hasCapacity(host.catalog)
     ? (await import('./capacity/slot-request.ts')).createQueueParts(
         host,

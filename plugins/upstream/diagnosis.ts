@@ -15,7 +15,7 @@ const maxListedModels = 5;
 const listCheckedUpstreams = ({ upstreams }: Catalog) =>
   upstreams.filter(({ isEnabled, isDemo }) => isEnabled && !isDemo);
 
-/** Checks that the host names of upstreams resolve and that the upstreams accept connections and have a valid certificate. */
+/** Checks that the host names of upstreams resolve, and that the upstreams accept connections and present a valid certificate. */
 export const upstreamDiagnosis: Diagnosis = {
   name: 'upstreams',
   checks: ({ catalog }) =>
@@ -25,7 +25,7 @@ export const upstreamDiagnosis: Diagnosis = {
     })),
 };
 
-/** Checks that upstreams accept each API key. Requests the model list, which is free. */
+/** Checks that upstreams accept each API key, by requesting the list of models, which is free. */
 export const keyDiagnosis: Diagnosis = {
   name: 'api_keys',
   checks: ({ catalog }) => listCheckedUpstreams(catalog).flatMap((upstream) => createKeyChecks(upstream, catalog)),
@@ -41,7 +41,7 @@ function createKeyChecks(upstream: Upstream, catalog: Catalog): DiagnosticCheck[
   }));
 }
 
-/** Checks that the cloud issues a token. Calls no model, because a token's permissions differ between the models of a cloud. */
+/** Checks that the cloud issues a token. Calls no model, because a token may be allowed to use some models of a cloud and not others. */
 async function checkCredentials({ credentials = {} }: Upstream): Promise<Finding> {
   const readToken = createTokenReader(credentials);
   if (credentials.aws !== undefined)
@@ -69,7 +69,7 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
     const message = await readMessage(response, listSecrets(upstream));
     return appendMessage(describeRefusal(response.status), response.status === 404 ? '' : message);
   } catch (error) {
-    // The check of the upstream already reports an unreachable origin. `fetch` also rejects some ports without a connection attempt.
+    // The check of the upstream already reports an origin that cannot be reached. `fetch` also rejects some ports without connecting.
     const origin = await checkOrigin(baseUrl, signal);
     return origin.state === 'failed' ? skipped('not reachable, see upstreams') : explainNetworkError(error);
   }
@@ -101,11 +101,14 @@ async function readMessage(response: Response, secrets: readonly string[]): Prom
   return removeSecrets((message ?? '').replace(/\s+/g, ' ').trim(), maxMessageLength, secrets);
 }
 
-/** Compares the routes with a model list of OpenAI, Anthropic, Gemini or Ollama. Lists that are invalid or may have more pages pass. */
+/**
+ * Compares the routes with a model list in the form of OpenAI, Anthropic, Gemini or Ollama. A list that is invalid or may have more pages
+ * passes the check.
+ */
 function checkModels({ name }: Upstream, body: JsonObject | undefined, { models }: Catalog): Finding {
   const ids = body && readModelIds(body);
   if (ids === undefined || ids.length === 0) return ok('accepted');
-  // Ollama lists `name:latest` for a model called `name`.
+  // Ollama lists the model `name` as `name:latest`.
   const listedIds = new Set(ids.flatMap((id) => [id, id.replace(/:latest$/, '')]));
   const upstreamRoutes = models.flatMap(({ routes }) => routes.filter(({ upstream }) => upstream.name === name));
   const routeModels = new Set(upstreamRoutes.map(({ model }) => model));

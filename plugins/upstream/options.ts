@@ -95,7 +95,6 @@ export const upstreamSchema = object({
 
 type UpstreamSettings = Infer<typeof upstreamSchema>;
 
-/** Returns the options of relays. */
 export function toRelayOptions(settings: UpstreamSettings): RelayOptions {
   return {
     maxAttempts: settings.max_attempts,
@@ -107,7 +106,6 @@ export function toRelayOptions(settings: UpstreamSettings): RelayOptions {
   };
 }
 
-/** Returns the options of breakers, in ms. */
 export function toBreakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
   return {
     failures: breaker.failures,
@@ -119,7 +117,7 @@ export function toBreakerOptions({ breaker }: UpstreamSettings): BreakerOptions 
   };
 }
 
-/** Computes the maximum seconds that a request may take with these options, including time to report the reason. */
+/** Returns the most seconds that a request can take with these options, including the time to report why it failed. */
 export function computeMaxRequestSeconds(
   { deadline, idle_timeout: idle, progress_timeout: progress, queue }: UpstreamSettings,
   catalog: Catalog,
@@ -137,8 +135,8 @@ export function hasCapacity({ upstreams }: Catalog): boolean {
 const timeoutsWithinDeadline = ['connect_timeout', 'first_byte_timeout'] as const;
 
 /**
- * Reports timeouts that never apply because the deadline of all attempts ends first, so that no other route would be tried. `idle_timeout`
- * may be longer, because the deadline does not apply to the remainder of a stream.
+ * Reports timeouts that can never apply because the deadline of all attempts ends first, so that no other route would be tried.
+ * `idle_timeout` may be longer, because the deadline does not apply to the rest of a stream.
  */
 export function checkTimeouts(
   settings: UpstreamSettings,
@@ -166,7 +164,7 @@ export function checkTimeouts(
   }
 }
 
-/** Describes limits that have no effect because of other limits. */
+/** Describes limits that have no effect because other limits apply first. */
 export function describeIneffectiveLimits(settings: UpstreamSettings, sections: SectionValues): string[] {
   const { queue, idle_timeout: idle, progress_timeout: progress, first_byte_timeout: firstByte } = settings;
   return [

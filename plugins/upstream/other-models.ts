@@ -2,7 +2,7 @@ import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** Minimum replies by a different model within a day for which a route is reported; a few may be mistakes of the vendor. */
+/** A route is reported from this many replies by a different model within a day on; a few may be the vendor's mistakes. */
 const minReplies = 10;
 const maxCountedReplies = 1_000;
 const maxRoutes = 20;
@@ -16,7 +16,7 @@ interface OtherModelRow {
   readonly since: number; // epoch ms
 }
 
-/** Finds routes whose vendor often replies with a different model from the requested one. */
+/** Finds routes whose vendor often replies with a model other than the requested one. */
 export const otherModelProblem: ProblemKind = {
   name: 'other_model',
   order: 15,
@@ -37,8 +37,8 @@ export const otherModelProblem: ProblemKind = {
 const cachedOtherModels = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, findOtherModels);
 
 /**
- * Counts replies by a different model, per route and model. The time is a parameter, so that PostgreSQL plans only for the partitions of the
- * last day.
+ * Counts replies by a different model, per route and model. The time is a parameter, so that PostgreSQL plans only for the partitions of
+ * the last day.
  */
 async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModelRow[]> {
   return database.query<OtherModelRow>(

@@ -21,11 +21,11 @@ export function getRouteHealth(host: Host): RouteHealth {
 
 const keyPools = new WeakMap<Upstream, KeyPool>();
 
-/** Returns the keys of an upstream in this catalog, with their state from before a reload. */
+/** Returns the keys of an upstream in this catalog, with the state that they had before a reload. */
 export function getKeyPool(upstream: Upstream, host: Host): KeyPool {
   const existing = keyPools.get(upstream);
   if (existing !== undefined) return existing;
-  // An upstream with the same name but a different base URL has keys of its own.
+  // Includes the base URL, because an upstream at another address has other keys even if the name is the same.
   const { name, healthName = name, baseUrl } = upstream;
   const keptKeys = host.keep(`upstream/keys/${healthName} ${baseUrl}`, () => new Map() as PooledKeys);
   const pool = new KeyPool(upstream, keptKeys, getKeyClosures(host));
@@ -35,7 +35,7 @@ export function getKeyPool(upstream: Upstream, host: Host): KeyPool {
 
 const tokenSources = new WeakMap<Upstream, TokenSource>();
 
-/** Returns the token source of an upstream with credentials. A reload keeps it unless the credentials changed. */
+/** Returns the token source of an upstream with credentials. A reload keeps it unless the credentials have changed. */
 export function getTokenSource(upstream: Upstream, host: Host): TokenSource {
   const existing = tokenSources.get(upstream);
   if (existing !== undefined) return existing;
@@ -46,7 +46,7 @@ export function getTokenSource(upstream: Upstream, host: Host): TokenSource {
   return source;
 }
 
-/** Ends the cooldowns of a route's keys, because an operator who resets a route has fixed the keys or knows that they are valid. */
+/** Ends the cooldowns of a route's keys: an operator who resets a route has fixed the keys or knows that they are valid. */
 export function resetKeys(id: string, host: Host): void {
   const route = host.catalog.models.flatMap(({ routes }) => routes).find((candidate) => candidate.id === id);
   if (route !== undefined) getKeyPool(route.upstream, host).reset();
@@ -63,7 +63,7 @@ function listRoutes({ catalog }: Host): readonly Route[] {
   return routes;
 }
 
-/** Returns the status of all routes, including cooldowns of keys. Called for each page of models; there may be thousands of routes. */
+/** Returns the status of all routes, including cooldowns of keys. Called for each page of models, and there may be thousands of routes. */
 export function readRouteStatuses(host: Host): RouteStatus[] {
   const health = getRouteHealth(host);
   const monotonic = host.monotonic();
@@ -96,7 +96,7 @@ function createKeyGauge(name: string, description: string, count: (keys: KeyPool
   };
 }
 
-/** Gauges of the routes and of the keys of their upstreams. */
+/** Gauges of the routes, and of the keys of their upstreams. */
 export const routeGauges: readonly Gauge[] = [
   {
     name: 'route_state',

@@ -11,8 +11,8 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 const vendorsNeedingFlags: ReadonlySet<string | undefined> = new Set(['vllm']);
 
 /**
- * Checks that a server runs with the flags that it needs for tool calls. Requests zero tokens, which the server rejects without cost,
- * either because of the missing flags or because of the limit.
+ * Checks that a server runs with the flags that tool calls need. Requests zero tokens, which the server rejects at no cost, because of the
+ * missing flags or because of the limit.
  */
 export const toolDiagnosis: Diagnosis = {
   name: 'tools',

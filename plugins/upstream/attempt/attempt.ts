@@ -16,7 +16,7 @@ import {
 } from './fault.ts';
 import { openBody } from './open-body.ts';
 
-/** Maximum bytes of a stream in the four buffers between the upstream and a slow client. */
+/** The most bytes of a stream that the four buffers between the upstream and a slow client may hold. */
 const maxUnreadBytes = 4 * bounds.slowReader;
 
 const maxTurnMs = 10;
@@ -56,7 +56,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
   #isOver = false;
   #isPausedForReader = false;
   #isYielding = false;
-  #workSinceYieldMs = 0; // since it last yielded
+  #workSinceYieldMs = 0; // since the last yield
   #reservedBytes = 0; // of memory
 
   constructor(request: AttemptRequest, reader: ReplyReader) {
@@ -66,7 +66,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     this.clock = new AttemptClock({ deadline, silence, onTimeout: (cause) => this.#expire(cause) });
   }
 
-  /** Status of the upstream's response; 0 before the head arrives. */
+  /** Status of the upstream's response; 0 until the head arrives. */
   get status(): number {
     return this.#status;
   }
@@ -95,7 +95,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
   run(): Promise<Reply> {
     const { body } = this.request;
     const turn = typeof body === 'string' ? yieldIfLong(body.length) : undefined;
-    // A long body is encoded in a turn of its own, after the turn that serialized it.
+    // A long body is encoded in a separate turn, after the turn that serialized it.
     if (turn === undefined) this.#send();
     else turn.then(() => this.#send()).catch((error: unknown) => this.#fail(error));
     return this.#result.promise;
@@ -168,7 +168,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     this.#result.resolve({ status: this.#status, headers: { 'content-type': contentType }, ...reply });
   }
 
-  /** Ends the attempt in any state. Closes the connection unless the response is complete. */
+  /** Ends the attempt in whatever state it is. Closes the connection unless the response is complete. */
   end(cause?: Fault): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -213,7 +213,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     if (!this.#isPausedForReader && !this.#isOver) this.#controller?.resume();
   }
 
-  /** Releases the memory of a failed response immediately. Memory of a complete reply is released when the exchange ends. */
+  /** Releases the memory of a failed response immediately. A complete reply keeps its memory until the exchange ends. */
   #releaseMemory(): void {
     this.request.memory.shrink(this.#reservedBytes);
     this.#reservedBytes = 0;
@@ -229,7 +229,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     }
   }
 
-  /** Ends only this attempt. If the error were thrown in the calling timer or connection, it would end the process. */
+  /** Ends only this attempt. An error thrown into the calling timer or connection would end the process. */
   #fail(error: unknown): void {
     this.request.onFailure?.(error);
     try {

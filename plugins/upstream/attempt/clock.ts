@@ -1,21 +1,21 @@
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 
-/** Time of backpressure after which the duration of a response measures the client, not the route. */
+/** After this much backpressure, the duration of a response says more about the client than about the route. */
 const minClientDelayMs = 200;
 
-/** Cause of an attempt's timeout: no bytes, bytes but no progress, or the deadline. */
+/** Why an attempt timed out: no bytes, bytes but no progress, or the deadline. */
 export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
 
 interface AttemptClockOptions {
-  readonly deadline: number; // seconds until the awaited content, whatever else arrives
-  readonly silence: number; // initial seconds without a byte; see `setTimeouts`
+  readonly deadline: number; // seconds until the awaited content, no matter what else arrives
+  readonly silence: number; // seconds without a byte, at first; see `setTimeouts`
   readonly onTimeout: (cause: TimeoutCause) => void;
 }
 
 /**
- * Timeouts of an attempt, all on one timer. Bytes do not reset the timer. When it fires, the times of the last byte and the last progress are
- * compared with their timeouts, and the timer restarts if none has passed. Times are `performance.now()` ms.
+ * Timeouts of an attempt, all on one timer. Bytes do not reset the timer. When it fires, it compares the times of the last byte and the
+ * last progress with their timeouts, and restarts if neither has run out. Times are `performance.now()` ms.
  */
 export class AttemptClock {
   readonly #onTimeout: (cause: TimeoutCause) => void;
@@ -37,12 +37,12 @@ export class AttemptClock {
     this.setTimeouts(silence * 1000);
   }
 
-  /** Allowed ms without a byte. */
+  /** How long the attempt may go without a byte. */
   get silenceMs(): number {
     return this.#silenceMs;
   }
 
-  /** Allowed ms without progress. */
+  /** How long the attempt may go without progress. */
   get progressTimeoutMs(): number {
     return this.#progressTimeoutMs;
   }
@@ -52,7 +52,7 @@ export class AttemptClock {
     return this.#completedPausesMs + this.#currentPauseMs > minClientDelayMs;
   }
 
-  /** True if this process was stalled during the attempt, so durations do not measure the route. */
+  /** True if this process stalled during the attempt, so its durations do not measure the route. */
   get wasProcessStalled(): boolean {
     return readStalledMs() > this.#stalledMsAtStart;
   }
@@ -66,12 +66,12 @@ export class AttemptClock {
     this.#lastByteAt = time;
   }
 
-  /** Notes that the last byte was content, not only a ping. */
+  /** Notes that the last byte was content and not just a ping. */
   noteProgress(): void {
     this.#lastProgressAt = this.#lastByteAt;
   }
 
-  /** Sets the timeouts without a byte and without progress, in ms. */
+  /** Sets how long the attempt may go without a byte and without progress. */
   setTimeouts(silenceMs: number, progressTimeoutMs: number = this.#progressTimeoutMs): void {
     this.#silenceMs = silenceMs;
     this.#progressTimeoutMs = progressTimeoutMs;
@@ -84,13 +84,13 @@ export class AttemptClock {
     this.#scheduleEarlierCheck();
   }
 
-  /** Cancels the end set by `startGrace`. */
+  /** Undoes `startGrace`. */
   cancelGrace(): void {
     this.#graceEndsAt = Infinity;
     this.#restartTimeouts();
   }
 
-  /** Notes that the awaited content arrived, so that the deadline no longer applies. */
+  /** Notes that the awaited content has arrived, so the deadline no longer applies. */
   noteContent(): void {
     this.#restartTimeouts();
     this.#deadlineAt = Infinity;
@@ -101,7 +101,7 @@ export class AttemptClock {
     this.#pausedAt ??= performance.now();
   }
 
-  /** Counts time again. The timeouts restart. */
+  /** Resumes counting time. The timeouts restart. */
   resume(): void {
     if (this.#pausedAt === undefined) return;
     this.#completedPausesMs += this.#currentPauseMs;

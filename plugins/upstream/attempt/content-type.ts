@@ -1,4 +1,4 @@
-/** Content types that do not identify the body, or are missing. */
+/** Content types that say nothing about the body. The empty string stands for a missing header. */
 const ambiguousTypes = new Set(['', 'text/plain', 'application/octet-stream']);
 
 const streamTypes = new Set(['text/event-stream', 'application/x-ndjson']);
@@ -9,7 +9,10 @@ const maxInspectedBytes = 1024;
 
 const brace = 0x7b;
 
-/** Returns true for the content type of an event stream. For other types the bytes decide, because some servers label streams as JSON. */
+/**
+ * Returns true for the content type of an event stream. For other types the caller looks at the bytes, because some servers label streams
+ * as JSON.
+ */
 export function isEventStream(contentType: string): boolean {
   return streamTypes.has(parseMediaType(contentType));
 }
@@ -26,7 +29,7 @@ export function looksLikeEvents(bytes: Buffer): boolean | undefined {
   return needsMoreBytes ? undefined : false;
 }
 
-/** Returns the content type of a complete reply as sent to the client. A body with a vague type was parsed as JSON. */
+/** Returns the content type under which a complete reply is sent to the client. A body with an ambiguous type has been parsed as JSON. */
 export function toClientContentType(contentType: string): string {
   return ambiguousTypes.has(parseMediaType(contentType)) ? 'application/json' : contentType;
 }

@@ -26,41 +26,41 @@ export interface AttemptRequest {
   readonly limits: AttemptLimits;
   /** Memory budget for the bytes of the response. */
   readonly memory: MemoryShare;
-  /** Creates a second reader of the response, used to find the end of a stream that is converted as a whole. */
+  /** Creates a second reader of the response. It finds the end of a stream that is converted as a whole. */
   readonly createReader?: () => ReplyReader;
   readonly now: () => number;
-  /** Secrets to remove from errors: keys and host of the upstream. Called only if there is an error. */
+  /** Secrets to remove from errors: the upstream's keys and host. Called only if there is an error. */
   readonly secrets?: () => readonly string[];
-  /** Name of the upstream's preset; selects the wording of that server's errors. */
+  /** Name of the upstream's preset, which selects the patterns for its error messages. */
   readonly vendor?: string | undefined;
-  /** Removes the parts of a fault that the client must not see. */
+  /** Removes what the client must not see from a fault. */
   readonly redact?: (fault: Fault) => Fault;
-  /** Called when a new or reused connection is open and the request is being sent. */
+  /** Called when a connection, new or reused, is open and the request is being sent. */
   readonly onConnected?: () => void;
   /** Called when the first content of the response arrives. */
   readonly onContent: () => void;
-  /** Called if the gateway itself failed to read the response. The attempt ends; the error is not reported anywhere else. */
+  /** Called if the gateway itself failed to read the response. The attempt ends; nothing else reports the error. */
   readonly onFailure?: (error: unknown) => void;
   /** Called when a reply that was handed over ends, with a fault if it is incomplete. */
   readonly onEnd: (fault: Fault | undefined) => void;
 }
 
 /**
- * Time for which a stream may stay open after its content is finished. Usage, the end marker and the end of the body arrive in this time.
- * After the end of the body, the connection can be reused.
+ * How long a stream may stay open after its content is finished. Usage, the end marker and the end of the body arrive in this time; once
+ * the body has ended, the connection can be reused.
  */
 export const finishGraceMs = 500;
 
-/** A response whose head arrived, with the operations on the attempt that its body may use. */
+/** A response whose head has arrived, and what its body may do with the attempt. */
 export interface UpstreamResponse {
   readonly request: AttemptRequest;
   readonly reader: ReplyReader;
   readonly clock: AttemptClock;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** True once the attempt ended and the remainder of the response is no longer needed. */
+  /** True once the attempt has ended and the rest of the response is not needed. */
   readonly isOver: boolean;
-  /** True once the connection failed or closed, even before the body is notified. */
+  /** True once the connection has failed or closed, even if the body has not been notified yet. */
   readonly isDisconnected: boolean;
   /** True while the attempt yields to other exchanges, possibly in the middle of a packet. */
   readonly isYielding: boolean;
@@ -73,15 +73,14 @@ export interface UpstreamResponse {
    */
   end(fault?: Fault): void;
   /**
-   * Reserves memory for this many bytes of the response, replacing the previous reservation.
+   * Reserves memory for this many bytes of the response, in place of the previous reservation.
    *
-   * @param mustFit false for bytes that are already allocated; they are counted even beyond the budget
+   * @param mustFit false for bytes that are already allocated: they are counted even if they exceed the budget
    * @returns false if the attempt ended for lack of memory
    */
   reserveMemory(bytes: number, mustFit?: boolean): boolean;
-  /** Pauses reading from the upstream. */
+  /** Stops reading from the upstream until `resume`. */
   pause(): void;
-  /** Continues reading from the upstream. */
   resume(): void;
 }
 
@@ -89,17 +88,20 @@ export interface UpstreamResponse {
 export interface ResponseBody {
   /** Called for each chunk of the body. */
   receive(chunk: Buffer): void;
-  /** Called when the upstream ended the body. */
+  /** Called when the upstream has ended the body. */
   end(): void;
-  /** Called when the attempt timed out. `timeout` is the outcome unless enough has arrived. */
+  /** Called when the attempt has timed out. `timeout` becomes the outcome unless enough has arrived. */
   expire(timeout: Fault): void;
-  /** Called when the connection failed. `fault` is the outcome unless the response is complete, or if this method is missing. */
+  /**
+   * Called when the connection has failed. `fault` becomes the outcome unless the response is complete. Without this method, it always
+   * does.
+   */
   disconnect?(fault: Fault): void;
   /** Closes a stream that was handed over. */
   close?(fault: Fault | undefined): void;
 }
 
-/** Returns the Content-Type header; empty if it is missing. */
+/** Returns the Content-Type header, or '' if there is none. */
 export function getContentType({ headers }: UpstreamResponse): string {
   return String(headers['content-type'] ?? '');
 }

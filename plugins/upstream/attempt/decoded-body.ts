@@ -13,28 +13,28 @@ import { decodesBrotli } from '#core/platform/node-release.ts';
 import type { UpstreamResponse, ResponseBody } from './contract.ts';
 import { type Fault, createInterruptedFault } from './fault.ts';
 
-/** Maximum zstd window in HTTP, as a power of two (RFC 9659). */
+/** The largest zstd window allowed in HTTP, as a power of two (RFC 9659). */
 const zstdWindowLog = 23;
 
 /** Decoders by content coding (RFC 9110 §8.4.1, RFC 9659). `first` is the first byte of the body. */
 const decoders: Readonly<Record<string, (first: number, options: { readonly chunkSize?: number }) => Transform>> = {
   gzip: (_first, options) => createGunzip(options),
   'x-gzip': (_first, options) => createGunzip(options),
-  // Some servers omit the zlib header, whose first byte contains the method 8.
+  // Some servers omit the zlib header, whose first byte contains the compression method 8.
   deflate: (first, options) => ((first & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options)),
   br: (_first, options) => createBrotliDecompress(options),
   zstd: (_first, options) =>
     createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLog } }),
 };
 
-/** Returns true if the content coding can be decompressed. */
+/** Returns true if bodies with this content coding can be decompressed. */
 export function canDecode(coding: string): boolean {
   return Object.hasOwn(decoders, coding) && (coding !== 'br' || decodesBrotli());
 }
 
 /**
- * Decodes a compressed body. The gateway never requests one, but some proxies send it. The limits of the inner body apply to the decoded
- * bytes; flushed data is decoded immediately.
+ * Decodes a compressed body. The gateway never asks for one, but some proxies send it anyway. The limits of the inner body apply to the
+ * decoded bytes. Data that the upstream flushed is decoded immediately.
  */
 export class DecodedBody implements ResponseBody {
   readonly #response: UpstreamResponse;
@@ -42,7 +42,7 @@ export class DecodedBody implements ResponseBody {
   readonly #innerBody: ResponseBody;
   #decoder: Transform | undefined;
   #connectionFault: Fault | undefined;
-  #reservedBytes = 0; // for the decoder's output chunk
+  #reservedBytes = 0; // for one output chunk of the decoder
 
   /** @param openInner creates the inner body */
   constructor(
@@ -69,7 +69,7 @@ export class DecodedBody implements ResponseBody {
     this.#innerBody.expire(timeout);
   }
 
-  /** Decodes the received bytes, then fails. */
+  /** Decodes what has been received, then fails. */
   disconnect(fault: Fault): void {
     this.#connectionFault = fault;
     if (this.#decoder === undefined) this.#failInnerBody(fault);
@@ -100,7 +100,9 @@ export class DecodedBody implements ResponseBody {
     return decoder;
   }
 
-  /** Returns options for long output chunks if the response is not streaming and memory allows. A stream keeps its small flushed chunks. */
+  /**
+   * Returns options for long output chunks if the response is not a stream and memory allows them. A stream keeps its small flushed chunks.
+   */
   #chooseChunkOptions(): { readonly chunkSize?: number } {
     const { isStream, memory } = this.#response.request;
     if (isStream || !memory.grow(longChunkBytes)) return {};
@@ -121,8 +123,8 @@ export class DecodedBody implements ResponseBody {
 }
 
 /**
- * The response as seen by the inner body: a slow reader pauses the decoder, and a full decoder pauses the upstream. This is a class because
- * V8 keeps the captures of an object literal's getters alive until the next full collection.
+ * The response as the inner body sees it: a slow reader pauses the decoder, and a full decoder pauses the upstream. It is a class because
+ * V8 keeps whatever the getters of an object literal capture alive until the next full collection.
  */
 class DecodedResponse implements UpstreamResponse {
   readonly request: UpstreamResponse['request'];

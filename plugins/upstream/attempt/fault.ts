@@ -12,18 +12,21 @@ import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import { getFailedConnection, isUnanswered } from '../connections/connection.ts';
 
 interface FaultEffects {
-  /** `refuse`: a cooldown of one minute, longer each time, for all models; `cooldown`: for the time that the upstream requests. */
+  /**
+   * What happens to the key. `refuse`: it cools down for all models, first for a minute, then longer each time. `cooldown`: it cools down
+   * for as long as the upstream asks.
+   */
   readonly key: 'refuse' | 'cooldown' | 'none';
   /**
-   * `fail`: counts against the route; `last`: the route is tried last for a minute, longer each time; `release`: does not count. After
-   * `last` and `release`, another request may probe the route.
+   * What happens to the route. `fail`: the fault counts against it. `last`: it is tried last, first for a minute, then longer each time.
+   * `release`: the fault does not count. After `last` and `release`, another request may probe the route.
    */
   readonly breaker: 'fail' | 'last' | 'release';
-  /** Next try: another key of the route, another route, only routes with a larger context window, or none. */
+  /** What is tried next: another key of the route, another route, only routes with a larger context window, or nothing. */
   readonly next: 'key' | 'route' | 'wider' | 'stop';
 }
 
-/** Effects of each kind of fault. All faults are recorded with kind, status and message. */
+/** What each kind of fault leads to. All faults are recorded with kind, status and message. */
 export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   client: { key: 'none', breaker: 'release', next: 'stop' },
   overflow: { key: 'none', breaker: 'release', next: 'wider' },
@@ -40,23 +43,23 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
 
 interface FaultDetails {
   readonly status?: number | undefined;
-  /** True if the upstream had already closed the reused connection. */
+  /** True if the connection was reused and the upstream had already closed it. */
   readonly isStaleConnection?: boolean;
   /** True if a reused connection delivered nothing in time; the peer may be gone. */
   readonly isSilentConnection?: boolean;
-  /** True if the request itself may have caused the fault and would cause it again. */
+  /** True if the request itself may have caused the fault, so that sending it again would cause it again. */
   readonly mayBeCausedByRequest?: boolean;
-  /** True for a 404 that does not mention a model; the base URL may be wrong. */
+  /** True for a 404 that does not mention a model: the base URL may be wrong. */
   readonly isUnclear404?: boolean;
-  /** Set if the vendor reports that it closed the key or its account. */
+  /** Set if the vendor says that it has closed the key or its account. */
   readonly closing?: ClosureRule | undefined;
 }
 
-/** Reason for an attempt's failure. */
+/** Why an attempt failed. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly kind: FaultKind;
-  /** The error for the client if this was the last attempt. */
+  /** The error that the client gets if this was the last attempt. */
   readonly error: GatewayError;
   readonly status: number | undefined;
   readonly isStaleConnection: boolean;
@@ -81,10 +84,10 @@ export class Fault extends Error {
 const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 const closedCodes = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** The gateway's own machine is out of file descriptors, buffers or ports. */
+/** Codes of errors that mean the gateway's own machine has run out of file descriptors, buffers or ports. */
 const exhaustionCodes = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
 
-/** Translates a connection error. Neither addresses nor vendor text reach the client. */
+/** Translates a connection error. The client sees neither addresses nor vendor text. */
 export function createConnectionFault(thrown: unknown, hasResponse: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);
@@ -99,11 +102,13 @@ export function createConnectionFault(thrown: unknown, hasResponse: boolean): Fa
   const brokenSocket = closedCodes.has(code) ? getFailedConnection(thrown) : undefined;
   return new Fault('route', error, {
     isStaleConnection: brokenSocket !== undefined && isUnanswered(brokenSocket),
-    mayBeCausedByRequest: brokenSocket !== undefined, // the request was sent
+    mayBeCausedByRequest: brokenSocket !== undefined, // the request had been sent
   });
 }
 
-/** Returns true if this machine could not try any address. If it tried one, the route is at fault, even on a machine without IPv6. */
+/**
+ * Returns true if this machine could not try any address. If it tried at least one, the route is at fault, even on a machine without IPv6.
+ */
 function isLocalExhaustion(thrown: unknown): boolean {
   const errors = thrown instanceof AggregateError ? thrown.errors : [thrown];
   return errors.length > 0 && errors.every((error) => exhaustionCodes.has(errorCode(error)));
@@ -114,7 +119,10 @@ function createLocalFault(cause: unknown): Fault {
   return new Fault('local', new GatewayError('unavailable', message, { cause, retryAfter: 1 }));
 }
 
-/** Creates the fault for a failure after the request was sent. Some requests crash an upstream or make it reason endlessly. */
+/**
+ * Creates the fault for a failure after the request was sent. The request itself may be the cause: some crash an upstream or make it reason
+ * endlessly.
+ */
 export function createInterruptedFault(
   code: 'upstream_failed' | 'upstream_timeout',
   message: string,
@@ -123,13 +131,13 @@ export function createInterruptedFault(
   return new Fault('route', new GatewayError(code, message, { cause }), { mayBeCausedByRequest: true });
 }
 
-/** Creates the fault for a reused connection without a response in time. */
+/** Creates the fault for a reused connection on which no response came in time. */
 export function createSilentConnectionFault(message: string): Fault {
   const error = new GatewayError('upstream_timeout', message);
   return new Fault('route', error, { mayBeCausedByRequest: true, isSilentConnection: true });
 }
 
-/** Creates the fault for a failure of the route before the request was sent. */
+/** Creates the fault for a route that failed before the request was sent. */
 export function createRouteFault(
   code: 'upstream_failed' | 'upstream_timeout',
   message: string,
@@ -138,7 +146,10 @@ export function createRouteFault(
   return new Fault('route', new GatewayError(code, message, { cause }));
 }
 
-/** Creates the fault for a response that does not fit into the gateway's memory. Another route would send as much. */
+/**
+ * Creates the fault for a response that does not fit into the gateway's memory. Trying another route would not help, because its response
+ * would be as large.
+ */
 export function createMemoryFault(memory: MemoryShare): Fault {
   memory.refuse('reply');
   const message = upstreamReason('upstream.reason.memory');
@@ -159,10 +170,10 @@ export function createHedgeLostFault(): Fault {
   return new Fault('gone', new GatewayError('internal_error', upstreamReason('upstream.reason.faster')));
 }
 
-/** Describes a fault for the log and the operator. Clients must not see it, because it may contain hosts and addresses. */
+/** Describes a fault for the log and the operator. Clients must not see it, because it may contain host names and addresses. */
 export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
-  // The client's message covers all routes of the model; the operator needs the upstream's own message.
+  // The client's message is about all routes of the model; the operator needs the upstream's own message.
   if (fault.isUnclear404) return `${kind}: ${upstreamReason('upstream.reason.unclear_404')}`;
   if (kind === 'key' || kind === 'setup') return `${kind}: ${describeRefusal(fault)}`.slice(0, 500);
   const { cause } = error;
@@ -188,15 +199,15 @@ const kindByMeaning: Readonly<Record<ErrorMeaning, FaultKind>> = {
   rejected: 'client',
 };
 
-/** Returns the kind of fault for the meaning of an error. */
+/** Returns the kind of fault for what an error means. */
 export function faultKindOf(meaning: ErrorMeaning): FaultKind {
   return kindByMeaning[meaning];
 }
 
 /**
- * Creates the fault for an error inside a 2xx response, or instead of its content.
+ * Creates the fault for an error inside a 2xx response or in place of its content.
  *
- * @param secrets keys and host of the upstream, removed from the message
+ * @param secrets the upstream's keys and host, which are removed from the message
  */
 export function createResponseFault(error: GatewayError, status: number, secrets: readonly string[] = []): Fault {
   const { meaning } = error.details;
@@ -216,7 +227,7 @@ function redactError(error: GatewayError, secrets: readonly string[]): GatewayEr
 
 const distinctiveCharacter = /[\d/:.-]/;
 
-/** Replaces the upstream's model name, or a dated version of it, with the name that the client used and can act on. */
+/** Replaces the upstream's model name, with or without a date, by the name that the client used and can act on. */
 export function renameModel(fault: Fault, upstreamName: string, clientName: string): Fault {
   const { error, kind } = fault;
   if (!error.message.includes(upstreamName) || !distinctiveCharacter.test(upstreamName)) return fault;
@@ -226,7 +237,7 @@ export function renameModel(fault: Fault, upstreamName: string, clientName: stri
   return new Fault(kind, renamedError, fault);
 }
 
-/** Returns the status and the upstream's message on one line, for the log and the record. The client never sees it. */
+/** Returns the status and the upstream's message on one line, for the log and the record. Clients never see it. */
 export function describeRefusal({ error, status }: Fault): string {
   return `${status ?? ''} ${upstreamMessage(error)}`.replace(/\s+/g, ' ').trim();
 }

@@ -8,7 +8,7 @@ import { StreamBody } from './stream-body.ts';
 import { RefusalBody, WholeBody } from './whole-body.ts';
 
 /**
- * Creates the body reader that suits the response head.
+ * Creates the body reader that fits the response head.
  *
  * @throws Fault if the body cannot be decoded
  */
@@ -27,12 +27,12 @@ function openDecodedBody(response: UpstreamResponse): ResponseBody {
   return isEventStream(getContentType(response)) ? openLabelledBody(response, true) : new UnlabelledBody(response);
 }
 
-/** Accepts a stream that was not requested, and a complete body instead of a requested stream; some vendors send these. */
+/** Accepts a stream where none was requested, and a complete body where a stream was; some vendors send these. */
 function openLabelledBody(response: UpstreamResponse, isStream: boolean): ResponseBody {
   return isStream && response.request.isStream ? new StreamBody(response) : new WholeBody(response, isStream);
 }
 
-/** A body whose content type does not show whether it is a stream. Its first bytes decide. */
+/** A body whose content type does not say whether it is a stream. The first bytes decide. */
 class UnlabelledBody implements ResponseBody {
   readonly #response: UpstreamResponse;
   readonly #received = new CollectedBytes();

@@ -24,7 +24,7 @@ import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts'
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { Fault, faultKindOf } from './fault.ts';
 
-/** Statuses that mean an invalid request unless the message says otherwise. */
+/** Statuses that mean the request is invalid, unless the message says otherwise. */
 const clientStatuses = new Set([400, 404, 413, 415, 422]);
 const overloadStatuses = new Set([503, 529]);
 const timeoutStatuses = new Set([408, 504, 524]);
@@ -48,7 +48,7 @@ interface RefusalHeaders {
  *
  * @param body first bytes of the body
  * @param now epoch ms
- * @param secrets keys and host of the upstream, removed from the message
+ * @param secrets the upstream's keys and host, which are removed from the message
  * @param vendor name of the upstream's preset
  */
 export function parseRefusal(
@@ -63,7 +63,7 @@ export function parseRefusal(
   const reported = readRefusal(object);
   const text = status >= 500 && object === undefined ? readShortText(body) : undefined;
   const closing = findClosureRule(reported, vendor);
-  // A gateway that answers each error of its upstream with 500 or 502 may name its upstream's status in the message.
+  // A gateway that answers every upstream error with 500 or 502 may give the original status in the message.
   const meantStatus = mayBeClientError(status) ? (reported.wrappedStatus ?? status) : status;
   const kind =
     closing === undefined
@@ -76,7 +76,7 @@ export function parseRefusal(
     case 'throttled':
       return new Fault('throttled', createThrottledError(retryAfter, message), { status });
     case 'key':
-      // The operator's credential is at fault. The caller must not mistake the error for one of its own key.
+      // The operator's credential is at fault. The client must not think that the error is about its own key.
       return new Fault('key', createKeyRefusedError(message), { status, closing });
     case 'setup':
       return new Fault('setup', createNotSetUpError(message), { status });
@@ -94,42 +94,42 @@ export function parseRefusal(
   }
 }
 
-/** @param isPage true for HTML, which comes from a proxy or a wrong base URL, never from the API */
+/** @param isPage true for HTML, which is sent by a proxy or for a wrong base URL, never by the API */
 function classifyRefusal(status: number, reported: ReportedError, isPage: boolean): FaultKind {
   const meaning = findErrorMeaning(reported);
-  // Some vendors reject a key without credit with 429; waiting does not help.
+  // Some vendors use 429 for a key without credit. Waiting does not help then.
   if (status === 429) return meaning === 'key' ? 'key' : 'throttled';
   const isKeyStatus = keyStatuses.has(status);
   if (mayBeClientError(status) && !isPage && isAboutRequest(meaning)) return faultKindOf(meaning);
   if (isPage || !(isKeyStatus || clientStatuses.has(status) || isConflict(status, reported))) return 'route';
   if (status === 404 || status === 403 ? isUnknownModel(reported) : meaning === 'model') return 'no_model';
-  // A 401 about an overlong prompt is not about the key.
+  // For example, a 401 about a prompt that is too long is not about the key.
   if (meaning !== undefined) return faultKindOf(meaning);
   if (status === 404) return isClientObjectMissing(reported) ? 'client' : 'no_model';
   if (status === 413) return 'overflow';
   return isKeyStatus && !(status === 403 && isModeration(reported)) ? 'key' : 'client';
 }
 
-/** Returns true for server errors that some servers also use to reject requests. Other 5xx mean that the upstream is out of service. */
+/** Returns true for server errors that some servers also use to reject requests. Other 5xx statuses mean that the upstream is down. */
 function mayBeClientError(status: number): boolean {
   return status >= 500 && !overloadStatuses.has(status) && !timeoutStatuses.has(status);
 }
 
-/** Returns true if the error is about the request or the server's flags, not the server's state. */
+/** Returns true if the error is about the request or the server's flags, and not about the server's state. */
 function isAboutRequest(meaning: ErrorMeaning | undefined): meaning is ErrorMeaning {
   return meaning === 'overflow' || meaning === 'limit' || meaning === 'unsupported' || meaning === 'setup';
 }
 
-/** Returns true for a 409 about the request. Other 409s are about the upstream's state. */
+/** Returns true for a 409 that is about the request. Others are about the upstream's state. */
 function isConflict(status: number, { type, code, param }: ReportedError): boolean {
   return status === 409 && (param !== undefined || [type, code].some((word) => requestConflictCodes.has(word ?? '')));
 }
 
-/** @param retryAfter seconds to wait, as requested by the upstream */
+/** @param retryAfter seconds that the upstream asks to wait */
 function createStatusFault(status: number, reported: ReportedError, retryAfter: number | undefined): Fault {
   const code = chooseFailureCode(findUnavailability(status) ?? findErrorMeaning(reported));
   const error = new GatewayError(code, describeStatus(status), retryAfter === undefined ? {} : { retryAfter });
-  // Other statuses may be caused by the request, and one conversation must not open the breaker for others.
+  // The request may cause any other status, and one conversation must not open the breaker for the others.
   const isUnclear404 = status === 404; // always an HTML page here; other 404s are about the model
   return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status), isUnclear404 });
 }
@@ -144,7 +144,7 @@ function describeStatus(status: number): string {
   return upstreamReason('upstream.reason.status', { status });
 }
 
-/** Returns a short body as text, which is the server's error message if the body is not JSON. */
+/** Returns a short body as text. If the body is not JSON, it is the server's error message. */
 function readShortText(body: Buffer): string | undefined {
   return body.length <= 256 ? body.toString().trim() : undefined;
 }
@@ -162,11 +162,11 @@ function createClientError(
   const redact = (word: string | undefined) => word && removeKnownSecrets(word, secrets);
   const message = reported.message ?? upstreamReason('upstream.reason.rejected', { status });
   const isOverflow = isContextOverflow(reported);
-  // For a 5xx caused by a faulty request, type and code are misleading as well.
+  // In a 5xx that the request caused, type and code are misleading as well.
   const isServerStatus = status >= 500;
   return new GatewayError('upstream_rejected', removeSecrets(message, 4_000, secrets), {
     upstream: {
-      // Clients expect 400 for an overlong prompt, and a 404 to be about the model.
+      // Clients expect 400 for a prompt that is too long, and take a 404 to be about the model.
       status: isServerStatus || (kind !== 'client' && (status === 404 || status === 422)) ? 400 : status,
       type: isServerStatus ? undefined : redact(reported.type),
       code: isServerStatus ? undefined : redact(reported.code),
@@ -198,7 +198,7 @@ function parseErrorBody(body: Buffer): JsonObject | undefined {
 }
 
 /**
- * Reads the seconds to wait, capped at an hour; undefined if missing or malformed. Formats: RFC 9110 §10.2.3 and `retry-after-ms`.
+ * Reads the seconds to wait, at most an hour; undefined if missing or malformed. Formats: RFC 9110 §10.2.3 and `retry-after-ms`.
  *
  * @param now epoch ms; used if the response has no `Date`
  */

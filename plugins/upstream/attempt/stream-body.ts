@@ -6,26 +6,26 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { type UpstreamResponse, type ResponseBody, finishGraceMs } from './contract.ts';
 import { createResponseFault, createInterruptedFault, type Fault } from './fault.ts';
 
-/** Characters of a response that are read without a memory reservation; most responses are shorter. */
+/** How many characters of a response are read without reserving memory; most responses are shorter. */
 const unreservedCharacters = 65_536;
-/** Characters up to which a response is never aborted for lack of memory; about 64,000 tokens. */
+/** A response up to this length is never aborted for lack of memory. About 64,000 tokens. */
 const protectedCharacters = 262_144;
 const maxPacketBytes = 65_536;
 
 /**
- * A requested stream of events, or a stream of bytes. Until the first content it is gated: events are buffered here and nothing is sent to
- * the client. Then events are forwarded at the client's speed.
+ * A requested stream of events, or a stream of bytes. It is gated until the first content: events are buffered here and nothing is sent to
+ * the client. After that, events are forwarded at the client's speed.
  */
 export class StreamBody implements ResponseBody {
   readonly #response: UpstreamResponse;
   readonly #bytesType: string | undefined; // undefined for events
   readonly #gatedEvents = new CollectedBytes();
   #receivedBytes = 0; // before the stream is opened
-  #isOpening = false; // true once the first content arrived
+  #isOpening = false; // true once the first content has arrived
   #bytesUntilContent = 0;
   #unfinishedBytes = 0; // of incomplete events
-  #reservedCharacters = 0; // characters held by the reader for which memory is reserved
-  #stream: ReplyStream | undefined; // set once bytes may go to the client
+  #reservedCharacters = 0; // characters that the reader holds and for which memory is reserved
+  #stream: ReplyStream | undefined; // set once the client may receive bytes
   #isInGrace = false;
 
   /** @param bytesType content type of a response that is not events and ends with its body */
@@ -69,7 +69,7 @@ export class StreamBody implements ResponseBody {
   }
 
   /**
-   * Reserves memory for a long event such as an image, for the events before the first content, and for text that the reader buffers.
+   * Reserves memory for a long event such as an image, for events before the first content, and for text that the reader buffers.
    *
    * @returns false if the attempt ended for lack of memory
    */
@@ -77,7 +77,7 @@ export class StreamBody implements ResponseBody {
     const { held = 0 } = this.#response.reader;
     const needsReservation = held - this.#reservedCharacters >= unreservedCharacters;
     if (needsReservation) this.#reservedCharacters = held;
-    // For a long response, memory for its end is reserved as well, because some formats repeat the whole text there.
+    // The end of a long response needs memory as well, because some formats repeat the whole text there.
     const readerBytes =
       this.#reservedCharacters *
       (this.#reservedCharacters > protectedCharacters ? footprint.reply : footprint.translated);
@@ -92,7 +92,7 @@ export class StreamBody implements ResponseBody {
   }
 
   /**
-   * Ends the attempt because the response ended.
+   * Ends the attempt because the response has ended.
    *
    * @param fault outcome if the response is incomplete; default: closed early
    */
@@ -121,7 +121,9 @@ export class StreamBody implements ResponseBody {
     else this.#updateGrace();
   }
 
-  /** Opens the stream after the events that arrived with the first content were read. If one of them fails, another route can take over. */
+  /**
+   * Opens the stream once all events that arrived with the first content have been read. If one of them fails, another route can take over.
+   */
   #scheduleOpening(): void {
     if (this.#isOpening) return;
     this.#isOpening = true;
@@ -130,17 +132,20 @@ export class StreamBody implements ResponseBody {
   }
 
   #openAfterNextRead(): void {
-    // The outer callback runs at the end of this event loop turn, the inner callback after all sockets were read once more.
+    // The outer callback runs at the end of this turn of the event loop, the inner one after every socket has been read once more.
     setImmediate(() =>
       setImmediate(() => {
         if (this.#response.isYielding && this.#isInContentPacket) this.#openAfterNextRead();
-        // If the connection was destroyed, its fault is reported later in the same turn.
+        // If the connection has been destroyed, its fault is reported later in the same turn.
         else if (!this.#response.isDisconnected) this.#open();
       }),
     );
   }
 
-  /** False in later packets, which are not awaited, because with a fast upstream the attempt yields continuously. */
+  /**
+   * True while the packet with the first content is being read. Later packets are not awaited, because with a fast upstream the attempt
+   * yields all the time.
+   */
   get #isInContentPacket(): boolean {
     return this.#receivedBytes - this.#bytesUntilContent < maxPacketBytes;
   }
@@ -157,7 +162,7 @@ export class StreamBody implements ResponseBody {
         clock.resume();
         this.#response.resume();
       },
-      // The reader is gone. The exchange's signal carries the reason, and the upstream must stop now.
+      // Nobody reads the reply any more. The exchange's signal carries the reason, and the upstream must stop now.
       close: () => this.#response.end(),
     });
     this.#stream = stream;
@@ -177,7 +182,10 @@ export class StreamBody implements ResponseBody {
     this.#updateGrace();
   }
 
-  /** Starts the grace period of a finished response. Cancels it if content follows, because some vendors send a finish reason in each chunk. */
+  /**
+   * Starts the grace period when the response is finished, and cancels it if content follows: some vendors send a finish reason in each
+   * chunk.
+   */
   #updateGrace(): void {
     const { clock, reader } = this.#response;
     if (reader.isFinished === this.#isInGrace) return;
@@ -194,7 +202,7 @@ export class StreamBody implements ResponseBody {
   }
 }
 
-/** Creates the fault on demand, because an error captures its stack. */
+/** Creates the fault only when needed, because capturing a stack is expensive. */
 function createClosedEarlyFault(): Fault {
   return createInterruptedFault('upstream_failed', upstreamReason('upstream.reason.cut'));
 }

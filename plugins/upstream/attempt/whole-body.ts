@@ -11,10 +11,10 @@ import { type UpstreamResponse, type ResponseBody, getContentType, finishGraceMs
 import { createResponseFault, createInterruptedFault, type Fault } from './fault.ts';
 import { parseRefusal } from './refusal.ts';
 
-/** Maximum time to wait for the body of an error. Its status and first bytes suffice to try another route. */
+/** How long the body of an error may take. The status and the first bytes are enough to try another route. */
 const errorBodyTimeoutMs = 2_000;
 
-/** Body of a 3xx, 4xx or 5xx. Becomes a fault, described by the part of the body that arrives in time. */
+/** Body of a 3xx, 4xx or 5xx. It becomes a fault, described by whatever part of the body arrives in time. */
 export class RefusalBody implements ResponseBody {
   readonly #response: UpstreamResponse;
   readonly #received = new CollectedBytes();
@@ -40,7 +40,7 @@ export class RefusalBody implements ResponseBody {
   }
 }
 
-/** Body of a 2xx that is handed over when complete. Converted if it is a stream and none was requested, or the reverse. */
+/** Body of a 2xx that is handed over when it is complete. It is converted if it is a stream and none was requested, or the reverse. */
 export class WholeBody implements ResponseBody {
   readonly #response: UpstreamResponse;
   readonly #isEventStream: boolean;
@@ -50,7 +50,7 @@ export class WholeBody implements ResponseBody {
   #isInGrace = false;
   #isEnding = false;
 
-  /** @param isStream true for a stream of events that was not requested */
+  /** @param isStream true for a stream of events where none was requested */
   constructor(response: UpstreamResponse, isStream: boolean) {
     this.#response = response;
     this.#isEventStream = isStream;

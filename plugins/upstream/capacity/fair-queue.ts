@@ -6,10 +6,10 @@ import {
   type SlotResult,
 } from '#core/platform/shared/slots.ts';
 
-/** An account that holds slots, waits for them or recently used them. Virtual times are ms of a slot. */
+/** An account that holds slots, waits for them or used some recently. Virtual times are ms of a slot. */
 interface Account {
   weight: number;
-  /** Virtual time at which its latest granted slot is expected to end; the next start tag is not earlier. */
+  /** Virtual time at which its most recently granted slot is expected to end. Its next start tag is not earlier. */
   virtualFinish: number;
   /** Decaying sum of the account's slot-ms, as of `usedAt`. */
   use: number;
@@ -22,36 +22,36 @@ interface Account {
 interface RunningRequest {
   readonly account: string;
   readonly startedAt: number;
-  readonly charged: number; // ms, in advance
+  readonly charged: number; // ms, charged in advance
   readonly price: number; // virtual ms per ms
 }
 
 /**
- * Slots of one pool, and the requests that wait for them. The algorithm is start-time fair queueing (Goyal, Vin, Cheng 1996) by account, over
- * several slots. Requests of one account are served in order of arrival. The account with the earliest start tag is next.
+ * Slots of one pool, and the requests that wait for them. The algorithm is start-time fair queueing (Goyal, Vin, Cheng 1996) by account,
+ * over several slots. Requests of one account are served in order of arrival. The account with the earliest start tag is next.
  *
- * Each slot advances the account's tag by the usual duration of the account's requests. At the end, the actual duration replaces the usual
- * one. The duration is divided by the account's weight and multiplied by its burden, which is up to 4 for an account that recently used more
+ * Each granted slot advances the account's tag by the usual duration of its requests. When the slot ends, the actual duration replaces the
+ * usual one. Both are divided by the account's weight and multiplied by its burden: 1, or up to 4 for an account that recently used more
  * than the others.
  *
- * Has no clock and no timers; `now` is monotonic ms. `core/platform/shared/slots.lua` implements the same algorithm in Redis.
+ * It has no clock and no timers; `now` is monotonic ms. `core/platform/shared/slots.lua` implements the same algorithm in Redis.
  */
 export class FairQueue {
   readonly #accounts = new Map<string, Account>();
-  /** Start tags of waiting accounts; ties are in order of arrival. */
+  /** Start tags of the accounts that wait. Equal tags are served in order of arrival. */
   readonly #readyTags = new Map<string, number>();
-  readonly #waitingAccounts = new Map<string, string>(); // account by id of the waiting request
+  readonly #waitingAccounts = new Map<string, string>(); // account by the id of its waiting request
   readonly #runningRequests = new Map<string, RunningRequest>();
   #virtualTime = 0;
   #lastFinish = 0;
   #meanMs: number | undefined;
-  /** Decaying sum of all accounts' use, each divided by its weight, as of `#totalUseAt`. */
+  /** Decaying sum of each account's use divided by its weight, as of `#totalUseAt`. */
   #totalUse = 0;
   #totalUseAt = 0;
-  #nextArrival = 0; // theoretical arrival time of the request rate, see gcra.ts
+  #nextArrival = 0; // theoretical arrival time of the request rate; see gcra.ts
   #learnedLimit: number | undefined;
   #limitCutAt = -Infinity;
-  #remainingRequests = Infinity; // that the upstream allows until `#remainingUntil`
+  #remainingRequests = Infinity; // requests that the upstream allows until `#remainingUntil`
   #remainingUntil = 0;
   #sweptAt = 0;
 
@@ -63,7 +63,7 @@ export class FairQueue {
     return this.#waitingAccounts.size;
   }
 
-  /** Returns the number of slots believed to exist. */
+  /** Returns how many slots the upstream is believed to have. */
   currentLimit({ concurrent }: SlotLimits, now: number): number {
     if (this.#learnedLimit === undefined || now - this.#limitCutAt >= fairness.cutMemoryMs) return concurrent;
     return Math.min(concurrent, Math.max(1, Math.floor(this.#learnedLimit)));
@@ -101,7 +101,7 @@ export class FairQueue {
     return this.#createReply(undefined, account, limits, now, granted);
   }
 
-  /** Grants the slots that became available as time passed. */
+  /** Grants the slots that have become available with time. */
   beat(limits: SlotLimits, now: number): SlotReply {
     this.#forgetIdleAccounts(now);
     const granted = this.#grantSlots(limits, now);
@@ -134,7 +134,7 @@ export class FairQueue {
     this.#remainingRequests--;
   }
 
-  /** Returns the cost factor of a slot: 1, or more for an account with above-average use. */
+  /** Returns the factor by which a slot costs this account more: 1, or more if its use is above average. */
   #computeBurden({ use, usedAt, weight }: Account, now: number): number {
     const totalUse = decay(this.#totalUse, this.#totalUseAt, now);
     if (totalUse <= 0) return 1;
@@ -169,7 +169,10 @@ export class FairQueue {
     }
   }
 
-  /** Lowers the limit after a rejection, once for all requests sent before it. Raises it slowly after requests served at the limit. */
+  /**
+   * Lowers the limit after a rejection, but only once for all requests sent before it. Raises it slowly while requests are served at the
+   * limit.
+   */
   #adjustLimit(result: SlotResult, inUse: number, startedAt: number, limits: SlotLimits, now: number): void {
     const { refusedShare: refused, isServed } = result;
     const limit = this.currentLimit(limits, now);
@@ -199,7 +202,7 @@ export class FairQueue {
       this.#waitingAccounts.delete(id);
       this.#readyTags.delete(name);
       this.#startRequest(id, name, tag, now, limits);
-      // An account that is added again comes after accounts with the same tag.
+      // Adding it again places it after accounts with the same tag.
       if (account.waiting.length > 0) this.#readyTags.set(name, Math.max(this.#virtualTime, account.virtualFinish));
       grantedIds.push(id);
     }

@@ -3,7 +3,7 @@ import type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { CapacityPool, Place } from './pool.ts';
 
-/** Lists the upstreams with a declared capacity and their pools. Loads the pools only if there is one. */
+/** Lists the upstreams that declare a capacity, with their pools. Loads the pool module only if there is one. */
 async function listPools(host: Host): Promise<(readonly [Upstream, CapacityPool])[]> {
   const limitedUpstreams = host.catalog.upstreams.filter(({ capacity }) => capacity !== undefined);
   if (limitedUpstreams.length === 0) return [];

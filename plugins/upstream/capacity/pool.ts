@@ -14,10 +14,9 @@ import { Throttle } from '#core/platform/timing/throttle.ts';
 import { FairQueue } from './fair-queue.ts';
 
 const warnIntervalMs = 60_000;
-/** Limits for requests that already wait, and may continue to wait. */
+/** Limits for requests that are already waiting, which may keep waiting. */
 const unlimitedWaiting = { waitingByAccount: Infinity, waiting: Infinity };
 
-/** Dependencies of a pool. */
 export interface PoolParts {
   readonly log: Logger;
   /** Undefined if this process is the only instance. */
@@ -35,28 +34,28 @@ export interface Place {
   /** Last known position and expected wait; see SlotReply. */
   position: number;
   expectedMs: number; // ms
-  startedAt: number; // monotonic ms; when it got its slot
-  /** Called once, when it is granted a slot after waiting. */
+  startedAt: number; // when it got its slot; monotonic ms
+  /** Called once, if it is granted a slot after waiting. */
   onGrant: () => void;
 }
 
 /**
- * Slots of an upstream as seen by this instance. This instance's places are authoritative: they are sent to the store, and sent again if
- * the store lost them. While the store is unavailable, the instance grants its share of the slots itself, to the same places in the same
- * order.
+ * The slots of an upstream as this instance sees them. This instance's places are authoritative: they are sent to the store, and sent again
+ * if the store has lost them. While the store is unavailable, the instance grants its own share of the slots, to the same places in the
+ * same order.
  */
 export class CapacityPool implements Disposable {
   readonly name: string;
   /** Name of the pool in the store. */
   readonly key: string;
-  /** Limits from the current configuration. */
+  /** Limits of the current configuration. */
   limits: SlotLimits;
   readonly #parts: PoolParts;
   readonly #places = new Map<string, Place>();
   #timer: NodeJS.Timeout | undefined;
   #nextBeatAt = 0; // `performance.now()` ms
   readonly #warningThrottle = new Throttle(warnIntervalMs);
-  /** Grants the slots while there is no store, or the store is unavailable; otherwise undefined. */
+  /** Grants slots if there is no store or it is unavailable; otherwise undefined. */
   #localQueue: FairQueue | undefined;
   #isBeating = false;
   #isClosed = false;
@@ -96,7 +95,7 @@ export class CapacityPool implements Disposable {
   }
 
   /**
-   * Frees the slot or gives up the place. Safe to call more than once; never rejects. When it resolves, the place has the position and the
+   * Frees the slot or gives up the place. Safe to call more than once; never rejects. Once it resolves, the place has the position and the
    * expected wait that its account would get now.
    */
   async end(place: Place, result: SlotResult): Promise<void> {
@@ -104,7 +103,7 @@ export class CapacityPool implements Disposable {
     if (previousState === 'over' || previousState === 'refused') return;
     place.state = 'over';
     this.#places.delete(place.id);
-    // Freed when the reply to `enter` arrives.
+    // It is freed when the reply to `enter` arrives.
     if (previousState === 'entering') return;
     const reply = await this.#end(place.id, result);
     if (reply !== undefined) updateForecast(place, reply);
@@ -115,7 +114,7 @@ export class CapacityPool implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  /** This instance's share of the limits, used while it grants slots itself. */
+  /** This instance's share of the limits, for when it grants slots itself. */
   get #localLimits(): SlotLimits {
     const instances = Math.max(1, this.#parts.store?.instances ?? 1);
     const { concurrent, requests, ...otherLimits } = this.limits;
@@ -147,7 +146,7 @@ export class CapacityPool implements Disposable {
 
   #applyReply(place: Place, reply: SlotReply): void {
     this.#applyGrants(reply);
-    // A grant by another instance may arrive before the reply.
+    // Another instance may have granted the slot before the reply arrived.
     if (place.state === 'running') return;
     if (place.state === 'over') {
       if (reply.state !== 'refused') this.#endUnused(place.id);
@@ -175,7 +174,7 @@ export class CapacityPool implements Disposable {
     if (nextIn !== undefined) this.#scheduleBeat(Math.min(heartbeatIntervalMs, nextIn + 1));
   }
 
-  /** Applies a slot that another call or instance granted to this id. */
+  /** Applies a grant that another call or another instance made for this id. */
   grant(id: string): void {
     const place = this.#places.get(id);
     if (place === undefined) this.#endUnused(id);
@@ -186,7 +185,7 @@ export class CapacityPool implements Disposable {
     runInBackground(this.#parts.log, `freeing a slot of ${this.name}`, () => this.#end(id, unusedResult));
   }
 
-  /** @returns undefined if the store is unavailable; a later heartbeat then reports the end, or the lease expires */
+  /** @returns undefined if the store is unavailable; a later heartbeat then reports the end, or the lease runs out */
   async #end(id: string, result: SlotResult): Promise<SlotReply | undefined> {
     let reply: SlotReply | undefined;
     if (this.#localQueue !== undefined)
@@ -204,7 +203,7 @@ export class CapacityPool implements Disposable {
   /**
    * Grants slots locally until the store is available again.
    *
-   * @throws errors that do not concern the store
+   * @throws errors that have nothing to do with the store
    */
   #switchToLocal(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
@@ -240,7 +239,7 @@ export class CapacityPool implements Disposable {
     runInBackground(this.#parts.log, `the slots of ${this.name}`, () => this.beat());
   }
 
-  /** Sends a heartbeat to the store and reconciles its state with the places of this instance. */
+  /** Sends a heartbeat to the store and reconciles the store with the places of this instance. */
   async beat(): Promise<void> {
     if (this.#isBeating || this.#isClosed) return;
     this.#isBeating = true;
@@ -266,7 +265,7 @@ export class CapacityPool implements Disposable {
     try {
       const reply = await store.beat(this.key, this.limits);
       const wasLocal = this.#localQueue !== undefined;
-      // From here on, the store decides again. Places that are missing in the store are sent below.
+      // From here on, the store decides again. Places that it does not know are sent below.
       this.#localQueue = undefined;
       this.#applyGrants(reply);
       const storedPlaces = reply.hasSlotById ?? new Map<string, boolean>();
@@ -275,7 +274,7 @@ export class CapacityPool implements Disposable {
         const place = this.#places.get(id);
         if (isRunning && place !== undefined) this.#grant(place);
       }
-      // Slots in use are reported before ended ones, which the store would otherwise grant to other instances.
+      // Slots in use are reported before ended ones; otherwise the store would grant them to other instances.
       for (const place of wasLocal ? this.#placesByState().running : placesBefore.running)
         if (place.state === 'running' && storedPlaces.get(place.id) !== true && !granted.has(place.id))
           await store.adopt(

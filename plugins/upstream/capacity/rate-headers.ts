@@ -2,7 +2,10 @@ import type { SlotResult } from '#core/platform/shared/slots.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Headers with the remaining requests and their reset, from OpenAI and compatible vendors, Anthropic, other vendors, and an IETF draft. */
+/**
+ * Pairs of headers with the remaining requests and when they reset: OpenAI and compatible vendors, Anthropic, other vendors, and an IETF
+ * draft.
+ */
 const headerPairs = [
   ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
   ['anthropic-ratelimit-requests-remaining', 'anthropic-ratelimit-requests-reset'],
@@ -13,7 +16,7 @@ const headerPairs = [
 const secondsPerUnit: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600 };
 
 /**
- * Reads the remaining requests reported by the upstream; undefined if missing or in an unknown form.
+ * Reads how many requests the upstream still allows; undefined if it does not say or uses an unknown form.
  *
  * @param now epoch ms
  */
@@ -27,7 +30,10 @@ export function readRateHeaders(headers: Headers, now: number): SlotResult['rema
   return undefined;
 }
 
-/** Parses ms from `6m0s` or `120ms` (OpenAI, Groq), an RFC 3339 time (Anthropic), seconds, or seconds or ms since the epoch. */
+/**
+ * Converts the reset to ms: `6m0s` or `120ms` (OpenAI, Groq), an RFC 3339 time (Anthropic), seconds, or a time in seconds or ms since the
+ * epoch.
+ */
 function readReset(text: string, now: number): number | undefined {
   if (/^\d+(\.\d+)?$/.test(text)) {
     const value = Number(text);

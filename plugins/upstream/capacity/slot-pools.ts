@@ -3,16 +3,16 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { CapacityPool, type PoolParts } from './pool.ts';
 
-/** Limits for waiting requests: `queue` of the stage. */
+/** Limits for waiting requests: the stage's `queue` setting. */
 export interface QueueOptions {
   readonly wait: number; // seconds
   readonly per_account: number;
   readonly total: number;
-  /** True to use a backup with a free slot immediately; false to use it only after the wait. */
+  /** If a backup has a free slot: true to use it immediately, false to use it only after the wait. */
   readonly prefer_backup: boolean;
 }
 
-/** Slots of all upstreams that declare a capacity. The pools and their waiting requests survive reloads. */
+/** Slots of all upstreams that declare a capacity. Pools and their waiting requests survive reloads. */
 export class SlotPools implements AsyncDisposable {
   readonly #pools = new Map<string, CapacityPool>();
   readonly #parts: PoolParts;
@@ -32,14 +32,14 @@ export class SlotPools implements AsyncDisposable {
     }
   }
 
-  /** Returns the pool of an upstream; undefined if it has not been created. */
+  /** Returns the pool of an upstream, or undefined if it has not been created. */
   find(upstream: Upstream): CapacityPool | undefined {
     return this.#pools.get(createKey(upstream));
   }
 
   /**
-   * Returns the pool of an upstream; undefined without a declared capacity. The pool of an upstream that occurs only in a variant is
-   * created by its first request.
+   * Returns the pool of an upstream, or undefined if it declares no capacity. An upstream that occurs only in a variant gets its pool with
+   * its first request.
    */
   getOrCreate(upstream: Upstream, queue: QueueOptions): CapacityPool | undefined {
     if (upstream.capacity === undefined) return undefined;
@@ -83,12 +83,15 @@ function createPoolLimits({ capacity }: Upstream, queue: QueueOptions) {
   return { concurrent, requests, periodMs, waitingByAccount: queue.per_account, waiting: queue.total };
 }
 
-/** Creates the key of an upstream's pool. An upstream with the same name but a different base URL has a pool of its own. */
+/**
+ * Creates the key of an upstream's pool. It contains the base URL, because an upstream at another address has other slots even if the name
+ * is the same.
+ */
 function createKey({ name, baseUrl }: Upstream): string {
   return `${name} ${baseUrl}`;
 }
 
-/** Returns the slot pools of the host; the first call creates them. */
+/** Returns the host's slot pools, which the first call creates. */
 export function getSlotPools(host: Host): SlotPools {
   return host.keep('upstream/capacity', () => {
     const { log, shared } = host;

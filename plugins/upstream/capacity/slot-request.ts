@@ -12,18 +12,18 @@ import type { CapacityPool, Place } from './pool.ts';
 import { readRateHeaders } from './rate-headers.ts';
 import { type SlotPools, getSlotPools, type QueueOptions } from './slot-pools.ts';
 
-/** Shared parts of the stage for waiting on slots; missing if no upstream declares a capacity. */
+/** What the stage needs to wait for slots; missing if no upstream declares a capacity. */
 export interface QueueParts {
   readonly pools: SlotPools;
   readonly options: QueueOptions;
-  /** Passed as a value so that the class is loaded only with these parts. */
+  /** A value and not an import, so that the class is loaded only if it is needed. */
   readonly SlotRequest: typeof SlotRequest;
-  /** Name of the header with position and wait: `x-daypass-queue`. */
+  /** Name of the header with the position and the wait: `x-daypass-queue`. */
   readonly header: string;
   now(): number; // epoch ms
 }
 
-/** A slot of an upstream, in use until the response ends. */
+/** A slot of an upstream. It is in use until the response ends. */
 export class Slot {
   readonly #pool: CapacityPool;
   readonly #place: Place;
@@ -40,7 +40,7 @@ export class Slot {
   /**
    * Notes the limits that the upstream reported in an attempt.
    *
-   * @param keyCount number of keys of the upstream; limits apply per key
+   * @param keyCount number of the upstream's keys, because limits apply per key
    */
   noteLimits(
     fault: Fault | undefined,
@@ -54,7 +54,7 @@ export class Slot {
   /**
    * Frees the slot. Safe to call more than once.
    *
-   * @param isServed false if the duration is not representative of other requests
+   * @param isServed false if the duration says nothing about other requests
    */
   async release(isServed: boolean): Promise<void> {
     await this.#pool.end(this.#place, {
@@ -67,7 +67,7 @@ export class Slot {
 
 type WaitEnd = CapacityPool | 'again' | 'late' | 'gone';
 
-/** A request that may have to wait for slots, with its places in the queues and its remaining wait. */
+/** A request that may have to wait for slots, with its places in the queues and the time that it may still wait. */
 export class SlotRequest {
   readonly #parts: QueueParts;
   readonly #exchange: Exchange;
@@ -77,7 +77,7 @@ export class SlotRequest {
   #wake: ((end: WaitEnd) => void) | undefined;
   #waitedMs = 0;
   #waitingSince: number | undefined; // ms after the start of the exchange
-  /** Current position and expected wait. Once the request has left the queues, the values that a repeated request would get. */
+  /** Current position and expected wait or, once the request has left the queues, those that a repeated request would get. */
   #forecast: { readonly position: number; readonly expectedMs: number } | undefined;
   #isQueueFull = false;
 
@@ -93,7 +93,7 @@ export class SlotRequest {
     return this.#parts.options.prefer_backup;
   }
 
-  /** Remaining time that the request may wait. */
+  /** How long the request may still wait. */
   get remainingMs(): number {
     return this.#parts.options.wait * 1000 - this.#waitedMs;
   }
@@ -107,13 +107,13 @@ export class SlotRequest {
     return this.#places.size > 0;
   }
 
-  /** Returns the pool of a route's upstream; undefined without a declared capacity. */
+  /** Returns the pool of a route's upstream, or undefined if it declares no capacity. */
   getPool({ upstream }: Route): CapacityPool | undefined {
     return this.#parts.pools.getOrCreate(upstream, this.#parts.options);
   }
 
   /**
-   * Takes a free slot, or else a place in the queue.
+   * Takes a free slot, or a place in the queue if there is none.
    *
    * @returns undefined if no slot was free
    */
@@ -132,7 +132,7 @@ export class SlotRequest {
   /**
    * Waits for a slot in any of its queues.
    *
-   * @param retryAfterMs time after which the wait ends with `again` so that the caller can check all routes
+   * @param retryAfterMs the wait ends with `again` after this time, so that the caller can check all routes
    */
   async waitForSlot(
     retryAfterMs: number,
@@ -159,14 +159,14 @@ export class SlotRequest {
     return { pool: ending, slot: new Slot(ending, place, this.#parts.now) };
   }
 
-  /** Leaves all queues, or only one. When it resolves, the places have the position and wait that a repeated request would get. */
+  /** Leaves all queues, or only this one. Once it resolves, the places have the position and wait that a repeated request would get. */
   async leaveQueues(queue?: CapacityPool): Promise<void> {
     const places = [...this.#places].filter(([pool]) => pool === (queue ?? pool));
     for (const [pool] of places) this.#places.delete(pool);
     await Promise.all(places.map(([pool, place]) => pool.end(place, unusedResult)));
   }
 
-  /** Creates the fault of a request that got no slot. */
+  /** Creates the fault for a request that got no slot. */
   createFault(): Fault {
     const { wait, per_account } = this.#parts.options;
     const expectedSeconds = Math.ceil((this.#forecast?.expectedMs ?? 1_000) / 1000);
@@ -181,8 +181,8 @@ export class SlotRequest {
   }
 
   /**
-   * Header about the queue, an RFC 9651 dictionary such as `position=12, expected=4.2, waited=2.1` with times in seconds. Position and
-   * expected wait are omitted once the request was served. Empty if the request did not have to wait.
+   * Header about the queue, an RFC 9651 dictionary such as `position=12, expected=4.2, waited=2.1` with times in seconds. It has no
+   * position and expected wait if the request was served, and is missing if the request did not have to wait.
    */
   get headers(): Record<string, string> {
     if (this.#forecast === undefined) return {};

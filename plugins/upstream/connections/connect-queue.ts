@@ -1,24 +1,24 @@
 import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 
-/** Number of attempts that wait for the whole connect timeout to find out whether the upstream is dead. */
+/** How many attempts wait for the whole connect timeout to find out whether the upstream is dead. */
 const maxProbingAttempts = 10;
-/** A slower connection attempt is suspect, because it needs only two round trips and a handshake. */
+/** Connecting takes two round trips and a handshake. If it takes longer than this, the upstream may be dead. */
 const slowAfterMs = 300;
 
 /** An attempt that waits for a connection. */
 export interface ConnectingAttempt {
   /**
-   * Ms until another route should also be tried; undefined for a probing attempt and after `leave`. Counted from the start of the queue's
-   * longest wait, because all attempts wait for the same origin.
+   * Ms until another route should be tried as well; undefined for a probing attempt and after `leave`. Counted from the start of the
+   * longest wait in the queue, because all attempts wait for the same origin.
    */
   readonly hedgeAfter: number | undefined;
-  /** Leaves the queue. Call it when the attempt has a connection or has ended. */
+  /** Leaves the queue. The caller must call it when the attempt has a connection or has ended. */
   leave(): void;
 }
 
 /**
- * Attempts that wait for a connection to one origin. If the origin is dead, a few attempts keep probing until the connect timeout, while
- * the others try another route.
+ * Attempts that wait for a connection to one origin. If the origin is dead, a few attempts keep probing until the connect timeout, and the
+ * others try another route.
  */
 export class ConnectQueue {
   readonly #waitStarts = new LinkedList<number>(); // performance.now()

@@ -2,26 +2,29 @@ import { type CallHandler, Connection, type ConnectionOwner } from './connection
 import { type Connect, createConnector } from './connector.ts';
 import { encodeRequest, type UpstreamCall } from './request-head.ts';
 
-/** The first 1,000 responses are checked for surplus bytes; after that, the upstream is trusted and one response in 16 is checked. */
+/** The first 1,000 responses are checked for surplus bytes. After that, the upstream is trusted and one response in 16 is checked. */
 const surplusChecks = { responses: 1_000, oneIn: 16 };
 
-/** Idle connections are closed after `default`, or `reserve` before the timeout announced by the upstream, at most after `max`. */
+/**
+ * Idle connections are closed after `default`. If the upstream announces a timeout, they are closed `reserve` before it, but after `max` at
+ * the latest.
+ */
 const idleTimeoutsMs = { default: 10_000, max: 60_000, reserve: 2_000, checkInterval: 500 };
 
 interface ConnectionPoolOptions {
-  /** Time for which a connection is kept unused after a checked response, so that its socket is read once more; 0 to disable. */
+  /** How long a connection stays unused after a checked response, so that its socket is read once more; 0 to disable. */
   readonly quarantineMs: number;
-  readonly maxAgeMs: number; // a running request may finish
+  readonly maxAgeMs: number; // a request in flight may finish
   readonly connectTimeout?: number; // seconds; default: 10
-  /** Name expected in the upstream's certificate; default: the origin's host. */
+  /** Name expected in the upstream's certificate; default: the host of the origin. */
   readonly serverName?: string | undefined;
   readonly isPersistent?: boolean;
   readonly onSurplus?: () => void;
 }
 
 /**
- * Connections to one origin, each with one request at a time. A request takes the most recently used available connection or opens a new
- * one. Connections left over from a traffic peak stay unused and are closed.
+ * Connections to one origin, each with one request at a time. A request takes the most recently used connection that is available, or opens
+ * a new one, so connections left over from a peak stay unused and are closed.
  *
  * After a checked response, a connection is quarantined first, because bytes that arrive in this time belong to no request.
  */
@@ -58,14 +61,14 @@ export class ConnectionPool implements ConnectionOwner {
     connection.send(request, call.method !== 'HEAD', handler);
   }
 
-  /** Closes idle connections. Resolves when all running requests are finished. */
+  /** Closes idle connections. Resolves when all requests in flight have finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const connection of [...this.#quarantined, ...this.#available, ...this.#justFinished]) connection.destroy();
     if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
-  /** Closes all connections and ends the running requests. */
+  /** Closes all connections, which ends the requests in flight. */
   async destroy(): Promise<void> {
     this.#isClosed = true;
     for (const connection of this.#connections) connection.destroy();
@@ -103,7 +106,7 @@ export class ConnectionPool implements ConnectionOwner {
     return connection;
   }
 
-  /** Releases the finished connections one turn later, because an upstream that closes a connection after its response does so at once. */
+  /** Releases finished connections one turn later, because an upstream that closes a connection after its response does so right away. */
   #releaseFinished(): void {
     const finished = this.#justFinished;
     this.#justFinished = [];
@@ -125,8 +128,8 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   /**
-   * Schedules the end of the quarantine. Time alone does not suffice, because a blocked event loop reads no sockets. Immediates run after
-   * the sockets were read in the same turn as the timer.
+   * Schedules the end of the quarantine. A timer alone is not enough, because a blocked event loop reads no sockets; an immediate runs
+   * after the sockets were read in the same turn as the timer.
    */
   #scheduleQuarantineEnd(milliseconds: number): void {
     const check = () => {
@@ -157,7 +160,7 @@ export class ConnectionPool implements ConnectionOwner {
   }
 }
 
-/** Returns true if the connection must be closed before the upstream closes it, which could race with a request. */
+/** Returns true if the connection has to be closed before the upstream closes it, which could collide with a request. */
 function isIdleTooLong({ idleSince, idleSinceWall, idleSeconds }: Connection, now: number): boolean {
   const timeoutMs =
     idleSeconds === undefined

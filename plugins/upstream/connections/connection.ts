@@ -9,19 +9,18 @@ interface ConnectionUse {
   readonly bytesReadBefore: number; // before the current request
 }
 
-/** Controls one request. Has no effect once the response is complete. */
+/** Controls one request. Does nothing once the response is complete. */
 export interface CallControl {
   /** The connection that carries the request. */
   readonly connection?: ConnectionUse & { readonly isDestroyed: boolean };
   /** Closes the connection. */
   abort(reason: Error): void;
-  /** Pauses reading the response. */
+  /** Stops reading the response until `resume`. */
   pause(): void;
-  /** Continues reading the response. */
   resume(): void;
 }
 
-/** Receives the response to a request, in this order. An error may occur at any time and is the last call. */
+/** Receives the response to a request, in this order. An error may come at any time and is the last call. */
 export interface CallHandler {
   /** Called when a connection is open; the request is sent unless this call aborts it. */
   onRequestStart(control: CallControl): void;
@@ -31,7 +30,7 @@ export interface CallHandler {
   onResponseError(control: CallControl, error: Error): void;
 }
 
-/** Is told what happens to a connection. */
+/** Is notified of what happens to a connection. */
 export interface ConnectionOwner {
   /** Called when the connection can take the next request. */
   onIdle(connection: Connection): void;
@@ -41,7 +40,7 @@ export interface ConnectionOwner {
   onSurplus(): void;
 }
 
-/** Error for a connection that the upstream closed. Uses undici's code, like the errors of other clients. */
+/** Error for a connection that the upstream closed. It has undici's code, like the errors of other clients. */
 class ClosedError extends Error {
   readonly code = 'UND_ERR_SOCKET';
 
@@ -50,7 +49,7 @@ class ClosedError extends Error {
   }
 }
 
-const readBuffer = Buffer.allocUnsafeSlow(65_536); // shared, because reads do not overlap
+const readBuffer = Buffer.allocUnsafeSlow(65_536); // shared, because only one read happens at a time
 
 /**
  * A connection to an upstream, with one request at a time. Bytes received without a request never become part of a response
@@ -62,7 +61,7 @@ export class Connection implements ConnectionUse {
   bytesReadBefore = 0;
   openedAt = performance.now();
   idleSince = this.openedAt;
-  /** `idleSince` by the wall clock, which does not stop while the machine is suspended; epoch ms. */
+  /** `idleSince` by the wall clock, which keeps running while the machine is suspended; epoch ms. */
   idleSinceWall = Date.now();
   readonly #owner: ConnectionOwner;
   readonly #isPersistent: boolean;
@@ -116,7 +115,7 @@ export class Connection implements ConnectionUse {
   abort(call: Call, reason: Error): void {
     if (call !== this.#call) return;
     if (call.isSent) return this.#close(reason);
-    // No bytes were sent, so the next request can use the connection.
+    // Nothing was sent, so the next request can use the connection.
     this.requests++;
     this.#call = undefined;
     this.#release(this.#isPersistent);
@@ -132,7 +131,7 @@ export class Connection implements ConnectionUse {
   resume(call: Call): void {
     if (call !== this.#call || !this.#parser.isPaused) return;
     this.#parser.isPaused = false;
-    // During a call from the parser, the parser continues by itself.
+    // If the parser is the caller, it continues by itself.
     if (!this.#isParsing) this.#resumeParsing();
     if (!this.#parser.isPaused && !this.#isClosed) this.#socket.resume();
   }
@@ -182,7 +181,7 @@ export class Connection implements ConnectionUse {
     lendBytes(request);
     this.#socket.cork();
     for (const piece of request.slice(0, -1)) this.#socket.write(piece);
-    // After an error, the bytes are not reused but garbage collected.
+    // After an error, the bytes are left to garbage collection.
     this.#socket.write(lastPiece, (error) => error ?? reclaimBytes(request));
     this.#socket.uncork();
   }
@@ -192,11 +191,11 @@ export class Connection implements ConnectionUse {
     if (this.#isClosed) return true;
     const call = this.#call;
     if (call?.isSent !== true) this.#handleSurplus(readBuffer.subarray(0, count));
-    // While paused, TLS may still deliver bytes that it had decrypted.
+    // Even while paused, TLS may deliver bytes that it has already decrypted.
     else if (this.#unparsed !== undefined)
       this.#unparsed = Buffer.concat([this.#unparsed, readBuffer.subarray(0, count)]);
     else this.#parse(call, readBuffer, count);
-    // Returning false stops the socket, whose `pause` has no effect while it starts to read.
+    // Returning false stops the socket; `pause` would have no effect while it starts to read.
     return !this.#parser.isPaused;
   }
 
@@ -220,7 +219,7 @@ export class Connection implements ConnectionUse {
   #finishCall(surplus?: Buffer): void {
     const call = this.#call as Call;
     this.#call = undefined;
-    // If the request is still being sent, the next request would be queued behind it.
+    // If the request is still being sent, the next one would be queued behind it.
     const isReusable = this.#parser.isReusable && this.#isPersistent && this.#socket.writableLength === 0;
     if (surplus !== undefined) this.#handleSurplus(surplus);
     this.#release(isReusable);
@@ -230,7 +229,7 @@ export class Connection implements ConnectionUse {
   #release(isReusable: boolean): void {
     if (this.#isClosed) return;
     if (!isReusable || this.#hasSocketEnded) return this.#close();
-    // The previous reader may have paused the connection.
+    // The previous reader may have left the connection paused.
     this.#parser.isPaused = false;
     if (this.#socket.isPaused()) this.#socket.resume();
     this.idleSince = performance.now();
@@ -260,7 +259,7 @@ export class Connection implements ConnectionUse {
   #close(error?: Error): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // Stops the parser, which drops the remaining bytes.
+    // Stops the parser, which then drops the remaining bytes.
     this.#parser.isPaused = true;
     this.#unparsed = undefined;
     this.#socket.destroy();
@@ -291,7 +290,7 @@ class Call implements CallControl, ResponseSink {
     return this.#request === undefined;
   }
 
-  /** Returns the request to send and releases it, so that it does not stay in memory during the response. */
+  /** Returns the request to send, and drops the reference so that it does not stay in memory during the response. */
   takeRequest(): readonly Buffer[] {
     const request = this.#request ?? [];
     this.#request = undefined;
@@ -340,19 +339,19 @@ function isIdleTimeout(bytes: Buffer): boolean {
   return /^HTTP\/1\.\d 408/.test(bytes.toString('latin1', 0, 12));
 }
 
-/** Returns true for empty lines, which parsers ignore between messages. */
+/** Returns true for empty lines, which parsers skip between messages. */
 function isEmptyLines(bytes: Buffer): boolean {
   return bytes.length <= 4 && bytes.every((byte) => byte === 0x0d || byte === 0x0a);
 }
 
-/** Returns the connection that failed with this error; undefined if none was open yet. */
+/** Returns the connection that failed with this error, or undefined if none was open yet. */
 export function getFailedConnection(error: unknown): ConnectionUse | undefined {
   return error instanceof Error && 'socket' in error ? (error.socket as ConnectionUse) : undefined;
 }
 
 /**
- * Returns true if a connection that served earlier requests received no bytes for the current one. If the connection failed, it had been
- * closed while idle; if not, the peer may have vanished.
+ * Returns true if a connection that had served other requests received no bytes for the current one. If it failed, it had been closed while
+ * idle; if it did not, the peer may have vanished.
  */
 export function isUnanswered({ requests, bytesRead, bytesReadBefore }: ConnectionUse): boolean {
   return requests > 1 && bytesRead === bytesReadBefore;

@@ -5,21 +5,20 @@ import { ConnectQueue } from './connect-queue.ts';
 import { ConnectionPool } from './connection-pool.ts';
 
 /**
- * Age from which a connection takes no further requests; a running request may finish. Without this limit, steady traffic would keep using
- * an address to which the upstream's name no longer resolves. Opening a connection costs about 1 ms of CPU.
+ * Connections older than this take no further requests; a request in flight may finish. Otherwise, steady traffic would keep using an
+ * address to which the upstream's name no longer resolves. Opening a connection costs about 1 ms of CPU.
  */
 const maxAgeMs = 60_000;
 
 /**
- * Time for which a connection is kept unused after a checked response. Surplus bytes sent right after a response arrive in this time, so they
- * are not mistaken for the next response.
+ * How long a connection stays unused after a checked response. Surplus bytes usually follow a response within this time, so they are not
+ * mistaken for the next one.
  */
 const defaultQuarantineMs = 20;
 
-/** Time after an unrequested response in which each request to the upstream uses its own connection. */
+/** How long each request to an upstream uses a connection of its own after an unrequested response. */
 const suspectMs = 3_600_000;
 
-/** Options that are the same for all pools. */
 export interface ConnectionsOptions {
   readonly log?: Pick<Logger, 'warn'>;
   /** Default: 20. Tests that inspect connections set 0. */
@@ -32,7 +31,7 @@ export class Connections implements AsyncDisposable {
   readonly #pools = new Map<string, ConnectionPool>(); // by origin, connect timeout and server name
   readonly #closingPools = new Set<ConnectionPool>(); // with requests in flight
   readonly #connectQueues = new Map<string, ConnectQueue>();
-  /** By origin that sent an unrequested response: timer that ends the suspicion. */
+  /** Timers that end the suspicion, by the origin that sent an unrequested response. */
   readonly #suspectTimers = new Map<string, NodeJS.Timeout>();
 
   constructor(options: ConnectionsOptions = {}) {
@@ -71,8 +70,8 @@ export class Connections implements AsyncDisposable {
   }
 
   /**
-   * Replaces a pool after one of its connections stopped responding, because the network path of all its connections may be broken. New
-   * requests use new connections; requests in flight keep theirs.
+   * Replaces a pool in which a connection stopped responding, because the network path of all its connections may be broken. New requests
+   * use new connections; requests in flight keep theirs.
    */
   replace(pool: Pick<ConnectionPool, 'dispatch'>): void {
     const key = this.#pools.entries().find(([, candidate]) => candidate === pool)?.[0];
@@ -84,7 +83,7 @@ export class Connections implements AsyncDisposable {
     closingPool.close().then(forget, forget);
   }
 
-  /** Stops reusing connections to an origin, because a late response could be mistaken for the response to another customer's request. */
+  /** Stops reusing connections to an origin, because a late response could be taken for the response to another customer's request. */
   #markSuspect(origin: string): void {
     if (this.#suspectTimers.has(origin)) return;
     this.#options.log?.warn(
@@ -111,7 +110,7 @@ export class Connections implements AsyncDisposable {
 interface Target {
   readonly origin: string;
   readonly path: string;
-  /** Name expected in the upstream's certificate, if a configured Host header differs from the URL's host. */
+  /** Name expected in the upstream's certificate, if a configured Host header differs from the host of the URL. */
   readonly serverName?: string;
 }
 

@@ -22,10 +22,10 @@ export type Connect = (onread: OnReadOpts, report: (error?: Error) => void) => S
 /**
  * Creates a function that opens HTTP/1.1 connections ([decision 18](../../../docs/decisions/0018-http-1-to-upstreams.md)).
  *
- * The operating system probes idle connections. If the peer vanished, the connection fails after 25 s.
+ * The operating system probes idle connections. If the peer has vanished, the connection fails after 25 s.
  *
  * @param timeout seconds
- * @param serverName name to request and verify in TLS, if it differs from the origin's host
+ * @param serverName name to request and verify in TLS, if it differs from the host of the origin
  */
 export function createConnector(origin: string, timeout: number, serverName?: string): Connect {
   const { protocol, hostname: urlHostname, port } = new URL(origin);
@@ -61,7 +61,7 @@ export function createConnector(origin: string, timeout: number, serverName?: st
       socket.setKeepAlive(true, keepAlive.initialDelay, keepAlive.interval, keepAlive.count);
       finish();
     });
-    // This listener also keeps later errors from being thrown.
+    // The listener also prevents later errors from being thrown.
     socket.on('error', finish);
     socket.once('close', () => {
       if (!isReported) finish(new Error('closed before it was open'));

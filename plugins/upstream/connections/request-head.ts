@@ -3,14 +3,14 @@ import { connectionHeaders, headerNamePattern, headerValuePattern } from '#core/
 /** An HTTP request to an upstream. */
 export interface UpstreamCall {
   readonly origin: string;
-  readonly path: string; // with the query
+  readonly path: string; // including the query
   readonly method: string;
-  /** By name, in any letter case. */
+  /** By name, in upper or lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Buffer | string | readonly Buffer[];
 }
 
-/** Bodies up to this size are copied into the buffer of the head, which is cheaper than writing several buffers. */
+/** Bodies up to this size are copied into the buffer of the head, which costs less than writing several buffers. */
 const maxCopiedBytes = 16_384;
 
 const requestTargetPattern = /^\/[\x21-\x7e\x80-\xff]*$/;
@@ -18,7 +18,7 @@ const requestTargetPattern = /^\/[\x21-\x7e\x80-\xff]*$/;
 /**
  * Formats the head of a request, to be encoded as Latin-1.
  *
- * @param host host of the origin, used unless `call.headers` contains another
+ * @param host host of the origin; `call.headers` may contain another
  * @param length bytes of the body
  * @param isPersistent false to close the connection after the response
  * @throws TypeError for characters that are not allowed in a head, or a header that would change the framing of the body
@@ -43,7 +43,7 @@ function formatHead(call: UpstreamCall, host: string, length: number, isPersiste
 }
 
 /**
- * Encodes a request, in one buffer unless it is long.
+ * Encodes a request into one buffer, or several if it is long.
  *
  * @throws TypeError see `formatHead`
  */

@@ -1,19 +1,22 @@
 import { bounds } from '#core/platform/bounds.ts';
 
-/** Headers by lower-case name; a list if a header occurs several times. */
+/** Headers by lower-case name. A header that occurs several times is a list. */
 export type ResponseHeaders = Record<string, string | string[] | undefined>;
 
 /** Receives the parts of one response from its parser. */
 export interface ResponseSink {
   /** Receives the final head; interim responses are skipped. */
   onHead(status: number, headers: ResponseHeaders): void;
-  /** Receives part of the body, `bytes[start]` to `bytes[end - 1]`. Copy it, because `bytes` is overwritten afterwards. */
+  /**
+   * Receives a part of the body, `bytes[start]` to `bytes[end - 1]`. The sink must copy what it keeps, because `bytes` is overwritten
+   * afterwards.
+   */
   onData(bytes: Buffer, start: number, end: number): void;
   /** Called when the response is complete. */
   onEnd(): void;
 }
 
-/** Error for a response whose end cannot be determined. */
+/** Error for a response of which nobody can tell where it ends. */
 class FramingError extends Error {
   override readonly name = 'FramingError';
 
@@ -41,7 +44,7 @@ const emptyLine = Buffer.from('\r\n\r\n');
 
 const maxSizeDigits = 12; // hexadecimal: less than 2 ** 48
 const maxLengthDigits = 15; // fits a safe integer
-const maxFramingRatio = 16; // chunks of one byte have a ratio of five
+const maxFramingRatio = 16; // chunks of one byte each have a ratio of five
 
 const versionPrefix = 'HTTP/1.';
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
@@ -50,13 +53,13 @@ const fieldLines = /^(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 const misplacedByte = /\r[^\n]|[^\r]\n|\0/;
 
 /**
- * Parses HTTP/1.1 and 1.0 responses from bytes that may be split anywhere. It is strict and throws where two parsers could disagree about
- * the end of a response.
+ * Parses HTTP/1.1 and 1.0 responses from bytes that may be split anywhere. It is strict: where two parsers could disagree about the end of
+ * a response, it throws.
  *
  * Source: RFC 9112, sections 2.2 and 4 to 7, and RFC 9110, section 15.2.
  */
 export class ResponseParser {
-  /** Set by the caller or the sink to make `execute` return before the next part. */
+  /** The caller or the sink sets it to make `execute` return before the next part. */
   isPaused = false;
   /** True if another request may follow on the connection. */
   isReusable = false;
@@ -65,7 +68,7 @@ export class ResponseParser {
   #sink: ResponseSink | undefined;
   #hasBody = true;
   #state: State = 'head';
-  /** Remaining bytes of the body or chunk; while a chunk size is read, the size so far. */
+  /** Remaining bytes of the body or chunk or, while a chunk size is being read, the size so far. */
   #remainingBytes = 0;
   #sizeDigits = 0;
   #block: Buffer | undefined;
@@ -74,7 +77,7 @@ export class ResponseParser {
   #bodyBytes = 0;
 
   /**
-   * Prepares for a response.
+   * Prepares for the next response.
    *
    * @param hasBody false for the response to HEAD
    */
@@ -98,7 +101,7 @@ export class ResponseParser {
   /**
    * Parses bytes.
    *
-   * @returns number of bytes read; smaller than the input if paused or if the response is complete
+   * @returns number of bytes read; less than given if paused or if the response is complete
    * @throws FramingError
    */
   execute(bytes: Buffer, start = 0, end = bytes.length): number {
@@ -109,7 +112,7 @@ export class ResponseParser {
   }
 
   /**
-   * Ends the input because the upstream closed the connection.
+   * Ends the input, because the upstream has closed the connection.
    *
    * @returns true if this completed the response
    */
@@ -179,7 +182,7 @@ export class ResponseParser {
 
   #readBlock(bytes: Buffer, position: number, end: number): [text: string | undefined, next: number] {
     if (this.#block === undefined) {
-      // The bytes after `end` are from earlier reads.
+      // The bytes past `end` are left from earlier reads.
       const blockEnd = bytes.indexOf(emptyLine, position);
       if (blockEnd !== -1 && blockEnd + 4 <= end) {
         if (blockEnd + 4 - position > bounds.upstreamHead) throw new FramingError('a head that is too long');
@@ -210,7 +213,7 @@ export class ResponseParser {
     return [block.toString('latin1', 0, usedLength), position + usedLength - previousLength];
   }
 
-  /** Rejects malformed bytes before the head is complete, because a response that is not HTTP may never complete a head. */
+  /** Rejects malformed bytes before the head is complete, because what is not HTTP may never complete a head. */
   #rejectEarly(block: Buffer, start: number, length: number): void {
     if (misplacedByte.test(block.toString('latin1', start, length))) throw new FramingError('a misplaced line break');
     if (this.#state !== 'head') return;
@@ -255,7 +258,7 @@ export class ResponseParser {
     )
       throw new FramingError('a malformed length of the body');
     const isChunked = String(coding).toLowerCase() === 'chunked';
-    // Earlier versions of HTTP/1.1 used `identity` for no coding. The body then ends with the connection.
+    // RFC 2616 still had `identity`, which means no coding. The body then ends with the connection.
     const isIdentity = String(coding).toLowerCase() === 'identity';
     if (coding !== undefined && (typeof coding !== 'string' || !(isChunked || isIdentity)))
       throw new FramingError('a transfer coding other than chunked');
@@ -263,12 +266,12 @@ export class ResponseParser {
     this.#state = 'counted';
     if (!this.#hasBody) return;
     if (status === 204 || status === 304) {
-      // Some upstreams send a body nevertheless, which would be mistaken for the next response.
+      // Some upstreams send a body anyway, which would be taken for the next response.
       if (coding !== undefined || (length !== undefined && Number(length) > 0)) this.isReusable = false;
       return;
     }
     if (isChunked) {
-      // RFC 9112, section 6.1: in HTTP/1.0, chunked framing cannot be trusted.
+      // RFC 9112, section 6.1: chunked framing cannot be trusted in HTTP/1.0.
       if (!isHttp11) this.isReusable = false;
       this.#startSize();
     } else if (length === undefined) {
@@ -312,7 +315,7 @@ export class ResponseParser {
       this.#state = 'chunk';
       return;
     }
-    // With the preceding line break included, trailers end like a head.
+    // Including the preceding line break, trailers end in the same way as a head.
     this.#state = 'trailers';
     this.#block = Buffer.allocUnsafe(64);
     this.#blockLength = this.#block.write('\r\n', 'latin1');
@@ -351,7 +354,7 @@ function parseFields(lines: string): ResponseHeaders {
   return headers;
 }
 
-/** Removes spaces and tabs around a value (RFC 9110 §5.6.3). `trim` would remove other characters as well. */
+/** Removes spaces and tabs around a value (RFC 9110 §5.6.3). `trim` would also remove other characters. */
 function trimSpaces(text: string, valueStart: number, valueEnd: number): string {
   let [start, end] = [valueStart, valueEnd];
   while (start < end && isSpace(text.charCodeAt(start))) start++;

@@ -10,7 +10,7 @@ type Aws = NonNullable<CloudCredentials['aws']>;
 type Google = NonNullable<CloudCredentials['google']>;
 type Entra = NonNullable<CloudCredentials['entra']>;
 
-/** Creates a function that gets tokens with the given credentials. Libraries are loaded for the first token. */
+/** Creates a function that gets tokens with these credentials. It loads the cloud's library with the first token. */
 export function createTokenReader({ aws, google, entra }: CloudCredentials): ReadToken {
   if (aws !== undefined) return () => signBedrockKey(aws);
   if (entra !== undefined) return () => requestEntraToken(entra);
@@ -20,7 +20,7 @@ export function createTokenReader({ aws, google, entra }: CloudCredentials): Rea
 const bedrockLifetimeSeconds = 43_200; // AWS's maximum
 
 /**
- * Creates a short-term API key of Amazon Bedrock: a URL signed with Signature Version 4, without any request. Source: AWS, "Generate
+ * Creates a short-term API key for Amazon Bedrock: a URL signed with Signature Version 4. Sends no request. Source: AWS, "Generate
  * short-term Amazon Bedrock API keys".
  *
  * @param datetime time of the signature, such as `20260102T030405Z`; set by tests
@@ -46,11 +46,13 @@ export async function signBedrockKey(
   return { value: `bedrock-api-key-${Buffer.from(signedUrl).toString('base64')}`, lifetime: bedrockLifetimeSeconds };
 }
 
-/** Scope of the models by Microsoft and other vendors in Foundry. */
+/** Scope for the models of Microsoft and other vendors in Foundry. */
 const entraScope = 'https://cognitiveservices.azure.com/.default';
 const entraTimeoutMs = 8_000;
 
-/** Requests a token with a secret or a federated workload's token. Source: Microsoft identity platform, "Client credentials". */
+/**
+ * Requests a token with a client secret or the token of a federated workload. Source: Microsoft identity platform, "Client credentials".
+ */
 async function requestEntraToken(entra: Entra): Promise<Token> {
   const { tenant_id: tenant, client_id, client_secret, token_file: file, authority, scope = entraScope } = entra;
   const credential =
@@ -93,7 +95,9 @@ class GoogleAuthLibrary {
 
 const googleLibrary = new GoogleAuthLibrary();
 
-/** Patches the prototype, because some of the library's clients take no options. `compress` is an option of node-fetch, its HTTP client. */
+/**
+ * Patches the prototype, because some of the library's clients accept no options. `compress` is an option of node-fetch, its HTTP client.
+ */
 function disableBrotli({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void {
   const { request } = prototype;
   prototype.request = function requestPlain(this: typeof prototype, options = {}) {
@@ -105,8 +109,8 @@ const googleScope = 'https://www.googleapis.com/auth/cloud-platform';
 const defaultGoogleLifetimeSeconds = 1_800; // if the library reports no expiry
 
 /**
- * Requests a token with a service account key, workload identity federation or the metadata server, as found by Google's library. Creates a
- * new client each time, because an existing client returns a cached token.
+ * Requests a token with whatever Google's library finds: a service account key, workload identity federation or the metadata server.
+ * Creates a new client each time, because an existing one returns a cached token.
  */
 async function requestGoogleToken({ key_file: keyFile }: Google): Promise<Token> {
   const { GoogleAuth } = await googleLibrary.load();

@@ -22,8 +22,8 @@ interface TokenClock {
 }
 
 /**
- * A time by both clocks, which has come when either shows it: the monotonic one stops while the machine is suspended, and the wall clock
- * may be set back.
+ * A point in time by both clocks; it has come when either says so. The monotonic clock stops while the machine is suspended, and the wall
+ * clock may be set back.
  */
 interface Moment {
   readonly monotonic: number;
@@ -33,11 +33,11 @@ interface Moment {
 const past: Moment = { monotonic: -Infinity, wall: -Infinity };
 
 const deadlineMs = 10_000;
-/** Time before a token's expiry at which the next token is fetched; a quarter of the token's lifetime if that is less. */
+/** How long before a token expires the next one is fetched, or a quarter of the token's lifetime if that is less. */
 const maxLeadMs = 300_000;
 const retryDelayMs = 10_000;
 
-/** Supplies the token of an upstream and renews it before it expires. At most one request for a token is in flight at a time. */
+/** Supplies an upstream's token and renews it before it expires. At most one request for a token is in flight. */
 export class TokenSource {
   readonly #requestToken: ReadToken;
   readonly #clock: TokenClock;
@@ -52,7 +52,7 @@ export class TokenSource {
   }
 
   /**
-   * Returns a valid token, or a promise if it must be fetched first.
+   * Returns a valid token, or a promise if one has to be fetched first.
    *
    * @throws Error if the cloud issues none
    */
@@ -65,7 +65,7 @@ export class TokenSource {
     return this.#value;
   }
 
-  /** Discards a token that the upstream rejected. */
+  /** Discards a token that the upstream has rejected. */
   discard(value: string): void {
     if (value === this.#value) this.#validUntil = past;
   }

@@ -13,7 +13,7 @@ interface AccountSummary {
   readonly failures: number; // of failing accounts only
 }
 
-/** Counts calls and failures per account over a sliding window, so that each account has the same weight. Times are ms. */
+/** Counts calls and failures per account over a sliding window, so that every account has the same weight. Times are ms. */
 export class AccountWindow {
   readonly #slices: SlidingSlices<Map<string, Tally>>;
 
@@ -37,7 +37,7 @@ export class AccountWindow {
   /**
    * Summarizes the window.
    *
-   * @param ratio share of failed calls from which an account counts as failing
+   * @param ratio an account counts as failing from this share of failed calls on
    */
   summarize(now: number, ratio: number): AccountSummary {
     const sums = new Map<string, Tally>();

@@ -2,7 +2,7 @@ import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Backoff, backgroundRangeMs } from '#core/platform/timing/backoff.ts';
 
-/** Background work that is retried until it succeeds, and runs again if it is requested while running. */
+/** Background work that is retried until it succeeds. If it is requested while it runs, it runs once more. */
 export class BackgroundWork implements Disposable {
   readonly #log: Logger;
   readonly #description: string;
@@ -22,7 +22,7 @@ export class BackgroundWork implements Disposable {
     this.#runOnce = runOnce;
   }
 
-  /** Starts the work unless it is running or waiting for a retry; it then runs again. */
+  /** Starts the work. If it is already running or waits for a retry, it runs once more afterwards. */
   request(): void {
     this.#isRequested = true;
     if (!this.#isRunning) runInBackground(this.#log, this.#description, () => this.#run());

@@ -2,14 +2,14 @@ import { bounds } from '#core/platform/bounds.ts';
 import { exponentialDelay } from '#core/platform/timing/backoff.ts';
 import { Evidence, type EvidenceOptions, storeLatest, type RouteFailure } from './evidence.ts';
 
-/** Conditions for opening a breaker, and the cooldown. Times are ms. */
+/** When a breaker opens, and for how long. Times are ms. */
 export interface BreakerOptions extends EvidenceOptions {
-  /** First cooldown; doubled after each failed probe, up to `maxCooldown`. */
+  /** First cooldown. It is doubled after each failed probe, up to `maxCooldown`. */
   readonly cooldown: number;
   readonly maxCooldown: number;
 }
 
-/** Defaults of the option `breaker` of the stage. */
+/** Defaults of the stage's `breaker` setting. */
 export const defaultBreakerOptions: BreakerOptions = {
   failures: 5,
   failureRatio: 0.5,
@@ -25,25 +25,25 @@ interface BreakerAccount {
   readonly account: string; // digest
   readonly hasOpened: boolean;
   readonly waits: number; // remaining ms of the upstream's Retry-After for the account
-  readonly disproved: number; // remaining ms in which its failures are ignored
+  readonly disproved: number; // remaining ms for which its failures are ignored
 }
 
-/** State of a breaker as shown to operators and sent to other instances. */
+/** State of a breaker, as operators and other instances see it. */
 export interface BreakerStatus {
   readonly state: BreakerState;
   /** Ms until the breaker is half-open; zero or negative unless it is open. */
   readonly opensFor: number;
   /** Ms since the breaker opened, including failed probes; undefined while it is closed. */
   readonly openFor?: number | undefined;
-  /** Reason for the last opening. */
+  /** Why it last opened. */
   readonly reason: string | undefined;
-  /** Number of openings since the breaker was last closed. */
+  /** How often it has opened since it was last closed. */
   readonly openings: number;
-  /** Latest accounts, at most `bounds.openingAccounts` of each kind; missing in reports of earlier versions. */
+  /** The latest accounts, at most `bounds.openingAccounts` of each kind. Earlier versions do not report them. */
   readonly accounts?: readonly BreakerAccount[] | undefined;
 }
 
-/** Permission for one request to use the route. The caller passes it back with the outcome. */
+/** Permission for one request to use the route. The caller returns it with the outcome. */
 export interface Admission {
   readonly isProbe: boolean;
 }
@@ -51,12 +51,12 @@ export interface Admission {
 const ordinaryAdmission: Admission = { isProbe: false };
 
 /**
- * Circuit breaker of a route. Closed: all requests pass. Open: no request passes until the cooldown ends. Half-open: the outcome of one
- * request, the probe, decides. If the outcome is unknown after the first cooldown, the next request also becomes a probe.
+ * Circuit breaker of a route. Closed: all requests pass. Open: none passes until the cooldown ends. Half-open: the outcome of one request,
+ * the probe, decides. If the outcome is still unknown after the first cooldown, the next request also becomes a probe.
  *
- * `Evidence` decides when the breaker opens. During the first cooldown of the half-open state, accounts that opened the breaker may not
- * probe. A response with Retry-After opens the breaker immediately, for an ordinary cooldown; the account that received the response waits
- * for the full Retry-After, even after the breaker closes. `now` is monotonic ms.
+ * `Evidence` decides when the breaker opens. During the first cooldown of the half-open state, the accounts that opened the breaker may not
+ * probe. A response with Retry-After opens the breaker immediately, for an ordinary cooldown; the account that received it waits for the
+ * full Retry-After, even after the breaker has closed. `now` is monotonic ms.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -68,10 +68,10 @@ export class Breaker {
   #lastCooldown = 0; // ms
   #isOpen = false;
   #openedAt = 0;
-  /** The latest probe while half-open. No other request becomes a probe until `#probeUntil`. */
+  /** The latest probe while half-open. Until `#probeUntil`, no other request becomes a probe. */
   #probe: Admission | undefined;
   #probeUntil = 0;
-  /** Probes whose outcome counts: the latest probe, and earlier probes that have not ended yet. */
+  /** Probes whose outcome counts: the latest one, and earlier ones that have not ended. */
   #probes = new WeakSet<Admission>();
   #reason: string | undefined;
 
@@ -108,7 +108,7 @@ export class Breaker {
     if (this.#readRetryAfterEnd(account, now) > now) return undefined;
     if (!this.#isOpen) return ordinaryAdmission;
     if (now < this.#computeAdmissionTime(account) || now < this.#probeUntil) return undefined;
-    // The outcome of a released probe is ignored; a slow probe still counts.
+    // The outcome of a released probe is ignored, but that of a slow probe still counts.
     if (this.#probe !== undefined && this.#probeUntil === 0) this.#probes.delete(this.#probe);
     this.#probe = { isProbe: true };
     this.#probes.add(this.#probe);
@@ -122,7 +122,9 @@ export class Breaker {
     return Math.max(0, until - now, this.#readRetryAfterEnd(account, now) - now);
   }
 
-  /** Returns true if the outcome of this request decides; false if it was sent before the opening or was released as a probe. */
+  /**
+   * Returns true if the outcome of this request decides. That is false if it was sent before the breaker opened or was released as a probe.
+   */
   isProbedBy(admission: Admission): boolean {
     return this.#isOpen && this.#probes.has(admission);
   }
@@ -170,7 +172,7 @@ export class Breaker {
 
   /**
    * Notes that the attempt ended without a result, for example because the client disconnected. Another request may then become the probe;
-   * until it does, this request may continue as the probe, for example with another key.
+   * until one does, this request may continue as the probe, for example with another key.
    */
   release(admission: Admission): void {
     if (this.#isOpen && admission === this.#probe) this.#probeUntil = 0;
@@ -184,7 +186,7 @@ export class Breaker {
     this.#probeUntil = until;
   }
 
-  /** Adopts the open state of another instance's breaker, limited to this instance's maximum cooldown. */
+  /** Adopts the open state of another instance's breaker, but with no more than this instance's maximum cooldown. */
   adopt({ opensFor, openFor = 0, reason, openings, accounts = [] }: BreakerStatus, now: number): void {
     if (!this.#isOpen) this.#openedAt = now - openFor;
     this.#isOpen = true;
@@ -196,7 +198,7 @@ export class Breaker {
     this.#endProbes();
   }
 
-  /** Adopts the accounts of another instance's breaker. */
+  /** Adopts the accounts in another instance's breaker. */
   adoptAccounts(accounts: readonly BreakerAccount[], now: number): void {
     if (this.#isOpen) this.#addOpeners(accounts.filter(({ hasOpened }) => hasOpened).map(({ account }) => account));
     for (const { account, waits, disproved } of accounts) {
@@ -206,13 +208,13 @@ export class Breaker {
     }
   }
 
-  /** Closes the breaker and clears all failures and waits, at an operator's request. */
+  /** Closes the breaker and clears all failures and waits, because an operator asked for it. */
   reset(): void {
     this.#retryAfterEnds.clear();
     this.close();
   }
 
-  /** Closes the breaker. Accounts with a Retry-After still wait. */
+  /** Closes the breaker. Accounts with a Retry-After keep waiting. */
   close(): void {
     this.#isOpen = false;
     this.#openUntil = 0;
@@ -227,13 +229,13 @@ export class Breaker {
     return now < this.#openUntil ? 'open' : 'half_open';
   }
 
-  /** Returns the time from which the open breaker admits the account. Accounts that opened it have to wait longer. */
+  /** Returns the time from which the open breaker admits the account. The accounts that opened it wait longer. */
   #computeAdmissionTime(account: string): number {
     const openerDelay = Math.min(this.#lastCooldown, this.#options.cooldown);
     return this.#openers.has(account) ? this.#openUntil + openerDelay : this.#openUntil;
   }
 
-  /** Returns the end of the account's Retry-After, or 0. Removes it when it has passed. */
+  /** Returns when the account's Retry-After ends, or 0. Removes it once it has passed. */
   #readRetryAfterEnd(account: string, now: number): number {
     if (this.#retryAfterEnds.size === 0) return 0;
     const until = this.#retryAfterEnds.get(account) ?? 0;
@@ -246,14 +248,13 @@ export class Breaker {
     { reason, requester, mayBeCausedByRequest }: RouteFailure,
     admission: Admission,
   ): boolean {
-    // A probe from a conversation that failed before is inconclusive, so the next request becomes the probe.
+    // The failed probe proves nothing if its conversation has failed before, so the next request becomes the probe.
     if (mayBeCausedByRequest && this.#evidence.recordConversation(requester.conversation, now)) {
       this.release(admission);
       return false;
     }
     if (!this.isProbedBy(admission)) return false;
-    // A probe from an account that opened the breaker is inconclusive as well. Its failure may be real, so the cooldown is repeated but not
-    // doubled.
+    // Nor does it prove much if its account opened the breaker. The failure may be real, so the cooldown is repeated but not doubled.
     const isConclusive = !mayBeCausedByRequest || !this.#openers.has(requester.account);
     if (isConclusive) return this.#open(now, reason, mayBeCausedByRequest ? [requester.account] : []);
     this.#openUntil = now + this.#lastCooldown;

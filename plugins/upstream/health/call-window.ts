@@ -25,7 +25,7 @@ export class CallWindow {
     return this.#slices.listCounts(now).reduce((sum, { calls }) => sum + calls, 0);
   }
 
-  /** Returns the share of failed calls; 0 without calls. */
+  /** Returns the share of failed calls, or 0 if there are none. */
   computeFailureRatio(now: number): number {
     const calls = this.countCalls(now);
     return calls === 0 ? 0 : this.#slices.listCounts(now).reduce((sum, { failures }) => sum + failures, 0) / calls;

@@ -5,7 +5,7 @@ const cooldownRangeMs = { min: 60_000, max: 3_600_000 };
 /** A cooldown as sent to other instances. */
 export interface CooldownStatus {
   readonly left: number; // remaining ms; zero or negative once it is over
-  /** Number of cooldowns since the last reset. */
+  /** How many cooldowns there were since the last reset. */
   readonly times: number;
   readonly reason: string | undefined;
 }
@@ -20,7 +20,7 @@ export class Cooldown {
     return this.#until;
   }
 
-  /** True from the first cooldown until `reset`, because the end of a cooldown does not prove that the route works. */
+  /** True from the first cooldown until `reset`: that a cooldown is over does not prove that the route works. */
   get isUnproven(): boolean {
     return this.#times > 0;
   }
@@ -28,7 +28,7 @@ export class Cooldown {
   /**
    * Starts a cooldown.
    *
-   * @returns false during a cooldown, which results of requests in flight do not extend
+   * @returns false if one is already running; the results of requests in flight do not extend it
    */
   start(now: number, reason: string): boolean {
     if (now < this.#until) return false;
@@ -42,7 +42,7 @@ export class Cooldown {
     return { left: this.#until - now, times: this.#times, reason: this.#reason };
   }
 
-  /** Adopts the cooldown of another instance, limited to the maximum cooldown. */
+  /** Adopts the cooldown of another instance, but with no more than the maximum cooldown. */
   adopt({ left, times, reason }: CooldownStatus, now: number): void {
     this.#until = now + Math.min(left, cooldownRangeMs.max);
     this.#times = times;

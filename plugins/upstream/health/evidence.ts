@@ -5,34 +5,33 @@ import type { Requester } from './requester.ts';
 
 /** Thresholds for opening a breaker. */
 export interface EvidenceOptions {
-  /** Consecutive failures that open the breaker. */
+  /** This many consecutive failures open the breaker. */
   readonly failures: number;
-  /** Share of failed calls, or of failing accounts, that opens the breaker once the window has `minimumCalls`. */
+  /** This share of failed calls, or of failing accounts, opens the breaker once the window has `minimumCalls`. */
   readonly failureRatio: number;
   readonly minimumCalls: number;
   readonly window: number; // ms
 }
 
-/** A failure of the route. */
 export interface RouteFailure {
   readonly reason: string;
   readonly requester: Requester;
   /** False for failures that no request can cause, such as a refused connection. */
   readonly mayBeCausedByRequest: boolean;
-  /** Ms of the upstream's Retry-After; missing or 0 without one. */
+  /** The upstream's Retry-After in ms; missing or 0 if there is none. */
   readonly retryAfter?: number;
 }
 
-/** Minimum accounts of failures that requests may have caused, so that one customer cannot block a route for others. */
+/** Failures that requests may have caused must affect at least this many accounts, so that no customer can block a route for others. */
 const minAccounts = 2;
 
 /**
  * Evidence against a route whose breaker is closed: a run of failures without a success, and the share of failures in a window.
  *
- * Failures that no request can cause are all counted. Failures that a request may have caused count once per conversation, because clients
- * repeat a request that makes an upstream fail. One client can open any number of conversations, so a run of such failures must involve
- * several accounts, and their share is a share of accounts. If an account opens the breaker shortly before another account is served, its
- * failures are ignored for a window. `now` is monotonic ms.
+ * Failures that no request can cause all count. Failures that a request may have caused count once per conversation, because clients repeat
+ * a request that makes an upstream fail. One client can open any number of conversations, so a run of such failures must involve several
+ * accounts, and their share is a share of accounts. If an account opens the breaker and another account is served shortly afterwards, the
+ * first account's failures are ignored for a window. `now` is monotonic ms.
  */
 export class Evidence {
   readonly #options: EvidenceOptions;
@@ -40,12 +39,12 @@ export class Evidence {
   readonly #accounts: AccountWindow;
   readonly #failedConversations = new Map<string, number>();
   #runLength = 0;
-  /** Failures in the run that no request can cause. */
+  /** Failures in the run that no request can have caused. */
   #definiteFailures = 0;
   /** Conversations in the run; each counts once. */
   readonly #runConversations = new Set<string>();
   readonly #runAccounts = new Set<string>();
-  /** Ends of the periods in which an account's failures are ignored, by account. */
+  /** Until when an account's failures are ignored, by account. */
   readonly #disprovedUntil = new Map<string, number>();
 
   constructor(options: EvidenceOptions) {
@@ -58,7 +57,7 @@ export class Evidence {
     return this.#runLength > 0;
   }
 
-  /** Counts a served call. The run continues until `endRun`. */
+  /** Counts a served call. The run goes on until `endRun`. */
   recordSuccess(now: number, account: string): void {
     this.#calls.countCall(now, false);
     this.#accounts.countCall(now, account, false);
@@ -75,7 +74,7 @@ export class Evidence {
   /**
    * Counts a failure.
    *
-   * @returns true if the evidence suffices to open the breaker
+   * @returns true if the evidence is enough to open the breaker
    */
   recordFailure(now: number, { requester, mayBeCausedByRequest }: RouteFailure): boolean {
     const isIgnored =
@@ -94,9 +93,9 @@ export class Evidence {
   }
 
   /**
-   * Records a failure of the conversation.
+   * Records that the conversation failed.
    *
-   * @returns true if the conversation already failed in this window
+   * @returns true if it had already failed in this window
    */
   recordConversation(conversation: string, now: number): boolean {
     const failedAt = this.#failedConversations.get(conversation);
@@ -112,9 +111,9 @@ export class Evidence {
   }
 
   /**
-   * Ignores the failures of an account, which opened the breaker although the route serves another account.
+   * Ignores the failures of an account that opened the breaker, because the route serves another account.
    *
-   * @param durationMs time for which the failures are ignored
+   * @param durationMs how long the failures are ignored
    */
   disprove(account: string, now: number, durationMs = this.#options.window): void {
     storeLatest(this.#disprovedUntil, account, now + durationMs, bounds.openingAccounts);
@@ -125,14 +124,14 @@ export class Evidence {
     return this.#disprovedUntil.size > 0 && (this.#disprovedUntil.get(account) ?? 0) > now;
   }
 
-  /** Returns the remaining ms in which an account's failures are ignored, by account. */
+  /** Returns for how many more ms an account's failures are ignored, by account. */
   remainingDisprovals(now: number): ReadonlyMap<string, number> {
     return new Map(
       [...this.#disprovedUntil].flatMap(([account, until]) => (until > now ? [[account, until - now]] : [])),
     );
   }
 
-  /** Clears everything except the disproved accounts. */
+  /** Clears everything but the disproved accounts. */
   clear(): void {
     this.endRun();
     this.#failedConversations.clear();
@@ -143,7 +142,7 @@ export class Evidence {
   #countInRun({ account, conversation }: Requester): void {
     const { failures } = this.#options;
     if (this.#runAccounts.size < bounds.openingAccounts) this.#runAccounts.add(account);
-    // Above the threshold, more conversations make no difference.
+    // Past the threshold, more conversations make no difference.
     if (this.#runConversations.size >= failures || this.#runConversations.has(conversation)) return;
     this.#runConversations.add(conversation);
     this.#runLength++;
@@ -169,7 +168,7 @@ export class Evidence {
   }
 }
 
-/** Stores an entry as the latest. Removes the oldest entry if there are more than `maxSize`. */
+/** Stores an entry as the latest one, and removes the oldest if there are more than `maxSize`. */
 export function storeLatest<Value>(entries: Map<string, Value>, key: string, value: Value, maxSize: number): void {
   entries.delete(key);
   entries.set(key, value);

@@ -15,7 +15,6 @@ const routeSubject: SubjectKind = {
   },
 };
 
-/** Action that resets a route. */
 export const resetRouteAction = defineAction({
   name: 'route.reset',
   subject: routeSubject,

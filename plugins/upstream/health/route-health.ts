@@ -10,23 +10,23 @@ import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
 import type { Timing } from './throughput.ts';
 
-/** Interval of attempts to claim a probe that another instance is sending, so that not every request queries the store. */
+/** How often this instance tries to claim a probe that another instance is sending, so that not every request queries the store. */
 const claimIntervalMs = 1_000;
 
 /** Health of all routes: a breaker and the usual throughput for each upstream and model. Survives reloads. */
 export class RouteHealth implements AsyncDisposable {
-  /** Updated in place by a reload, because breakers read it on each use. */
+  /** A reload updates it in place, because breakers read it on each use. */
   readonly options: { -readonly [Name in keyof BreakerOptions]: BreakerOptions[Name] } = { ...defaultBreakerOptions };
-  /** Called after an operator reset a route. */
+  /** Called after an operator has reset a route. */
   onReset: (id: string) => void = () => {};
-  /** Called after the state of a route changed on this instance and was sent to the other instances. */
+  /** Called after a route's state changed on this instance and was sent to the others. */
   onChange: () => void = () => {};
   readonly #parts: RouteSyncParts;
   readonly #states = new Map<string, RouteState>();
   readonly #sync: RouteSync;
   readonly #resetSubscription: Promise<() => void> | undefined;
 
-  /** @param notifications source of route resets by operators */
+  /** @param notifications announce the route resets of operators */
   constructor(parts: RouteSyncParts, notifications?: Notifications) {
     this.#parts = parts;
     this.#sync = new RouteSync(parts, {
@@ -43,7 +43,7 @@ export class RouteHealth implements AsyncDisposable {
       });
   }
 
-  /** Starts to keep these routes in sync with other instances. */
+  /** Starts synchronizing these routes with other instances. */
   addRoutes(routes: readonly Route[]): void {
     for (const route of routes) this.#getState(getHealthKey(route));
     this.#sync.catchUp();
@@ -65,12 +65,12 @@ export class RouteHealth implements AsyncDisposable {
     });
   }
 
-  /** Returns true unless the last known result of the route is a failure, so that extra requests do not load a failing upstream. */
+  /** Returns true unless the route's last known result is a failure. Used to keep extra requests away from a failing upstream. */
   isHealthy(route: Route, requester: Requester = unknownRequester): boolean {
     return this.#getState(getHealthKey(route)).breaker.isHealthy() && this.isAvailable(route, requester);
   }
 
-  /** Returns false while the route is tried last because it lacks the model or failed this account or conversation before. */
+  /** Returns false while the route is tried last, because it lacks the model or has failed this account or conversation. */
   isAvailable(route: Route, requester: Requester = unknownRequester): boolean {
     const { cooldown, setbacks } = this.#getState(getHealthKey(route));
     const now = this.#parts.monotonic();
@@ -92,7 +92,7 @@ export class RouteHealth implements AsyncDisposable {
   /**
    * Records a complete response.
    *
-   * @param timing undefined if it does not measure the route, for example with a slow client
+   * @param timing undefined if it does not measure the route, for example because the client was slow
    */
   recordSuccess(
     route: Route,
@@ -105,7 +105,7 @@ export class RouteHealth implements AsyncDisposable {
     this.#endProbe(id, admission);
     const slowness = timing && throughput.recordTiming(timing);
     if (slowness !== undefined) {
-      // Long prompts of one conversation can be slow although the route works.
+      // A conversation with long prompts can be slow even if the route works.
       const failure = { reason: `slow: ${slowness}`, requester, mayBeCausedByRequest: true };
       return this.#applyFailure(id, admission, failure, true);
     }
@@ -119,12 +119,12 @@ export class RouteHealth implements AsyncDisposable {
     this.#applyFailure(getHealthKey(route), admission, failure, false);
   }
 
-  /** Records that the route did not respond on a connection that may itself be at fault. Affects only this requester. */
+  /** Records that the route did not respond on a connection that may itself be at fault. Only this requester is affected. */
   recordSetback(route: Route, requester: Requester): void {
     this.#getState(getHealthKey(route)).setbacks.recordFailure(requester, this.#parts.monotonic());
   }
 
-  /** Records that the route lacks the model, so that it is tried last during a cooldown. */
+  /** Records that the route lacks the model, so it is tried last during a cooldown. */
   recordMissingModel(route: Route, admission: Admission, reason: string): void {
     const id = getHealthKey(route);
     const { cooldown } = this.#getState(id);
@@ -135,7 +135,7 @@ export class RouteHealth implements AsyncDisposable {
     this.#sync.announce(id);
   }
 
-  /** Records that the attempt ended without evidence about the route. */
+  /** Records that the attempt ended without saying anything about the route. */
   release(route: Route, admission: Admission): void {
     const id = getHealthKey(route);
     this.#endProbe(id, admission);
@@ -155,8 +155,6 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /**
-   * Returns the status of a route.
-   *
    * @param now monotonic ms
    * @param wallTime epoch ms
    */
@@ -194,11 +192,11 @@ export class RouteHealth implements AsyncDisposable {
     this.#endProbe(id, admission);
     const now = this.#parts.monotonic();
     const wasClosed = state.breaker.isClosed;
-    // Upstreams may send entire pages; the log, the route list and the front page show one line.
+    // Upstreams may send whole pages, but the log, the route list and the front page have one line.
     const reason = failure.reason.replace(/\s+/g, ' ').trim();
     state.setbacks.recordFailure(failure.requester, now);
     if (!state.breaker.recordFailure(now, { ...failure, reason }, admission)) return;
-    // Stays true until the breaker closes, because a different failure does not prove that the route is fast.
+    // It stays true until the breaker closes, because a failure of another kind does not prove that the route is fast.
     state.isSlow ||= isSlow;
     const event = wasClosed ? 'breaker opened' : 'probe failed, breaker stays open';
     this.#parts.log.warn(
@@ -215,8 +213,8 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /**
-   * Lets any instance send the next probe as soon as its breaker allows. Also called for a probe that no longer decides because another
-   * instance's report was adopted. Otherwise, its claim would block all instances until it expires.
+   * Lets any instance send the next probe as soon as its breaker allows one. Also called for a probe that no longer decides, because
+   * another instance's report was adopted; its claim would otherwise block all instances until it expires.
    */
   #endProbe(id: string, admission: Admission): void {
     if (admission.isProbe) this.#sync.releaseProbe(id);

@@ -5,11 +5,14 @@ import type { CooldownStatus } from './cooldown.ts';
 import type { TypicalThroughput } from './throughput.ts';
 
 /**
- * State of a route as reported by one instance. Sent to the other instances and stored for instances that start later. Times are relative,
- * because clocks differ between instances and may be adjusted.
+ * State of a route as one instance reports it. It is sent to the other instances, and stored for instances that start later. Times are
+ * relative, because clocks differ between instances and may be adjusted.
  */
 export interface RouteReport {
-  /** Logical time of the last change, later than any change known to the sender; epoch ms while clocks agree. The latest report wins. */
+  /**
+   * Logical time of the last change: later than any change that the sender knows of, and epoch ms as long as clocks agree. The latest
+   * report wins.
+   */
   readonly at: number;
   readonly breaker: BreakerStatus;
   readonly cooldown: CooldownStatus;
@@ -17,13 +20,13 @@ export interface RouteReport {
   readonly throughput?: TypicalThroughput | undefined;
 }
 
-/** Reports outlive their cooldown, so that the next cooldown is longer and a disconnected instance can catch up. */
+/** A report outlives its cooldown, so that the next cooldown is longer and a disconnected instance can catch up. */
 const retentionSeconds = 3600;
 
 const createKey = (id: string) => `upstream/routes/${id}`;
 
 /**
- * Reads a report and subtracts the time since it was stored.
+ * Reads a report, with its times reduced by the time since it was stored.
  *
  * @throws SharedUnavailable
  */
@@ -44,7 +47,7 @@ export async function storeReport({ cache }: Shared, id: string, report: RouteRe
 }
 
 /**
- * Stores a closed breaker and no cooldown for a route.
+ * Stores that a route's breaker is closed and that it has no cooldown.
  *
  * @throws SharedUnavailable
  */
@@ -62,12 +65,12 @@ interface RouteMessage {
   readonly report: RouteReport;
 }
 
-/** Renders a message to the other instances as JSON. */
+/** Serializes a message to the other instances. */
 export function serializeMessage({ report, ...sender }: RouteMessage, now: number): string {
   return JSON.stringify({ ...sender, report: addAbsoluteTimes(report, now) });
 }
 
-/** Parses a message; undefined if it is malformed, for example from a different version. */
+/** Parses a message; undefined if it is malformed, for example because the sender runs another version. */
 export function parseMessage(text: string, now: number): RouteMessage | undefined {
   const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;
@@ -77,7 +80,7 @@ export function parseMessage(text: string, now: number): RouteMessage | undefine
   return { instance, id, report };
 }
 
-/** Adds absolute times of the sender's clock, because earlier versions read only these. */
+/** Adds absolute times by the sender's clock, because earlier versions read only these. */
 function addAbsoluteTimes(report: RouteReport, now: number): object {
   const { breaker, cooldown } = report;
   return {
@@ -98,7 +101,7 @@ function parseReport(value: unknown, now: number, age: number): RouteReport | un
   return { ...value, breaker: { ...breaker, opensFor }, cooldown: { ...cooldown, left } } as unknown as RouteReport;
 }
 
-/** Returns the remaining ms of a pause. Reports of earlier versions contain only its end by the sender's clock. */
+/** Returns the ms that remain of a pause. Reports of earlier versions contain only its end, by the sender's clock. */
 function computeRemaining(left: unknown, age: number, until: unknown, now: number): number {
   return left === undefined ? Number(until) - now : Number(left) - age;
 }

@@ -10,18 +10,18 @@ export class RouteState {
   readonly breaker: Breaker;
   readonly throughput = new Throughput();
   readonly setbacks = new Setbacks();
-  /** Active after the upstream reported that it lacks the model. */
+  /** Runs after the upstream has reported that it lacks the model. */
   readonly cooldown = new Cooldown();
-  /** Logical time of the last change on any instance, 0 before the first; see `RouteReport.at`. */
+  /** Logical time of the last change on any instance; 0 before the first. See `RouteReport.at`. */
   changedAt = 0;
-  /** True if the breaker opened because the route was slow; a probe must then complete at the usual throughput. */
+  /** True if the breaker opened because the route was slow. A probe must then complete at the usual throughput. */
   isSlow = false;
 
   constructor(options: BreakerOptions) {
     this.breaker = new Breaker(options);
   }
 
-  /** Marks a change that must be sent to other instances. */
+  /** Marks a change that has to be sent to other instances. */
   markChanged(wallTime: number): void {
     this.changedAt = Math.max(wallTime, this.changedAt + 1);
   }
@@ -45,13 +45,13 @@ export class RouteState {
     this.cooldown.adopt(cooldown, now);
     if (breaker.state !== 'closed') this.breaker.adopt(breaker, now);
     else {
-      // The counts of a closed breaker are local to each instance.
+      // A closed breaker's counts stay as they are, because each instance counts for itself.
       if (!this.breaker.isClosed) this.breaker.close();
       this.breaker.adoptAccounts(breaker.accounts ?? [], now);
     }
   }
 
-  /** Returns the status that is shown to operators. */
+  /** Returns the status as operators see it. */
   getStatus(route: string, now: number, wallTime: number): RouteStatus {
     if (this.breaker.isClosed && !this.cooldown.isUnproven)
       return { route, state: 'closed', open_until: null, reason: null };
@@ -60,7 +60,7 @@ export class RouteState {
     if (state !== 'closed')
       return { route, state, open_until: formatAfter(opensFor), open_since: formatAfter(-openFor), reason };
     const { left, reason: cooldownReason = null } = this.cooldown.getStatus(now);
-    // After the cooldown, the route is tried normally, but it is unproven until it serves a request.
+    // After the cooldown, the route is tried as usual, but it is unproven until it serves a request.
     return { route, state: left > 0 ? 'no_model' : 'half_open', open_until: formatAfter(left), reason: cooldownReason };
   }
 }

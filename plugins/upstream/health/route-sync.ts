@@ -4,29 +4,29 @@ import { BackgroundWork } from './background-work.ts';
 import { parseMessage, readReport, storeReport, serializeMessage } from './route-report.ts';
 import type { RouteState } from './route-state.ts';
 
-/** Dependencies of a `RouteSync`. */
 export type RouteSyncParts = Pick<Host, 'instance' | 'shared' | 'log' | 'now' | 'monotonic'>;
 
 interface RouteStates {
   getState(id: string): RouteState;
   readonly byId: ReadonlyMap<string, RouteState>;
-  onChange(): void; // after this instance changed a route and sent the change
+  onChange(): void; // after this instance has changed a route and sent the change
 }
 
 const probeKey = (id: string) => `upstream/probe/${id}`;
 const channel = 'upstream/breakers';
 /**
- * Time per instance over which simultaneous reports are spread. An upstream fails for all instances at once. Without the spread, each
- * instance would send the same report to every other instance.
+ * Over how long simultaneous reports are spread, per instance. An upstream fails for all instances at once. Without the spread, each of
+ * them would send the same report to every other instance.
  */
 const spreadMsPerInstance = 0.25;
 const maxImmediateInstances = 20;
-/** Instances spread their corrections of an outdated report, so that the first correction suffices. */
+/** Over how long instances spread their corrections of an outdated report, so that one correction is enough. */
 const correctionSpreadMs = 1_000;
 
 /**
- * Synchronizes route states between instances. Sends changes to the other instances as events, stores them for instances that start later
- * or were disconnected, and grants probes to one instance at a time. The later of two reports wins. Only probes wait for it.
+ * Synchronizes route states between instances. It sends changes to the other instances as events, stores them for instances that start
+ * later or were disconnected, and lets only one instance probe at a time. Of two reports, the later one wins. Requests never wait for it,
+ * except probes.
  */
 export class RouteSync implements AsyncDisposable {
   readonly #parts: RouteSyncParts;
@@ -54,7 +54,7 @@ export class RouteSync implements AsyncDisposable {
     this.#states.onChange();
   }
 
-  /** Reports a failed route, unless another instance reports it first. */
+  /** Reports that a route failed, unless another instance reports it first. */
   announceOpening(id: string): void {
     const { instances } = this.#parts.shared.limiter;
     if (!this.#isShared || instances <= maxImmediateInstances) return this.announce(id);
@@ -71,7 +71,7 @@ export class RouteSync implements AsyncDisposable {
     if (this.#isShared) this.#catchUpWork.request();
   }
 
-  /** Reconciles without the retry delay, because the store is believed to be available again. */
+  /** Reconciles without the retry delay, because the store seems to be available again. */
   #catchUpNow(): void {
     if (this.#isShared) this.#catchUpWork.requestNow();
   }
@@ -79,18 +79,18 @@ export class RouteSync implements AsyncDisposable {
   /**
    * Claims the probe of a route for this instance. Always succeeds if there are no other instances.
    *
-   * @param seconds time after which another instance may probe, even without a result of this probe
+   * @param seconds after this time another instance may probe, even if this probe has no result
    */
   claimProbe(id: string, seconds: number): boolean | Promise<boolean> {
     if (!this.#isShared) return true;
     const { shared, instance } = this.#parts;
-    // If the store is unavailable, an extra probe does less harm than a missing one.
+    // If the store is unavailable, one probe too many does less harm than none.
     return shared.cache.claim(probeKey(id), instance, seconds).catch(() => true);
   }
 
-  /** Gives up the claim of a probe, so that any instance may probe next. */
+  /** Gives up the claim of a probe, so that any instance may send the next one. */
   releaseProbe(id: string): void {
-    // If the release fails, the claim expires.
+    // If this fails, the claim expires by itself.
     if (this.#isShared) this.#parts.shared.cache.release(probeKey(id), this.#parts.instance).catch(() => undefined);
   }
 
@@ -137,7 +137,7 @@ export class RouteSync implements AsyncDisposable {
     if (message === undefined || message.instance === this.#parts.instance) return;
     const { id, report } = message;
     const state = this.#states.getState(id);
-    // The sender missed a newer change and has overwritten it in the store.
+    // The sender did not know of a newer change and has overwritten it in the store.
     if (report.at < state.changedAt)
       scheduleOnce(this.#correctionTimers, id, correctionSpreadMs, () => {
         this.#reconcile(id, state).catch(() => this.catchUp());
@@ -146,7 +146,7 @@ export class RouteSync implements AsyncDisposable {
   }
 
   /**
-   * Adopts newer states from the store and sends newer local states.
+   * Adopts newer states from the store, and sends local states that are newer.
    *
    * @throws SharedUnavailable
    */
@@ -162,7 +162,7 @@ export class RouteSync implements AsyncDisposable {
   }
 }
 
-/** Runs the work once at a random time within `spreadMs`, even if it is scheduled again meanwhile. */
+/** Runs the work once, at a random time within `spreadMs`, even if it is scheduled again before that. */
 function scheduleOnce(timers: Map<string, NodeJS.Timeout>, id: string, spreadMs: number, work: () => void): void {
   if (timers.has(id)) return;
   const run = () => {

@@ -55,7 +55,7 @@ export const routesCommand = (routes: OperatorResource<ListedRoute>): Command =>
 async function storeResetFor(host: Host, route: string): Promise<void> {
   const routeIds = listRouteIds(host);
   if (!routeIds.includes(route)) throw new CommandFailed(`Route "${route}" not found. Routes: ${routeIds.join(', ')}`);
-  // While Redis is down, running instances remember the reset and store it afterwards.
+  // If Redis is down, running instances remember the reset and store it later.
   if (host.shared.kind === 'redis') await storeReset(host.shared, route, host.now()).catch(() => undefined);
 }
 
@@ -67,7 +67,7 @@ async function requestRoutes(host: Host, url: string | undefined) {
   throw new CommandFailed('The gateway reports no routes. Check that its pipeline has the stage upstream.');
 }
 
-/** Explains "closed", which does not sound like the healthy state. */
+/** Explains "closed", which does not sound healthy. */
 const legend = [
   'closed: requests are sent; open: the route is skipped until the time shown; half_open: one request tries it;',
   'no_model: the upstream does not have the model, so its other routes are asked first',

@@ -3,7 +3,7 @@ import { readRouteStatus, type RouteStatus } from '#core/gateway/model-call/rout
 import { defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
 
-/** Defines the list of routes as seen by this process; `daypass routes` asks the running gateway. */
+/** Defines the list of routes as this process sees them; `daypass routes` asks the running gateway. */
 export const routesResource = (reports: StatusReports) =>
   defineResource({
     name: 'route',
@@ -20,13 +20,13 @@ export const routesResource = (reports: StatusReports) =>
     }),
     none: 'No routes.',
     list: (host) => Promise.resolve({ entries: [...readRouteStatus(reports, host).values()].map(describeRoute) }),
-    // JSON output is a plain list until 0.7.
+    // The JSON output stays a plain list until 0.7.
     write: ({ entries }) => entries,
   });
 
 export type ListedRoute = ReturnType<typeof describeRoute>;
 
-/** Describes a route with all members; those without a value are null. */
+/** Returns a route with all properties; those without a value are null. */
 export function describeRoute({ route, state, ...status }: RouteStatus) {
   return { route, state, open_since: null, keys_cooling_down: 0, keys_closed: 0, ...status };
 }

@@ -4,7 +4,7 @@ import { storeLatest } from './evidence.ts';
 import type { Requester } from './requester.ts';
 
 const pauseRangeMs = { min: 30_000, max: 600_000 };
-/** Failures of a conversation, or failing conversations of an account, after which the route is tried last. */
+/** After this many failures of a conversation, or failing conversations of an account, the route is tried last for it. */
 const pauseThreshold = 2;
 
 interface Setback {
@@ -15,8 +15,8 @@ interface Setback {
 }
 
 /**
- * Conversations and accounts for which this route is temporarily tried last because it failed them. A single conversation never opens the
- * breaker, but it should not try the same dead route first on each turn. An entry is removed when the route serves its conversation or
+ * Conversations and accounts for which this route is tried last for a while, because it failed them. A single conversation never opens the
+ * breaker, but it should not start with the same dead route on each turn. An entry is removed when the route serves its conversation or
  * account. Times are monotonic ms.
  */
 export class Setbacks {
@@ -55,7 +55,7 @@ export class Setbacks {
     return now < (this.#entries.get(key)?.pausedUntil ?? 0);
   }
 
-  /** Returns the entry as the latest, or a new entry if the last failure is old. */
+  /** Returns the entry as the latest one, or a new entry if the last failure was long ago. */
   #updateEntry(key: string, now: number): Setback {
     const existing = this.#entries.get(key);
     const isRecent =
@@ -68,7 +68,7 @@ export class Setbacks {
 }
 
 /**
- * Starts a pause after `pauseThreshold` failures, or after any failure once there was a pause.
+ * Starts a pause after `pauseThreshold` failures or, if there has been a pause, after any failure.
  *
  * @returns false if no pause started
  */

@@ -1,6 +1,6 @@
 const sliceCount = 6;
 
-/** Counts over a sliding window that is divided into slices. Times are ms. */
+/** Counts over a sliding window, which is divided into slices. Times are ms. */
 export class SlidingSlices<Counts> {
   readonly #options: { readonly window: number };
   readonly #createCounts: () => Counts;

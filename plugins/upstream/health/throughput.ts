@@ -1,13 +1,13 @@
 const minSamples = 20;
-/** A route is slow if it takes `slowFactor` times longer than usual, and at least `minSlowMs`. */
+/** A route is slow if it takes `slowFactor` times as long as usual, and at least `minSlowMs`. */
 const slowFactor = 10;
 const minSlowMs = 2_000;
 const minTokens = 50;
-/** A response that streams in less time was generated earlier and buffered, so its streaming time is not a measurement. */
+/** A response that streams faster than this was generated earlier and buffered, so its streaming time measures nothing. */
 const burstMs = 500;
 /**
- * Upper bound of the usual rate in tokens per second. Non-streaming responses, cached responses and hidden reasoning seem to arrive at
- * thousands per second. Any response of a healthy route reaches a tenth of this bound.
+ * The usual rate is capped at this many tokens per second, because non-streaming responses, cached responses and hidden reasoning seem to
+ * arrive at thousands per second. Any healthy route reaches a tenth of it.
  */
 const maxUsualRate = 200;
 
@@ -15,7 +15,7 @@ const maxUsualRate = 200;
 export interface Timing {
   readonly firstContentMs: number; // since the request was sent
   readonly durationMs: number; // from sending the request to the end of the response
-  /** Output tokens; undefined if they do not measure the route. */
+  /** Output tokens; undefined if they say nothing about the route. */
   readonly tokens: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface TypicalThroughput {
   readonly rate: number; // tokens per second, moving average; 0 before the first
 }
 
-/** Usual speed of a route. A route that responds ten times slower than usual counts as failing. */
+/** Usual speed of a route. A route that responds ten times more slowly than usual counts as failing. */
 export class Throughput {
   #samples = 0;
   #firstContent = 0; // ms, moving average
@@ -35,7 +35,7 @@ export class Throughput {
   /**
    * Records a complete response.
    *
-   * @returns reason why this response was slow for the route; undefined if it was not
+   * @returns why this response was slow for the route; undefined if it was not
    */
   recordTiming(timing: Timing): string | undefined {
     const reason = this.#samples < minSamples ? undefined : this.#describeSlowness(timing);
@@ -50,7 +50,7 @@ export class Throughput {
     return { samples: this.#samples, firstContent: this.#firstContent, rate: this.#rate };
   }
 
-  /** Adopts the measurements of another instance while this one has too few. */
+  /** Adopts the measurements of another instance as long as this one has too few. */
   adopt({ samples, firstContent, rate }: TypicalThroughput): void {
     if (this.#samples >= minSamples || samples < minSamples) return;
     this.#samples = samples;
@@ -71,7 +71,7 @@ export class Throughput {
     const weight = this.#samples <= minSamples ? 1 / this.#samples : 1 / minSamples;
     this.#firstContent += (timing.firstContentMs - this.#firstContent) * weight;
     const isBurst = computeStreamingMs(timing) < burstMs;
-    // The tokens of a burst were generated in at most the whole duration, which gives a lower bound of the rate.
+    // A burst was generated in at most the whole duration, so this is a lower bound of the rate.
     const rate = computeTokenRate(timing, isBurst ? timing.durationMs : computeStreamingMs(timing));
     if (rate !== undefined) this.#rate += (Math.min(maxUsualRate, rate) - this.#rate) * (this.#rate === 0 ? 1 : weight);
   }
@@ -81,7 +81,7 @@ function computeStreamingMs({ firstContentMs, durationMs }: Timing): number {
   return durationMs - firstContentMs;
 }
 
-/** Returns the tokens per second; undefined for responses too short to measure. */
+/** Returns the tokens per second, or undefined for responses too short to measure. */
 function computeTokenRate({ tokens }: Timing, elapsedMs: number): number | undefined {
   return tokens === undefined || tokens < minTokens ? undefined : (tokens * 1000) / Math.max(burstMs, elapsedMs);
 }

@@ -11,12 +11,12 @@ import { selectFinalError } from './final-error.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
 
-/** A route whose breaker admits a request. */
+/** A route whose breaker has admitted a request. */
 export interface AdmittedRoute {
   readonly route: Route;
   readonly keys: KeyPool;
   readonly admission: Admission;
-  /** Slot of an upstream that declares a capacity. */
+  /** Set if the upstream declares a capacity. */
   readonly slot?: Slot | undefined;
 }
 
@@ -28,13 +28,13 @@ export interface FailedRoute {
 
 type AdmissionParts = Pick<RelayParts, 'health' | 'getKeyPool' | 'monotonic'>;
 
-/** Decides which routes a request may use, by breakers, keys and the retry budget. Records why the other routes are not used. */
+/** Decides which routes a request may use, by breakers, keys and the retry budget. Records why the others are not used. */
 export class RouteAdmission {
   readonly #parts: AdmissionParts;
   readonly #allowance: Allowance;
   readonly #requester: Requester;
   readonly #skippedRoutes: Route[] = [];
-  /** Faults of routes that were not tried because all their keys are throttled or no slot became free. */
+  /** Faults of routes that were not tried, because all their keys are throttled or no slot became free. */
   readonly #throttlingFaults: Fault[] = [];
   #isOverBudget = false;
 
@@ -59,7 +59,7 @@ export class RouteAdmission {
     return this.#parts.health.msUntilAdmission([route], this.#requester) > 0;
   }
 
-  /** Returns the fault if all keys of the route are throttled. */
+  /** Returns the route's fault if all its keys are throttled. */
   findThrottling(route: Route): Fault | undefined {
     return findThrottling(this.#parts, route);
   }
@@ -90,7 +90,10 @@ export class RouteAdmission {
     return whenSettled(admission, (claimedAdmission) => this.#chargeRetry(route, claimedAdmission, isHealthy));
   }
 
-  /** Charges the retry budget, except for a healthy route, so that no request is lost if a route with hundreds of requests fails. */
+  /**
+   * Takes a retry from the budget unless the route is healthy, so that no request is lost if a route fails with hundreds of requests in
+   * flight.
+   */
   #chargeRetry(route: Route, admission: Admission | undefined, isHealthy: boolean): AdmittedRoute | undefined {
     if (admission === undefined) {
       this.#skippedRoutes.push(route);
@@ -127,7 +130,7 @@ export class RouteAdmission {
 }
 
 /**
- * Creates the fault of a route whose keys are all throttled, without a request to it; undefined while it has another key.
+ * Creates the fault of a route whose keys are all throttled, without sending a request; undefined while it has another key.
  *
  * @param last fault with which the last key was throttled
  */

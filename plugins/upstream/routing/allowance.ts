@@ -5,7 +5,7 @@ interface AllowanceLimits {
   readonly deadline: number; // seconds
 }
 
-/** Budget of one request: the number of attempts, the time, and the retries shared by all requests. */
+/** What one request may use: a number of attempts, some time, and retries from the budget that all requests share. */
 export class Allowance {
   readonly #limits: AllowanceLimits;
   readonly #budget: RetryBudget;
@@ -20,12 +20,11 @@ export class Allowance {
     this.#exchange = exchange;
   }
 
-  /** Number of attempts made so far. */
   get attempts(): number {
     return this.#attempts;
   }
 
-  /** False if the attempts or the time are used up. */
+  /** False once the attempts or the time are used up. */
   get hasAttempts(): boolean {
     return this.#attempts < this.#limits.maxAttempts && this.remainingSeconds > 0;
   }
@@ -35,13 +34,14 @@ export class Allowance {
     return this.#attempts === this.#limits.maxAttempts - 1;
   }
 
-  /** Seconds until the deadline of the request, without the time in which the clock was stopped. */
+  /** Seconds until the request's deadline, not counting the time in which the clock was stopped. */
   get remainingSeconds(): number {
     return this.#limits.deadline - (this.#exchange.elapsed - this.#stoppedTotalMs) / 1000;
   }
 
   /**
-   * Returns the seconds for an attempt that leaves time for another route: the reserve, but at most half of the remaining time.
+   * Returns how long an attempt may take if it has to leave time for another route: the remaining time less the reserve, but at least half
+   * of it.
    *
    * @param reserve seconds
    */
@@ -54,30 +54,29 @@ export class Allowance {
     this.#attempts++;
   }
 
-  /** Takes permission for an attempt. The first attempt is free; further attempts take a retry from the shared budget. */
+  /** Takes permission for an attempt. The first is free; further attempts take a retry from the shared budget. */
   takeAttempt(): boolean {
     return this.#attempts === 0 || this.#budget.takeRetry();
   }
 
-  /** Stops counting time until `startClock`, while the reply is sent or the request waits for a slot. */
+  /** Stops counting time until `startClock`: while the reply is sent, or the request waits for a slot. */
   stopClock(): void {
     this.#stoppedAt = this.#exchange.elapsed;
   }
 
-  /** Counts time again after `stopClock`. */
   startClock(): void {
     this.#stoppedTotalMs += this.#exchange.elapsed - this.#stoppedAt;
   }
 }
 
-const maxSavedRetries = 20; // available from the start, so that a gateway with little traffic can fail over
+const maxSavedRetries = 20; // also there at the start, so that a gateway with little traffic can fail over
 
 /**
- * Limits the load added by failover, because three attempts per request make it worse if all routes fail. Each request earns a fraction of
- * a retry. A retry costs 1 unless it goes to a healthy route.
+ * Limits the load that failover adds: three attempts per request make things worse if all routes fail. Each request earns a fraction of a
+ * retry. A retry costs 1 unless it goes to a healthy route.
  */
 export class RetryBudget {
-  /** Number of retries that a request earns, such as 0.1. */
+  /** How many retries a request earns, such as 0.1. */
   retriesPerRequest: number;
   #remainingRetries = maxSavedRetries;
 
@@ -85,7 +84,6 @@ export class RetryBudget {
     this.retriesPerRequest = retriesPerRequest;
   }
 
-  /** Credits a request. */
   creditRequest(): void {
     this.#remainingRetries = Math.min(maxSavedRetries, this.#remainingRetries + this.retriesPerRequest);
   }
@@ -93,7 +91,7 @@ export class RetryBudget {
   /**
    * Takes one retry.
    *
-   * @returns false if no retry is left
+   * @returns false if none is left
    */
   takeRetry(): boolean {
     if (this.#remainingRetries < 1) return false;

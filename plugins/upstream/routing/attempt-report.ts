@@ -15,7 +15,7 @@ interface AttemptSettings {
   readonly requester: Requester;
 }
 
-/** Reports one attempt to the request record, the key and the route's health. The attempt starts with construction. */
+/** Reports one attempt to the request record, the key and the route's health. Creating it starts the attempt. */
 export class AttemptReport {
   readonly #parts: Pick<RelayParts, 'health' | 'log' | 'monotonic'>;
   readonly #exchange: Exchange;
@@ -53,7 +53,7 @@ export class AttemptReport {
    *
    * @param fault undefined if the attempt served the request
    * @param status status of the upstream's response
-   * @param measurement undefined if the durations do not measure the route; `tokens` is set if they measure the throughput
+   * @param measurement undefined if the durations do not measure the route; `tokens` is set if they measure its throughput
    */
   end(
     fault: Fault | undefined,
@@ -87,7 +87,7 @@ export class AttemptReport {
     else health.recordFailure(route, admission, createRouteFailure(fault, requester));
   }
 
-  /** Records a rejected key. Logs each cooldown, because only the operator can fix the key. */
+  /** Records that the key was rejected. Each cooldown is logged, because only the operator can fix the key. */
   #reportRejectedKey(fault: Fault): void {
     const { log, monotonic } = this.#parts;
     const { route, keys } = this.#admitted;
@@ -120,7 +120,7 @@ export class AttemptReport {
     });
   }
 
-  /** Describes a fault for the record. Customers can read it, so hosts and addresses in system error messages are removed. */
+  /** Describes a fault for the record. Customers can read it, so hosts and addresses are removed from system error messages. */
   #describeForRecord(fault: Fault): string {
     const text = describeFault(fault);
     return removeSecrets(text, text.length, listSecrets(this.#admitted.route.upstream));

@@ -10,7 +10,7 @@ import { moveMatchingFirst, moveToFront, orderRoutes, type RemainingRoutes, sele
 import type { SessionLease } from './sessions.ts';
 import { SlotSearch } from './slot-search.ts';
 
-/** Selects the routes of a model for a request: their order, their admission and the wait for slots. */
+/** Selects the routes of a model for a request: in which order they are tried, whether they are admitted, and the wait for slots. */
 export class Candidates {
   readonly #allowance: Allowance;
   readonly #admission: RouteAdmission;
@@ -36,7 +36,7 @@ export class Candidates {
     this.#search = slotRequest && new SlotSearch(slotRequest, this.#remaining, this.#admission, allowance);
   }
 
-  /** True if no untried route remains. */
+  /** True if no untried route is left. */
   get isEmpty(): boolean {
     return this.#remaining.routes.length === 0;
   }
@@ -57,7 +57,7 @@ export class Candidates {
     while (this.#allowance.hasAttempts) {
       const route = this.#remaining.routes.shift();
       if (route === undefined) return undefined;
-      // Checked as late as possible, because most requests need one route and the check may require a translation.
+      // Checked as late as possible, because most requests need only one route and the check may require a translation.
       if (!calls.canServe(route)) continue;
       const admitted = this.#admission.admit(route);
       if (admitted instanceof Promise) return admitted.then((claimedRoute) => claimedRoute ?? this.takeNext(calls));
@@ -66,7 +66,7 @@ export class Candidates {
     return undefined;
   }
 
-  /** Moves routes that support the whole request to the front, once. The calls of the first attempt determine them. */
+  /** Moves routes that support the whole request to the front. Done once, with the calls of the first attempt. */
   #orderByCalls(calls: RouteCalls): void {
     if (this.#isOrdered) return;
     this.#isOrdered = true;
@@ -78,7 +78,7 @@ export class Candidates {
     if (this.#search?.canWaitFor(route) === true) this.putBack(route);
   }
 
-  /** Adds a route that was stopped because another route served. It did not fail and may continue a truncated reply. */
+  /** Returns a route that was stopped because another one served. It did not fail, and may continue a truncated reply. */
   putBack(route: Route): void {
     this.#remaining.routes.push(route);
   }
@@ -86,7 +86,7 @@ export class Candidates {
   /**
    * Keeps only the routes with a larger context window than this one.
    *
-   * @param window context window of the route in tokens, as reported by its upstream
+   * @param window the route's context window in tokens, as its upstream reported it
    */
   keepWiderThan(route: Route, window: number | undefined): void {
     this.#remaining.routes = selectWider({ maxInputTokens: route.maxInputTokens ?? window }, this.#remaining.routes);

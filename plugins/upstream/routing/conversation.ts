@@ -7,15 +7,15 @@ import type { Requester } from '../health/requester.ts';
 const digestCharacters = 16; // 96 bits
 const digests = new Map<string, string>();
 
-/** Returns the session id sent by the client, unique across accounts; undefined without one. */
+/** Returns the session id that the client sent, made unique across accounts; undefined if it sent none. */
 export function readAccountSession(exchange: Exchange): string | undefined {
   const { session } = exchange.get(adapter);
   return session === undefined ? undefined : `${getAccountId(exchange)}/${session}`;
 }
 
 /**
- * Returns an id for the conversation of a request. Without a session id of the client, the opening identifies the conversation, because
- * clients send the whole conversation with each turn and only its start stays constant.
+ * Returns an id for the conversation that a request belongs to. If the client sends no session id, its opening identifies it: clients send
+ * the whole conversation with each turn, and only its start stays the same.
  */
 function identifyConversation(exchange: Exchange): string {
   return (
@@ -25,8 +25,8 @@ function identifyConversation(exchange: Exchange): string {
 }
 
 /**
- * Account and conversation of a request, each computed on first use. This is a class because V8 keeps the getter of an object literal, and
- * with it the exchange, in memory until the next full collection.
+ * Account and conversation of a request, each computed on first use. It is a class because V8 keeps the getters of an object literal, and
+ * with them the exchange, in memory until the next full collection.
  */
 export class ExchangeRequester implements Requester {
   readonly #exchange: Exchange;
@@ -46,7 +46,7 @@ export class ExchangeRequester implements Requester {
   }
 }
 
-/** Returns the same string object for the same account, because maps have to hash every new string object. */
+/** Returns the same string object each time for an account, because maps have to hash every new string object. */
 function digestAccount(account: string): string {
   let digest = digests.get(account);
   if (digest === undefined) {
@@ -57,7 +57,7 @@ function digestAccount(account: string): string {
   return digest;
 }
 
-/** Returns the account id; empty for requests without an account. */
+/** Returns the account id, or '' for requests without an account. */
 export function getAccountId(exchange: Exchange): string {
   return exchange.find(principal)?.accountId ?? '';
 }

@@ -8,10 +8,10 @@ import type { RouteReply } from './route-attempts.ts';
 
 /**
  * Sends the headers of a stream early if the reply is slow, so that clients and proxies do not time out. The host then sends keep-alives,
- * the first one immediately. Routes can still fail over, because no content was sent, but errors now arrive inside the stream.
+ * the first one right away. Routes can still fail over, because no content has been sent, but errors now arrive inside the stream.
  *
- * @param delaySeconds time after which the headers are sent
- * @param readHeaders returns further headers to send early
+ * @param delaySeconds the headers are sent after this time
+ * @param readHeaders returns more headers to send early
  */
 export async function sendHeadersEarly(
   pendingReply: Promise<Reply>,
@@ -44,7 +44,7 @@ function openPendingReply(pendingReply: Promise<Reply>, caller: Caller, extraHea
 }
 
 /**
- * Joins the replies of several routes into one streamed reply. Each reply continues where the previous one was truncated.
+ * Joins the replies of several routes into one streamed reply. Each continues where the previous one was truncated.
  *
  * @param resume requests the continuation of an interrupted reply; resolves with undefined if no route continues it
  */
@@ -66,6 +66,6 @@ export function joinReplies(
     }
   }
   const body = createReplyStream(read(), () => discard(current.reply));
-  // A final error is rendered by the first reader, because the client reads all parts as one reply.
+  // The first reader renders a final error, because the client reads all parts as one reply.
   return { ...first.reply, body };
 }

@@ -2,7 +2,10 @@ import type { Delivery } from '#core/gateway/facts.ts';
 import { formatNotes, resumedNote } from '#core/gateway/model-call/notes-header.ts';
 import type { Reply, Trailers } from '#core/gateway/pipeline/reply.ts';
 
-/** Notes about dropped parts of request and reply. Adds them to the record, to a header and, after a continuation, to a trailer. */
+/**
+ * Notes about parts of the request or reply that were dropped. Adds them to the record, to a header and, after a continuation, to a
+ * trailer.
+ */
 export class DeliveryNotes {
   readonly #delivery: Delivery;
   readonly #header: string;
@@ -24,7 +27,7 @@ export class DeliveryNotes {
     return { ...reply, headers: { ...reply.headers, [this.#header]: formatNotes(notes) } };
   }
 
-  /** Notes that another route continues the reply after the headers were sent. */
+  /** Notes that another route continues a reply whose headers were already sent. */
   addContinuation(notes: readonly string[]): void {
     this.add([resumedNote, ...notes]);
   }

@@ -1,7 +1,7 @@
 import type { Logger } from '#core/platform/logger.ts';
 import { type Fault, faultEffects, describeFault } from '../attempt/fault.ts';
 
-const logIntervalMs = 60_000; // between two lines about a route
+const logIntervalMs = 60_000; // between two lines about the same route
 
 interface LoggedRoute {
   readonly loggedAt: number; // ms, monotonic
@@ -9,8 +9,8 @@ interface LoggedRoute {
 }
 
 /**
- * Logs the first failure of a route, so that a failover is visible before a breaker opens. After that, logs at most one line a minute with
- * the number of failures in between. Rejected keys and unknown models are logged elsewhere.
+ * Logs a route's first failure, so that a failover is visible before a breaker opens. After that, at most one line a minute, with the
+ * number of failures since the last. Rejected keys and unknown models are logged elsewhere.
  */
 export class FailureLog {
   readonly #routes = new Map<string, LoggedRoute>();
@@ -24,7 +24,7 @@ export class FailureLog {
   /**
    * Logs a failure, unless the route's last line is too recent.
    *
-   * @param effect consequence, such as `asking openai/gpt-6-sol`
+   * @param effect what happens next, such as `asking openai/gpt-6-sol`
    * @param requestId id of the request that failed
    */
   logFailure(log: Logger, route: string, fault: Fault, effect: string, requestId: string): void {

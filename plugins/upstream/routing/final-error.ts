@@ -20,7 +20,7 @@ function isUnsupported(kind: FaultKind): boolean {
   return kind === 'unsupported' || kind === 'setup';
 }
 
-/** Returns the error if no tried route can ever serve the request. Errors of the request take precedence over errors of the configuration. */
+/** Returns the error if no tried route can ever serve the request. Errors in the request come before errors in the configuration. */
 function findUnsupportedError(faults: readonly Fault[]): GatewayError | undefined {
   if (!faults.every(({ kind }) => isUnsupported(kind) || kind === 'no_model')) return undefined;
   return (faults.find(({ kind }) => kind === 'unsupported') ?? faults.find(({ kind }) => kind === 'setup'))?.error;
@@ -29,7 +29,7 @@ function findUnsupportedError(faults: readonly Fault[]): GatewayError | undefine
 function summarizeFailures(faults: readonly Fault[], waitMs: number | undefined): GatewayError {
   const last = faults.at(-1);
   if (last === undefined) return createUnavailableError(waitMs);
-  // Takes precedence even if routes with a larger window failed, because a shorter request would have been served.
+  // Comes first even if routes with a larger window failed, because a shorter request would have been served.
   const overflowFault = faults.find(({ kind }) => kind === 'overflow');
   if (overflowFault !== undefined) return overflowFault.error;
   // The route is not at fault and may serve the next request.
@@ -42,12 +42,12 @@ function summarizeFailures(faults: readonly Fault[], waitMs: number | undefined)
   if (shortestThrottling !== undefined && throttledFaults.length === faults.length) return shortestThrottling.error;
   const keyFault = faults.find(({ kind }) => kind === 'key');
   if (keyFault === undefined) return last.error;
-  // A retry helps as long as anything other than the rejected keys can serve.
+  // A retry helps as long as anything but the rejected keys can serve.
   if (shortestThrottling !== undefined) return shortestThrottling.error;
   return waitMs === undefined ? keyFault.error : createUnavailableError(waitMs);
 }
 
-/** Returns the error with the shortest wait of any route, if the error contains a wait. */
+/** Replaces the wait in the error, if it has one, by the shortest wait of any route. */
 function useShortestWait(error: GatewayError, faults: readonly Fault[], waitMs: number | undefined): GatewayError {
   const { code, message, details } = error;
   if (details.retryAfter === undefined) return error;
@@ -64,7 +64,7 @@ function createUnavailableError(waitMs: number | undefined): GatewayError {
   );
 }
 
-/** Returns the seconds until the route may serve, as reported by its fault. */
+/** Returns the seconds until the route may serve, according to its fault. */
 export function getWaitSeconds({ error }: Fault): number {
   return error.details.retryAfter ?? 0;
 }

@@ -1,13 +1,15 @@
 import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import type { ConnectingAttempt } from '../connections/connect-queue.ts';
 
-/** Decides when another route is also tried: if the current route sends no content for `hedge_after`, or if its connection opens slowly. */
+/**
+ * Decides when another route is tried as well: if the current one sends no content for `hedge_after`, or if its connection is slow to open.
+ */
 export class HedgeTimer {
   readonly #hedgeAfterMs: number;
-  #startedAt = Infinity; // `performance.now()` ms; when the route was tried
+  #startedAt = Infinity; // when the route was tried; `performance.now()` ms
   #connectingAttempt: ConnectingAttempt | undefined;
 
-  /** @param hedgeAfter seconds; omitted if no route is hedged by time */
+  /** @param hedgeAfter seconds; omitted if time alone never hedges a route */
   constructor(hedgeAfter: number = Infinity) {
     this.#hedgeAfterMs = hedgeAfter * 1000;
   }
@@ -22,7 +24,7 @@ export class HedgeTimer {
     this.#connectingAttempt = attempt;
   }
 
-  /** Resolves with the result of the first attempt to settle, or once per route with `late` when another route should be tried. */
+  /** Resolves with the result of the first attempt to settle or, once per route, with `late` when another route should be tried. */
   race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     const [attempt] = running;
     return attempt !== undefined && running.length === 1 && this.#remainingMs === Infinity
@@ -34,7 +36,7 @@ export class HedgeTimer {
     for (;;) {
       const result = await waitForFirst(running, this.#remainingMs);
       if (result !== notSettled) return result;
-      // The connection may have opened meanwhile.
+      // The connection may have opened in the meantime.
       if (this.#remainingMs > 0) continue;
       this.#startedAt = Infinity;
       this.#connectingAttempt = undefined;

@@ -12,7 +12,7 @@ interface PooledKey {
   rejections: number;
   /** By upstream model, because vendors limit models separately. */
   readonly throttles: Map<string, Throttle>;
-  /** Value of the pool's use counter at this key's last use. */
+  /** The pool's use counter when this key was last used. */
   lastUse: number;
 }
 
@@ -29,8 +29,8 @@ const throttleMemoryMs = 3_600_000;
 
 /**
  * API keys of one upstream. A session keeps its key, because vendors cache prompts per account. Other requests rotate through the keys that
- * were never throttled, or else use the key that was throttled longest ago. A throttled key cools down for that model, a rejected key for
- * all models.
+ * were never throttled; if there are none, they use the key that was throttled longest ago. A throttled key cools down for that model, a
+ * rejected one for all models.
  */
 export class KeyPool {
   readonly #keys: readonly PooledKey[];
@@ -38,7 +38,7 @@ export class KeyPool {
   #useCount = 0;
 
   /**
-   * @param existingKeys keys from before a reload; replaced in place by the keys of this pool
+   * @param existingKeys keys from before a reload, which this pool replaces in place
    * @param closures closures of all keys; missing in trials, which neither close nor open keys
    */
   constructor(upstream: Upstream, existingKeys: PooledKeys = new Map(), closures?: KeyClosures) {
@@ -54,7 +54,7 @@ export class KeyPool {
     this.#useCount = Math.max(...this.#keys.map(({ lastUse }) => lastUse));
   }
 
-  /** Creates a pool for trials. It skips closed keys and does not close, open or cool down keys of this pool. */
+  /** Creates a pool for trials. It skips closed keys, and never closes, opens or cools down keys of this pool. */
   copyForTrial(upstream: Upstream): KeyPool {
     return new KeyPool(upstream, new Map(this.#keys.map(({ value, closure }) => [value, createKey(value, closure)])));
   }
@@ -64,13 +64,13 @@ export class KeyPool {
     return this.#keys.length;
   }
 
-  /** Returns the position of the key, counted from 1, which identifies it in messages. */
+  /** Returns the position of the key, counted from 1, which stands for it in messages. */
   getPosition(value: string): number {
     return this.#keys.findIndex((key) => key.value === value) + 1;
   }
 
   /**
-   * Picks an available key, or else the key that becomes available first.
+   * Picks an available key, or the one that becomes available first.
    *
    * @param session session whose requests share a prompt cache
    * @param preferred key with that cache, if known
@@ -89,7 +89,7 @@ export class KeyPool {
   }
 
   /**
-   * Returns the ms until the first throttled key is available again. Undefined if a key is available or all keys were rejected, because the
+   * Returns the ms until the first throttled key is available again. Undefined if a key is available or all were rejected, because the
    * upstream may accept a rejected key at any time, for example once a bill is paid.
    */
   computeThrottledMs(now: number, model: string): number | undefined {
@@ -100,7 +100,7 @@ export class KeyPool {
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
-  /** Counts the keys that are cooling down for this model or, by default, for any model. */
+  /** Counts the keys that are cooling down for this model or, without one, for any model. */
   countCoolingDown(now: number, model?: string): number {
     let count = 0;
     for (const key of this.#keys) {
@@ -115,13 +115,13 @@ export class KeyPool {
     return this.#keys.filter(({ rejectedUntil }) => rejectedUntil > now).length;
   }
 
-  /** Counts the keys closed by their vendor. */
+  /** Counts the keys that their vendor has closed. */
   countClosed(now: number): number {
     return this.#keys.filter(({ closure }) => closure.until > now).length;
   }
 
   /**
-   * Records that the vendor closed the key.
+   * Records that the vendor has closed the key.
    *
    * @returns false if the key should cool down instead
    */
@@ -133,7 +133,7 @@ export class KeyPool {
   /**
    * Records that the upstream throttled the key for a model.
    *
-   * @param until end of the throttling, in monotonic ms
+   * @param until when the throttling ends, in monotonic ms
    */
   recordThrottling(value: string, model: string, now: number, until: number): void {
     const key = this.#findKey(value);
@@ -145,7 +145,7 @@ export class KeyPool {
   /**
    * Records that the upstream rejected the key, for example because it is out of credit.
    *
-   * @returns seconds of the cooldown; 0 if the key is already cooling down, because rejections of requests in flight do not extend it
+   * @returns seconds of the cooldown; 0 if the key is already cooling down, because requests in flight do not extend it
    */
   recordRejection(value: string, now: number): number {
     const key = this.#findKey(value);
@@ -196,7 +196,7 @@ function getCooldownEnd({ rejectedUntil, closure, throttles }: PooledKey, model:
   return Math.max(rejectedUntil, closure.until, throttles.get(model)?.until ?? 0);
 }
 
-/** Returns the time of the last throttling; 0 without one in the last hour. */
+/** Returns when the key was last throttled, or 0 if not within the last hour. */
 function getLastThrottling({ throttles }: PooledKey, model: string, now: number): number {
   const throttledAt = throttles.get(model)?.throttledAt ?? 0;
   return now - throttledAt < throttleMemoryMs ? throttledAt : 0;

@@ -9,13 +9,13 @@ import type { HedgeTimer } from './hedge-timer.ts';
 import type { RelayParts } from './relay-parts.ts';
 import type { SessionLease } from './sessions.ts';
 
-/** State shared by all attempts of one request. */
+/** What all attempts of one request share. */
 export interface RelayContext {
   readonly parts: RelayParts;
   readonly exchange: Exchange;
   readonly adapter: Adapter;
   readonly requester: Requester;
-  /** Session of a conversation's turn; undefined if there is no choice of routes or keys. */
+  /** Session that this turn of a conversation belongs to; undefined if there is only one route and key to choose. */
   readonly lease: SessionLease | undefined;
   readonly delivery: Delivery;
   readonly notes: DeliveryNotes;

@@ -12,13 +12,12 @@ import type { KeyPool } from './key-pool.ts';
 import type { RouteHeaders } from './route-headers.ts';
 import type { CallSessions } from './sessions.ts';
 
-/** Limits for routes without limits of their own. Times are seconds. */
+/** Limits for routes that have none of their own. Times are seconds. */
 export interface RelayOptions extends AttemptLimits {
   readonly maxAttempts: number;
   readonly connectTimeout: number;
 }
 
-/** Methods of `RouteHealth` that a relay calls. */
 export type HealthReports = Pick<
   RouteHealth,
   | 'admit'
@@ -33,7 +32,7 @@ export type HealthReports = Pick<
   | 'msUntilAdmission'
 >;
 
-/** Dependencies of every relay of a stage. */
+/** What every relay of a stage needs. */
 export interface RelayParts {
   readonly options: RelayOptions;
   readonly connections: Connections;
@@ -55,7 +54,7 @@ export interface RelayParts {
   /** Share of traces to record, for upstreams that continue traces; default: 0. */
   readonly traceSample?: number;
   getKeyPool(route: Route): KeyPool;
-  /** Tokens of an upstream with cloud credentials; missing if no upstream uses cloud credentials. */
+  /** Returns the tokens of an upstream with cloud credentials; missing if no upstream has any. */
   getTokenSource?(route: Route): TokenSource;
   now(): number; // epoch ms
   monotonic(): number; // ms; for cooldowns

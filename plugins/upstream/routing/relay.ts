@@ -24,20 +24,20 @@ interface RouteResult {
   readonly result: RouteReply | Fault;
 }
 
-type OrderedFailure = FailedRoute & { readonly attemptsBefore: number }; // number of attempts before it
+type OrderedFailure = FailedRoute & { readonly attemptsBefore: number }; // attempts made before this one
 
 /**
  * Gets the reply for an exchange from the routes of its model. Each attempt starts from the client's unmodified request.
  *
  * 1. Failover: routes are tried one after another until one serves, the request itself is at fault, or the allowance is used up.
- * 2. Hedging: when the hedge timer fires, the next route is also tried. The first route with content serves; the other is stopped.
+ * 2. Hedging: when the hedge timer fires, the next route is tried as well. The first route with content serves; the other is stopped.
  * 3. Resuming: if the model allows it, the next route continues a truncated text within the same reply.
  */
 export class Relay {
   readonly #context: RelayContext;
   #calls: RouteCalls;
   readonly #runningAttempts = new Map<RouteAttempts, Promise<RouteResult>>();
-  /** Includes the serving route, whose stream is stopped when the exchange ends. */
+  /** Includes the route that serves, whose stream is stopped when the exchange ends. */
   readonly #startedAttempts = new Set<RouteAttempts>();
   #isOver = false;
   readonly #slotRequest: SlotRequest | undefined;
@@ -68,13 +68,13 @@ export class Relay {
     exchange.set(delivery, record);
   }
 
-  /** Headers that show a waiting client its queue position. */
+  /** Headers that tell a waiting client its position in the queue. */
   get queueHeaders(): Record<string, string> {
     return this.#slotRequest?.headers ?? {};
   }
 
   /**
-   * Gets the reply, with headers about its routes.
+   * Returns the reply, with headers about its routes.
    *
    * @throws GatewayError if no route served the request
    */
@@ -99,7 +99,7 @@ export class Relay {
     return { ...joinReplies(routeReply, (interrupted) => this.#resume(interrupted)), trailers: notes.trailers };
   }
 
-  /** Tries the routes and releases the session if all fail. After success, the session is released when the response ends. */
+  /** Tries the routes, and releases the session if all fail. If one serves, the session is released when the response ends. */
   async #tryRoutesInSession(lease: SessionLease): Promise<RouteReply> {
     lease.acquire();
     try {
@@ -135,7 +135,7 @@ export class Relay {
   async #tryRoutes(): Promise<RouteReply> {
     const { candidates } = this.#context;
     const failed: OrderedFailure[] = [];
-    // A rejection by one route prevents new attempts but does not stop attempts in flight, because other routes may support the request.
+    // If a route rejects the request, no new attempts start, but those in flight go on, because other routes may support the request.
     let refusal: OrderedFailure | undefined;
     const starting = this.#startNext();
     if (starting !== undefined) await starting;
@@ -188,7 +188,7 @@ export class Relay {
     );
   }
 
-  /** Resolves when a route serves or fails, or with `late` when another route should also be tried. */
+  /** Resolves when a route serves or fails, or with `late` when another route should be tried as well. */
   #nextResult(): Promise<RouteResult | 'late'> {
     const running = [...this.#runningAttempts.values()];
     // Two routes cannot continue the same reply.
@@ -219,7 +219,7 @@ export class Relay {
   #stopAll(fault: Fault): void {
     this.#isOver = true;
     const { parts, exchange } = this.#context;
-    // In separate tasks, so that a failure to stop one attempt does not keep the others running.
+    // In separate tasks, so that failing to stop one attempt does not keep the others running.
     for (const attempts of this.#startedAttempts)
       runInBackground(parts.log, 'stopping an attempt', () => attempts.stop(fault), exchange.id);
   }

@@ -26,22 +26,22 @@ export interface RouteReply {
   readonly outcome: { fault: Fault | undefined };
 }
 
-/** Attempts on one route. Uses one key after another as long as the key is at fault. */
+/** Attempts on one route. As long as the key is at fault, they use one key after another. */
 export class RouteAttempts {
   readonly route: Route;
-  /** Number of attempts of the request before this route. */
+  /** Number of attempts that the request made before this route. */
   readonly attemptsBefore: number;
   readonly #context: RelayContext;
   readonly #admitted: AdmittedRoute;
   readonly #calls: RouteCalls;
-  /** Route used to encode requests; has a lower output limit or no reasoning once the upstream has asked for that. */
+  /** The route as used to encode requests: once the upstream has asked for it, with a lower output limit or without reasoning. */
   #encodedRoute: Route;
   #attempt: Attempt | undefined;
-  /** True if the token of the last attempt had served earlier requests; always false for keys. */
+  /** True if earlier requests used the token of the last attempt; always false for keys. */
   #isTokenReused = false;
   #isStopped = false;
 
-  /** @param calls encoders of the request for a reply or a continuation */
+  /** @param calls encode the request, for a reply or a continuation */
   constructor(context: RelayContext, admitted: AdmittedRoute, calls: RouteCalls) {
     this.route = admitted.route;
     this.#encodedRoute = admitted.route;
@@ -59,7 +59,7 @@ export class RouteAttempts {
       isHandedOver = !(result instanceof Fault);
       return result;
     } finally {
-      // The slot of a reply is released when the reply ends.
+      // If a reply was handed over, its slot is released when it ends.
       if (!isHandedOver) this.#releaseSlot(false);
     }
   }
@@ -80,10 +80,11 @@ export class RouteAttempts {
       let result = await this.#tryOnLiveConnection();
       if (result instanceof Fault && this.#adaptToRefusal(result)) result = await this.#tryOnLiveConnection();
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
-      // A token that earlier requests used may have been revoked since, or have ended in a suspend. The next attempt gets a new one.
+      // A token that earlier requests used may have been revoked, or may have expired while the machine was suspended. The next attempt
+      // gets a new one.
       const hasNewToken = this.#isTokenReused && result.kind === 'key';
       const isReady = hasNewToken || this.#admitted.keys.isReady(parts.monotonic(), this.route.model);
-      // If all keys are throttled, the fault reports the wait for the first available key.
+      // If all keys are throttled, the fault says how long until the first one is available.
       if (!isReady || !this.#takeRetry()) return findThrottling(parts, this.route, result) ?? result;
     }
   }
@@ -94,7 +95,7 @@ export class RouteAttempts {
     this.#attempt?.end(fault);
   }
 
-  /** Takes permission for another attempt on this route. The last attempt is reserved for another route, if there is one. */
+  /** Takes permission for another attempt on this route. The last attempt is kept for another route, if there is one. */
   #takeRetry(): boolean {
     const { allowance, candidates } = this.#context;
     if (this.#isStopped || !allowance.hasAttempts) return false;
@@ -102,9 +103,9 @@ export class RouteAttempts {
   }
 
   /**
-   * Lowers the output token limit to the maximum that the upstream reported when it rejected the request. Leaves out reasoning that the
-   * model does not have, if there is no other route, which may have it. The route is then tried once more without a charge to the retry
-   * budget, because it did not fail and no other route is more likely to serve.
+   * Lowers the output token limit to the maximum that the upstream gave when it rejected the request. Leaves out reasoning that the model
+   * lacks, unless another route is left, which may have it. The route is then tried once more without charging the retry budget: it did not
+   * fail, and no other route is more likely to serve.
    *
    * @returns false if the route must not be tried again
    */
@@ -122,7 +123,7 @@ export class RouteAttempts {
 
   /**
    * Tries the route. If the connection had been closed while idle, the route is not at fault and the request is repeated within the same
-   * attempt. After a timeout on a reused connection, and if no other route is left, the route is tried once more on a new connection.
+   * attempt. After a timeout on a reused connection, the route is tried once more on a new one, if no other route is left.
    */
   async #tryOnLiveConnection(): Promise<RouteReply | Fault> {
     this.#context.allowance.countAttempt();
@@ -224,7 +225,7 @@ export class RouteAttempts {
     const { exchange, delivery, adapter } = this.#context;
     if (digests !== undefined) exchange.set(answerDigests, digests);
     const isOtherModel = answeredModel !== undefined && !isSameModel(this.route, answeredModel);
-    // The reader fills in the client's model name if a reply has none.
+    // If a reply has no model name, the reader fills in the client's.
     const isRepaired = isOtherModel && answeredModel === adapter.modelName;
     delivery.answeredModel = isRepaired ? undefined : answeredModel;
     if (answeredModel !== undefined) delivery.isOtherModel = isOtherModel && !isRepaired;

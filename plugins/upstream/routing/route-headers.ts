@@ -6,14 +6,15 @@ import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** What clients see of routes: nothing, positions in the model's list, or names of upstreams and models. */
+/** What clients learn about routes: nothing, their positions in the model's list, or the names of upstreams and models. */
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;
-/** One of `routeExposures`. */
 export type RouteExposure = (typeof routeExposures)[number];
 
 const maxRouteLength = 120;
 
-/** Creates the response headers with the route that served and the routes that were tried: `x-daypass-route` and `x-daypass-attempts`. */
+/**
+ * Creates the response headers `x-daypass-route`, with the route that served, and `x-daypass-attempts`, with the routes that were tried.
+ */
 export class RouteHeaders {
   readonly #exposure: RouteExposure;
   readonly #slug: string;
@@ -51,14 +52,14 @@ export class RouteHeaders {
     };
   }
 
-  /** Formats the route with its status or, without a status or after a 2xx, with the kind of its fault. */
+  /** Returns the route with its status or, after a 2xx or without a status, with the kind of its fault. */
   #describeAttempt(model: Model, { route, status = 0, fault, outcome }: AttemptRecord): string {
     return `${this.#formatRoute(model, route)} ${status >= 300 ? status : (fault ?? outcome)}`;
   }
 
   #formatRoute({ routes }: Model, id: string): string {
     if (this.#exposure === 'numbers') return String(routes.findIndex((route) => route.id === id) + 1);
-    // Replaces characters that a header does not allow, and the list separators.
+    // Replaces characters that a header does not allow, and those that separate the list.
     return id.replace(/[^\x21-\x7e]|[,;]/g, '?').slice(0, maxRouteLength);
   }
 }

@@ -1,8 +1,8 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 
 /**
- * Returns the routes of a model in the order in which a request tries them: by priority, then by weight. Because upstreams cache prompts,
- * requests of one session get the same order, without stored state. Health is not considered.
+ * Returns the routes of a model in the order in which a request tries them: by priority, then by weight. Requests of one session get the
+ * same order without stored state, because upstreams cache prompts. Health is not considered.
  */
 export function orderRoutes(routes: readonly Route[], session: string | undefined): Route[] {
   if (routes.length < 2) return [...routes];
@@ -28,8 +28,8 @@ export function moveMatchingFirst(routes: Route[], matches: (route: Route) => bo
 }
 
 /**
- * Returns the routes with a larger context window than this route, then the routes with an unknown window. If this route's window is
- * unknown as well, the result is empty, because no other route is more likely to accept the prompt.
+ * Returns the routes with a larger context window than this one, then those with an unknown window. If this route's window is unknown too,
+ * the result is empty, because no other route is more likely to accept the prompt.
  */
 export function selectWider(
   { maxInputTokens = Infinity }: Pick<Route, 'maxInputTokens'>,
@@ -40,13 +40,13 @@ export function selectWider(
   return [...widerRoutes, ...unknownRoutes];
 }
 
-/** Picks the candidate for a session. Most sessions keep their candidate when candidates are added or removed. */
+/** Picks the candidate for a session. Most sessions keep theirs when candidates are added or removed. */
 export function pickBySession<T>(candidates: readonly T[], getName: (candidate: T) => string, session: string): T {
   const scores = candidates.map((candidate) => hashToFraction(getName(candidate), session));
   return candidates[scores.indexOf(Math.max(...scores))] as T;
 }
 
-/** Computes the score of a name for weighted rendezvous hashing, where the highest score wins. Random without a session. */
+/** Returns the score of a name in weighted rendezvous hashing, where the highest score wins. Random without a session. */
 function computeScore(name: string, weight: number, session: string | undefined): number {
   if (weight <= 0) return Number.NEGATIVE_INFINITY;
   return -weight / Math.log(session === undefined ? 1 - Math.random() : hashToFraction(name, session));

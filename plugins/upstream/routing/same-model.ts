@@ -1,8 +1,8 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 
 /**
- * Vendors where the operator names deployments, and servers that report the name of a file or a tag. There, the reported name proves
- * nothing. Sources: Azure, "Deployment names"; llama.cpp server, `--alias`; vLLM, `--served-model-name`.
+ * Vendors whose operators name deployments, and servers that report the name of a file or a tag. The name that they report proves nothing.
+ * Sources: Azure, "Deployment names"; llama.cpp server, `--alias`; vLLM, `--served-model-name`.
  */
 const vendorsWithCustomNames = new Set<string | undefined>([
   'azure-anthropic',
@@ -20,22 +20,22 @@ const vendorsWithCustomNames = new Set<string | undefined>([
 ]);
 
 /**
- * Names of operator-defined resources, which may run any model. Sources: Amazon Bedrock, "Inference profiles"; Volcengine Ark, "Inference
- * endpoints"; Vertex AI, "Endpoints", which are numbers.
+ * Names of resources that operators define and that may run any model. Sources: Amazon Bedrock, "Inference profiles"; Volcengine Ark,
+ * "Inference endpoints"; Vertex AI, "Endpoints", which are numbers.
  */
 const customNamePattern =
   /^arn:.*:(?:application-inference-profile|custom-model|imported-model|prompt-router|provisioned-model)|^ep-(?:m-)?\d{8}|(?:^|\/)\d+$/;
 
 /**
- * Documented aliases of one model or of any model that the vendor selects. A string replaces the requested name. Dates, `-latest` and other
- * parts that `parseName` drops need no row.
+ * Documented aliases, for one model or for whichever model the vendor selects. A string replaces the requested name. Dates, `-latest` and
+ * other parts that `parseName` drops need no row.
  */
 const aliases: readonly (readonly [requested: RegExp, reportedName: string | RegExp])[] = [
   // DeepSeek API docs, "Models & Pricing": both are modes of the newest model.
   [/^deepseek-(?:chat|reasoner)$/, /^deepseek-/],
-  // Moonshot docs, "kimi-latest": selected by the length of the prompt.
+  // Moonshot docs, "kimi-latest": the length of the prompt selects the model.
   [/^kimi-latest$/, /^(?:kimi|moonshot)-/],
-  // OpenAI, "ChatGPT-4o"; "GPT-5 Chat" and its successors: the snapshot in ChatGPT; "GPT-4 Turbo": the latest preview.
+  // OpenAI, "ChatGPT-4o"; "GPT-5 Chat" and its successors: the snapshot used in ChatGPT; "GPT-4 Turbo": the latest preview.
   [/^chatgpt-(.+)-latest$/, 'gpt-$1'],
   [/^gpt-(.+)-chat-latest$/, 'gpt-$1'],
   [/^gpt-4-turbo-preview$/, 'gpt-4-preview'],
@@ -51,7 +51,7 @@ const aliases: readonly (readonly [requested: RegExp, reportedName: string | Reg
 
 const monthPattern = '(?:0[1-9]|1[0-2])';
 const dayPattern = '(?:[0-2]\\d|3[01])';
-/** Dates as written by vendors, and version numbers such as 001. */
+/** Dates as vendors write them, and version numbers such as 001. */
 const datePatterns = [
   `20\\d\\d-${monthPattern}(?:-${dayPattern})?`,
   `20\\d\\d${monthPattern}${dayPattern}`,
@@ -63,11 +63,11 @@ const datePatterns = [
   '0\\d\\d',
 ];
 const snapshotPattern = new RegExp(`[-@](${datePatterns.join('|')})(?=$|[-@])`);
-/** Matches `-preview-05-20` and `-0905-preview`; vendors omit one or both parts. */
+/** Matches `-preview-05-20` and `-0905-preview`. Vendors omit one part or both. */
 const datedPreviewPattern = new RegExp(`-(?:preview|exp)${snapshotPattern.source}|${snapshotPattern.source}-preview`);
 
 interface ModelName {
-  /** The name without additions of clouds and relays, and without a date. */
+  /** The name without a date and without what clouds and relays add to it. */
   readonly text: string;
   /** Parts of the name, sorted because some vendors write `claude-4.5-sonnet`. */
   readonly words: readonly string[];
@@ -77,15 +77,15 @@ interface ModelName {
   readonly isLatest: boolean;
 }
 
-/** Last reported name of each route, which is almost always the next reported name as well. */
+/** Last reported name of each route. The next reported name is almost always the same. */
 const lastComparisons = new WeakMap<
   Pick<Route, 'model' | 'upstream'>,
   { readonly reportedName: string; readonly isSame: boolean }
 >();
 
 /**
- * Returns true unless the reply reports a different model from the one that the route requests. A dated snapshot of the requested model is
- * the same model, and so are names that the vendor documents for it. If the model is requested by date, a different date is a different
+ * Returns true unless the reply reports another model than the one that the route requests. A dated snapshot of the requested model is the
+ * same model, and so is any name that the vendor documents for it. If the model is requested by date, a different date is a different
  * model.
  *
  * @param reportedName model name in the reply
@@ -117,7 +117,7 @@ function isVersionOf(requested: ModelName, reported: ModelName): boolean {
   const joinWords = ({ words }: ModelName) =>
     words.filter((word) => !ignoresPreview || !/^(?:preview|exp)$/.test(word)).join();
   if (joinWords(requested) !== joinWords(reported)) return false;
-  // A vendor may omit the date, or the year.
+  // A vendor may omit the date, or only the year.
   const [requestedDate, reportedDate] = [requested.date, reported.date];
   return (
     requestedDate === undefined ||
@@ -153,14 +153,16 @@ function parseName(name: string): ModelName {
   };
 }
 
-/** Returns true for words without meaning: 4-0 equals 4, and `-instruct` is meaningful only for OpenAI, as a model of its own. */
+/** Returns true for words that make no difference: 4-0 equals 4, and `-instruct` is a model of its own only at OpenAI. */
 function isMeaningless(word: string, previous: string | undefined, first: string | undefined): boolean {
   if (word === '0') return previous !== undefined && /^\d+$/.test(previous);
   if (word === 'instruct') return first !== 'gpt';
   return word === '' || word === 'latest' || word === 'default';
 }
 
-/** Removes folders, deployments, regions, makers, tags other than sizes, and cloud versions. Fine-tuned models keep their full name. */
+/**
+ * Removes folders, deployments, regions, makers, tags other than sizes, and the clouds' versions. Fine-tuned models keep their full name.
+ */
 function removeAffixes(name: string): string {
   if (name.startsWith('ft:')) return name;
   const lastPart = name.split('#')[0]?.split('/').at(-1) ?? '';

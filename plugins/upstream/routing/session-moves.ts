@@ -2,13 +2,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { isJsonObject, parseObject } from '#core/platform/json.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 
-/** Reports that a session moved away from its derived place or back to it. Contains no name of a session, account or key. */
+/** Reports that a session moved away from its derived place, or back to it. Contains no name of a session, account or key. */
 export interface SessionMove {
   /** Digest of the session. */
   readonly session: string;
   /** Route and digest of the key; undefined for the derived place. */
   readonly place: { readonly routeId: string; readonly key: string } | undefined;
-  /** Seconds for which the prompt of the session probably stays cached in this place. */
+  /** How many seconds the session's prompt probably stays cached in this place. */
   readonly seconds: number;
 }
 

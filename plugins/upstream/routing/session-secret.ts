@@ -5,16 +5,16 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BackgroundWork } from '../health/background-work.ts';
 
 const secretName = 'session';
-/** Time for which startup waits for the secret. Without the secret, sessions that the client does not name are spread over the routes. */
+/** How long startup waits for the secret. Without it, sessions that the client does not name are spread over the routes. */
 const startTimeoutMs = 2_000;
 
-/** Reads the secret for digests of sessions, which all instances of a database share. */
+/** Reads the secret for digests of sessions, which all instances with the same database share. */
 export class SessionSecret implements Disposable {
   value: string | undefined;
   readonly #firstRead: Promise<void>;
   readonly #retries: BackgroundWork;
 
-  /** @param parts `database` is accessed late, because it is missing in a dry start */
+  /** @param parts `database` is read late, because a dry start has none */
   constructor(parts: { readonly log: Logger; readonly database: Queries }) {
     const read = async () => {
       this.value ??= await readSecret(parts.database, secretName);
@@ -23,7 +23,7 @@ export class SessionSecret implements Disposable {
     this.#firstRead = read().catch(() => this.#retries.request());
   }
 
-  /** Waits until the secret is known, at most `startTimeoutMs`. */
+  /** Waits for the secret, at most `startTimeoutMs`. */
   async waitUntilRead(): Promise<void> {
     if (this.value === undefined)
       await withDeadline(this.#firstRead, startTimeoutMs, 'the database is slow').catch(() => undefined);

@@ -9,7 +9,7 @@ import { getAccountId, readAccountSession } from './conversation.ts';
 import { orderRoutes, pickBySession } from './route-order.ts';
 import type { SessionMove, SessionMoves } from './session-moves.ts';
 
-/** Documented idle time after which vendors drop a cached prompt; `default` is the minimum of Anthropic and OpenAI. */
+/** How long vendors document that they keep an idle prompt cached; `default` is the shortest time of Anthropic and OpenAI. */
 const promptCacheSeconds = { default: 300, byVendor: new Map([['deepseek', 3_600]]) } as const;
 
 interface SessionPlace {
@@ -20,7 +20,7 @@ interface SessionPlace {
 /** Place to which a session moved. `key` is a digest, as sent to other instances. */
 interface MovedPlace extends SessionPlace {
   readonly until: number; // ms
-  readonly sentAt: number; // ms; last notification of other instances
+  readonly sentAt: number; // ms; when the other instances were last notified
 }
 
 interface SessionsParts {
@@ -31,12 +31,13 @@ interface SessionsParts {
 }
 
 /**
- * Sessions of requests. All turns of a conversation share a session and go to the same route and key, where the vendor has cached their
- * prompt. The client may name the session; otherwise, its name is a checksum of the first user message, which is the same on all instances.
+ * Sessions of requests. All turns of a conversation share a session, and go to the same route and key, where the vendor has cached their
+ * prompt. The client may name the session; if it does not, the name is a checksum of the first user message, which is the same on all
+ * instances.
  *
  * The order of routes and the key are derived from the name, so only deviations are stored. Sessions with a request in flight are stored in
- * this process; their further requests are spread over the routes. Sessions that moved to a different place are stored on all instances and
- * stay there while their prompt is probably cached.
+ * this process, and their other requests are spread over the routes. Sessions that moved to another place are stored on all instances, and
+ * stay there for as long as their prompt is probably cached.
  */
 export class CallSessions {
   readonly #parts: SessionsParts;
@@ -54,7 +55,9 @@ export class CallSessions {
     return this.#movedPlaces.size;
   }
 
-  /** Creates the session lease of a request. Undefined if there is no choice of places or all sessions of the request are in use. */
+  /**
+   * Creates the session lease of a request. Undefined if there is only one place to choose, or if all sessions of the request are in use.
+   */
   createLease(exchange: Exchange): SessionLease | undefined {
     const { model, isConversation, isBound = false } = exchange.get(adapter);
     if (isConversation !== true || !hasChoice(model)) return undefined;
@@ -120,7 +123,7 @@ export class CallSessions {
     this.#activeLeases.set(id, lease);
   }
 
-  /** Ends the use of a session, unless another lease has acquired the session since. */
+  /** Ends the use of a session, unless another lease has acquired it since. */
   release(id: string, lease: SessionLease): void {
     if (this.#activeLeases.get(id) === lease) this.#activeLeases.delete(id);
   }
@@ -133,7 +136,7 @@ export class CallSessions {
     return isRunning && !isBound ? undefined : new SessionLease(this, id, session, model);
   }
 
-  /** Derives the session from the opening. A checksum suffices, because two openings with the same checksum only share their place. */
+  /** Derives the session from the opening. A checksum is enough, because two openings with the same checksum merely share a place. */
   #deriveSession(exchange: Exchange): string | undefined {
     if (this.#parts.secret() === undefined) return undefined;
     const { opening } = exchange.get(adapter);
@@ -146,16 +149,16 @@ export class CallSessions {
   }
 }
 
-/** Use of a session by one request, from sending the request until its response ends. */
+/** A request's use of a session, from sending the request until its response ends. */
 export class SessionLease {
   readonly #sessions: CallSessions;
   readonly #id: string;
   #digest: string | undefined;
-  /** Name of the session, which determines order and key. */
+  /** Name of the session, from which order and key are derived. */
   readonly session: string;
   /** Routes of the model in the order of the session. */
   readonly order: Route[];
-  /** First place to try, if the session moved. */
+  /** The place to try first, if the session has moved. */
   readonly place: SessionPlace | undefined;
   #reply: { readonly isFinished: boolean } | undefined;
 
@@ -172,23 +175,23 @@ export class SessionLease {
     return (this.#digest ??= this.#sessions.computeDigest(this.#id));
   }
 
-  /** False once the reply is complete, because the client may send the next turn before the upstream closes the stream. */
+  /** False once the reply is complete, because the client may send its next turn before the upstream closes the stream. */
   get isInUse(): boolean {
     return this.#reply?.isFinished !== true;
   }
 
-  /** Records the place of the session when the first content of the reply arrives. */
+  /** Records the session's place when the first content of the reply arrives. */
   recordPlace(route: Route, key: string, reply: { readonly isFinished: boolean }): void {
     this.#reply = reply;
     this.#sessions.recordPlace(this, route, key);
   }
 
-  /** Acquires the session before the request is sent. Other requests of the session are spread over the routes until `release`. */
+  /** Acquires the session before the request is sent. Until `release`, its other requests are spread over the routes. */
   acquire(): void {
     this.#sessions.acquire(this.#id, this);
   }
 
-  /** Releases the session after its response has ended. */
+  /** Releases the session once its response has ended. */
   release(): void {
     this.#sessions.release(this.#id, this);
   }

@@ -15,10 +15,10 @@ interface FoundRoute {
 interface SearchRound {
   readonly found: FoundRoute | undefined;
   readonly isFull: boolean;
-  readonly retryAfterMs: number; // time until a throttled route may be tried; Infinity if there is none
+  readonly retryAfterMs: number; // until a throttled route may be tried; Infinity if there is none
 }
 
-/** Finds the next route with a slot if upstreams declare a capacity. The request may wait for the slot. */
+/** Finds the next route with a slot if upstreams declare a capacity. The request may have to wait for the slot. */
 export class SlotSearch {
   readonly #slotRequest: SlotRequest;
   readonly #remaining: RemainingRoutes;
@@ -38,8 +38,8 @@ export class SlotSearch {
   }
 
   /**
-   * Returns the first route with a free slot. Considers the routes with the first route's priority, or all routes if backups are preferred
-   * to waiting. If no route has a free slot, waits for the first slot that becomes free. After the wait, a backup with a free slot may serve.
+   * Returns the first route with a free slot. Considers the routes of the first route's priority, or all routes if backups are preferred to
+   * waiting. If none has a free slot, waits for the first that becomes free. After the wait, a backup with a free slot may serve.
    */
   async takeNext(calls: RouteCalls, mayWait: boolean): Promise<AdmittedRoute | undefined> {
     const slotRequest = this.#slotRequest;
@@ -121,7 +121,9 @@ export class SlotSearch {
     return { found: undefined, isFull, retryAfterMs: retryAfterMs };
   }
 
-  /** Removes a route from a copy of the list, so that a loop over the old list continues. Leaves the queue of a pool without further routes. */
+  /**
+   * Removes a route from a copy of the list, so that a loop over the old list goes on. Leaves the queue of a pool that has no routes left.
+   */
   async #removeRoute(route: Route): Promise<void> {
     this.#remaining.routes = this.#remaining.routes.filter((candidate) => candidate !== route);
     const pool = this.#slotRequest.getPool(route);

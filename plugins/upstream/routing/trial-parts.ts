@@ -4,7 +4,7 @@ import { FailureLog } from './failure-log.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { HealthReports, RelayParts } from './relay-parts.ts';
 
-/** Ignores all results, because trials must not change the routing of customers' requests. */
+/** Ignores all results, because trials must not change how customers' requests are routed. */
 const unaffectedHealth: HealthReports = {
   admit: () => ({ isProbe: false }),
   isHealthy: () => true,
@@ -20,7 +20,7 @@ const unaffectedHealth: HealthReports = {
 
 /**
  * Creates the relay parts for a trial. A trial uses the real connections and credentials, but does not affect breakers, key cooldowns, the
- * retry budget or the failure log. Keys closed by their vendor are not used. Only the trial's own result is reported.
+ * retry budget or the failure log. It does not use keys that their vendor has closed. Only the trial's own result is reported.
  */
 export function createTrialParts(parts: RelayParts): RelayParts {
   const pools = new Map<Upstream, KeyPool>();

@@ -4,20 +4,19 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { JournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** The log that the pipelines of this process write; undefined until a stage is active. */
+/** The log that this process's pipelines write; undefined until a stage is active. */
 interface ActiveLog {
   requestLog: RequestLog | undefined;
   lateAfterMs: number;
 }
 
-/** Returns the log of this process. */
 export function getActiveLog(host: Pick<Host, 'keep'>): ActiveLog {
   return host.keep('log/open', () => ({ requestLog: undefined, lateAfterMs: Number.POSITIVE_INFINITY }));
 }
 
 const getJournal = (host: Host) => getActiveLog(host).requestLog?.journal;
 
-/** Gauges of the journal, without readings until a stage has opened it. */
+/** Gauges of the journal. They have no values until a stage has opened it. */
 export const journalGauges = [
   gauge(
     'journal_waiting_bytes',
@@ -36,7 +35,7 @@ export const journalGauges = [
   gauge('requests_without_record', 'Requests not recorded since the start.', (host) => getJournal(host)?.losses.total),
 ];
 
-/** Describes the status of this process's journal for operators. */
+/** Describes the state of this process's journal for operators. */
 export function describeJournal(host: Host): JournalStatus | undefined {
   const journal = getJournal(host);
   if (journal === undefined) return undefined;

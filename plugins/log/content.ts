@@ -3,13 +3,13 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { lineStart } from './record-line.ts';
 
-/** Bytes read past the limit, so that a key is recognised before truncation splits it. */
+/** How far past the limit bytes are read, so that a key is recognized before truncation splits it. */
 const lookaheadBytes = 128;
 
-/** Number of digits after the prefix: in a complete key, and in the shortest fragment that is redacted. */
+/** How many digits follow the prefix: in a complete key, and in the shortest fragment that is redacted. */
 const keyDigits = { complete: 49, min: 16 };
 
-/** Collects a copy of the start of a reply while it is sent, up to a limit. */
+/** Copies the start of a reply, up to a limit, while the reply is sent. */
 export class Excerpt {
   readonly #collected = new CollectedBytes();
   #remainingBytes: number;
@@ -22,7 +22,7 @@ export class Excerpt {
   readonly add = (chunk: string | Buffer): void => {
     if (this.#isTruncated || chunk.length === 0) return;
     this.#isTruncated = chunk.length > this.#remainingBytes;
-    // Each character of a string is at least one byte.
+    // Each character of a string takes at least one byte.
     const copy = Buffer.from(this.#isTruncated ? (chunk.slice(0, this.#remainingBytes) as string) : (chunk as string));
     this.#collected.add(copy);
     this.#remainingBytes = Math.max(0, this.#remainingBytes - copy.length);
@@ -34,8 +34,8 @@ export class Excerpt {
 }
 
 /**
- * Creates the `content` lines of the journal: one for the request, if a stage has read its body, and one for the reply. Bodies are in
- * base64, so a line is ASCII and has a bounded length.
+ * Creates the `content` lines of the journal: one for the request, if a stage has read its body, and one for the reply. Bodies are base64,
+ * so that a line is ASCII and has a bounded length.
  */
 export class ContentLines {
   readonly #maxBytes: number;
@@ -72,12 +72,12 @@ export class ContentLines {
     return [`${lineStart.content}${head},"body":"${body.toString('base64')}"}`];
   }
 
-  /** Converts bytes to text that PostgreSQL can store, with keys redacted. Drops a character that truncation splits. */
+  /** Converts bytes to text that PostgreSQL can store, with keys redacted. A character that truncation has split is dropped. */
   #sanitize(bytes: Buffer, isTruncated: boolean): string {
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isTruncated });
     const redacted = text.replaceAll('\0', '\ufffd').replace(this.#keyPattern, (match, index: number) => {
       if (isApiKey(match, this.#keyPrefix)) return maskApiKey(match, this.#keyPrefix);
-      // After a letter or digit, the prefix is part of a longer name.
+      // After a letter or digit, the prefix belongs to a longer name.
       return index > 0 && /[0-9A-Za-z]/.test(text.charAt(index - 1)) ? match : '[key]';
     });
     return isTruncated ? redacted.replace(this.#keyAtEndPattern, '[key]') : redacted;

@@ -13,18 +13,18 @@ import { isUnauthenticated } from './unauthenticated-counts.ts';
 
 const replyExcerpt = defineFact<Excerpt>('log_reply_excerpt');
 
-/** Creates the stage `log` of one pipeline. Commands do not load this module, because they serve no requests. */
+/** Creates the `log` stage of one pipeline. Commands do not load this module, because they serve no requests. */
 export function createLogStage(options: LogOptions, host: Host): Stage {
   const requestLog = host.keep('log/journal', () => createRequestLog(host));
   const { journal } = requestLog;
-  /** Skips the record of a request that is only counted, like most requests without an account. Returns true if it did. */
+  /** Drops the record of a request that is only counted, as are most requests without an account. Returns true if it did. */
   const skipIfUnrecorded = (exchange: Exchange, { status }: Outcome): boolean => {
     if (!isUnauthenticated(exchange) || requestLog.unauthenticated.count(exchange.remoteAddress, status)) return false;
     journal.skip(exchange);
     return true;
   };
   const stage: Stage = {
-    // No timeout, because the journal limits its own waits.
+    // Needs no timeout, because the journal limits its own waits.
     timeout: Infinity,
     activate() {
       const activeLog = getActiveLog(host);

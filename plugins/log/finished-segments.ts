@@ -7,15 +7,14 @@ import type { JournalFolder } from './journal-folder.ts';
 import type { Losses } from './losses.ts';
 import type { OwnSegment } from './own-segment.ts';
 
-/** A segment that waits for the database. */
 export interface FinishedSegment {
   readonly segment: OwnSegment;
   readonly records: number;
-  readonly firstRecordAt: number; // `performance.now()` ms; time of the first record
+  readonly firstRecordAt: number; // of the first record; `performance.now()` ms
 }
 
 const noteIntervalMs = 10_000;
-/** Maximum wait for an unresponsive disk on shutdown, if the database is down as well. */
+/** The longest that a shutdown waits for an unresponsive disk if the database is down as well. */
 const diskTimeoutMs = 3_000;
 
 /** Segments of this instance that wait for the database, oldest first. Up to a bound, their files stay open until they are shipped. */
@@ -41,7 +40,7 @@ export class FinishedSegments {
     return this.#segments[0];
   }
 
-  /** Oldest segment that can be read now. While the disk is unresponsive, only segments in memory can be read. */
+  /** The oldest segment that can be read now. While the disk is unresponsive, only those in memory can. */
   get nextReadable(): FinishedSegment | undefined {
     return this.#disk.isUnresponsive ? this.#segments.find(({ segment }) => segment.isInMemory) : this.oldest;
   }
@@ -50,7 +49,7 @@ export class FinishedSegments {
     return this.#segments.length;
   }
 
-  /** Number of segments that can be shipped now. */
+  /** How many segments can be shipped now. */
   get readableCount(): number {
     if (!this.#disk.isUnresponsive) return this.#segments.length;
     return this.#segments.filter(({ segment }) => segment.isInMemory).length;
@@ -75,7 +74,7 @@ export class FinishedSegments {
     this.#bytes += segment.bytes;
   }
 
-  /** Removes a segment once it is shipped. */
+  /** Removes a segment that has been shipped. */
   release(finished: FinishedSegment): void {
     const index = this.#segments.indexOf(finished);
     if (index < 0) return;
@@ -84,7 +83,7 @@ export class FinishedSegments {
     finished.segment.close();
   }
 
-  /** Counts the records of a segment as lost because its file was closed and then removed. */
+  /** Counts the records of a segment as lost, because its file was closed and then removed. */
   countAsLost({ segment, records }: FinishedSegment, reason: string): void {
     if (!this.#segmentsShippedElsewhere.includes(segment)) this.#losses.add(reason, records);
   }
@@ -95,7 +94,7 @@ export class FinishedSegments {
   }
 
   /**
-   * Writes the oldest segment without a file to the folder again.
+   * Writes the oldest segment that has no file to the folder again.
    *
    * @throws DiskUnresponsive
    */
@@ -109,9 +108,9 @@ export class FinishedSegments {
     }
   }
 
-  /** Closes all segments and counts the records that cannot be left for the next start. */
+  /** Closes all segments, and counts the records that cannot be left for the next start. */
   async close(): Promise<void> {
-    // Lines that exist only in memory justify the wait.
+    // Lines that exist only in memory are worth the wait.
     if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.waitForResponse(diskTimeoutMs);
     for (const { segment, records } of this.#segments.splice(0)) {
       const failure = await this.#ensureOnDisk(segment);
@@ -121,7 +120,7 @@ export class FinishedSegments {
     }
   }
 
-  /** @returns reason why the records are not on disk; undefined if they are on disk */
+  /** @returns why the records are not on disk; undefined if they are */
   async #ensureOnDisk(segment: OwnSegment): Promise<string | undefined> {
     // Lines in a file are safe even if the disk does not respond.
     if (await segment.isIntact().catch(() => true)) return undefined;

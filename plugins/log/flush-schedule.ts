@@ -1,8 +1,8 @@
 const delaysMs = { gathered: 1, later: 5 };
 
 /**
- * Calls a flush function at the end of the current event loop turn (`requestImmediate`), after a millisecond (`requestGathered`), or
- * together with the next such call but after five milliseconds at the latest (`requestLater`). One call serves all earlier requests.
+ * Calls a flush function at the end of the current turn of the event loop (`requestImmediate`), after a millisecond (`requestGathered`), or
+ * together with the next such call but after five milliseconds at the latest (`requestLater`). One call serves all requests made before it.
  */
 export class FlushSchedule {
   readonly #flush: () => void;
@@ -43,7 +43,7 @@ export class FlushSchedule {
     this.#laterTimer.refresh();
   }
 
-  /** Cancels the delayed flushes. A flush at the end of this turn is still executed. */
+  /** Cancels the delayed flushes. One at the end of this turn still runs. */
   stop(): void {
     clearTimeout(this.#gatheredTimer);
     clearTimeout(this.#laterTimer);

@@ -10,23 +10,22 @@ interface RequestInFlight {
   readonly request: string;
   caller: string;
   isBeginSettled: boolean; // true once its `begin` line is queued or no longer needed
-  /** Position after the queued `begin` line; undefined until the line is queued. */
+  /** Position after the `begin` line; undefined until the line is queued. */
   position: number | undefined;
 }
 
 const inFlightFact = defineFact<Link<RequestInFlight>>('log_running');
 
-/** The recorded requests in flight and their journal lines. */
+/** The recorded requests in flight, and their journal lines. */
 export class RequestsInFlight {
   readonly #requests = new LinkedList<RequestInFlight>();
-  /** Requests without a queued `begin` line; emptied within milliseconds. */
+  /** Requests whose `begin` line is not queued; none stays here for more than milliseconds. */
   readonly #pendingBegins: RequestInFlight[] = [];
 
   get size(): number {
     return this.#requests.size;
   }
 
-  /** Adds a request. */
   add(exchange: Exchange): void {
     const running = {
       exchange,
@@ -49,7 +48,7 @@ export class RequestsInFlight {
     return exchange.find(inFlightFact)?.item.isBeginSettled === false;
   }
 
-  /** Returns the position after the `begin` line of a request; undefined if no such line is queued for the disk. */
+  /** Returns the position after the `begin` line of a request, or undefined if no such line is queued for the disk. */
   positionOf(exchange: Exchange): number | undefined {
     return exchange.find(inFlightFact)?.item.position;
   }
@@ -62,7 +61,7 @@ export class RequestsInFlight {
     return running.isBeginSettled ? `${lineStart.enter}"id":"${exchange.id}"${running.caller}}` : undefined;
   }
 
-  /** Returns the `end` line, after which the request is no longer in flight; undefined if the request is not recorded. */
+  /** Returns the `end` line and removes the request; undefined if it is not recorded. */
   end(exchange: Exchange, outcome: Outcome): string | undefined {
     const link = exchange.find(inFlightFact);
     if (link === undefined) return undefined;
@@ -91,7 +90,7 @@ export class RequestsInFlight {
    * Writes the `begin` lines that are due. A request that has already ended gets only its `end` line. So does a request known to have no
    * account, so that such requests take no space in the journal while the database is unavailable.
    *
-   * @param write writes lines and returns the position after them; undefined if the lines are not queued for the disk
+   * @param write writes lines and returns the position after them; undefined if they are not queued for the disk
    */
   writePendingBegins(write: (lines: readonly string[]) => number | undefined): void {
     const pending = this.#pendingBegins
@@ -103,7 +102,7 @@ export class RequestsInFlight {
     for (const running of pending) running.position = position;
   }
 
-  /** Returns the `begin` lines of all requests in flight, which start a segment. */
+  /** Returns the `begin` lines of all requests in flight, with which a segment starts. */
   renderBeginLines(): Buffer {
     const lines = this.#requests
       .items()
@@ -115,7 +114,7 @@ export class RequestsInFlight {
   /**
    * Stops recording.
    *
-   * @returns an `end` line for each request in flight, marked as interrupted
+   * @returns an `end` line for each request in flight, which marks it as interrupted
    */
   interrupt(): string[] {
     this.#pendingBegins.length = 0;

@@ -12,7 +12,7 @@ import { partitionJob } from './partitions.ts';
 import { recordsCheck } from './records-check.ts';
 import { logStage } from './stage.ts';
 
-/** Adds recent requests to hourly usage. Readers add both, so the interval affects the number of rows they read, not the counts. */
+/** Adds recent requests to hourly usage. Readers add up both, so the interval changes how many rows they read but not the counts. */
 const usageFoldJob: JobDefinition = {
   name: 'usage-rollup',
   description: 'Adds the counts of recent requests to the usage of their hours.',
@@ -32,7 +32,7 @@ const usageRetentionJob: JobDefinition = {
   },
 };
 
-/** Records every request, maintains the table's partitions, sums usage by hour and adds commands for requests and usage. */
+/** Records every request, maintains the table's partitions, sums usage by hour, and adds commands for requests and usage. */
 export const plugin: GatewayPlugin = {
   name: 'log',
   register(server) {

@@ -8,15 +8,15 @@ import { type Disk, ignoreUnresponsive } from './disk/contract.ts';
 import { operations } from './disk/operations.ts';
 
 /*
- * Several instances can share one journal folder. Each instance has a file `<instance>.lock` and touches it every five seconds. The
- * segments of a live instance are not used by other instances. An instance is dead if
+ * Several instances can share one journal folder. Each has a file `<instance>.lock` and touches it every five seconds. Nobody else uses the
+ * segments of a live instance. An instance is dead if
  * - it has no lock, because it stopped before all its segments were shipped, or
  * - its process ran on this machine and no longer exists, or
- * - another instance has observed its lock for thirty seconds without a touch. Clocks are not compared, so neither a clock change nor the
- *   clock of another machine makes an instance dead.
+ * - another instance has watched its lock for thirty seconds without a touch. Clocks are not compared, so neither a clock change nor the
+ * clock of another machine makes an instance dead.
  *
- * An instance that was paused for that long finds that its lock is gone, takes a new lock and starts a new segment. Its requests of that
- * time are recorded as interrupted.
+ * An instance that was paused for that long finds its lock gone, takes a new one and starts a new segment. Its requests of that time are
+ * recorded as interrupted.
  */
 const touchIntervalMs = 5_000;
 const deadAfterMs = 30_000;
@@ -27,7 +27,6 @@ interface Owner {
   readonly pidSpace: string; // machine and pid namespace
 }
 
-/** Callbacks of a lock. */
 export interface LockEvents {
   /**
    * Prepares the folder before the lock is taken again.
@@ -38,10 +37,10 @@ export interface LockEvents {
   /**
    * Called when the lock was gone and has been taken again.
    *
-   * @param wasPaused true if this process did not touch the lock for so long that another instance may have considered it dead
+   * @param wasPaused true if this process did not touch the lock for so long that others may have taken it for dead
    */
   onRetaken(wasPaused: boolean): void;
-  /** Called once if the lock cannot be taken again, for example on a full disk, and again only after a success. */
+  /** Called once if the lock cannot be taken again, for example on a full disk; not again until it has been taken. */
   onRetakeFailure(error: unknown): void;
 }
 
@@ -64,7 +63,7 @@ export class InstanceLock implements AsyncDisposable {
   #touchedAt = performance.now();
 
   /**
-   * Takes the lock. Blocks on the disk, which is allowed during startup.
+   * Takes the lock. Blocks on the disk, which is allowed at startup.
    *
    * @throws Error if the folder is not writable
    */
@@ -76,7 +75,7 @@ export class InstanceLock implements AsyncDisposable {
     this.#timer = setInterval(touch, touchIntervalMs).unref();
   }
 
-  /** Releases the lock. If the disk is unresponsive, the lock stays, and the next start detects that this process is gone. */
+  /** Releases the lock. If the disk is unresponsive, the lock stays, and the next start sees that this process is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.#isReleased = true;
@@ -120,7 +119,7 @@ function renderLock(): string {
   return JSON.stringify(owner);
 }
 
-/** Determines whether other instances are alive. */
+/** Finds out whether other instances are alive. */
 export class InstanceWatch {
   readonly #disk: Disk;
   readonly #folder: string;
@@ -131,19 +130,19 @@ export class InstanceWatch {
     this.#folder = folder;
   }
 
-  /** Returns true if the instance is dead, see above. */
+  /** Returns true if the instance is dead; see above. */
   async isDead(instance: string): Promise<boolean> {
     const lock = await this.#disk.run('readText', createLockPath(this.#folder, instance));
     return lock === undefined || hasOwnerExited(lock.text) || this.#observe(instance, lock.touchedAt);
   }
 
-  /** Removes the lock of an instance after all its segments were shipped. */
+  /** Removes the lock of an instance whose segments have all been shipped. */
   async removeLock(instance: string): Promise<void> {
     this.#observations.delete(instance);
     await this.#disk.run('remove', createLockPath(this.#folder, instance));
   }
 
-  /** @returns true if the lock was observed for `deadAfterMs` without a touch */
+  /** @returns true if nobody has touched the lock in `deadAfterMs` of watching */
   #observe(instance: string, touchedAt: number): boolean {
     const now = performance.now();
     const observation = this.#observations.get(instance);
@@ -157,14 +156,14 @@ function createLockPath(folder: string, instance: string): string {
   return join(folder, `${instance}.lock`);
 }
 
-/** Returns the instance of a lock file; undefined for other files. */
+/** Returns the instance of a lock file, or undefined for other files. */
 export function parseLockName(name: string): string | undefined {
   return /^(.+)\.lock$/.exec(name)?.[1];
 }
 
 /** Returns true if the owner ran on this machine and no longer exists; false if it may still exist. */
 function hasOwnerExited(lock: string): boolean {
-  // Undefined while the owner has not finished writing the lock.
+  // Undefined while the owner is still writing the lock.
   const owner = parseJson(lock) as Owner | undefined;
   if (owner?.pidSpace !== readPidSpace()) return false;
   if (owner.pid === process.pid) return owner.startedAt !== performance.timeOrigin;

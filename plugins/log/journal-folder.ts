@@ -4,15 +4,15 @@ import { listAncestors } from './disk/files.ts';
 import { operations } from './disk/operations.ts';
 
 /**
- * The folder of the journal on its volume. If the volume is unmounted, files at its mount point would fill another disk and would be hidden
- * when the volume is mounted again.
+ * The journal's folder on its volume. If the volume is unmounted, files written to its mount point would fill another disk, and would be
+ * hidden once it is mounted again.
  */
 export class JournalFolder {
   readonly path: string;
   /** Devices on which the folder would be if its volume, or a volume above it, were unmounted. */
   readonly underlyingDevices: readonly number[];
 
-  /** Creates the folder. Blocks on the disk, which is allowed during startup. */
+  /** Creates the folder. Blocks on the disk, which is allowed at startup. */
   constructor(path: string) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     this.path = path;
@@ -23,7 +23,7 @@ export class JournalFolder {
   /**
    * Recreates the folder if it is gone.
    *
-   * @throws Error with the reason why the folder cannot be used and the remedy
+   * @throws Error that says why the folder cannot be used, and what to do
    */
   recreate(disk: Disk): Promise<void> {
     return disk.run('ensureFolder', this.path, this.underlyingDevices);

@@ -15,50 +15,49 @@ import type { OwnSegment } from './own-segment.ts';
 import { lineStart } from './record-line.ts';
 import { type JournalTrouble, SegmentOpener, type SegmentOpenerParts } from './segment-opener.ts';
 
-/** Options of `Journal`. */
 export interface JournalOptions extends SegmentOpenerParts {
-  /** Size at which a segment is finished; default: 4 MiB. */
+  /** A segment of this size is finished; default: 4 MiB. */
   readonly segmentBytes?: number;
-  /** Age at which a segment with records is finished; default: one second. */
+  /** A segment with records is finished at this age; default: one second. */
   readonly segmentAgeMs?: number;
 }
 
-/** Number of waiting segments from which only size, not age, finishes another segment. */
+/** If this many segments wait, another one is finished only because of its size, not its age. */
 const maxAgedSegments = 2;
 
-/** Time for which an intact file may exceed its size while the next file cannot be opened. */
+/** How long an intact file may exceed its size while the next file cannot be opened. */
 const overrunMs = 10_000;
 
 /**
- * With more requests in flight, `begin` lines are gathered for a millisecond, because waking the thread in each event loop turn would cost
- * as much as writing a dozen lines.
+ * With more requests in flight than this, `begin` lines are gathered for a millisecond, because waking the thread in each turn of the event
+ * loop costs as much as writing a dozen lines.
  */
 const maxUngatheredRequests = 8;
 
-/** Time that records wait for the database before those in memory or in removed files are written to the folder again. */
+/** How long records wait for the database before those in memory or in removed files are written to the folder again. */
 const restoreAfterMs = 3_000;
 
 /**
  * The records of this instance on their way to the database: an append-only file that is split into segments.
  *
- * - The writing thread gets the `begin` lines of one event loop turn together, at the end of the turn. With many requests in flight, it
- *   gets the lines of a millisecond together. No byte of a reply is sent before the `begin` line of its request is in its file
- *   (`whenWritten`), so a killed process loses no answered request.
- * - A request that reaches its upstream within one turn has one line, which includes the members of `enter`. Replies do not wait for other
- *   `enter` and `end` lines. These are written with the next `begin` line or some milliseconds later, because each wake of the thread costs
- *   as much as a few writes.
+ * - The writing thread gets the `begin` lines of one turn of the event loop together, at its end. With many requests in flight, it gets the
+ * lines of a millisecond together. No byte of a reply is sent before the `begin` line of its request is in its file (`whenWritten`), so
+ * killing the process loses no request that was answered.
+ * - A request that reaches its upstream within one turn has one line, which includes what `enter` would add. Replies do not wait for other
+ * `enter` and `end` lines. These are written with the next `begin` line or some milliseconds later, because each wake of the thread costs
+ * as much as a few writes.
  * - Only `begin` waits for the disk, at most 200 ms. After that, lines stay in memory until the disk responds.
  * - There is no fsync, so a machine that loses power loses its last seconds.
- * - Size or age finishes a segment. The next segment starts with the `begin` lines of the requests in flight, so that a finished segment
- *   can be shipped and deleted on its own.
+ * - Size or age finishes a segment. The next one starts with the `begin` lines of the requests in flight, so that a finished segment can be
+ * shipped and deleted on its own.
  * - If unshipped segments exceed `maxBytes`, new requests are only counted, not recorded.
- * - Segments stay open until they are shipped, so that no records are lost if files are removed. While no file can be created or written,
- *   segments are in memory; beyond the memory bound, requests are only counted, not recorded (decision 30).
+ * - Segments stay open until they are shipped, so that removing files loses no records. While no file can be created or written, segments
+ * are in memory; beyond the memory bound, requests are only counted, not recorded (decision 30).
  */
 export class Journal implements AsyncDisposable {
-  /** Maximum bytes that may wait on disk. */
+  /** How many bytes may wait on disk. */
   maxBytes = Number.POSITIVE_INFINITY;
-  /** Bytes of dead instances, which count towards `maxBytes`. */
+  /** Bytes of dead instances, which count toward `maxBytes`. */
   leftoverBytes = 0;
   /** Called when a segment is finished. */
   onFinished: () => void = () => {};
@@ -78,7 +77,7 @@ export class Journal implements AsyncDisposable {
   #ageTimer: NodeJS.Timeout | undefined;
   #rolling: Promise<boolean> | undefined;
   #isClosed = false;
-  /** True once the last segment is finished and lines still waiting for the disk are copied. */
+  /** True once the last segment is finished and lines that still waited for the disk have been copied. */
   #isFinished = false;
 
   constructor(options: JournalOptions) {
@@ -97,7 +96,7 @@ export class Journal implements AsyncDisposable {
     disk.onResponse = () => this.#onDiskResponse();
   }
 
-  /** Starts to record a request, unless the journal is full. */
+  /** Starts recording a request, unless the journal is full. */
   begin(exchange: Exchange): void {
     if (this.#isFull) return;
     this.#inFlight.add(exchange);
@@ -106,8 +105,8 @@ export class Journal implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the `begin` line of the request is in its file, so that a crash does not lose the request, or when the disk is unresponsive.
-   * Undefined if no wait is needed. Never rejects.
+   * Resolves when the request's `begin` line is in its file, so that a crash does not lose the request, or when the disk is unresponsive.
+   * Undefined if there is nothing to wait for. Never rejects.
    */
   whenWritten(exchange: Exchange): Promise<void> | undefined {
     const { gatheredFlush } = this.#schedule;
@@ -144,7 +143,7 @@ export class Journal implements AsyncDisposable {
     for (const body of content) {
       if (!this.#writer.add(body)) this.#contentLosses.add(logReason('log.reason.unwritable'));
     }
-    // A few bodies fill the ring, and further bodies would block the event loop until there is room.
+    // A few bodies fill the ring; more would block the event loop until there is room.
     if (content.length > 0) this.#schedule.requestImmediate();
     else this.#schedule.requestLater();
     this.#ageTimer ??= this.#startAgeTimer();
@@ -163,23 +162,23 @@ export class Journal implements AsyncDisposable {
     return this.finished.bytes + this.leftoverBytes + this.#segment.bytes;
   }
 
-  /** Number of records of this process that are not in the database. */
+  /** How many records of this process are not in the database. */
   get waitingRecords(): number {
     return this.finished.records + this.#recordCount;
   }
 
-  /** Age in ms of the oldest waiting record; 0 without any. */
+  /** Age in ms of the oldest record that waits; 0 if none does. */
   get oldestAgeMs(): number {
     const firstRecordAt = this.finished.oldest?.firstRecordAt ?? this.#firstRecordAt;
     return firstRecordAt === undefined ? 0 : performance.now() - firstRecordAt;
   }
 
-  /** Number of unrecorded requests since the process started, and the latest loss. */
+  /** How many requests were not recorded since the process started, and the latest loss. */
   get losses(): Pick<Losses, 'total' | 'latest'> {
     return this.#losses;
   }
 
-  /** Reason for segments in memory; undefined while they are in files. */
+  /** Why segments are in memory; undefined while they are in files. */
   get trouble(): JournalTrouble | undefined {
     return this.#opener.trouble;
   }
@@ -189,15 +188,15 @@ export class Journal implements AsyncDisposable {
     this.#losses.add(reason);
   }
 
-  /** Finishes the current segment and continues in a new segment. Resolves with false if that is not possible now. */
+  /** Finishes the current segment and goes on in a new one. Resolves with false if that is not possible now. */
   roll(): Promise<boolean> {
     this.#rolling ??= this.#roll().finally(() => (this.#rolling = undefined));
     return this.#rolling;
   }
 
   /**
-   * Checks whether the files are still at their paths. If not, continues in a new segment and, while the database is unavailable, writes
-   * the lines of removed files to the folder again.
+   * Checks whether the files are still at their paths. If not, goes on in a new segment and, while the database is unavailable, writes the
+   * lines of removed files to the folder again.
    *
    * @returns true if missing files were found since the last check
    */
@@ -237,7 +236,7 @@ export class Journal implements AsyncDisposable {
     this.#isFinished = true;
   }
 
-  /** Leaves unshipped segments for the next start and counts the records that cannot be left. */
+  /** Leaves unshipped segments for the next start, and counts the records that cannot be left. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
     await this.finished.close();
@@ -304,7 +303,7 @@ export class Journal implements AsyncDisposable {
       this.#ageTimer = undefined;
       const hasRolled = this.finished.readableCount < maxAgedSegments && (await this.roll());
       if (hasRolled || this.#isClosed) return;
-      // Retries lines for which there was no room.
+      // Tries again with lines for which there was no room.
       this.#writer.flush();
       this.#ageTimer ??= this.#startAgeTimer();
     });
@@ -318,7 +317,7 @@ export class Journal implements AsyncDisposable {
     return this.#continueIn(file ?? this.#opener.openMemory());
   }
 
-  /** Returns the sink for lines that the current segment rejects; undefined if memory is full. */
+  /** Returns where lines go that the current segment rejects; undefined if memory is full. */
   #replaceSink(error: unknown): LineSink | undefined {
     const { isInMemory, bytes } = this.#segment;
     if (isInMemory && bytes === 0) return undefined;
@@ -339,7 +338,7 @@ export class Journal implements AsyncDisposable {
     this.onFinished();
   }
 
-  /** Continues in memory after a failed write and moves the unwritten lines there. */
+  /** Goes on in memory after a failed write, and moves the unwritten lines there. */
   #moveUnwritten(error: Error, unwritten: readonly UnwrittenLines[]): void {
     if (this.#isFinished) return;
     const segmentLines = unwritten.filter(({ file }) => file === this.#segment.file).map(({ lines }) => lines);
@@ -365,7 +364,7 @@ export class Journal implements AsyncDisposable {
     this.#ageTimer ??= this.#startAgeTimer();
   }
 
-  /** Copies lines that are not in their files on shutdown, so that they are shipped to the database. */
+  /** On shutdown, copies lines that are not in their files, so that they are shipped to the database. */
   #copyUnwritten(): void {
     const lines = this.#disk.copyUnwritten().map((entry) => entry.lines);
     if (lines.length === 0) return;
@@ -373,13 +372,13 @@ export class Journal implements AsyncDisposable {
     try {
       for (const bytes of lines) segment.append(bytes, 0, bytes.length);
     } catch {
-      // Memory is full; the remaining lines may still reach the file.
+      // Memory is full. The other lines may still reach the file.
     }
     this.finished.add({ segment, records: countLines(lineStart.end, lines), firstRecordAt: performance.now() });
     this.onFinished();
   }
 
-  /** @returns false if waiting lines do not fit the current segment */
+  /** @returns false if the lines that wait do not fit into the current segment */
   #continueIn(next: OwnSegment): boolean {
     if (this.#isClosed || !this.#writer.flush()) {
       next.discard();
@@ -391,7 +390,7 @@ export class Journal implements AsyncDisposable {
     return true;
   }
 
-  /** @param carried records of the current segment that belong to the next segment, in addition to the writer's buffer */
+  /** @param carried records of the current segment that belong to the next one, in addition to the writer's buffer */
   #replaceSegment(next: OwnSegment, carried = 0): void {
     this.#missingFiles.check(this.#segment);
     this.#finish(this.#writer.countWaiting(lineStart.end) + carried);
@@ -404,7 +403,7 @@ export class Journal implements AsyncDisposable {
     this.#continueIn(file ?? this.#opener.openMemory());
   }
 
-  /** Resolves with true if lines may still be appended to the file although the next file cannot be opened. */
+  /** Resolves with true if lines may still be appended to the file although the next one cannot be opened. */
   async #canOverrun(): Promise<boolean> {
     const segment = this.#segment;
     const failingMs = performance.now() - (this.#opener.trouble?.since ?? 0);

@@ -4,15 +4,15 @@ const backslash = 0x5c;
 const ellipsis = 0x2026;
 
 /**
- * Writes a text of any origin as a JSON string on one line. Control characters, line separators and marks that change the writing direction
- * become visible escapes. The string is ASCII and has at most seven times `maxLength` bytes.
+ * Writes any text as a JSON string on one line. Control characters, line separators and marks that change the writing direction become
+ * visible escapes. The string is ASCII, and has at most seven times `maxLength` bytes.
  */
 export function toJsonLiteral(text: string, maxLength: number): string {
   const bounded = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
   return plainText.test(bounded) ? `"${bounded}"` : `"${escapeText(bounded)}"`;
 }
 
-/** Escapes a text, ten times as fast as JSON.stringify with replace. */
+/** Escapes a text ten times as fast as JSON.stringify with replace. */
 function escapeText(text: string): string {
   const wellFormed = text.toWellFormed();
   let result = '';

@@ -44,7 +44,7 @@ export class Leftovers {
   #obstacle: JournalTrouble | undefined;
   #isObstacleNew = false;
 
-  /** @param ownInstance this instance, which is alive regardless of its lock */
+  /** @param ownInstance this instance, which is alive whatever its lock says */
   constructor(disk: Disk, folder: string, ownInstance: string, log: Logger) {
     this.#disk = disk;
     this.#folder = folder;
@@ -54,7 +54,7 @@ export class Leftovers {
   }
 
   /**
-   * Finds the leftovers of all dead instances; empty if the folder is missing.
+   * Finds what dead instances have left; nothing if the folder does not exist.
    *
    * @throws DiskUnresponsive
    */
@@ -64,16 +64,16 @@ export class Leftovers {
     let files = await this.#listFiles();
     if (await this.#restoreNames(files.parts)) files = await this.#listFiles();
     const { byInstance, locked, parts } = files;
-    // An instance that was killed after it had shipped all segments leaves only its lock.
+    // An instance that was killed after it had shipped everything leaves only its lock.
     for (const instance of locked)
       if (instance !== this.#ownInstance && !byInstance.has(instance) && (await this.#isDead(instance)))
         await this.removeLock(instance);
-    // Closes the opened files if the disk stops responding during the search.
+    // Closes the files opened so far if the disk stops responding during the search.
     using openSegments = new DisposableStack();
     let openCount = 0;
     const leftovers: Leftover[] = [];
     for (const [instance, segmentFiles] of byInstance) {
-      // Skipped for now, because requests may have ended in a segment that is not found yet.
+      // Skipped for now, because requests may have ended in a segment that has not been found yet.
       if (parts.has(instance) || !(await this.#isDead(instance))) continue;
       const segments: LeftoverSegment[] = [];
       for (const { path } of segmentFiles.toSorted((a, b) => a.number - b.number)) {
@@ -87,17 +87,17 @@ export class Leftovers {
     return leftovers;
   }
 
-  /** Removes the lock of an instance after all its segments were shipped. */
+  /** Removes the lock of an instance whose segments have all been shipped. */
   removeLock(instance: string): Promise<void> {
     return this.#watch.removeLock(instance);
   }
 
-  /** Obstacle to shipping or removing a file; undefined if the last search found none. */
+  /** What keeps a file from being shipped or removed; undefined if the last search found nothing. */
   get obstacle(): JournalTrouble | undefined {
     return this.#obstacle;
   }
 
-  /** Notes the obstacle to shipping or removing a file and logs it once. Other files are still shipped. */
+  /** Notes what keeps a file from being shipped or removed, and logs it once. Other files are still shipped. */
   reportObstacle(reason: string): void {
     this.#obstacle = { reason, since: this.#obstacle?.since ?? performance.now() };
     this.#isObstacleNew = true;
@@ -109,7 +109,7 @@ export class Leftovers {
   /**
    * Restores the names of files that dead instances were writing.
    *
-   * @returns true if there were such files
+   * @returns true if there were any
    */
   async #restoreNames(parts: ReadonlyMap<string, readonly string[]>): Promise<boolean> {
     let isAnyDead = false;
@@ -167,8 +167,8 @@ function addToList<Value>(lists: Map<string, Value[]>, key: string, value: Value
 }
 
 /**
- * Reads the records of requests that were in flight when the instance died, that is, with a `begin` line but neither `end` nor `skip`.
- * Keeps only requests in flight in memory.
+ * Reads the records of requests that were in flight when the instance died: they have a `begin` line, but no `end` or `skip`. Only requests
+ * in flight are kept in memory.
  */
 export async function readInterruptedRecords(segments: readonly Segment[]): Promise<string[]> {
   const open = new Map<string, OpenRequest>();
@@ -190,7 +190,7 @@ function trackLine(open: Map<string, OpenRequest>, line: string): void {
   else if (request !== undefined && line.startsWith(lineStart.enter)) request.enter = line;
 }
 
-/** Combines `{"at":"begin",A}` and `{"at":"enter","id":…,B}` to `{"at":"end",A,B,"outcome":"interrupted"}`. */
+/** Turns `{"at":"begin",A}` and `{"at":"enter","id":…,B}` into `{"at":"end",A,B,"outcome":"interrupted"}`. */
 function renderInterrupted(beginLine: string, enterLine: string | undefined): string {
   const enterMembers = enterLine?.slice(enterLine.indexOf(',', lineStart.enter.length), -1) ?? '';
   return `${lineStart.end}${beginLine.slice(lineStart.begin.length, -1)}${enterMembers},"outcome":"interrupted"}`;

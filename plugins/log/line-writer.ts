@@ -2,7 +2,7 @@ import { bounds } from '#core/platform/bounds.ts';
 
 const newline = 0x0a;
 
-/** Target of appended lines. */
+/** Where lines are appended. */
 export interface LineSink {
   /**
    * @returns number of bytes appended
@@ -12,9 +12,9 @@ export interface LineSink {
 }
 
 /**
- * Appends lines to a sink through one buffer. `flush` passes them to the sink. Lines reach a sink complete and in order: if a sink fails in
- * the middle of a line, the next sink gets the complete line. While there is no next sink, lines stay in the buffer, and lines that do not
- * fit are refused.
+ * Appends lines to a sink through one buffer, which `flush` empties. Lines reach a sink complete and in order: if a sink fails in the
+ * middle of a line, the next one gets the complete line. While there is no next sink, lines stay in the buffer, and those that do not fit
+ * are refused.
  */
 export class LineWriter {
   readonly #buffer = Buffer.allocUnsafeSlow(bounds.journalLines);
@@ -22,7 +22,7 @@ export class LineWriter {
   #usedBytes = 0;
   #sink: LineSink;
 
-  /** @param replaceSink returns the sink that replaces a failed sink; undefined if there is none now */
+  /** @param replaceSink returns the sink to use in place of a failed one; undefined if there is none now */
   constructor(sink: LineSink, replaceSink: (error: unknown) => LineSink | undefined) {
     this.#sink = sink;
     this.#replaceSink = replaceSink;
@@ -63,7 +63,7 @@ export class LineWriter {
     return true;
   }
 
-  /** Continues in a different sink. The buffer must be empty. */
+  /** Goes on in another sink. The buffer must be empty. */
   switchTo(sink: LineSink): void {
     this.#sink = sink;
   }
@@ -75,7 +75,7 @@ export class LineWriter {
       this.#usedBytes = 0;
       return true;
     } catch (error) {
-      // The failed sink keeps the written part as a truncated last line.
+      // The written part stays in the failed sink, as a truncated last line.
       const wholeLinesEnd = offset === 0 ? 0 : this.#buffer.lastIndexOf(newline, offset - 1) + 1;
       this.#buffer.copyWithin(0, wholeLinesEnd, this.#usedBytes);
       this.#usedBytes -= wholeLinesEnd;

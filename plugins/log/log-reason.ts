@@ -1,5 +1,5 @@
 import { defineSentences } from '#core/platform/sentences.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-/** Returns the reason for waiting or lost records as an English sentence, which pages recognise and translate. */
+/** Returns why records wait or were lost, as an English sentence that pages recognize and translate. */
 export const logReason = defineSentences(en);

@@ -2,7 +2,7 @@ import type { Logger } from '#core/platform/logger.ts';
 
 const reportIntervalMs = 10_000;
 
-/** Counts records that could not be written and logs the counts, immediately and then every ten seconds while losses continue. */
+/** Counts records that could not be written. Logs the count right away, and then every ten seconds as long as losses go on. */
 export class Losses implements Disposable {
   readonly #log: Logger;
   readonly #subject: string;
@@ -12,23 +12,22 @@ export class Losses implements Disposable {
   #latestAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param subject name of the losses in the log, such as `requests not recorded` */
+  /** @param subject what the log says was lost, such as `requests not recorded` */
   constructor(log: Logger, subject: string) {
     this.#log = log;
     this.#subject = subject;
   }
 
-  /** Number of losses since the process started. */
+  /** How much was lost since the process started. */
   get total(): number {
     return this.#total;
   }
 
-  /** Reason and time (`performance.now()`) of the latest loss; undefined without losses. */
+  /** Why and when (`performance.now()`) something was lost last; undefined if nothing was. */
   get latest(): { readonly reason: string; readonly lostAt: number } | undefined {
     return this.#total === 0 ? undefined : { reason: this.#reason, lostAt: this.#latestAt };
   }
 
-  /** Counts losses. */
   add(reason: string, count = 1): void {
     if (count === 0) return;
     this.#total += count;

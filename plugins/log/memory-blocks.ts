@@ -2,12 +2,12 @@ import { bounds } from '#core/platform/bounds.ts';
 
 const blockBytes = 64 * 1024;
 
-/** Memory limit shared by all segments in memory. */
+/** Memory limit that all segments in memory share. */
 export class MemoryBudget {
   freeBytes = bounds.journalMemory;
 }
 
-/** Bytes in memory, stored in blocks of a fixed size. */
+/** Bytes in memory, in blocks of a fixed size. */
 export class MemoryBlocks {
   readonly #budget: MemoryBudget;
   readonly #blocks: Buffer[] = [];
@@ -18,7 +18,7 @@ export class MemoryBlocks {
   }
 
   /**
-   * Appends all bytes, or none if it throws.
+   * Appends all bytes, or throws and appends none.
    *
    * @throws Error if the budget has no room
    */
@@ -34,7 +34,7 @@ export class MemoryBlocks {
     }
   }
 
-  /** Returns the bytes from a position up to the end of its block; empty at the end. Not a copy. */
+  /** Returns the bytes from a position to the end of its block, without copying them; empty at the end. */
   readAt(position: number): Buffer {
     const blockOffset = position % blockBytes;
     const block = this.#blocks[(position - blockOffset) / blockBytes];
@@ -47,7 +47,7 @@ export class MemoryBlocks {
     return Buffer.concat(this.#blocks, this.#usedBytes);
   }
 
-  /** Returns the memory to the budget. A running reader may still finish. */
+  /** Returns the memory to the budget. Someone who is reading can still finish. */
   release(): void {
     this.#budget.freeBytes += this.#blocks.length * blockBytes;
   }

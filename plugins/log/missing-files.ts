@@ -5,12 +5,12 @@ import type { OwnSegment } from './own-segment.ts';
 
 const reportIntervalMs = 10_000;
 
-/** Detects files that were removed or replaced while they were being written. */
+/** Finds files that were removed or replaced while they were being written. */
 export class MissingFiles {
   readonly #disk: Disk;
   readonly #log: Logger;
   readonly #reportThrottle = new Throttle(reportIntervalMs);
-  /** Segment that was replaced while the disk was unresponsive, so that its file could not be checked. */
+  /** A segment that was replaced while the disk was unresponsive, so that its file could not be checked. */
   #uncheckedSegment: OwnSegment | undefined;
   #wereMissing = false;
 

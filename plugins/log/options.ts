@@ -1,7 +1,6 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { boolean, type Infer, integer, object } from '#core/platform/schema.ts';
 
-/** Options of the stage `log`. */
 export const logOptions = object({
   keep_days: integer({ minimum: 1, maximum: 3650, default: 30 }, 'Days to keep records, not counting today.'),
   max_journal_bytes: integer(
@@ -22,5 +21,4 @@ export const logOptions = object({
   ),
 });
 
-/** Values of the options. */
 export type LogOptions = Infer<typeof logOptions>;

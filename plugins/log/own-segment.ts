@@ -57,18 +57,18 @@ export class OwnSegment implements Segment, LineSink {
     return appendedBytes;
   }
 
-  /** Appends lines that do not count towards the size of the segment. */
+  /** Appends lines that do not count toward the size of the segment. */
   appendHead(lines: Buffer): void {
     for (let offset = 0; offset < lines.length;) offset += this.#write(lines, offset, lines.length - offset);
   }
 
-  /** Subtracts appended bytes that did not reach the file. */
+  /** Subtracts bytes that were appended but did not reach the file. */
   retract(bytes: number): void {
     this.#bytes = Math.max(0, this.#bytes - bytes);
   }
 
   /**
-   * Resolves with true while the file is at its path, so that a crash loses no lines.
+   * Resolves with true if the file is at its path, so that a crash loses no lines.
    *
    * @throws DiskUnresponsive
    */
@@ -113,7 +113,7 @@ export class OwnSegment implements Segment, LineSink {
     ));
   }
 
-  /** Closes the file after the last reader. Later reads open it by its path; no more lines can be appended. */
+  /** Closes the file once the last reader has finished. Later reads open it by its path; nothing can be appended any more. */
   close(): void {
     this.#isClosing = true;
     if (this.#readers > 0) return;
@@ -128,13 +128,13 @@ export class OwnSegment implements Segment, LineSink {
     if (await this.isIntact()) this.close();
   }
 
-  /** Closes the segment and removes its file. If the file cannot be removed, it contains no record. */
+  /** Closes the segment and removes its file. If that fails, the file contains no record. */
   discard(): void {
     if (this.#identity !== undefined) this.#disk.post('removeOwn', this.path, this.#identity);
     this.close();
   }
 
-  /** Removes the file, even if it is just being restored. If the disk is unresponsive, the file is removed once the disk responds. */
+  /** Removes the file, even one that is just being restored. If the disk is unresponsive, the file is removed once it responds. */
   async remove(): Promise<void> {
     this.#isRemoved = true;
     await this.#restoration?.catch(() => undefined);

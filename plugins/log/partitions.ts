@@ -3,37 +3,37 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { removeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
-/** Start of a day in UTC, in epoch ms. Each table has a partition for each day, named after the day. */
+/** Start of a day in UTC, in epoch ms. Each table has a partition for each day, named after it. */
 type Day = number;
 
-/** Tables of records and of the bodies of requests and replies. */
+/** The tables of records, and of the bodies of requests and replies. */
 export type RecordTable = 'request_log' | 'request_content';
 
-const tables: readonly RecordTable[] = ['request_content', 'request_log']; // in dropping order: bodies before their records
+const tables: readonly RecordTable[] = ['request_content', 'request_log']; // in the order of dropping: bodies before their records
 
 const dayMs = 86_400_000;
 const daysAhead = 7;
 
-/** Selects from the catalog tables, because PostgreSQL's cache of names can be older than the lock that guards the partitions. */
+/** Reads the catalog tables themselves, because PostgreSQL's cache of names can be older than the lock that guards the partitions. */
 const selectPartitions = (table: RecordTable) => `
   SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
   WHERE inhparent = '${table}'::regclass AND child.relname ~ '^${table}_[0-9]{8}$'`;
 
-/** Retention of records, written by the stage and read by the job. */
+/** How long records are kept. The stage writes it, the job reads it. */
 export interface Retention {
-  /** Undefined while no pipeline has a `log` stage; no partitions are dropped then. */
+  /** Undefined while no pipeline has a `log` stage; no partition is dropped then. */
   keepDays: number | undefined;
 }
 
-/** Key of the retention for `host.keep`. */
+/** Key of the retention in `host.keep`. */
 export const retentionKey = 'log/retention';
 
-/** Creates the initial retention, see `retentionKey`. */
+/** Creates the initial retention; see `retentionKey`. */
 export function createRetention(): Retention {
   return { keepDays: undefined };
 }
 
-/** Creates and drops partitions, even if two runs overlap. Partitions exist a week ahead; an insert creates a missing partition. */
+/** Creates and drops partitions; two runs may overlap. Partitions exist a week ahead, and an insert creates one that is missing. */
 export const partitionJob: JobDefinition = {
   name: 'log-partitions',
   description: 'Creates partitions of request records for the coming days and drops expired ones.',
@@ -41,7 +41,7 @@ export const partitionJob: JobDefinition = {
   async run(_data, host) {
     const { keepDays } = host.keep(retentionKey, createRetention);
     const today = startOfDay(host.now());
-    // Dropping is final, so the earlier of both clocks counts. A clock that is ahead must not drop partitions.
+    // Dropping cannot be undone, so the earlier of both clocks counts: a clock that is ahead must not drop partitions.
     const safeToday = Math.min(today, startOfDay(await readDatabaseTimeMs(host.database)));
     const dropped = new Set<string>();
     for (const table of tables) {
@@ -65,7 +65,7 @@ async function readDatabaseTimeMs(database: Database): Promise<number> {
   return Number(row?.now);
 }
 
-/** Creates the missing partition of a day as a separate table and then attaches it, which blocks no query. */
+/** Creates the missing partition of a day as a table of its own and then attaches it, which blocks no query. */
 export async function ensurePartition(
   database: Database,
   start: Day,
@@ -75,7 +75,10 @@ export async function ensurePartition(
   await database.query(createPartitionSql(table, start));
 }
 
-/** Creates a missing partition and protects it from dropping until the transaction ends. Fails if a lock is not free within a second. */
+/**
+ * Creates the partition if it is missing, and protects it from being dropped until the transaction ends. Fails if a lock is not free within
+ * a second.
+ */
 export async function protectPartition(transaction: EntityManager, start: Day, table: RecordTable): Promise<void> {
   await transaction.execute(createPartitionSql(table, start));
 }
@@ -113,7 +116,7 @@ function formatPartitionName(table: RecordTable, start: Day): string {
 }
 
 /**
- * Wraps statements so that they run in one transaction and on one instance at a time. A wait for a lock ends after a second, because all
+ * Wraps statements so that they run in one transaction, and on one instance at a time. A wait for a lock ends after a second, because all
  * later queries would queue behind it. The job runs again later.
  */
 function withLockSql(statements: string): string {

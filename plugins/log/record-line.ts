@@ -7,13 +7,13 @@ import { toJsonLiteral } from './json-literal.ts';
 /*
  * A line of the journal is a JSON object that starts with its kind:
  * - `begin` when a request arrives, `enter` when it is about to go upstream, `end` when it is over. An `end` line is the complete record;
- *   the other two lines are used only if it is missing.
- * - `skip` instead of `end` for a request that is counted but not recorded, if its `begin` line was written.
+ * the other two are used only if it is missing.
+ * - `skip` in place of `end` for a request that is counted but not recorded, if its `begin` line was written.
  * - `content` for the bodies of request and reply, after the `end` line, if the operator records bodies.
  *
- * Members are the columns of request_log (core/gateway/records/columns.ts); unknown values are omitted. Every request waits for its lines,
- * so lines are concatenated: JSON.stringify takes 1.4 times as long and has no length limits. A line is ASCII. The limits of the columns
- * keep it under 64 KiB, and a `content` line under 256 KiB; both fit into the writer's buffer.
+ * Its members are the columns of request_log (core/gateway/records/columns.ts); unknown values are omitted. Every request waits for its
+ * lines, so they are concatenated: JSON.stringify takes 1.4 times as long and has no length limits. A line is ASCII. The limits of the
+ * columns keep it under 64 KiB, and a `content` line under 256 KiB; both fit into the writer's buffer.
  */
 export const lineStart = {
   begin: '{"at":"begin",',
@@ -23,11 +23,11 @@ export const lineStart = {
   content: '{"at":"content",',
 } as const;
 
-/** Writes the members that are known when a request arrives; `id` is the first member. */
+/** Writes what is known when a request arrives; `id` comes first. */
 export const writeRequestMembers: (exchange: Exchange) => string = compileWriter(selectSources('request'), '');
-/** Writes the members that are known when all stages before `upstream` have accepted the request, each after a comma. */
+/** Writes what is known when all stages before `upstream` have accepted the request, each member after a comma. */
 export const writeCallerMembers: (exchange: Exchange) => string = compileWriter(selectSources('caller'), ',');
-/** Writes the members that are known when the request is over, each after a comma. */
+/** Writes what is known when the request is over, each member after a comma. */
 export const writeResultMembers: (exchange: Exchange, outcome: Outcome) => string = compileWriter(
   selectSources('result'),
   ',',
@@ -41,9 +41,9 @@ function selectSources(moment: Moment): readonly Source[] {
 }
 
 /**
- * Creates a function that writes the members of the given sources. The function is compiled from text, like Ajv's validators, so that V8
- * inlines the `read` of each column. A loop over functions would take 1.3 times as long. The text contains only names and numbers from the
- * table of columns.
+ * Creates a function that writes the members from these sources. It is compiled from text, as Ajv does with validators, so that V8 inlines
+ * the `read` of each column; a loop over functions takes 1.3 times as long. The text contains only names and numbers from the table of
+ * columns.
  *
  * @param separator text before the first member
  */

@@ -9,7 +9,7 @@ export interface RecordStore {
    * Inserts new records and updates the request counts of their accounts, in one transaction.
    *
    * @param records JSON objects whose members are columns
-   * @throws the database's error; `isRecordRefused` returns true if a record caused it
+   * @throws the database's error; `isRecordRefused` says whether a record caused it
    */
   insert(instance: string, records: readonly string[]): Promise<void>;
   /**
@@ -20,7 +20,7 @@ export interface RecordStore {
   insertContent(lines: readonly string[]): Promise<void>;
   /** Adds counts of requests without an account. */
   addUnauthenticated(counts: readonly UnauthenticatedCount[]): Promise<void>;
-  /** Stores nothing; fails if `insert` would fail. */
+  /** Stores nothing, but fails if `insert` would fail. */
   probe(): Promise<void>;
 }
 
@@ -35,8 +35,8 @@ const selectedValues = Object.entries(columns).map(([name, { type }]) =>
 );
 
 /**
- * Inserts rows and updates counts in one statement, and therefore in one transaction. Rows are inserted and accounts are locked in the
- * order of their keys, because two instances that ship at the same time could otherwise deadlock.
+ * Inserts rows and updates counts in one statement, so in one transaction. It inserts rows and locks accounts in the order of their keys;
+ * otherwise, two instances that ship at the same time could deadlock.
  */
 const insertRecordsSql = `
   WITH inserted AS (
@@ -83,7 +83,7 @@ export class PostgresRecordStore implements RecordStore {
     return addUnauthenticated(this.#database, counts);
   }
 
-  /** Inserts an empty list. PostgreSQL checks permissions, locks and read-only transactions even for an empty list. */
+  /** Inserts an empty list, for which PostgreSQL still checks permissions, locks and read-only transactions. */
   async probe(): Promise<void> {
     await this.#database.query(insertRecordsSql, ['', '[]']);
   }
@@ -96,12 +96,12 @@ export class PostgresRecordStore implements RecordStore {
   ): Promise<void> {
     const json = () => `[${lines.join()}]`;
     try {
-      // Sent as bytes, because the driver scans a text twice, and V8 keeps such a long text until the next full garbage collection.
+      // Sent as bytes: the driver scans a text twice, and V8 keeps such a long one until the next full garbage collection.
       await this.#database.query(sql, [...parameters, Buffer.from(json())]);
     } catch (error) {
       if (readSqlState(error) !== '23514') throw error;
-      // A partition is missing because the journal is old or the job that creates partitions has not run. One transaction, because the job
-      // could drop an old day again before its records are inserted.
+      // A partition is missing because the journal is old, or because the job that creates partitions has not run. One transaction, because
+      // the job could drop an old day again before its records are inserted.
       await this.#database.fork().transactional(async (transaction) => {
         for (const day of listDays(lines)) await protectPartition(transaction, day, table);
         await transaction.execute(sql, [...parameters, json()]);
@@ -115,7 +115,7 @@ function listDays(records: readonly string[]): Set<number> {
   return new Set(times.filter((time) => time > 0).map((time) => time - (time % dayMs)));
 }
 
-/** Returns true if the database would refuse the record again (SQLSTATE classes 22 and 23, PostgreSQL manual, appendix A). */
+/** Returns true if the database would refuse the record again (SQLSTATE classes 22 and 23; PostgreSQL manual, appendix A). */
 export function isRecordRefused(error: unknown): boolean {
   return /^2[23]/.test(readSqlState(error) ?? '');
 }
@@ -135,10 +135,10 @@ function readSqlState(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Matches only the member, because quotes inside other members are escaped. */
+/** Matches only this member, because quotes inside others are escaped. */
 const accountIdPattern = /"account_id":"([\w-]+)"/;
 
-/** A store that publishes the accounts of committed records, so that their open pages are updated. */
+/** A store that announces the accounts of committed records, so that pages which show them are updated. */
 export class PublishingStore implements RecordStore {
   readonly #store: RecordStore;
   readonly #publish: (accountIds: ReadonlySet<string>) => void;

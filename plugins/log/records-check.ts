@@ -5,10 +5,10 @@ import { logReason } from './log-reason.ts';
 import type { RequestLog } from './request-log.ts';
 import type { JournalTrouble } from './segment-opener.ts';
 
-/** Time for which a lost record fails the check. The loss stays in the metric and on the operator pages. */
+/** How long a lost record fails the check. The metric and the operator pages show the loss for longer. */
 const lossFailureMs = 300_000;
 
-/** Checks by waiting records and the last attempt whether records reach the database. A ping would not prove that writing works. */
+/** Checks whether records reach the database, by the records that wait and the last attempt. A ping would not prove that writing works. */
 export const recordsCheck: HealthCheck = {
   name: 'records',
   runbook: 'records-waiting',
@@ -33,7 +33,7 @@ function findTrouble({ journal: { trouble } }: RequestLog): JournalTrouble | und
   return { reason: logReason('log.reason.journal', { why: trouble.reason }), since: trouble.since };
 }
 
-/** Reports permanent failures immediately, and temporary failures such as a restart or a lock once records are late. */
+/** Reports permanent failures right away, and temporary ones, such as a restart or a lock, once records are late. */
 function findLate({ journal, failure }: RequestLog, lateAfterMs: number): JournalTrouble | undefined {
   const now = performance.now();
   const since = Math.min(failure?.since ?? now, now - journal.oldestAgeMs);

@@ -12,7 +12,7 @@ export class RejectedLines {
   readonly #folder: string;
   readonly #log: Logger;
   readonly #onDrop: (reason: string) => void;
-  #bytes = 0; // in the folder, without changes by other instances since the last measurement
+  #bytes = 0; // in the folder; what other instances have changed since it was last measured is missing
   #measuredAt = Number.NEGATIVE_INFINITY;
 
   /** @param onDrop called for each line that could not be stored */
@@ -23,7 +23,7 @@ export class RejectedLines {
     this.#onDrop = onDrop;
   }
 
-  /** Stores a line. Never throws, because a malformed line must not delay other lines. */
+  /** Stores a line. Never throws, because a malformed line must not hold up others. */
   async add(segment: string, line: string, reason: string): Promise<void> {
     const path = join(this.#folder, basename(segment));
     try {

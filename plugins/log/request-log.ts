@@ -18,23 +18,22 @@ import { UnauthenticatedCounts } from './unauthenticated-counts.ts';
 
 const defaultStopDeadlineMs = 5_000;
 
-/** Options of `RequestLog`. */
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk'> {
   /** Default: a disk with its own thread. */
   readonly disk?: Disk & Partial<AsyncDisposable>;
   readonly dataFolder: string;
   readonly store: RecordStore;
-  /** Maximum bytes of records that wait for a collector; undefined if there is no collector. */
+  /** How many bytes of records may wait for a collector; undefined if there is none. */
   readonly spoolBytes?: number | undefined;
   /** Returns epoch ms; default: the system clock. */
   readonly now?: () => number;
-  /** Interval of the checks of the journal's files; default: one second. */
+  /** How often the journal's files are checked; default: every second. */
   readonly checkIntervalMs?: number;
-  /** Time for which records are shipped on shutdown. The remaining records wait for the next start. Default: five seconds. */
+  /** How long records are shipped on shutdown; the rest waits for the next start. Default: five seconds. */
   readonly stopDeadlineMs?: number;
 }
 
-/** Journal, lock and shipper of this instance. Lives as long as the process and survives reloads. */
+/** Journal, lock and shipper of this instance. It lives as long as the process and survives reloads. */
 export class RequestLog implements AsyncDisposable {
   readonly journal: Journal;
   /** Segments of dead instances. */
@@ -91,7 +90,7 @@ export class RequestLog implements AsyncDisposable {
     ).unref();
   }
 
-  /** Reason why records do not reach the database; undefined while they do. */
+  /** Why records do not reach the database; undefined while they do. */
   get failure(): ShippingFailure | undefined {
     return this.#shipper.failure;
   }
@@ -106,7 +105,7 @@ export class RequestLog implements AsyncDisposable {
     await this.#disk[Symbol.asyncDispose]?.();
   }
 
-  /** Checks the journal's files. If files were removed, the lock may be gone as well, and other instances could ship segments in use. */
+  /** Checks the journal's files. If some were removed, the lock may be gone as well, and other instances could ship segments in use. */
   async #check(): Promise<void> {
     this.unauthenticated.store();
     if (await this.journal.checkFiles()) await this.#lock.touch();

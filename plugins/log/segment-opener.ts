@@ -9,41 +9,40 @@ import { OwnSegment } from './own-segment.ts';
 import { formatSegmentName } from './segment.ts';
 
 const retryAfterMs = 1_000;
-/** Time without a failure after which a trouble ends. A shorter time would not suffice, because a full disk accepts a few lines at times. */
+/** A trouble ends after this time without a failure. Less would not be enough, because a full disk accepts a few lines now and then. */
 const defaultRecoveryMs = 10_000;
-/** Bytes that the disk must accept before files are used again. */
+/** The disk must have room for this many bytes before files are used again. */
 const requiredFreeBytes = 64 * 1024;
 
-/** Reason why the journal is not in files, or its records are not in the database. */
+/** Why the journal is not in files, or its records are not in the database. */
 export interface JournalTrouble {
   readonly reason: string;
-  readonly since: number; // `performance.now()` ms; start of the trouble
+  readonly since: number; // when it started; `performance.now()` ms
 }
 
-/** Dependencies of `SegmentOpener`. */
 export interface SegmentOpenerParts {
   readonly disk: Disk;
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
-  /** Time without a failure after which the journal counts as writable again; default: ten seconds. */
+  /** After this time without a failure, the journal counts as writable again; default: ten seconds. */
   readonly recoveryMs?: number;
 }
 
-/** Opens the segments of this instance in files or in memory, and notes why they cannot be in files. */
+/** Opens the segments of this instance, in files or in memory, and notes why they cannot be in files. */
 export class SegmentOpener {
   readonly #parts: SegmentOpenerParts;
   readonly #memoryBudget = new MemoryBudget();
   #lastNumber = 0;
   #trouble: JournalTrouble | undefined;
-  #openedAt = 0; // `performance.now()` ms; last opened file
-  #failedAt = Number.NEGATIVE_INFINITY; // `performance.now()` ms; last failure to open or write a file
+  #openedAt = 0; // when a file was last opened; `performance.now()` ms
+  #failedAt = Number.NEGATIVE_INFINITY; // when opening or writing a file last failed; `performance.now()` ms
 
   constructor(parts: SegmentOpenerParts) {
     this.#parts = parts;
   }
 
-  /** Reason why segments are in memory; undefined while they can be in files. */
+  /** Why segments are in memory; undefined while they can be in files. */
   get trouble(): JournalTrouble | undefined {
     return this.#trouble;
   }
@@ -59,7 +58,7 @@ export class SegmentOpener {
     return OwnSegment.createInFile(this.#parts.disk, path, operations.create(path, 0));
   }
 
-  /** Opens the next segment in a file; undefined if it cannot be created now. */
+  /** Opens the next segment in a file; undefined if none can be created now. */
   async openFile(): Promise<OwnSegment | undefined> {
     const { disk, folder } = this.#parts;
     if (disk.isUnresponsive || performance.now() < this.#failedAt + retryAfterMs) return undefined;
@@ -76,13 +75,13 @@ export class SegmentOpener {
     }
   }
 
-  /** Opens a segment in memory. It gets no `begin` lines, because a crash would lose these as well. */
+  /** Opens a segment in memory. It gets no `begin` lines, because a crash would lose these too. */
   openMemory(): OwnSegment {
     return OwnSegment.createInMemory(this.#parts.disk, this.#nextPath(), this.#memoryBudget);
   }
 
   /**
-   * Notes a failure to open or write a file. Logs the first failure of a trouble.
+   * Notes that a file could not be opened or written. Logs only the first failure of a trouble.
    *
    * @param isLogged true to log a further failure as well
    */
@@ -93,7 +92,7 @@ export class SegmentOpener {
     this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
   }
 
-  /** Notes that the current segment is in an intact file. Ends the trouble after some time without failures. */
+  /** Notes that the current segment is in an intact file. This ends the trouble after some time without failures. */
   noteIntact(): void {
     const { recoveryMs = defaultRecoveryMs } = this.#parts;
     if (this.#trouble === undefined || this.#openedAt <= this.#failedAt) return;

@@ -9,16 +9,16 @@ export interface Segment {
   /** Path of the file, which may be gone. */
   readonly path: string;
   /**
-   * Reads the lines, a few hundred at a time. Omits a last line that a crash has truncated; the `begin` line of its request still exists.
+   * Reads the lines, a few hundred at a time. Omits a last line that a crash has truncated; its request still has a `begin` line.
    *
    * @throws UnreadableSegment
    */
   read(): AsyncGenerator<string[]>;
-  /** Removes the segment after its records were stored in the database. */
+  /** Removes the segment once its records are in the database. */
   remove(): Promise<void>;
 }
 
-/** Error for a segment whose lines cannot be read because of the disk. An unresponsive disk throws `DiskUnresponsive` instead. */
+/** Error for a segment that cannot be read because of the disk. If the disk is unresponsive, `DiskUnresponsive` is thrown instead. */
 export class UnreadableSegment extends Error {
   /** False if a later attempt may succeed, for example because file descriptors were exhausted. */
   readonly isPermanent: boolean;
@@ -40,13 +40,13 @@ export function formatSegmentName(instance: string, number: number): string {
   return `${instance}-${String(number).padStart(8, '0')}.ndjson`;
 }
 
-/** Parses the instance and number of a segment; undefined for other files. */
+/** Returns the instance and the number of a segment, or undefined for other files. */
 export function parseSegmentName(path: string): { instance: string; number: number } | undefined {
   const groups = namePattern.exec(basename(path))?.groups;
   return groups && { instance: groups['instance'] ?? '', number: Number(groups['number']) };
 }
 
-/** Parses the instance and the final name of an incomplete file, see `restore`; undefined for other files. */
+/** Returns the instance and the final name of an incomplete file (see `restore`), or undefined for other files. */
 export function parsePartName(part: string): { instance: string; segment: string } | undefined {
   const segment = part.endsWith(createPartPath('')) ? part.slice(0, -createPartPath('').length) : '';
   const parsed = parseSegmentName(segment);
@@ -71,7 +71,7 @@ export class LeftoverSegment implements Segment, Disposable {
    * @param isKeptOpen true to keep the file open, so that no lines are lost if it is removed before it is shipped
    */
   static async open(disk: Disk, path: string, isKeptOpen: boolean): Promise<LeftoverSegment> {
-    // If the file cannot be opened, `read` reports the reason.
+    // If the file cannot be opened, `read` reports why.
     const opened = isKeptOpen ? await disk.run('open', path).catch(rethrowUnresponsive) : undefined;
     return new LeftoverSegment(disk, path, opened?.file);
   }
@@ -96,7 +96,7 @@ export function createFileReader(disk: Disk, file: number): ReadAt {
   return (position) => disk.run('read', file, position, chunkBytes);
 }
 
-/** Reads the lines of a file; empty if the file does not exist. */
+/** Reads the lines of a file, or none if it does not exist. */
 export async function* readSegment(disk: Disk, path: string): AsyncGenerator<string[]> {
   try {
     yield* readClosedFile(disk, path);
@@ -119,7 +119,7 @@ export async function* readClosedFile(disk: Disk, path: string): AsyncGenerator<
   }
 }
 
-/** Splits bytes into lines. A line that exceeds the limit is split as well. */
+/** Splits bytes into lines. A line longer than the limit is split as well. */
 export async function* readLines(path: string, readAt: ReadAt): AsyncGenerator<string[]> {
   let partialLine = '';
   for (let position = 0; ;) {
@@ -150,7 +150,7 @@ function throwUnreadable(path: string, error: unknown): never {
   throw error instanceof DiskUnresponsive ? error : new UnreadableSegment(path, error);
 }
 
-/** Ignores every error except `DiskUnresponsive`. */
+/** Ignores every error but `DiskUnresponsive`. */
 function rethrowUnresponsive(error: unknown): undefined {
   if (error instanceof DiskUnresponsive) throw error;
 }

@@ -18,7 +18,7 @@ interface ShipperParts {
   readonly leftovers: Leftovers;
   readonly store: RecordStore;
   readonly rejected: RejectedLines;
-  /** Receives all stored records; undefined without a collector. */
+  /** Receives all stored records; undefined if there is no collector. */
   readonly spool?: FileSpool | undefined;
   isDiskUnresponsive(): boolean;
   readonly log: Logger;
@@ -30,28 +30,28 @@ const batchSize = 500; // records per statement
 
 const searchIntervalMs = 10_000;
 
-/** Idle time after which a probe checks whether the database can still store records. */
+/** After this long without a record, a probe checks whether the database can still store some. */
 const probeAfterMs = 15_000;
 
-/** Delays between attempts while the database is unavailable; short enough to resume within seconds. */
+/** How long to wait between attempts while the database is unavailable; short enough to resume within seconds. */
 const retryRangeMs = { min: 200, max: 3_000 };
 
 const reminderIntervalMs = 60_000;
 
-/** Reason why records do not reach the database. */
+/** Why records do not reach the database. */
 export interface ShippingFailure {
   readonly reason: string;
-  readonly since: number; // `performance.now()` ms; first failed attempt
+  readonly since: number; // of the first failed attempt; `performance.now()` ms
   /** True if waiting does not help, because the database responds but cannot store records. */
   readonly isPersistent: boolean;
 }
 
 /**
- * Moves finished segments into the database, oldest first, and deletes each segment once the database has committed it. Every step can run
- * twice, because the database keeps the first record of a request.
+ * Moves finished segments into the database, oldest first, and deletes each once the database has committed it. Every step can run twice,
+ * because the database keeps the first record of a request.
  *
  * - If the database refuses a batch because of a record, that record is isolated and moved to the rejected lines.
- * - After any other error, the database counts as unavailable: no record is dropped, and the batch is retried.
+ * - After any other error, the database counts as unavailable: no record is dropped, and the batch is tried again.
  */
 export class Shipper {
   readonly #parts: ShipperParts;
@@ -75,17 +75,17 @@ export class Shipper {
     this.#loop = this.#run().finally(() => closeSegments(this.#leftovers));
   }
 
-  /** Ships the finished segments while the database responds. The next start on this folder ships the others. */
+  /** Ships the finished segments as long as the database responds. The next start on this folder ships the rest. */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     this.#wake();
     await waitForFirst([this.#loop], timeoutMs);
-    // Counted now, because the journal releases these segments next even if the database still does not respond.
+    // Counted now, because the journal releases these segments next, even if the database still does not respond.
     const { journal, log } = this.#parts;
     if (journal.finished.count > 0) log.warn(`${journal.finished.count} journal segments remain for the next start`);
   }
 
-  /** Undefined while the last attempt to store records was successful. */
+  /** Undefined if the last attempt to store records succeeded. */
   get failure(): ShippingFailure | undefined {
     return this.#failure;
   }
@@ -144,7 +144,7 @@ export class Shipper {
     return true;
   }
 
-  /** Ships a segment of this instance. Gives up an unreadable segment, because it must not block later records. */
+  /** Ships a segment of this instance. Gives up one that cannot be read, because it must not block later records. */
   async #shipOwn(finished: FinishedSegment): Promise<void> {
     try {
       await this.#shipSegment(finished.segment);
@@ -169,8 +169,8 @@ export class Shipper {
   }
 
   /**
-   * Ships the next segment of a dead instance. Interrupted requests are shipped first, because they are known only while all segments
-   * exist. If another instance ships the same segments, both insert the same records.
+   * Ships the next segment of a dead instance. Interrupted requests go first, because they are known only while all segments exist. If
+   * another instance ships the same segments, both insert the same records.
    */
   async #shipLeftover(leftover: Leftover): Promise<void> {
     const { instance, segments } = leftover;
@@ -205,7 +205,7 @@ export class Shipper {
     try {
       await segment.remove();
     } catch (error) {
-      // The next start ships the file again, without effect.
+      // The next start ships the file again, which changes nothing.
       const reason = logReason('log.reason.unremovable', { path, error: firstLineOf(error) });
       this.#parts.leftovers.reportObstacle(reason);
     }
@@ -284,7 +284,7 @@ function hasKnownKind(line: string): boolean {
   return line === '' || Object.values(lineStart).some((start) => line.startsWith(start));
 }
 
-/** Returns the first line of an error, because SQL and values that follow do not belong in the log. */
+/** Returns the first line of an error; the SQL and the values that follow do not belong in the log. */
 function firstLineOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1).join().slice(0, 200);
 }

@@ -12,11 +12,11 @@ import { parseSegmentName, readSegment, formatSegmentName } from './segment.ts';
 const searchIntervalMs = 10_000;
 const reminderIntervalMs = 60_000;
 
-/** A batch of records that waits for the collector, in a file or, if no file can be written, in memory. */
+/** A batch of records that waits for the collector, in a file or, if none can be written, in memory. */
 interface SpooledBatch {
   readonly path: string;
   readonly bytes: number;
-  /** 0 for records of a dead instance, which are not counted again. */
+  /** 0 for records of a dead instance, which have already been counted. */
   readonly records: number;
   lines: readonly string[] | undefined; // undefined once they are in the file
 }
@@ -30,7 +30,7 @@ interface SpoolOptions {
 }
 
 /**
- * Stores records for the collector in files next to the journal. Each file has lines that the database has committed. Instances that share
+ * Stores records for the collector in files next to the journal. Each contains lines that the database has committed. Instances that share
  * the folder send their own files. Lines that the disk does not accept wait in memory.
  */
 export class FileSpool implements RecordSpool, AsyncDisposable {
@@ -101,18 +101,18 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return this.#batches.filter(({ lines }) => lines !== undefined);
   }
 
-  /** @returns reason why lines are still in memory; undefined if all are in files */
+  /** @returns why lines are still in memory; undefined if all are in files */
   async #writeBatchesInMemory(): Promise<string | undefined> {
     for (const batch of this.#batchesInMemory) {
       const failure = await this.#write(batch);
       if (failure !== undefined) return failure;
-      // The batch may have been sent during the write.
+      // The batch may have been sent while it was written.
       if (!this.#batches.includes(batch)) await this.#options.disk.run('remove', batch.path).catch(() => undefined);
     }
     return undefined;
   }
 
-  /** @returns reason for the failure; undefined on success */
+  /** @returns why it failed; undefined if it succeeded */
   async #write(batch: SpooledBatch): Promise<string | undefined> {
     const { disk } = this.#options;
     const wasSent = !disk.isUnresponsive;

@@ -2,7 +2,7 @@ import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { logOptions } from './options.ts';
 
 /**
- * Records every request, however it ends. Requests without an account are counted, but only a few of them are recorded. This is the last
+ * Records every request, however it ends. Requests without an account are counted, but only a few of them are recorded. It is the last
  * stage: at its `enter`, the request is about to go upstream, and at its `done`, all other stages have written their facts.
  */
 export const logStage = defineStage({

@@ -9,7 +9,7 @@ import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 
 const batchSize = 1_000;
-const reminderIntervalMs = 60_000; // between log lines about unstored counts
+const reminderIntervalMs = 60_000; // between log lines about counts that are not stored
 const retryIntervalMs = 3_000;
 
 type MutableCount = { -readonly [Member in keyof UnauthenticatedCount]: UnauthenticatedCount[Member] };
@@ -20,14 +20,14 @@ interface UnauthenticatedCountsOptions {
   readonly now: () => number; // epoch ms
 }
 
-/** Returns true for a request that is known to have no account. Stays true once it is. */
+/** Returns true for a request that is known to have no account. It stays true from then on. */
 export function isUnauthenticated(exchange: Exchange): boolean {
   return exchange.find(unauthenticated) === true;
 }
 
 /**
- * Counts requests without an account by minute, address block and status, and selects the few requests to record. A minute is stored when
- * it is over. Until then, its counts are in memory, so a killed process loses the counts of one minute.
+ * Counts requests without an account by minute, address block and status, and selects the few that are recorded. A minute is stored when it
+ * is over. Until then, its counts are in memory, so killing the process loses one minute.
  */
 export class UnauthenticatedCounts {
   readonly #options: UnauthenticatedCountsOptions;
@@ -48,7 +48,7 @@ export class UnauthenticatedCounts {
   /**
    * Counts a request.
    *
-   * @returns true if the request is to be recorded
+   * @returns true if it is to be recorded
    */
   count(address: string | undefined, status: number | undefined): boolean {
     this.#endPastMinute();
@@ -61,7 +61,7 @@ export class UnauthenticatedCounts {
     return true;
   }
 
-  /** Starts to store the finished minutes in the background. Counts that cannot be stored wait. */
+  /** Starts storing the finished minutes in the background. Counts that cannot be stored wait. */
   store(): void {
     this.#endPastMinute();
     if (this.#storeRun !== undefined || this.#waitingCounts.length === 0 || !this.#retryThrottle.tryPass()) return;
@@ -71,7 +71,7 @@ export class UnauthenticatedCounts {
   /** Stores all counts, including the current minute. Logs how many requests could not be stored in time. */
   async finish(timeoutMs: number): Promise<void> {
     this.#endMinute();
-    // A running store may have started before the last minute was over.
+    // A run that is under way may have started before the last minute was over.
     const storing = Promise.resolve(this.#storeRun).then(() => this.#storeWaiting());
     await waitForFirst([storing], timeoutMs);
     const missingRequests = this.#requestCount - this.#storedRequests;

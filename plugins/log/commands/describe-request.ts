@@ -15,7 +15,7 @@ import { formatStatus } from './requests.ts';
 /** Width in characters of the time axis of attempts. */
 const axisWidth = 32;
 
-/** A request and its lines in `requests show`. */
+/** A request, and the lines that `requests show` prints for it. */
 export interface DescribedRequest {
   readonly record: RequestRecord;
   describe(timeZone: string): string[];
@@ -42,7 +42,7 @@ export async function readRequest({ database }: Pick<Host, 'database'>, id: stri
 
 const english = new Translator([requestTexts]).in('en');
 
-/** Fields that are printed before the facts that pages also show. */
+/** Fields that are printed above the facts that pages also show. */
 const requestFields = defineView<RequestRecord>()({
   request: { type: 'id', of: 'id' },
   time: {

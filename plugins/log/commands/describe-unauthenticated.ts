@@ -11,7 +11,7 @@ export function includesUnauthenticated({ accountId, model, route }: UsageFilter
   return accountId === undefined && model === undefined && route === undefined;
 }
 
-/** Describes requests without an account in one sentence; empty if there are none or the filter excludes them. */
+/** Returns a sentence about the requests without an account, or '' if there are none or the filter excludes them. */
 export async function describeUnauthenticated(
   { database }: Pick<Host, 'database'>,
   filter: UsageFilter,

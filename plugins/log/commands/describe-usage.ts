@@ -5,23 +5,23 @@ import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { calculateCacheShares, startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
 import { defineView, type ShownField, type TextReader } from '#core/web/resources/field.ts';
 
-/** Grouping of usage: a stored grouping, or the plan under which the gateway was used. */
+/** How usage is grouped: in a stored way, or by the plan that was used. */
 export type UsageGrouping = UsageBy | 'plan';
 
-/** Groupings with times to the first token. */
+/** Groupings that have times to the first token. */
 export const timedGroupings: readonly UsageGrouping[] = ['model', 'route', 'hour'];
 
 /** One line of the table: a group and its counts. */
 export interface UsageLine extends UsageCounts {
-  /** Id of the account, name of the model or route, or start of the hour; null for requests without such a value. */
+  /** Id of the account, name of the model or route, or start of the hour; null for requests that have none. */
   readonly key: string | number | null;
   /** Name and email address of the account. */
   readonly account?: string | undefined;
-  /** Ms; undefined if not read or without replies. */
+  /** Ms; undefined if not read or if there were no replies. */
   readonly firstContent: { readonly median: number | undefined; readonly p95: number | undefined };
-  /** All attempts on the route, including those for requests that another route served. */
+  /** All attempts on the route, including those of requests that another route served. */
   readonly attempts?: RouteUsage | undefined;
-  /** Additional columns of another plugin. */
+  /** More columns, from another plugin. */
   readonly figures?: FiguredUsage | undefined;
 }
 
@@ -67,7 +67,7 @@ const columns = defineView<UsageLine>()({
   last_fault: { type: 'text', print: formatLastFault },
 });
 
-/** Groupings that show a column, for columns that only some groupings show. */
+/** Which groupings show a column; columns that all of them show are not listed. */
 const groupingsByColumn: Readonly<Partial<Record<string, readonly UsageGrouping[]>>> = {
   name: ['account'],
   for_policy: ['account', 'route'],
@@ -90,7 +90,7 @@ function selectFields({ by, figures }: UsageTable, timeZone: string): ShownField
   return [...key.text, ...shownColumns, ...(figures?.fields ?? [])];
 }
 
-/** Formats usage as a table, with the covered period below. */
+/** Formats usage as a table, with the period that it covers below. */
 export function describeUsage(table: UsageTable, timeZone: string): string[] {
   const { by, lines, since, completeSince, figures } = table;
   const firstTime = formatTime(new Date(Math.max(startOfHour(since), completeSince ?? 0)), timeZone, true);
@@ -126,6 +126,6 @@ function formatErrors({ errors, requests }: UsageLine, { format }: TextReader): 
 function formatLastFault({ attempts }: UsageLine, { time }: TextReader): string | undefined {
   const last = attempts?.lastFault;
   if (last === undefined) return undefined;
-  const error = last.error?.replace(`${last.fault}: `, ''); // a recorded error begins with its fault
+  const error = last.error?.replace(`${last.fault}: `, ''); // a recorded error starts with its fault
   return `${time(new Date(last.at), true)} ${last.fault}${error === undefined ? '' : `: ${error}`}`;
 }

@@ -9,23 +9,23 @@ import { Backoff } from '#core/platform/timing/backoff.ts';
 import { requests as resource, tableOptions, toRequestEntry } from './requests.ts';
 import type { CommandOutput } from './selection.ts';
 
-/** Minimum widths of the columns, enough for most values, so that later lines are aligned with the heading. */
+/** Minimum widths of the columns. Most values fit, so later lines stay aligned with the heading. */
 const minWidths = [19, 11, 24, 28, 5, 11, 10, 7, 7, 13, 36];
 
 const pollIntervalMs = 1_000;
-/** Delays between attempts while the database does not respond. */
+/** How long to wait between attempts while the database does not respond. */
 const retryRangeMs = { min: 500, max: 5_000 };
 
 interface FollowOptions extends CommandOutput {
-  /** Number of earlier requests to print first. */
+  /** How many earlier requests are printed first. */
   readonly limit: number;
   /** Ends the command; default: SIGINT, SIGTERM and a closed stdout. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Prints the last requests, newest last, and then each new request when it is recorded, until a signal arrives. If the database stops
- * responding, waits for it and resumes at the same position.
+ * Prints the last requests, newest last, and then each new request as it is recorded, until a signal arrives. If the database stops
+ * responding, it waits for it and goes on from the same position.
  */
 export async function followRequests(host: Host, filter: RequestFilter, options: FollowOptions): Promise<void> {
   using interruption = createInterruption(options.signal);
@@ -72,7 +72,7 @@ function createPrinter({ print, isJson, timeZone }: CommandOutput): (records: re
   };
 }
 
-/** Creates a signal that is aborted by Ctrl-C, SIGTERM or a closed stdout, and a promise that resolves then. */
+/** Creates a signal that Ctrl-C, SIGTERM or a closed stdout aborts, and a promise that resolves at the same time. */
 function createInterruption(callerSignal: AbortSignal | undefined) {
   const controller = new AbortController();
   const abort = () => controller.abort();

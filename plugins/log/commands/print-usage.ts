@@ -48,7 +48,7 @@ async function readUsageTable(
   return { by, lines: addByKey(lines, groups), since: filter.since, completeSince, figures };
 }
 
-/** Reads usage in the JSON form of commands and the API. */
+/** Reads usage as JSON for commands and the API. */
 export async function readUsageJson(...parameters: Parameters<typeof readUsageTable>): Promise<object> {
   const [host, filter] = parameters;
   const table = await readUsageTable(...parameters);
@@ -89,7 +89,10 @@ async function readLines(database: Host['database'], filter: UsageFilter, by: Us
   return by === 'hour' ? allLines : allLines.toSorted((a, b) => b.requests - a.requests);
 }
 
-/** Adds values to the lines with their keys. Values without usage follow, such as attempts that served nothing, or unused flat prices. */
+/**
+ * Adds values to the lines with their keys. Values without usage get lines at the end, such as attempts that served nothing or flat prices
+ * that were not used.
+ */
 function addByKey(
   lines: readonly UsageLine[],
   values: ReadonlyMap<UsageLine['key'], Pick<UsageLine, 'attempts' | 'figures'>>,
@@ -102,7 +105,7 @@ function addByKey(
   return [...lines.map((line) => ({ ...line, ...values.get(line.key) })), ...linesWithoutUsage];
 }
 
-/** Counts of a line without usage. */
+/** Counts for a line without usage. */
 const emptyCounts: Omit<UsageLine, 'key'> = {
   ...toCounts(Object.fromEntries(storedCounts.map((name) => [name, 0])) as CountsRow),
   firstContent: { median: undefined, p95: undefined },
@@ -112,7 +115,7 @@ type GroupedCounts = UsageCounts &
   Partial<Record<UsageBy, string | number | null>> &
   Partial<Pick<TimedUsage, 'firstContent'>>;
 
-/** Reads attempts on routes; empty for one account or model, because attempts are counted over all accounts and models. */
+/** Reads attempts on routes. There are none for a single account or model, because attempts are counted over all of them. */
 async function readAttempts(database: Host['database'], filter: UsageFilter): Promise<RouteUsage[]> {
   const { accountId, model, route } = filter;
   if (accountId !== undefined || model !== undefined) return [];
@@ -120,7 +123,7 @@ async function readAttempts(database: Host['database'], filter: UsageFilter): Pr
   return route === undefined ? usage : usage.filter((attempted) => attempted.route === route);
 }
 
-/** Reads usage. By account, response times are omitted, because they are slow to compute; clients have none. */
+/** Reads usage. Grouped by account, it has no response times, which are slow to compute. */
 function readCounts(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<GroupedCounts[]> {
   return by === 'account' || by === 'client' ? countUsage(database, filter, [by]) : readUsage(database, filter, [by]);
 }

@@ -18,7 +18,7 @@ interface ListOptions extends CommonListOptions {
   readonly follow?: true;
 }
 
-/** Default number of earlier requests that `--follow` prints first. */
+/** How many earlier requests `--follow` prints first by default. */
 const defaultFollowLimit = 10;
 
 const requestSubject = {
@@ -36,7 +36,7 @@ export const requestReading: OperatorReading = {
   read: async (host, id) => requestSubject.toJson(await requestSubject.read(host, id)),
 };
 
-/** Defines `daypass requests …` for the operator. Works next to a running gateway. */
+/** Defines `daypass requests …` for the operator. Works alongside a running gateway. */
 export const requestsCommand: Command = {
   name: 'requests',
   define(parser, context) {

@@ -12,7 +12,7 @@ const query = object({
   status,
   failover: boolean('Only requests that more than one route was tried for.'),
   cached: boolean('Only replies from the cache.'),
-  // Ids of times up to the year 2527; later times cannot belong to a request.
+  // Ids of times up to the year 2527; no request can be later.
   after: { ...text('The id of the last request of the page before.'), pattern: '^req_0[\\da-f]{11}7[\\da-f]{19}$' },
 });
 
@@ -21,7 +21,7 @@ export type RequestQuery = Infer<typeof query>;
 
 type RequestEntry = Omit<RequestRecord, 'started_at'> & { readonly started_at: Date };
 
-/** Converts a record to its form in commands and the API. */
+/** Converts a record to the form that commands and the API show. */
 export function toRequestEntry(record: RequestRecord): RequestEntry {
   return { ...record, started_at: new Date(record.started_at) };
 }
@@ -29,7 +29,7 @@ export function toRequestEntry(record: RequestRecord): RequestEntry {
 /** Indexes of the numeric columns. */
 export const tableOptions = { numericColumns: [4, 5, 6, 7, 8] };
 
-/** Defines the list of requests for commands and the API. Without `since`, it has the requests of the last 24 hours. */
+/** Defines the list of requests for commands and the API. Without `since`, it contains the requests of the last 24 hours. */
 export const requests = defineResource({
   name: 'request',
   summary: 'list requests, the newest first; without since those of the last 24 hours',
@@ -70,7 +70,7 @@ export function formatStatus({ status: code, outcome }: Pick<RequestRecord, 'sta
   return [...(code === null ? [] : [code]), ...outcomeText].join(' ');
 }
 
-/** Formats token counts; `~` marks the gateway's own estimates. */
+/** Formats token counts; `~` marks what the gateway estimated. */
 function formatTokens(
   count: number | null,
   { usage_estimated: isEstimated }: RequestEntry,

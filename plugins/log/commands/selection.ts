@@ -7,10 +7,10 @@ import { outcomes } from '#core/gateway/records/filter.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 
-/** Length of the selected period without `since`. */
+/** The period that is selected without `since`. */
 const defaultPeriodMs = 86_400_000;
 
-/** Schema of the query members that select requests; without `since`, requests of the last 24 hours. */
+/** Query parameters that select requests; without `since`, those of the last 24 hours. */
 export const selection = {
   account: text('Of this account: id, e-mail address, name, hint or key.'),
   model: text('Of this model, whichever name the client used.'),
@@ -18,7 +18,7 @@ export const selection = {
   since: time,
 };
 
-/** Schema of the query member that selects requests by status or outcome. */
+/** Query parameter that selects requests by status or outcome. */
 export const status = {
   ...text('A status such as 429 or 5xx, error, or an outcome such as refused.'),
   pattern: `^(?:error|[1-5][xX]{2}|[1-5]\\d\\d|${outcomes.join('|')})$`,

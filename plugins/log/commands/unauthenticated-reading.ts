@@ -6,7 +6,7 @@ const periodMs = 86_400_000;
 const maxBlocks = 100;
 
 /**
- * Reads requests without an account in the JSON form of commands and the API.
+ * Reads requests without an account, as JSON for commands and the API.
  *
  * @param since epoch ms
  */

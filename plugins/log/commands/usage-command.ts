@@ -34,11 +34,11 @@ async function createUsageFilter(
   return { by, filter };
 }
 
-/** Defines `daypass usage …` for the operator. Works next to a running gateway. */
+/** Defines `daypass usage …` for the operator. Works alongside a running gateway. */
 export const usageCommand = (gateway: CostsSource): Command => ({
   name: 'usage',
   define(parser, context) {
-    // The query is created late, because plugins that are registered later may provide costs.
+    // Built only now, because plugins that are registered later may provide costs.
     const input = createQuerySchema(gateway);
     addActionOptions(parser, { input })
       .description('count requests, errors, tokens and their cost by account, model, route, client, plan or hour')

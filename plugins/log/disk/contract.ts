@@ -1,7 +1,7 @@
 import type { Operations } from './operations.ts';
 import type { UnwrittenLines } from './ring.ts';
 
-/** Error for a disk that does not respond in time, or whose thread has ended. The operation may still be executed. */
+/** Error for a disk that does not respond in time, or whose thread has ended. The operation may still run. */
 export class DiskUnresponsive extends Error {
   override readonly name = 'DiskSilent';
 
@@ -10,36 +10,36 @@ export class DiskUnresponsive extends Error {
   }
 }
 
-/** Writes the journal's lines and runs all other operations on its folder. */
+/** Writes the journal's lines, and runs all other operations on its folder. */
 export interface Disk {
-  /** True from the first timeout until the disk responds. Callers do not wait for the disk during that time. */
+  /** True from the first timeout until the disk responds. In that time, callers do not wait for it. */
   readonly isUnresponsive: boolean;
   /** Called when the disk becomes unresponsive. */
   onUnresponsive: () => void;
-  /** Called with the error that stopped the writing and with the unwritten lines. */
+  /** Called with the error that stopped writing, and the lines that were not written. */
   onFailure: (error: Error, unwritten: readonly UnwrittenLines[]) => void;
   /** Called when the disk responds again. */
   onResponse: () => void;
   /**
-   * Appends complete lines to a file; `wake` starts the write. Waits for room; all waits in one event loop turn together take at most the
-   * timeout of one line.
+   * Appends complete lines to a file; `wake` starts the write. Waits for room, but all waits in one turn of the event loop together take no
+   * longer than the timeout of one line.
    *
    * @returns number of bytes appended
    * @throws DiskUnresponsive
    */
   append(file: number, bytes: Buffer, offset: number, length: number): number;
-  /** Wakes the thread to write the appended lines. */
+  /** Wakes the thread, which writes the appended lines. */
   wake(): void;
   /** Position after the last appended line. */
   readonly position: number;
   /**
-   * Settles when all lines before a position are in their files or the disk becomes unresponsive; undefined if either is already the case.
-   * Never rejects.
+   * Settles when all lines before a position are in their files or the disk becomes unresponsive; undefined if either is already so. Never
+   * rejects.
    *
    * @param position default: after the last line
    */
   whenWritten(position?: number): Promise<void> | undefined;
-  /** Waits until the disk responds, or the time is over. */
+  /** Waits until the disk responds, or the time is up. */
   waitForResponse(timeoutMs: number): Promise<void>;
   /** Returns copies of the lines that are not in their files yet. */
   copyUnwritten(): UnwrittenLines[];
@@ -74,7 +74,7 @@ export async function runOrPost<Name extends 'remove' | 'removeOwn'>(
   }
 }
 
-/** Throws every error except `DiskUnresponsive`. */
+/** Rethrows every error but `DiskUnresponsive`. */
 export function ignoreUnresponsive(error: unknown): void {
   if (!(error instanceof DiskUnresponsive)) throw error;
 }

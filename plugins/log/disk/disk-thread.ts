@@ -11,10 +11,10 @@ const steadyAfterMs = 60_000;
 
 interface DiskThreadEvents {
   onMessage(message: ThreadMessage): void;
-  onEnd(error: Error): void; // called when a thread ends, before a new thread is started
+  onEnd(error: Error): void; // called when a thread has ended, before another is started
 }
 
-/** The thread that writes a ring's lines. It is restarted if it ends by itself, for example because memory is exhausted. */
+/** The thread that writes a ring's lines. If it ends by itself, for example because memory is exhausted, it is restarted. */
 export class DiskThread {
   readonly #script: URL;
   readonly #ring: Ring;
@@ -33,7 +33,7 @@ export class DiskThread {
     this.#start();
   }
 
-  /** Start of the thread, in `performance.now()` ms. */
+  /** When the thread was started; `performance.now()` ms. */
   get startedAt(): number {
     return this.#startedAt;
   }
@@ -48,7 +48,7 @@ export class DiskThread {
     this.#ring.countRequest();
   }
 
-  /** Makes the process wait for the thread before it exits. */
+  /** Keeps the process from exiting before the thread. */
   ref(): void {
     this.#worker?.ref();
   }
@@ -58,7 +58,7 @@ export class DiskThread {
     this.#worker?.unref();
   }
 
-  /** Ends the thread without a restart. */
+  /** Ends the thread for good. */
   async end(): Promise<void> {
     this.#isEnding = true;
     clearTimeout(this.#restart);
@@ -74,13 +74,13 @@ export class DiskThread {
       // Files outlive the functions that open them.
       trackUnmanagedFds: false,
       execArgv: [],
-      // NODE_OPTIONS is cleared, because agents that it loads into every thread do not fit into this thread's memory.
+      // Clears NODE_OPTIONS: it may load agents into every thread, and they do not fit into this thread's memory.
       env: { ...process.env, ...compileCacheEnvironment(), NODE_OPTIONS: '' },
     });
     let reason: Error | undefined;
     worker.on('message', (message: ThreadMessage) => this.#events.onMessage(message));
     worker.on('error', (error) => (reason = error as Error));
-    // The thread accesses the ring until it has exited.
+    // Until it has exited, the thread accesses the ring.
     worker.on('exit', () => this.#onExit(reason));
     worker.unref();
     this.#worker = worker;
@@ -100,7 +100,7 @@ export class DiskThread {
       try {
         this.#start();
       } catch {
-        // The thread could not be created; memory is exhausted.
+        // The thread could not be created, because memory is exhausted.
         this.#scheduleRestart();
         return;
       }
@@ -112,18 +112,18 @@ export class DiskThread {
 
 /**
  * Returns the environment that makes a thread use the process's cache of compiled modules. Without it, a thread started from sources would
- * load the type stripper, which takes 18 MB for its lifetime.
+ * load the type stripper, which takes 18 MB for as long as it lives.
  */
 function compileCacheEnvironment(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir();
-  // The folder is this Node.js version's subfolder of the folder for which the cache was enabled.
+  // The folder belongs to this version of Node.js; its parent is the one for which the cache was enabled.
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 /** URL of the thread's script, next to this module in sources and in a build. */
 export const threadScript = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
 
-/** Creates the error of an operation that failed in the thread. */
+/** Creates the error for an operation that failed in the thread. */
 export function toError({ message, code }: Failure): Error {
   return Object.assign(new Error(message), code === undefined ? {} : { code });
 }

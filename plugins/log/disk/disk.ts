@@ -12,7 +12,7 @@ const lineTimeoutMs = 200;
 const checkIntervalMs = 40;
 const roomCheckIntervalMs = 5;
 const operationTimeoutMs = 2_000;
-/** Maximum time for which the thread may wait for the processor while there is no room for lines. */
+/** The longest that the thread may wait for the processor while there is no room for lines. */
 const processorTimeoutMs = 2_000;
 const startTimeoutMs = 20_000; // on a busy machine
 const endTimeoutMs = 1_000;
@@ -31,7 +31,9 @@ interface PendingOperation {
   readonly reject: (error: Error) => void;
 }
 
-/** A disk behind a thread; only the thread waits for it. After the thread ends, the disk is unresponsive until the next thread starts. */
+/**
+ * A disk behind a thread, which is the only one to wait for it. When the thread ends, the disk is unresponsive until the next one starts.
+ */
 export class ThreadedDisk implements Disk, AsyncDisposable {
   onUnresponsive: () => void = () => {};
   onFailure: Disk['onFailure'] = () => {};
@@ -40,20 +42,20 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   readonly #thread: DiskThread;
   readonly #pendingWrites: PendingWrite[] = [];
   readonly #pendingOperations = new Map<number, PendingOperation>();
-  /** Paths of files to remove once they are created, by the id of the operation that creates them. */
+  /** Paths of files to remove once they have been created, by the id of the operation that creates them. */
   readonly #filesToRemove = new Map<number, string>();
   readonly #timer: NodeJS.Timeout;
   #isTimerRunning = false;
   #nextCheckAt = 0;
   #isAwaitingWrites = false;
   #isUnresponsive = false;
-  /** Remaining time for waits for room in this event loop turn. */
+  /** How long this turn of the event loop may still wait for room. */
   #remainingWaitMs = lineTimeoutMs;
   #lastId = 0;
   #pendingResults = 0;
   #nextResponse = Promise.withResolvers<void>();
 
-  /** @param script URL of the thread's script; tests pass a different script */
+  /** @param script URL of the thread's script; tests pass another one */
   constructor(script: URL = threadScript) {
     this.#thread = new DiskThread(script, this.#ring, {
       onMessage: (message) => this.#onMessage(message),
@@ -113,7 +115,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       reject(new DiskUnresponsive());
       return promise;
     }
-    // A caller waits for the result, so the process must not exit earlier.
+    // A caller waits for the result, so the process must not exit before.
     this.#thread.ref();
     const id = this.#send(name, values);
     this.#pendingOperations.set(id, { name, path: values[0], since: performance.now(), resolve, reject });
@@ -125,7 +127,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.#send(name, values);
   }
 
-  /** Ends the thread. A thread that hangs is abandoned. */
+  /** Ends the thread. If it hangs, it is abandoned. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     if (hungWork.has(this)) return;
@@ -133,15 +135,15 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     if (result === notSettled) hungWork.add(this);
   }
 
-  /** Blocks until there is room, because lines arrive faster than the disk writes them. Returns 0 if there is no room in time. */
+  /** Blocks until there is room, because lines arrive faster than the disk writes them. Returns 0 if there is none in time. */
   #appendWhenRoom(file: number, bytes: Buffer, offset: number, length: number): number {
     const { control } = this.#ring;
     const busyTimeoutMs = this.#hasStarted ? processorTimeoutMs : startTimeoutMs;
-    // A failed write frees no room, because its lines are taken back in a later turn.
+    // After a failed write, waiting does not help: its lines are only taken back in a later turn.
     const canWait = () =>
       !this.#isSet(controlWord.hasFailed) &&
       (this.#remainingWaitMs > 0 || (!this.#isThreadWorking && this.#remainingWaitMs > -busyTimeoutMs));
-    // Many lines may be appended in one turn. Their waits together take at most the timeout of one line.
+    // Many lines may be appended in one turn. All their waits together take no longer than the timeout of one line.
     if (this.#remainingWaitMs === lineTimeoutMs) setImmediate(() => (this.#remainingWaitMs = lineTimeoutMs));
     while (canWait()) {
       const startedAt = performance.now();
@@ -150,7 +152,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       this.wake();
       Atomics.wait(control, controlWord.done, done, roomCheckIntervalMs);
       const appendedBytes = this.#ring.append(file, bytes, offset, length);
-      // Time that the turn spends between waits does not count against the disk.
+      // What the turn does between waits does not count against the disk.
       this.#remainingWaitMs -= performance.now() - startedAt;
       if (appendedBytes > 0) return appendedBytes;
     }
@@ -178,7 +180,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   readonly #onWritten = (): void => {
     this.#isAwaitingWrites = false;
-    // If the thread has ended in the meantime, this is not a response of the disk.
+    // If the thread has ended in the meantime, it was not the disk that responded.
     if (this.#isSet(controlWord.hasStarted)) this.#noteResponse();
     this.#awaitWrites();
   };
@@ -210,7 +212,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     else operation.reject(toError(failure));
   }
 
-  /** Closes a file that was opened too late. Removes the file if the operation created it. */
+  /** Closes a file that was opened too late, and removes it if the operation created it. */
   #discardLateFile(id: number, isDone: boolean, lateFile: Partial<OpenFile> | undefined): void {
     const path = this.#filesToRemove.get(id);
     this.#filesToRemove.delete(id);
@@ -250,17 +252,17 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     if (isOverdue && this.#isThreadWorking) this.#becomeUnresponsive();
     else this.#startTimer();
     if (!isOverdue || !this.#hasStarted) return;
-    // Such a long wait ends, whatever its cause.
+    // A wait this long ends, whatever caused it.
     while (this.#pendingWrites[0] !== undefined && isWriteOverdue(this.#pendingWrites[0]))
       this.#pendingWrites.shift()?.resolve();
   }
 
-  /** True if the thread has started or its start timed out. */
+  /** True if the thread has started, or has failed to start in time. */
   get #hasStarted(): boolean {
     return this.#isSet(controlWord.hasStarted) || performance.now() - this.#thread.startedAt > startTimeoutMs;
   }
 
-  /** False while the thread is starting or waits for the processor, so that the disk is not the cause of a delay. */
+  /** False while the thread is starting or waits for the processor; the disk then has not caused the delay. */
   get #isThreadWorking(): boolean {
     if (!this.#isSet(controlWord.isWorking)) return this.#hasStarted && !this.#isSet(controlWord.hasStarted);
     return !isRunnable(Atomics.load(this.#ring.control, controlWord.threadId));
@@ -288,10 +290,10 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     }
     this.#pendingOperations.clear();
     this.#thread.unref();
-    // The appending caller must finish first.
+    // The caller that appends has to finish first.
     queueMicrotask(() => {
       this.onUnresponsive();
-      // The disk has already responded to all requests.
+      // The disk has already responded to everything.
       if (this.#isIdle) this.#noteResponse();
     });
   }
@@ -308,7 +310,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.onResponse();
   }
 
-  /** Takes back the lines that the thread has not written and rejects all pending operations. */
+  /** Takes back the lines that the thread has not written, and rejects all pending operations. */
   #onThreadEnd(error: Error): void {
     const { control } = this.#ring;
     Atomics.store(control, controlWord.hasStarted, 0);

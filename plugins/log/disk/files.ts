@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, type Stats, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Identifies a file independently of its path. */
+/** Identifies a file, whatever its path. */
 export interface FileIdentity {
   readonly dev: number;
   readonly ino: number;
@@ -20,7 +20,7 @@ export function createUnmountedError(folder: string): Error {
   return new Error(`the volume of ${folder} is not mounted; mount it`);
 }
 
-/** Returns the status of a file; undefined if it cannot be read. */
+/** Returns what `stat` says about a file, or undefined if it fails. */
 export function statIfPossible(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -42,21 +42,21 @@ export function identityOf({ dev, ino }: Stats): FileIdentity {
   return { dev, ino };
 }
 
-/** Returns the code of a system error; empty for other errors. */
+/** Returns the code of a system error, or '' for other errors. */
 export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? '';
 }
 
-/** Returns the path of a file while it is incomplete. */
+/** Returns the path that a file has while it is incomplete. */
 export function createPartPath(path: string): string {
   return `${path}.part`;
 }
 
 /**
- * Writes bytes or the content of an open file to a new file.
+ * Writes bytes, or the content of an open file, to a new file.
  *
  * @param forbiddenDevices see `create` in operations.ts
- * @throws Error even for failures that are reported only when the file is closed, such as a quota of a network file system
+ * @throws Error even for failures that are only reported when the file is closed, such as a quota of a network file system
  */
 export function writeNewFile(
   path: string,
@@ -69,7 +69,7 @@ export function writeNewFile(
     if (typeof source !== 'number') writeAll(target, source, source.length);
     else copyAll(source, target);
     const identity = identityOf(fstatSync(target));
-    // Forgotten first: after a failed close, the number may belong to another file and must not be closed again.
+    // Cleared first: if closing fails, the number may already belong to another file and must not be closed again.
     const openTarget = target;
     target = undefined;
     closeSync(openTarget);
@@ -79,12 +79,12 @@ export function writeNewFile(
   }
 }
 
-/** Removes a file if possible. A file that remains has no record, or is adopted once its instance is found dead. */
+/** Removes a file if possible. If it stays, it has no record, or is adopted once its instance is found dead. */
 export function tryRemove(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Ignored, because the file is complete or a different error has been reported.
+    // Ignored: the file is complete, or another error has been reported.
   }
 }
 

@@ -31,33 +31,31 @@ import {
   writeNewFile,
 } from './files.ts';
 
-/** An open file. */
 export interface OpenFile extends FileIdentity {
   readonly file: number; // descriptor
 }
 
-/** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;
   readonly isFile: boolean;
   readonly bytes: number;
 }
 
-/** Limits of one listing step, because lines wait during a step and the thread has little memory. */
+/** How much one step of a listing may do, because lines wait during a step and the thread has little memory. */
 const listingStep = { ms: 20, entries: 1_000 };
 const openListings = new Map<number, Dir>();
 
 /**
- * The journal's operations on its folder, except for appending lines. An operation returns when the disk has responded, which may be never.
- * A running process therefore calls them in a separate thread; only startup calls them directly.
+ * What the journal does with its folder, except appending lines. An operation returns when the disk has responded, which may be never. A
+ * running process therefore calls them in a thread; only startup calls them directly.
  */
 export const operations = {
   /**
    * Creates a file for appending.
    *
-   * @param requiredBytes bytes that must be free on the disk, because an empty file can be created even on a full disk
-   * @param forbiddenDevices devices on which the file must not be, because its volume may have been unmounted after the check of its folder
-   * @throws Error if the disk is full; no file remains then, unless it cannot be removed
+   * @param requiredBytes bytes that must be free on the disk; an empty file can be created even on a full one
+   * @param forbiddenDevices devices on which the file must not be: its volume may have been unmounted since its folder was checked
+   * @throws Error if the disk is full; the file is then removed, if possible
    */
   create(path: string, requiredBytes: number, forbiddenDevices: readonly number[] = []): OpenFile {
     const file = openSync(path, 'ax+', 0o600);
@@ -132,16 +130,16 @@ export const operations = {
   },
 
   /**
-   * Gives a file that a dead instance was restoring its final name, unless a complete file has that name.
+   * Gives its final name to a file that a dead instance was restoring, unless a complete file already has that name.
    *
-   * @throws Error if that fails; the file keeps its name then
+   * @throws Error if that fails; the file then keeps its name
    */
   adopt(path: string): void {
     const part = createPartPath(path);
     try {
       linkOrRename(part, path);
     } catch (error) {
-      // Another instance has adopted the file.
+      // Another instance has adopted it.
       if (!exists(part)) return;
       if (!exists(path)) throw error;
     }
@@ -151,7 +149,7 @@ export const operations = {
   /**
    * Recreates the folder if it is gone, unless it would be on one of these devices.
    *
-   * @throws Error with the reason why the folder cannot be used and the remedy
+   * @throws Error that says why the folder cannot be used, and what to do
    */
   ensureFolder(path: string, forbiddenDevices: readonly number[]): void {
     const folder = statIfPossible(path);
@@ -166,7 +164,7 @@ export const operations = {
   },
 
   /**
-   * Returns the next entries of a folder; empty if the folder is missing. Call it until `isOver` is true.
+   * Returns the next entries of a folder; none if it does not exist. The caller must call it until `isOver` is true.
    *
    * @param id id of the listing, which starts with the first call
    */
@@ -188,13 +186,13 @@ export const operations = {
     return { entries, isOver: false };
   },
 
-  /** Ends a listing early. */
+  /** Ends a listing before it is over. */
   endList(id: number): void {
     openListings.get(id)?.closeSync();
     openListings.delete(id);
   },
 
-  /** Reads a file and the time of its last touch in epoch ms; undefined if the file does not exist. */
+  /** Reads a file, and when it was last touched in epoch ms; undefined if it does not exist. */
   readText(path: string): { readonly text: string; readonly touchedAt: number } | undefined {
     try {
       return { text: readFileSync(path, 'utf8'), touchedAt: statSync(path).mtimeMs };
@@ -216,7 +214,7 @@ export const operations = {
   /**
    * Sets the time of a file to now.
    *
-   * @returns false if the file does not exist
+   * @returns false if it does not exist
    */
   touch(path: string): boolean {
     const now = new Date();
@@ -228,7 +226,7 @@ export const operations = {
     }
   },
 
-  /** Writes a file atomically, so that it is complete or absent after a crash. Creates its folder. */
+  /** Writes a file atomically, so that it is complete or missing after a crash. Creates its folder. */
   writeWhole(path: string, text: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(createPartPath(path), text, { mode: 0o600 });
@@ -242,10 +240,9 @@ export const operations = {
   },
 };
 
-/** Operations by name. */
 export type Operations = typeof operations;
 
-/** Operations that create a file and return its identity. */
+/** Operations that create a file, and return which one. */
 export const fileCreatingOperations: ReadonlySet<keyof Operations> = new Set(['create', 'restore']);
 
 function openFolder(path: string): Dir | undefined {
@@ -262,9 +259,9 @@ function linkOrRename(part: string, path: string): void {
   try {
     linkSync(part, path);
   } catch (error) {
-    // NFS retries after a lost reply and then reports that the link exists.
+    // If NFS loses a reply, it tries again and then reports that the link exists.
     if (operations.isAt(path, identity)) return;
-    // File systems without hard links and security modules that forbid them report many kinds of errors.
+    // Where hard links do not exist or a security module forbids them, many kinds of errors are reported.
     if (codeOf(error) === 'EEXIST' || exists(path)) throw error;
     renameSync(part, path);
   }

@@ -1,30 +1,30 @@
 /*
- * Lines on their way to the writing thread, in memory that both threads share. A frame has a file descriptor and a length of 4 bytes each,
- * followed by complete lines, padded to a multiple of 8 bytes. Lines may wrap around to the start of the ring. Positions count bytes since
- * the start and wrap as 32-bit integers.
+ * Lines on their way to the writing thread, in memory that both threads share. A frame has a file descriptor and a length, 4 bytes each,
+ * followed by complete lines and padded to a multiple of 8 bytes. Lines may wrap around to the start of the ring. Positions count bytes
+ * since the start and wrap as 32-bit integers.
  */
 
 /** Indexes of the control words. */
 export const controlWord = {
   /** End of the last frame; written by the main thread. */
   head: 0,
-  /** End of the last frame that is in its file; written by the writing thread or, after its failure, by the main thread. */
+  /** End of the last frame that is in its file. Written by the writing thread or, after it has failed, by the main thread. */
   done: 1,
-  /** Changed to wake the thread. */
+  /** Changes when the thread is woken. */
   wakeCount: 2,
-  /** 1 while the thread waits for a change of `wakeCount` or is about to. */
+  /** 1 while the thread waits for `wakeCount` to change, or is about to. */
   isAsleep: 3,
   /** 1 while the main thread waits for `done` to change. */
   isAwaited: 4,
   /** 1 after a failed write or the end of the thread, until the main thread has taken back the unwritten lines. */
   hasFailed: 5,
-  /** Bytes of the frame at `done` that are in its file. */
+  /** How many bytes of the frame at `done` are in its file. */
   written: 6,
-  /** Number of operations that the thread was asked to run. */
+  /** How many operations the thread was asked to run. */
   requestCount: 7,
   /** 1 once the thread has started. */
   hasStarted: 8,
-  /** 1 while the thread is working. If it was woken and this is 0, it waits for the processor, not for the disk. */
+  /** 1 while the thread is working. If it was woken and this is 0, it waits for the processor and not for the disk. */
   isWorking: 9,
   /** Thread id on Linux; 0 on other systems. */
   threadId: 10,
@@ -33,7 +33,7 @@ export const controlWord = {
 const controlBytes = 64;
 const headBytes = 8;
 
-const capacityBytes = 512 * 1024; // a power of two, more than the longest line
+const capacityBytes = 512 * 1024; // a power of two, and more than the longest line
 const positionMask = capacityBytes - 1;
 const newline = 0x0a;
 
@@ -43,7 +43,7 @@ export interface UnwrittenLines {
   readonly lines: Buffer;
 }
 
-/** The ring of lines and its control words, with the methods of both threads. */
+/** The ring of lines and its control words, with what both threads do with them. */
 export class Ring {
   readonly shared: SharedArrayBuffer;
   readonly control: Int32Array<SharedArrayBuffer>;
@@ -71,15 +71,15 @@ export class Ring {
 
   /** Returns true if all lines before this position, an earlier `head`, are in their files. */
   hasWritten(position: number): boolean {
-    // Only the last `capacityBytes` can be unwritten. Without this check, a position would seem unwritten again after a further 2 GiB.
+    // Only the last `capacityBytes` can be unwritten. Without this check, a position would seem unwritten again after another 2 GiB.
     const isFarBehind = (this.head - position) >>> 0 > capacityBytes;
     return isFarBehind || ((this.done - position) | 0) >= 0;
   }
 
   /**
-   * Adds the complete lines that fit.
+   * Adds as many complete lines as fit.
    *
-   * @returns number of bytes added; 0 without room
+   * @returns number of bytes added; 0 if there is no room
    */
   append(file: number, bytes: Buffer, offset: number, length: number): number {
     const { head } = this;
@@ -98,20 +98,19 @@ export class Ring {
     return frameLength;
   }
 
-  /** Counts a requested operation. */
   countRequest(): void {
     Atomics.add(this.control, controlWord.requestCount, 1);
   }
 
   /**
-   * Resolves at the next change of `done`; undefined if `done` has already changed.
+   * Resolves when `done` changes next; undefined if it has already changed.
    *
    * @param done last known value
    */
   awaitNextWrite(done: number): Promise<unknown> | undefined {
     const change = Atomics.waitAsync(this.control, controlWord.done, done);
     if (!change.async) return undefined;
-    // Set before `done` is checked again, because the thread notifies only while this is set and may have changed `done` earlier.
+    // Set before `done` is checked again: the thread notifies only while this is set, and may have changed `done` before.
     Atomics.store(this.control, controlWord.isAwaited, 1);
     if (this.done !== done) Atomics.notify(this.control, controlWord.done);
     return change.value;
@@ -120,8 +119,8 @@ export class Ring {
   /**
    * Passes each frame to a function that writes it, oldest first.
    *
-   * @param write returns the number of bytes that it has written
-   * @throws the error of `write`; the control word `written` then contains the position reached
+   * @param write returns how many bytes it has written
+   * @throws the error of `write`; the control word `written` then says how far it got
    */
   writeFrames(
     write: (file: number, bytes: Buffer, offset: number, length: number) => number,
@@ -153,7 +152,7 @@ export class Ring {
         this.#bytes.subarray(start, start + firstPart),
         this.#bytes.subarray(0, length - firstPart),
       ]);
-      // The file keeps the written part as a truncated last line.
+      // The written part stays in the file, as a truncated last line.
       const written = hasFailed && unwritten.length === 0 ? (this.control[controlWord.written] as number) : 0;
       const partialEnd = written === 0 ? 0 : lines.lastIndexOf(newline, written - 1) + 1;
       unwritten.push({ file, lines: lines.subarray(partialEnd) });
@@ -162,13 +161,13 @@ export class Ring {
     return unwritten;
   }
 
-  /** Discards unwritten lines. Allowed only after the thread has failed, because it no longer accesses the ring then. */
+  /** Discards unwritten lines. Allowed only after the thread has failed, when it no longer accesses the ring. */
   clear(): void {
     Atomics.store(this.control, controlWord.done, this.head);
     Atomics.store(this.control, controlWord.hasFailed, 0);
   }
 
-  /** Prepares the ring for a new thread while no thread is running. Keeps the frames. */
+  /** Prepares the ring for another thread, while none is running. The frames stay. */
   reset(): void {
     const states = [
       controlWord.isAsleep,

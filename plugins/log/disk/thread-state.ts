@@ -1,4 +1,4 @@
-/** Reads the state of a thread from Linux. Imports no core modules, because the thread of the journal loads this module. */
+/** Asks Linux for the state of a thread. Imports no core modules, because the journal's thread loads this one. */
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /** Returns the Linux id of the calling thread; 0 on other systems. */
@@ -14,7 +14,7 @@ export function readThreadId(): number {
 export function isRunnable(threadId: number): boolean {
   if (threadId === 0) return false;
   try {
-    // The state follows the thread's name, which is in parentheses and may contain parentheses itself.
+    // The state follows the thread's name, which is in parentheses and may itself contain some.
     const stat = readFileSync(`/proc/self/task/${threadId}/stat`, 'latin1');
     return stat.startsWith(') R ', stat.lastIndexOf(')'));
   } catch {

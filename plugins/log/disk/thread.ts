@@ -1,24 +1,22 @@
-/** Script of the thread that writes the journal. Imports no modules of the gateway's core and uses blocking calls. */
+/** Script of the thread that writes the journal. It imports none of the gateway's core modules and uses blocking calls. */
 import { writeSync } from 'node:fs';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { operations } from './operations.ts';
 import { Ring, controlWord } from './ring.ts';
 import { readThreadId } from './thread-state.ts';
 
-/** An operation to run in the thread. */
 export interface ThreadRequest {
   readonly id: number;
   readonly name: keyof typeof operations;
   readonly values: readonly unknown[];
 }
 
-/** An error of an operation. */
 export interface Failure {
   readonly message: string;
   readonly code: string | undefined;
 }
 
-/** Message of this thread: its start, the result of an operation, or a failed write of lines. */
+/** What this thread reports: its start, the result of an operation, or that lines could not be written. */
 export type ThreadMessage =
   | { readonly kind: 'started' }
   | { readonly kind: 'result'; readonly id: number; readonly result?: unknown; readonly failure?: Failure }
@@ -40,7 +38,7 @@ for (;;) {
     const received = receiveMessageOnPort(mainThread);
     if (received === undefined) break;
     handledRequests = (handledRequests + 1) | 0;
-    // Writes the lines that were appended before the operation, because it may read them.
+    // Writes what was appended before the operation, which may read it.
     writeLines();
     runOperation(received.message as ThreadRequest);
   }

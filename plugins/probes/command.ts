@@ -21,7 +21,7 @@ interface Options extends Output {
 
 const styles = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
-/** Creates `daypass probe`. Without a target it lists the last results; with one, it tests a route or the URL of a new vendor. */
+/** Creates `daypass probe`. Without a target, it lists the latest results; with one, it tests a route or the URL of a new vendor. */
 export function createProbeCommand(gateway: Registry): Command {
   return {
     name: 'probe',
@@ -103,7 +103,7 @@ async function probeRoute(
   if (failed.length > 0) throw new CommandFailed(`${id} does not do what it declares: ${failed.join(', ')}.`);
 }
 
-/** Starts the vendor in this process if the gateway provides it, as in the demo, and returns the route to it. */
+/** Starts the vendor in this process if the gateway itself provides it, as in the demo, and returns the route to it. */
 async function startBundledVendor(
   route: Route,
   { vendors }: Pick<Registry, 'vendors'>,
@@ -135,7 +135,7 @@ function formatResult({ check, verdict, tokens, firstContentMs, tokensPerSecond,
   );
 }
 
-/** Prints the preset of a self-hosted server. Sends no billable request. */
+/** Prints the preset of a self-hosted server. Sends no request that costs anything. */
 async function printServerPreset(
   { vendors }: Pick<Registry, 'vendors'>,
   print: CommandContext['print'],
@@ -157,7 +157,7 @@ async function printServerPreset(
   for (const line of describeServer(server, preset)) print(line);
 }
 
-/** Tests a vendor that is not configured yet, so it needs neither gateway.yaml nor a database. */
+/** Tests a vendor that is not configured yet, so neither gateway.yaml nor a database is needed. */
 async function probeUrl(
   gateway: Registry,
   { print }: CommandContext,
@@ -201,7 +201,7 @@ async function probeUrl(
   print(yaml.trimEnd());
 }
 
-/** Reads the key from the option, the environment or stdin. Process lists show the option only. */
+/** Reads the key from the option, the environment or stdin. Of these, process lists show only the option. */
 async function readKey(option: string | undefined): Promise<string> {
   if (option !== '-') return option ?? process.env['PROBE_KEY'] ?? '';
   const chunks: Buffer[] = [];

@@ -4,8 +4,8 @@ import { checkNames } from './checks/check.ts';
 import type { Samples } from './fingerprint.ts';
 
 /**
- * One check of one route. The row is written before anything is sent, with the maximum tokens of the check, so that even a killed
- * process never spends more than is recorded. When the check is over, the row holds the tokens actually spent.
+ * One check of one route. The row is written before anything is sent, with the most tokens that the check can use, so that even a process
+ * that is killed spends no more than is recorded. When the check is over, the row has the tokens that it did use.
  */
 export const ProbeResult = defineEntity({
   name: 'ProbeResult',
@@ -16,16 +16,16 @@ export const ProbeResult = defineEntity({
     upstream: impersonal(p.text()),
     checkName: p.enum(checkNames),
     startedAt: p.datetime(),
-    /** A killed process may leave `running`. Inconclusive checks are `unknown`. */
+    /** `running` may also be left over from a process that was killed; `unknown` is inconclusive. */
     state: p.enum(['running', 'ok', 'failed', 'unknown'] as const),
-    /** Reason for `failed` or `unknown`, as a text key. */
+    /** Why it is `failed` or `unknown`, as a text key. */
     reason: impersonal(p.text().nullable()),
     /** The vendor's message, truncated. */
     detail: impersonal(p.text().nullable()),
     tokens: p.integer(),
     firstContentMs: p.integer().nullable(),
     tokensPerSecond: p.float().nullable(),
-    /** Similarity of the answers to the baseline, 0 to 100. */
+    /** How similar the answers are to the baseline, 0 to 100. */
     score: p.float().nullable(),
     samples: impersonal(p.json<Samples>().nullable()),
     /** True if later samples of the route are compared with these. */

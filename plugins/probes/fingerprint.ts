@@ -1,14 +1,14 @@
 /** Answers of a model, by prompt. */
 export type Samples = Readonly<Record<string, readonly string[]>>;
 
-/** Number of answers to collect for each prompt. */
+/** How many answers are collected for each prompt. */
 export const samplesPerPrompt = 3;
 
 const makerPrompt = 'Who made you, and what is the name of your model? Answer in at most ten words.';
 
 /**
- * Prompts whose short answers differ between models: about themselves, their knowledge, arithmetic and preferences. Never edit a
- * prompt in place, because stored baselines contain answers to the current prompts.
+ * Prompts whose short answers differ between models: about themselves, what they know, arithmetic and preferences. A prompt must never be
+ * edited in place, because stored baselines contain answers to it.
  */
 export const prompts: readonly string[] = [
   makerPrompt,
@@ -27,22 +27,22 @@ export const prompts: readonly string[] = [
 
 /** Result of comparing answers with a baseline. */
 export interface Comparison {
-  /** Similarity of the answers to the baseline, 0 to 100; 100 if they differ no more than the baseline's answers among themselves. */
+  /** How similar the answers are to the baseline, 0 to 100; 100 if they differ no more than the baseline's answers do among themselves. */
   readonly score: number;
   /** Probability that answers of the same model differ this much. */
   readonly p: number;
-  /** The makers named by most answers, before and now; undefined if they do not differ. */
+  /** The maker that most answers name, before and now; undefined if it is the same. */
   readonly makers: readonly [before: string, now: string] | undefined;
-  /** The prompt whose answers differ most. */
+  /** The prompt whose answers differ the most. */
   readonly example: string;
 }
 
-/** If the probability is below this twice in a row, with new answers, the route serves a different model. */
+/** The route serves a different model if the probability is below this twice in a row, with new answers. */
 export const significance = 0.001;
 const permutationCount = 4_999;
 
 /**
- * Tests whether answers are drawn from the same distribution as the baseline's (a two-sample test on texts). The statistic is the squared
+ * Tests whether answers come from the same distribution as the baseline's (a two-sample test on texts). The statistic is the squared
  * maximum mean discrepancy with word overlap as the kernel. Its distribution for an unchanged model is estimated by randomly permuting the
  * answers to each prompt. Source: Gao, Liang and Guestrin, "Model Equality Testing: Which Model Is This API Serving?" (2024).
  */
@@ -74,7 +74,7 @@ export function compareSamples(baseline: Samples, current: Samples): Comparison 
   };
 }
 
-/** The answers to one prompt, with the baseline's first, and their pairwise similarity. */
+/** The answers to one prompt, the baseline's first, and how similar each pair is. */
 class PromptAnswers {
   readonly order: readonly number[];
   readonly #prompt: string;
@@ -91,7 +91,7 @@ class PromptAnswers {
     this.#kernel = words.map((a) => words.map((b) => computeWordOverlap(a, b)));
   }
 
-  /** @param order permutation of the answers; the first ones count as the baseline's */
+  /** @param order permutation of the answers; the first ones stand for the baseline's */
   computeDiscrepancy(order: readonly number[]): number {
     const before = order.slice(0, this.#baselineCount);
     const now = order.slice(this.#baselineCount);
@@ -154,7 +154,7 @@ function shuffle(order: readonly number[], random: () => number): number[] {
   return shuffledOrder;
 }
 
-/** Creates deterministic random numbers (mulberry32), so that the same answers always give the same result. */
+/** Creates a generator of random numbers (mulberry32) with a seed, so that the same answers always have the same result. */
 function createSeededRandom(seed: number): () => number {
   let state = seed;
   return () => {

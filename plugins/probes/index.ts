@@ -7,7 +7,7 @@ import { probes } from './resource.ts';
 import { probesSection } from './section.ts';
 import { probeGauges, probesCheck } from './state.ts';
 
-/** Tests by schedule and on demand whether routes have the capabilities that they declare. Off by default. */
+/** Tests, on a schedule and on demand, whether routes have the capabilities that they declare. Off by default. */
 export const plugin: GatewayPlugin = {
   name: 'probes',
   register({ gateway }) {

@@ -16,8 +16,8 @@ const retryDelayMs = hourMs;
 const maxIncidents = 100;
 
 /**
- * Runs the checks that are due, least recently tried routes first. The check `answers` is also due if a model of
- * the route has begun to fail or recovered since the last try. An incident is confirmed if every route of its model fails.
+ * Runs the checks that are due, starting with the routes tried least recently. `answers` is also due if a model of the route has begun to
+ * fail or has recovered since the last try. An incident is confirmed if every route of its model fails.
  */
 export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const settings = host.section(probesSection);
@@ -43,7 +43,7 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   };
   const selectDueChecks = (model: Model, route: Route): readonly Check[] => {
     const dueChecks = listChecks(model, route).filter(({ name }) => isDue(route, name));
-    // No other checks run on a route that does not answer.
+    // A route that does not answer gets no other checks.
     const isUnresponsive = (lastTryOf(route, 'answers')?.state ?? 'ok') !== 'ok' && dueChecks[0]?.name !== 'answers';
     return isUnresponsive ? [] : dueChecks;
   };
@@ -70,7 +70,7 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   await confirmIncidents(host, incidents);
 }
 
-/** Reads recent incidents with a model down, and current or suspected incidents with a failing model. */
+/** Reads recent incidents in which a model was down, and current or suspected ones in which a model fails. */
 async function readIncidents({ database, now }: Host): Promise<Incident[]> {
   const recentIncidents = await listIncidents(database, { since: now() - retryDelayMs, limit: maxIncidents });
   const downIncidents = recentIncidents.filter(({ kind }) => kind === 'down');
@@ -87,7 +87,7 @@ function createRouteFilter({ catalog }: Host, route: Route): (incident: Incident
   return ({ model }) => models.some(({ publicName }) => publicName === model);
 }
 
-/** Confirms incidents during which every route of the model failed a check. Rate limits do not count as failures. */
+/** Confirms incidents during which every route of the model failed a check. Rate limits are no failures. */
 async function confirmIncidents({ database, catalog }: Host, incidents: readonly Incident[]): Promise<void> {
   for (const incident of incidents) {
     const { model, startedAt, endedAt = Infinity } = incident;

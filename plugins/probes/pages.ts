@@ -8,7 +8,7 @@ import { readSpending } from './results.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
 
-/** `/operator/probes`: results of the last probes of each route, failing routes first. */
+/** `/operator/probes`: the latest results of each route, failing routes first. */
 export const probesPage = tablesPage({
   path: '/operator/probes',
   title: 'probes.title',

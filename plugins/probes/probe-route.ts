@@ -37,7 +37,9 @@ import type { TrialReply, Trials } from './trials.ts';
 
 const shortAnswerTokens = 48;
 
-/** Declares the fingerprint's cost and tries; `compareFingerprint` runs it, because it needs the stored baseline. */
+/**
+ * Only declares what the fingerprint costs and how often it is tried. `compareFingerprint` runs it, because it needs the stored baseline.
+ */
 const fingerprint: Check = {
   name: 'fingerprint',
   maxTries: 2,
@@ -48,7 +50,7 @@ const fingerprint: Check = {
   run: async () => ok,
 };
 
-/** Checks of chat routes in the order of execution. `answers` is first, because the others do not run on a route that fails it. */
+/** Checks of chat routes in the order in which they run. `answers` is first: the others do not run on a route that fails it. */
 const chatChecks: readonly Check[] = [
   answers,
   streams,
@@ -72,7 +74,7 @@ export function listChecks(model: Model, route: Route): readonly Check[] {
   return chatChecks.filter((check) => check.isDeclared(route));
 }
 
-/** Returns each route that has checks once, together with the first model that it serves. */
+/** Returns each route that has checks once, with the first model that it serves. */
 export function listProbedRoutes({
   catalog,
 }: Pick<Host, 'catalog'>): { readonly model: Model; readonly route: Route }[] {
@@ -89,7 +91,6 @@ interface ProbeParts extends CheckLimits {
   readonly isBaseline?: boolean;
 }
 
-/** Result of one check of a route. */
 export interface CheckResult extends Measurements {
   readonly check: CheckName;
   readonly verdict: CheckVerdict;
@@ -98,7 +99,7 @@ export interface CheckResult extends Measurements {
 /**
  * Runs one check of a route and stores the result.
  *
- * @returns undefined if another process runs the check
+ * @returns undefined if another process is running it
  */
 export async function runCheck(
   parts: ProbeParts,
@@ -140,7 +141,7 @@ async function repeatFailedCheck(
   return verdict;
 }
 
-/** Counts the tokens of a check's requests. */
+/** Counts the tokens that a check's requests use. */
 export class Meter {
   tokens = 0;
   #last: TrialReply | undefined;
@@ -165,12 +166,12 @@ export class Meter {
     return reply;
   };
 
-  /** Status of the vendor's refusal of the last request. */
+  /** Status with which the vendor rejected the last request. */
   get status(): number | undefined {
     return this.#last?.status;
   }
 
-  /** Speed of the last stream. Tokens per second are undefined if it arrived all at once, because then the vendor buffered it. */
+  /** Speed of the last stream. If it arrived all at once, the vendor buffered it and the tokens per second are undefined. */
   get speed(): Pick<Measurements, 'firstContentMs' | 'tokensPerSecond'> {
     const { firstContentAfter, duration = 0, usage: { output = 0 } = {} } = this.#last ?? {};
     if (firstContentAfter === undefined) return {};
@@ -217,7 +218,7 @@ function isSamples(outcome: Samples | CheckVerdict): outcome is Samples {
   return !('state' in outcome && typeof outcome.state === 'string');
 }
 
-/** Collects answers to all prompts, one prompt at a time. Answers to the same prompt are requested concurrently. */
+/** Collects answers to all prompts, one prompt after another. All answers to a prompt are requested at the same time. */
 async function collectSamples(route: Route, ask: Ask): Promise<Samples | CheckVerdict> {
   const samples: Record<string, string[]> = {};
   for (const prompt of prompts) {

@@ -8,11 +8,13 @@ interface RecognisedServer {
   readonly baseUrl: string;
   /** Name of the preset. */
   readonly vendor: string;
-  /** The server's names of the listed models. */
+  /** The models that the server lists, by its names. */
   readonly models: readonly string[];
 }
 
-/** Presets by the `owned_by` of a server's models. The values were observed, except Ollama's, which is from its source (docs/upstreams.md). */
+/**
+ * Presets by the `owned_by` of a server's models. The values were observed, except Ollama's, which is from its source (docs/upstreams.md).
+ */
 const presetsByOwner: ReadonlyMap<unknown, string> = new Map([
   ['vllm', 'vllm'],
   ['llamacpp', 'llama-cpp'],
@@ -23,9 +25,9 @@ const timeoutMs = 10_000;
 const maxListBytes = 8_388_608;
 
 /**
- * Recognises a server by its list of models. Requesting the list is free.
+ * Recognizes a server by its list of models, which costs nothing to request.
  *
- * @returns undefined if the list does not identify the vendor
+ * @returns undefined if the list does not say who the vendor is
  */
 export async function recogniseServer(url: string, key: string): Promise<RecognisedServer | undefined> {
   const trimmedUrl = url.replace(/\/+$/, '');

@@ -14,7 +14,7 @@ function stateOf({ results, drifted, changed }: ProbedRoute): keyof typeof kinds
   return changed === undefined ? 'ok' : 'changed';
 }
 
-/** Returns the state of a route on pages. */
+/** Returns a route's state, as pages show it. */
 export function statusOf(probed: ProbedRoute, { t }: Pick<FieldReader, 't'>) {
   const state = stateOf(probed);
   return { kind: kinds[state], text: t(`probes.state.${state}`) };
@@ -100,7 +100,7 @@ export const probes = defineResource({
     const { readProbedRoutes } = await import('./state.ts');
     return { entries: await readProbedRoutes(host) };
   },
-  // Until 0.7, a top-level list with the names used before 0.6.
+  // Until 0.7, a plain list with the names used before 0.6.
   write: ({ entries }) => toOperatorJson(entries, true),
 });
 

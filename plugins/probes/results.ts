@@ -14,12 +14,12 @@ import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
 import type { ProbeResult } from './entities.ts';
 import type { Samples } from './fingerprint.ts';
 
-/** Maximum duration of a check. An older unfinished check belongs to a killed process. */
+/** The longest that a check takes. If one is unfinished for longer, its process was killed. */
 const maxCheckMs = 20 * 60_000;
 const budgetPeriodMs = 24 * 3_600_000;
-/** Tolerated difference between the clocks of instances. */
+/** How much the clocks of instances may differ. */
 const clockToleranceMs = 60_000;
-/** Retention of results; baselines never expire. */
+/** How long results are kept; baselines never expire. */
 const retentionDays = 60;
 
 const measurementColumns = ['detail', 'tokens', 'first_content_ms', 'tokens_per_second', 'score'] as const;
@@ -32,7 +32,7 @@ type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof measur
 /** The last finished check of a kind on a route. */
 export type LastResult = RecordOf<ResultRow>;
 
-/** Measurements of a check, in addition to its verdict. */
+/** What a check measured besides its verdict. */
 export interface Measurements {
   readonly tokens: number;
   readonly firstContentMs?: number | undefined;
@@ -42,21 +42,20 @@ export interface Measurements {
   readonly isBaseline?: boolean;
 }
 
-/** Budget of one upstream in tokens per 24 hours; undefined for checks started by an operator. */
+/** Tokens per 24 hours for one upstream; undefined for checks that an operator started. */
 type Budget = number | undefined;
 
-/** Limits of a check. */
 export interface CheckLimits {
   readonly budget: Budget;
-  /** The check's last start that the caller has read, epoch ms; undefined for checks started by an operator. */
+  /** When the check was last started, as far as the caller has read; epoch ms. Undefined for checks that an operator started. */
   readonly lastTryAt?: number | undefined;
 }
 
 /**
- * Records the start of a check and reserves its maximum tokens. Only one of several processes can start it, unless an operator
- * starts it.
+ * Records the start of a check and reserves the most tokens that it can use. Only one of several processes can start it, unless an operator
+ * does.
  *
- * @returns the check's id; undefined if another process runs it; `over_budget` if too few tokens are left
+ * @returns the check's id; undefined if another process is running it; `over_budget` if too few tokens are left
  */
 export function startCheck(
   database: Queries & Transactions,
@@ -153,7 +152,7 @@ export async function finishCheck(
   );
 }
 
-/** Reads the last results of all checks of these routes. An inconclusive result counts only if there is no other result. */
+/** Reads the last results of all checks of these routes. An inconclusive result counts only if there is no other. */
 export async function readLastResults(database: Queries, routes: readonly string[]): Promise<LastResult[]> {
   const rows = await database.query<ResultRow>(
     `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, ${selectColumns(measurementColumns)}
@@ -169,7 +168,7 @@ interface LastTry {
   readonly state: LastResult['state'] | 'running';
 }
 
-/** Reads the last try of each check of these routes; keys have the form `route check`. */
+/** Reads the last try of each check of these routes. Keys have the form `route check`. */
 export async function readLastTries(
   database: Queries,
   routes: readonly string[],
@@ -187,7 +186,7 @@ export async function readLastTries(
   );
 }
 
-/** Reads the route's baseline for comparing later samples. */
+/** Reads the route's baseline, with which later samples are compared. */
 export async function readBaseline(database: Queries, route: string): Promise<Samples | undefined> {
   const [row] = await database.query<{ samples: Samples }>(
     `select samples from probes_result where route = ? and check_name = 'fingerprint' and is_baseline order by started_at desc limit 1`,
@@ -196,7 +195,7 @@ export async function readBaseline(database: Queries, route: string): Promise<Sa
   return row?.samples;
 }
 
-/** Reads the tokens spent by the probes of each upstream in the last 24 hours. */
+/** Reads how many tokens the probes of each upstream have used in the last 24 hours. */
 export async function readSpending(database: Queries, now: number): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ upstream: string; tokens: string }>(
     'select upstream, sum(tokens) as tokens from probes_result where started_at > ? group by upstream',
@@ -206,8 +205,8 @@ export async function readSpending(database: Queries, now: number): Promise<Read
 }
 
 /**
- * Gives results from the future the present time. There are such results after a clock was set back. None of their checks would be due
- * until that time, they would count as the latest ones, and their tokens would count against the budget until a day later.
+ * Moves results from the future to the present. They exist after a clock was set back: until that time, none of their checks would be due,
+ * they would count as the latest, and their tokens would count against the budget until a day later.
  */
 export async function redateFutureResults(database: Queries, now: number): Promise<void> {
   await database.query('update probes_result set started_at = ? where started_at > ?', [
@@ -216,7 +215,7 @@ export async function redateFutureResults(database: Queries, now: number): Promi
   ]);
 }
 
-/** Deletes expired results, except baselines. */
+/** Deletes expired results, but never baselines. */
 export async function removeOldResults(database: Queries, now: number): Promise<void> {
   await database.query(
     `delete from probes_result where started_at < ${earlierClockSql} - make_interval(days => ?) and not is_baseline`,

@@ -11,11 +11,10 @@ import en from './texts/en.json' with { type: 'json' };
 
 const probesReason = defineSentences(en);
 
-/** Minimum age before results are reread, because health checks run every few seconds on every instance. */
+/** Results younger than this are not read again, because health checks run every few seconds on every instance. */
 const rereadAfterMs = 30_000;
 const maxListed = 5;
 
-/** A route with the last results of its checks. */
 export interface ProbedRoute {
   readonly route: string;
   readonly model: string; // public name
@@ -26,12 +25,12 @@ export interface ProbedRoute {
   readonly changed: LastResult | undefined;
 }
 
-/** Lists the failed checks of a route, with a changed fingerprint last. */
+/** Lists the failed checks of a route, a changed fingerprint last. */
 export function listFailedChecks({ drifted, changed }: ProbedRoute): readonly LastResult[] {
   return changed === undefined ? drifted : [...drifted, changed];
 }
 
-/** Reads all probed routes, with results of currently declared capabilities only, so correcting a declaration ends a drift. */
+/** Reads all probed routes, with results only for capabilities that they now declare, so correcting a declaration ends a drift. */
 export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>): Promise<ProbedRoute[]> {
   const routes = listProbedRoutes(host);
   const results = await readLastResults(
@@ -59,14 +58,14 @@ class ProbeState {
   routes: readonly ProbedRoute[] = [];
   #readAt = -Infinity;
 
-  /** Rereads old results in the background, for the next caller. */
+  /** Reads old results again in the background, for the next caller. */
   refresh(host: Host): void {
     if (host.monotonic() - this.#readAt < rereadAfterMs) return;
     this.#readAt = host.monotonic();
     runInBackground(host.log, 'reading the results of probes', () => this.read(host));
   }
 
-  /** Reads the results now, and updates the routes that are tried last. */
+  /** Reads the results now, and updates which routes are tried last. */
   async read(host: Host): Promise<void> {
     const { enabled, on_drift: onDrift } = host.section(probesSection);
     this.routes = enabled ? await readProbedRoutes(host) : [];
@@ -76,12 +75,11 @@ class ProbeState {
   }
 }
 
-/** Returns the state of this process. */
 export function getProbeState(host: Pick<Host, 'keep'>): ProbeState {
   return host.keep('probes/state', () => new ProbeState());
 }
 
-/** Fails while a route lacks a declared capability or answers like a different model. Running it also refreshes the cached state. */
+/** Fails while a route lacks a declared capability or answers like a different model. Each run also refreshes the cached state. */
 export const probesCheck: HealthCheck = {
   name: 'probes',
   page: '/operator/probes',

@@ -15,36 +15,34 @@ const timeoutMs = 120_000; // per request
 const maxReplyBytes = 4_194_304;
 const maxErrorLength = 300;
 
-/** Stages and endpoints that plugins have registered, as needed for trials. */
+/** The registered stages and endpoints, which trials need. */
 export type TrialSources = Pick<Registry, 'stages' | 'endpoints'>;
 
-/** A request to a route, in the format of a client. */
+/** A request to a route, in a client's format. */
 export interface TrialRequest {
   readonly endpoint: string; // name: `chat`
   readonly body: JsonObject;
 }
 
-/** A route's reply to a trial. */
 export interface TrialReply {
   /** The non-streaming reply; undefined if the reply was streamed or is missing. */
   readonly body: JsonObject | undefined;
-  /** The events of a stream. */
   readonly events: readonly JsonObject[];
-  /** Reason for a missing or incomplete reply; `request` if the gateway itself rejected the request. */
+  /** Why the reply is missing or incomplete; `request` if the gateway itself rejected the request. */
   readonly fault: FaultKind | 'request' | undefined;
   readonly error: string | undefined;
-  /** Status of the vendor's refusal; undefined if the vendor sent no response or the reply is complete. */
+  /** Status with which the vendor rejected the request; undefined if it sent no response or the reply is complete. */
   readonly status: number | undefined;
   readonly usage: Usage | undefined;
-  /** Features of the request that were not sent to the route. */
+  /** What the request contained that the route was not sent. */
   readonly notes: readonly string[];
   readonly firstContentAfter: number | undefined; // ms
   readonly duration: number; // ms
 }
 
 /**
- * Sends the gateway's own requests to individual routes through the same stages as customers' requests, with the same formats,
- * quirks, credentials and deadlines. They skip all other stages, so they affect no records, metrics or limits.
+ * Sends the gateway's own requests to single routes, through the same stages as customers' requests and with the same formats, quirks,
+ * credentials and deadlines. They skip all other stages, so they affect no records, metrics or limits.
  */
 export class Trials implements AsyncDisposable {
   readonly #host: Host;
@@ -60,7 +58,7 @@ export class Trials implements AsyncDisposable {
   /**
    * Builds a pipeline of the stages that send requests.
    *
-   * @returns undefined if the gateway lacks such stages
+   * @returns undefined if the gateway has no such stages
    */
   static async open(host: Host, { stages, endpoints }: TrialSources): Promise<Trials | undefined> {
     const sendingStages = host.stages.flatMap(({ definition: { name }, options }) => {
@@ -72,7 +70,7 @@ export class Trials implements AsyncDisposable {
     return new Trials(host, await buildPipeline(sendingStages, host), endpoints);
   }
 
-  /** Sends one request. Does not reject if the route fails; the failure is part of the result. */
+  /** Sends one request. A route that fails is a result, not a rejection. */
   async send(model: Model, route: Route, { endpoint: name, body }: TrialRequest): Promise<TrialReply> {
     const endpoint = this.#endpoints.get(name);
     if (endpoint === undefined) throw new Error(`no endpoint ${name}`);
@@ -128,7 +126,7 @@ export class Trials implements AsyncDisposable {
   }
 }
 
-/** Reads a reply's text, and the error that interrupted it. */
+/** Reads the text of a reply, and the error that interrupted it. */
 async function collectText(reply: Reply): Promise<{ readonly text: string; readonly interruption: unknown }> {
   const { body } = reply;
   if (!(body instanceof Readable)) return { text: String(body ?? ''), interruption: undefined };

@@ -15,14 +15,13 @@ import { Meter } from './probe-route.ts';
 import { Trials } from './trials.ts';
 import { deriveUpstreamName, deriveKeyVariable } from './vendor-name.ts';
 
-/** A vendor that is not configured. */
 interface VendorTarget {
   readonly url: string;
   readonly model: string; // the vendor's name
   readonly key: string; // empty if the vendor needs none
 }
 
-/** Settings in gateway.yaml that describe a vendor's deviations. */
+/** Settings in gateway.yaml that describe where a vendor differs. */
 interface Settings {
   readonly capabilities?: CapabilitySettings;
   readonly quirks?: QuirkSettings;
@@ -31,16 +30,18 @@ interface Settings {
 type VendorEndpoint = Pick<Upstream, 'baseUrl' | 'formats' | 'auth'>;
 
 interface VendorFindings {
-  /** Sections `upstreams` and `models` of gateway.yaml, with a variable for the key. Undefined if the vendor gave no usable response. */
+  /**
+   * The `upstreams` and `models` sections of gateway.yaml, with a variable for the key. Undefined if the vendor gave no usable response.
+   */
   readonly yaml: string | undefined;
-  /** Error message with advice; undefined if the vendor is reachable. */
+  /** Error message with advice; undefined if the vendor can be reached. */
   readonly unreachable?: string;
-  /** Name of the environment variable for the key. */
+  /** Environment variable for the key. */
   readonly variable: string;
   readonly lines: readonly string[];
 }
 
-/** Usual authorization schemes of each format, most likely first. */
+/** How each format usually authorizes, most likely first. */
 const authSchemesByFormat: readonly (readonly [format: string, schemes: readonly AuthScheme[]])[] = [
   ['chat', ['bearer', 'api-key', 'x-api-key']],
   ['responses', ['bearer']],
@@ -63,9 +64,9 @@ const connectTimeoutMs = 10_000;
 
 interface Step {
   readonly check: Check;
-  /** Changes that may make the check pass, most likely first. */
+  /** Changes that may let the check pass, most likely first. */
   readonly guesses: readonly Settings[];
-  /** Settings to declare if no guess passes; without them, the failure is only reported. */
+  /** Settings to declare if no guess passes. Without them, the failure is only reported. */
   readonly fallback?: Settings;
 }
 
@@ -103,7 +104,7 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Tests the capabilities of a vendor's endpoint by requests and proposes a configuration.
+ * Tests what a vendor's endpoint can do, and proposes a configuration.
  *
  * @throws ConfigError for an invalid URL or key
  */
@@ -138,7 +139,7 @@ export async function probeVendor(
   for (const { check, guesses, fallback } of steps) {
     const result = await findPassingGuess(candidate, access, settings, check, guesses);
     if (result === undefined) continue;
-    // A model that answered only with a token limit for reasoning would stop answering without it.
+    // A model that answered only with room for reasoning would stop answering without it.
     const needsRoom = check === reasoning && settings.capabilities?.reasoning !== false;
     const usesFallback = result.verdict.state === 'failed' && !needsRoom;
     const fallbackSettings = usesFallback ? (fallback ?? {}) : {};
@@ -189,8 +190,8 @@ async function findFormats(
       const { verdict, guess, status } = result;
       recordResult(name, verdict, verdict.state === 'ok' ? guess : {});
       if (verdict.state !== 'ok') {
-        if (status === 401) rejectedSchemes.add(name); // a 403 may be for an unknown path
-        // An unreachable server would let every other format time out as well.
+        if (status === 401) rejectedSchemes.add(name); // a 403 may be about an unknown path
+        // If the server cannot be reached, every other format would time out as well.
         if (firstAnswer === undefined && verdict.reason === 'unreachable' && status === undefined) return undefined;
         continue;
       }
@@ -202,7 +203,7 @@ async function findFormats(
   return firstAnswer;
 }
 
-/** The result of a check, and the status of the vendor's refusal of its last request. */
+/** Result of a check, and the status with which the vendor rejected its last request. */
 interface Trial {
   readonly verdict: CheckVerdict;
   readonly status: number | undefined;
@@ -212,7 +213,7 @@ interface GuessResult extends Trial {
   readonly guess: Settings;
 }
 
-/** Returns the first guess that passes the check; if none passes, the first one tried. Undefined if the check does not apply. */
+/** Returns the first guess that passes the check or, if none does, the first one tried. Undefined if the check does not apply. */
 async function findPassingGuess(
   candidate: Candidate,
   endpoint: VendorEndpoint,
@@ -231,7 +232,7 @@ async function findPassingGuess(
   return firstResult;
 }
 
-/** Returns false if other settings cannot fix the cause of the fault, which is the key, the model's name, the path or the server. */
+/** Returns false if other settings cannot help, because the key, the model's name, the path or the server is at fault. */
 function dependsOnSettings({ verdict, status }: Trial): boolean {
   if (verdict.state === 'ok') return true;
   switch (verdict.reason) {
@@ -240,13 +241,13 @@ function dependsOnSettings({ verdict, status }: Trial): boolean {
     case 'throttled':
       return false;
     case 'unreachable':
-      return status === 500; // some servers refuse a parameter with 500
+      return status === 500; // some servers reject a parameter with 500
     default:
       return verdict.state === 'failed' || verdict.reason === 'unclear';
   }
 }
 
-/** Returns true if a retry may pass, because answers of models vary and overloaded servers recover. */
+/** Returns true if another try may pass, because a model's answers vary and overloaded servers recover. */
 function mayPassLater({ verdict, status = 0 }: Trial): boolean {
   if (verdict.state !== 'failed') return false;
   if (verdict.reason === 'unreachable') return status > 500;
@@ -262,7 +263,7 @@ function mergeSettings(base: Settings, changes: Settings): Settings {
   };
 }
 
-/** Tries configurations of one vendor. Each is parsed in the same way as by `daypass check`. */
+/** Tries configurations of one vendor. Each is parsed as `daypass check` would. */
 class Candidate {
   readonly variable: string;
   readonly #gateway: Registry;
@@ -281,7 +282,7 @@ class Candidate {
   /**
    * Runs a check with these settings.
    *
-   * @returns undefined if they do not declare the checked capability
+   * @returns undefined if they do not declare the capability that it tests
    */
   async run(endpoint: VendorEndpoint, settings: Settings, check: Check): Promise<Trial | undefined> {
     const { model, route, host } = this.#createRoute(endpoint, settings);
@@ -328,7 +329,7 @@ class Candidate {
   }
 }
 
-/** Returns a public name for a vendor's model: the last part of its path, in the characters that names may have. */
+/** Returns a public name for a vendor's model: the last part of its path, with only the characters that names may have. */
 function derivePublicName(model: string): string {
   const lastPart = model.split('/').at(-1) ?? model;
   return (

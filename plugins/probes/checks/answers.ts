@@ -20,7 +20,7 @@ const countingPrompt = 'Write the numbers from 1 to 20 in digits, separated by s
 const isAlwaysDeclared = () => true;
 const streamingMembers = { stream: true, stream_options: { include_usage: true } };
 
-/** The check `answers` for chat routes. Every fault except throttling fails it. */
+/** The `answers` check for chat routes. Any fault but throttling fails it. */
 export const answers: Check = {
   name: 'answers',
   maxTries: 2,
@@ -36,7 +36,7 @@ export const answers: Check = {
   },
 };
 
-/** Fails if a stream arrives in a single event. */
+/** Fails if a whole stream arrives in one event. */
 export const streams: Check = {
   name: 'streams',
   maxTries: 2,
@@ -49,10 +49,10 @@ export const streams: Check = {
   },
 };
 
-/** Tolerance for tokens billed in addition to the visible text, such as prompt templates. */
+/** How much more than the visible text may be billed, for example for prompt templates. */
 const billingTolerance = { factor: 5, tokens: 500 };
 
-/** Fails if the vendor bills too many tokens or reports no usage. The gateway could only estimate missing usage. */
+/** Fails if the vendor bills too many tokens, or reports no usage, which the gateway could only estimate. */
 export const usage: Check = {
   name: 'usage',
   maxTries: 2,
@@ -87,7 +87,7 @@ function checkUsage(reply: TrialReply, promptLength: number, where: string): Che
   );
 }
 
-/** Requested output limit. The tolerance is needed because vendors count the end of a text differently. */
+/** Output limit to request, and a tolerance, because vendors count the end of a text differently. */
 const requestedLimit = { tokens: 16, tolerance: 8 };
 
 /** Fails if the vendor ignores the output limit. */
@@ -108,13 +108,13 @@ export const maxTokens: Check = {
     if (output !== undefined && output > requestedLimit.tokens + requestedLimit.tolerance)
       return failed('over_limit', `${output} tokens, but max_tokens was ${requestedLimit.tokens}`);
     if (finish === 'length') return ok;
-    // 16 tokens do not reach 100 with any tokenizer.
+    // No tokenizer gets to 100 in 16 tokens.
     if (/\b100\b/.test(text)) return failed('over_limit', `counted to ${text.trim().split(/\s+/).at(-1)}`);
     return unknown('unclear', text.slice(0, 100));
   },
 };
 
-/** Fails if the reply continues after a stop sequence. */
+/** Fails if the reply goes on after a stop sequence. */
 export const stop: Check = {
   name: 'stop',
   maxTries: 2,
@@ -124,7 +124,7 @@ export const stop: Check = {
     const reply = await ask(buildQuestion(route, countingPrompt, 128, { stop: ['8'] }));
     const fault = evaluateFault(reply);
     if (fault !== undefined) return fault;
-    // If the format has no stop sequences, the gateway applies them itself and notes it.
+    // If the format has no stop sequences, the gateway applies them itself and adds a note.
     if (reply.notes.some((note) => note.includes('stop'))) return ok;
     const { text } = readChat(reply);
     if (/\b8\b/.test(text)) return failed('past_stop', text.slice(0, 100));
@@ -132,13 +132,13 @@ export const stop: Check = {
   },
 };
 
-/** Token-counting endpoints by format; `count` is the member of the response that holds the number. */
+/** Token-counting endpoints by format; `count` is the field of the response with the number. */
 const countEndpoints = {
   messages: { endpoint: 'count_tokens', count: 'input_tokens' },
   responses: { endpoint: 'responses_input_tokens', count: 'input_tokens' },
 } as const;
 
-/** Plausible range of the vendor's count divided by the gateway's estimate. */
+/** The vendor's count divided by the gateway's estimate is plausible in this range. */
 const plausibleRatio = { min: 0.4, max: 3 };
 
 /** Fails if the vendor's count of input tokens is implausible. */
@@ -173,7 +173,7 @@ function findCountEndpoint({ upstream, profile }: Route) {
   return name && countEndpoints[name];
 }
 
-/** The check `answers` for embedding routes. */
+/** The `answers` check for embedding routes. */
 export const embeds: Check = {
   name: 'answers',
   maxTries: 2,

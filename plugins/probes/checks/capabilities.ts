@@ -32,7 +32,7 @@ function hasCity({ arguments: text }: ReplyCall, city: string): boolean {
   return typeof requestedCity === 'string' && requestedCity.toLowerCase().includes(city.toLowerCase());
 }
 
-/** Fails if the model does not call a tool, or calls it with wrong arguments. */
+/** Fails if the model does not call a tool, or calls it with the wrong arguments. */
 export const tool: Check = {
   name: 'tool',
   maxTries: 3,
@@ -110,7 +110,7 @@ function isCity({ city, founded, island, ...extraMembers }: JsonObject): boolean
   return hasExpectedTypes && Object.keys(extraMembers).length === 0;
 }
 
-/** Fails if the model does not recognize a picture. There are 360 pictures, so that a model without vision can only guess. */
+/** Fails if the model does not recognize a picture. There are 360 of them, so a model without vision can only guess. */
 export const image: Check = {
   name: 'image',
   maxTries: 3,

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, listObjects } from '#core/platform/json.ts';
 import type { TrialReply } from '../trials.ts';
 
-/** A tool call. */
 export interface ReplyCall {
   readonly name: string;
   readonly arguments: string; // JSON
@@ -16,13 +15,13 @@ interface ChatReply {
   readonly deltas: number;
 }
 
-/** Reads the content of a reply, and joins the deltas of a stream. */
+/** Reads the content of a reply. The deltas of a stream are joined. */
 export function readChat({ body, events }: TrialReply): ChatReply {
   const messages = (body === undefined ? events : [body]).flatMap(({ choices }) => listObjects(choices).slice(0, 1));
   const parts = messages.map(({ message, delta }) => (isJsonObject(message) ? message : toObject(delta)));
   const calls = new Map<string, { name: string; arguments: string }>();
   for (const [position, call] of parts.flatMap(({ tool_calls: all }) => listObjects(all)).entries()) {
-    // Deltas of a streamed call carry its index. Calls in a non-streaming reply have none.
+    // The deltas of a streamed call carry its index. Calls in a non-streaming reply have none.
     const index = String(call['index'] ?? `whole ${position}`);
     const functionDelta = toObject(call['function']);
     const collectedCall = calls.get(index) ?? { name: '', arguments: '' };

@@ -19,10 +19,9 @@ export const checkNames = [
   'context',
   'fingerprint',
 ] as const;
-/** Name of a check. */
 export type CheckName = (typeof checkNames)[number];
 
-/** Reasons why a check failed or was inconclusive. */
+/** Why a check failed or was inconclusive. */
 const reasons = [
   'refused',
   'unreachable',
@@ -50,33 +49,31 @@ const reasons = [
   'unclear',
   'over_budget',
 ] as const;
-/** Reason for a verdict, as stored. */
+/** Reason of a verdict, as stored. */
 export type Reason = (typeof reasons)[number];
 
-/** The result of a check. `unknown` means that the check was inconclusive. */
+/** Result of a check. `unknown` means that it was inconclusive. */
 export type CheckVerdict =
   | { readonly state: 'ok'; readonly detail?: string | undefined }
   | { readonly state: 'failed' | 'unknown'; readonly reason: Reason; readonly detail?: string | undefined };
 
 type FailedVerdict = Extract<CheckVerdict, { readonly reason: Reason }>;
 
-/** Sends a request to the route under test; `model` is added to its body. */
+/** Sends a request to the route under test, and adds `model` to its body. */
 export type Ask = (request: TrialRequest) => Promise<TrialReply>;
 
-/** A test of one declared capability of a route. */
+/** Tests one capability that a route declares. */
 export interface Check {
   readonly name: CheckName;
-  /** Returns true if the route declares the checked capability. */
+  /** Returns true if the route declares the capability. */
   isDeclared(route: Route): boolean;
-  /** Returns the maximum number of input and output tokens of one try. */
+  /** Returns the most input and output tokens that one try can use. */
   cost(route: Route): number;
-  /** Tries before the check counts as failed, because models do not always use their capabilities. */
+  /** How many tries must fail, because models do not always use their capabilities. */
   readonly maxTries: number;
-  /** Runs one try. */
   run(route: Route, ask: Ask): Promise<CheckVerdict>;
 }
 
-/** The verdict of a passed check. */
 export const ok: CheckVerdict = { state: 'ok' };
 
 /** Creates the verdict of a failed check. */
@@ -89,7 +86,7 @@ export function unknown(reason: Reason, detail?: string): FailedVerdict {
   return { state: 'unknown', reason, detail: detail?.slice(0, 300) };
 }
 
-/** Returns the profile that applies to Chat clients. Their requests use the route's Chat endpoint if it has one. */
+/** Returns the profile that Chat clients get. Their requests use the route's Chat endpoint if it has one. */
 export function chatProfileOf({ profile, upstream }: Route): Profile {
   return upstream.formats.includes('chat') ? profileIn('chat', profile) : profile;
 }
@@ -104,7 +101,7 @@ function isReasoningRoute(route: Route): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
 
-/** Output tokens reserved for reasoning before the first word. */
+/** Output tokens to allow for reasoning before the first word. */
 const maxReasoningTokens = 2_048;
 
 /** Returns the output limit for a short text, with room for reasoning if the model reasons. */
@@ -112,7 +109,7 @@ export function computeTokenBudget(route: Route, tokens: number): number {
   return isReasoningRoute(route) ? tokens + maxReasoningTokens : tokens;
 }
 
-/** Builds a Chat request with one user message. `members` are added to its body. */
+/** Builds a Chat request with one user message, and adds `members` to its body. */
 export function buildQuestion(
   route: Route,
   content: JsonValue,
@@ -124,7 +121,7 @@ export function buildQuestion(
   return { endpoint: 'chat', body: { messages, max_tokens: computeTokenBudget(route, tokens), ...effort, ...members } };
 }
 
-/** Returns the verdict for a failed request, or undefined if the request succeeded. */
+/** Returns the verdict on a failed request, or undefined if it succeeded. */
 export function evaluateFault({ fault, error }: TrialReply): FailedVerdict | undefined {
   switch (fault) {
     case undefined:

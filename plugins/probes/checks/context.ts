@@ -12,15 +12,15 @@ import {
 } from './check.ts';
 
 const fillRatio = 0.9;
-/** Lines of the sample that measures tokens per line. */
+/** How many lines are sent to measure the tokens per line. */
 const sampleLineCount = 40;
-/** Minimum share of the sent tokens that the vendor must count; less means that it truncated the prompt. */
+/** If the vendor counts less than this share of the tokens that were sent, it has truncated the prompt. */
 const minCountedRatio = 0.6;
 
 const writeLine = (index: number) =>
   `Line ${index}: the river carried leaf ${(index * 7919) % 1000} past the old mill.`;
 
-/** Places one code at the start and one in the middle, then asks for both. A truncated prompt has lost one of them. */
+/** Puts one code at the start and one in the middle, then asks for both. If the prompt is truncated, one of them is lost. */
 export const context: Check = {
   name: 'context',
   maxTries: 1,
@@ -51,7 +51,7 @@ export const context: Check = {
       return failed('cut', `${countedTokens} tokens counted of about ${Math.round(lineCount * tokensPerLine)}`);
     const { text } = readChat(reply);
     if (text.includes(String(firstCode)) && text.includes(String(secondCode))) return ok;
-    // The model may overlook the second code. A missing first code means that the start of the prompt was truncated.
+    // The model may overlook the second code. If the first is missing, the start of the prompt was cut off.
     return text.includes(String(firstCode)) ? unknown('unclear', text) : failed('cut', text);
   },
 };

@@ -1,6 +1,6 @@
 import { encodePng } from '#core/platform/png.ts';
 
-/** RGB values of the colours in a picture. */
+/** RGB values of the colors in a picture. */
 export const colours: Readonly<Record<string, readonly [number, number, number]>> = {
   red: [220, 20, 30],
   green: [20, 150, 40],
@@ -15,7 +15,7 @@ const squareSize = 64;
 /**
  * Draws a PNG of four squares in two rows.
  *
- * @param names colours of the squares, the upper row first
+ * @param names colors of the squares, upper row first
  */
 export function drawSquares(names: readonly string[]): Promise<Buffer> {
   const imageSize = 2 * squareSize;

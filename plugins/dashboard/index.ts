@@ -5,7 +5,7 @@ import { register as registerRequests } from './requests/index.ts';
 import { dashboardSection } from './section.ts';
 import { register as registerTry } from './try/index.ts';
 
-/** Pages of a signed-in account about its usage. */
+/** Pages about usage, for the signed-in account. */
 export const plugin: GatewayPlugin = {
   name: 'dashboard',
   register(server) {

@@ -2,13 +2,13 @@ import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { dashboardSection, type RouteVisibility } from './section.ts';
 
-/** Labels of routes for one reader, according to `dashboard.routes` in gateway.yaml. */
+/** How one reader sees routes, according to `dashboard.routes` in gateway.yaml. */
 export interface RouteNames {
-  /** False if routes are hidden from the reader; the page then has neither a column nor labels for them. */
+  /** False if routes are hidden from the reader; the page then has no column and no labels for them. */
   readonly areShown: boolean;
   /** True if the reader may see the names of routes, which contain the vendors' models. */
   readonly areNamed: boolean;
-  /** True if the reader may see upstreams' messages, which name vendors and accounts of the operator. */
+  /** True if the reader may see upstreams' messages, which name the operator's vendors and accounts. */
   readonly areUpstreamMessagesShown: boolean;
   /**
    * Returns the label of a route; '' if it is hidden.
@@ -25,7 +25,7 @@ export function createRouteNames({ host, isOperator, t }: Pick<PageRequest, 'hos
   return createLabelsByVisibility(visibility, host.catalog, t, isOperator);
 }
 
-/** Creates the labels for a visibility, regardless of the reader. */
+/** Creates the labels for a visibility, whoever the reader is. */
 export function createLabelsByVisibility(
   visibility: RouteVisibility,
   catalog: Pick<Catalog, 'resolve'>,

@@ -3,15 +3,14 @@ import { startOfHours, hourMs } from '#core/gateway/records/usage.ts';
 /** Periods to choose from, in hours; `all` includes all records. */
 const rangeHours = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24, all: undefined } as const;
 
-/** Name of a period in URLs. */
 export type RangeName = keyof typeof rangeHours;
 
-/** Names of all periods, shortest first. */
+/** Shortest first. */
 export const timeRanges = Object.keys(rangeHours) as readonly RangeName[];
 
 /**
- * Returns the start of a period, epoch ms; undefined for `all`. Except for `1h`, periods start on the hour in UTC and include the current
- * hour, so "24 hours" are 24 bars of a chart, and the number of requests is the sum of their counters.
+ * Returns the start of a period in epoch ms; undefined for `all`. Except `1h`, periods start on the hour in UTC and include the current
+ * hour, so that "24 hours" are 24 bars of a chart whose counts add up to the number of requests.
  */
 export function startOfRange(range: RangeName, now: number): number | undefined {
   const hours = rangeHours[range];

@@ -3,7 +3,7 @@ import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { CodeCall } from './write-code.mjs';
 
-/** Creates the members of a short request in addition to the model, by the model's kind. */
+/** What a short request contains besides the model, by the kind of the model. */
 const requestBodies: Readonly<Record<ModelKind, (text: string) => JsonObject>> = {
   chat: (content) => ({ messages: [{ role: 'user', content }], stream: true }),
   embedding: (input) => ({ input: [input] }),
@@ -15,7 +15,7 @@ const requestBodies: Readonly<Record<ModelKind, (text: string) => JsonObject>> =
 };
 
 /**
- * Creates the request shown as code on pages.
+ * Creates the request that pages show as code.
  *
  * @param apiUrl URL of the API, with `/v1`
  * @param text text of the prompt

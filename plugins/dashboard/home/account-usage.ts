@@ -14,7 +14,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { type LiveBus, getLiveBus } from '#core/web/live/live-bus.ts';
 
 const maxLatestRequests = 4;
-/** Number of hours read with every update. Older hours change only if a crash or the database delayed a record. */
+/** How many hours are read on every update. Older hours change only if a crash or the database delayed a record. */
 const recentHours = 2;
 const earlierTtlMs = 60_000;
 const maxCachedAccounts = 1_000;
@@ -22,27 +22,27 @@ const maxCachedAccounts = 1_000;
 /** Time range of the chart. */
 export type Range = '24h' | '30d';
 
-/** Counts of one hour and model. Times to first content exist only for the last 24 hours. */
+/** Counts of one hour and model. Only the last 24 hours have times to the first content. */
 export type UsageRow = UsageCounts & Partial<TimedUsage> & Pick<UsageKeys, 'hour' | 'model'>;
 
 export interface AccountUsage {
-  /** Rows for the range, and at least for the last 48 hours. */
+  /** Rows of the range, but at least of the last 48 hours. */
   readonly rows: readonly UsageRow[];
   /** Newest first. */
   readonly latest: readonly RequestRecord[];
 }
 
-/** Returns the hours of a range, including the current hour. */
+/** Counts the hours of a range, including the current one. */
 export function countRangeHours(range: Range): number {
   return range === '24h' ? 24 : 30 * 24;
 }
 
-/** Returns the hours to read for a range; at least two days, because figures are compared with the previous day. */
+/** Counts the hours to read for a range: at least two days, because figures are compared with the day before. */
 export const countHoursToRead = (range: Range) => Math.max(48, countRangeHours(range));
 
 /**
- * Cached usage of accounts, shared by tabs and languages. Recent hours are cached until new records of the account are
- * announced or the hour changes, earlier hours for a minute.
+ * Cached usage of accounts, shared by tabs and languages. Recent hours are cached until new records of the account are announced or the
+ * hour changes, earlier hours for a minute.
  */
 class UsageCache implements Disposable {
   readonly #database: Database;
@@ -74,8 +74,8 @@ class UsageCache implements Disposable {
     this.#startHour(startOfHours(now, 1));
     if (this.#subscriptions.get(accountId) === undefined)
       this.#subscriptions.set(accountId, this.#bus.follow(accountId));
-    // Without notifications of this and other instances, cached readings could be stale. Reading again also shows whether
-    // the database is unavailable.
+    // Without notifications of this and other instances, cached readings could be stale. Reading again also shows whether the database is
+    // down.
     if (!this.#database.notifications.isConnected || !this.#bus.receivesChanges(accountId))
       this.#currentReadings.delete(accountId);
     const readings = this.#currentReadings.get(accountId) ?? new Map<Range, Promise<AccountUsage>>();
@@ -122,7 +122,7 @@ interface ReadingCache<Key, Reading> {
   delete(key: Key): unknown;
 }
 
-/** Returns the cached reading of this key, or reads it. A failed reading is not cached. */
+/** Returns the cached reading for this key, or reads it. A failed reading is not cached. */
 function readCached<Key, Reading>(
   readings: ReadingCache<Key, Reading>,
   key: Key,
@@ -136,7 +136,11 @@ function readCached<Key, Reading>(
   return reading;
 }
 
-/** Reads the usage of an account. @throws Error while the database does not respond */
+/**
+ * Reads the usage of an account.
+ *
+ * @throws Error while the database does not respond
+ */
 export function readAccountUsage(host: Host, accountId: string, range: Range): Promise<AccountUsage> {
   return host.keep('dashboard.usage', () => new UsageCache(host)).read(accountId, range, host.now());
 }

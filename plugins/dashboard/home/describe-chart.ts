@@ -2,10 +2,10 @@ import type { Localizer } from '#core/web/pages/page.ts';
 import type { Range } from './account-usage.ts';
 import { type HourSum, sum } from './sum-usage.ts';
 
-/** Maximum listed models; the others are only counted. */
+/** The most models that are listed; the others are only counted. */
 const maxModels = 5;
 
-/** A bar of the chart and the row of the table with the same numbers. */
+/** A bar of the chart, and the row of the table with the same numbers. */
 export interface ChartBar {
   readonly iso: string;
   readonly label: string;
@@ -43,9 +43,9 @@ function describeHours(hours: readonly HourSum[], format: Format): ChartBar[] {
 }
 
 function describeDays(hours: readonly HourSum[], format: Format): ChartBar[] {
-  // The text of a day is in the reader's time zone, so that hours of the same day share it.
+  // The text of a day is in the reader's time zone, so all hours of that day have the same text.
   const days = Map.groupBy(hours, ({ hour }) => format.day(new Date(hour)).text);
-  // The range includes only the last hours of its first day.
+  // Of its first day, the range includes only the last hours.
   return [...days.values()]
     .slice(-30)
     .map((dayHours) => describeBar(format.shortDay(new Date(dayHours[0]?.hour ?? 0)), dayHours, format));

@@ -62,7 +62,7 @@ export async function describeHome(
     rate: allowance === undefined ? undefined : describeRate(allowance, findHigherLimitsLink(host), request),
     ...describeUsage(usage, range, now, request),
     emptyText: t(hasSetup(gateway) ? 'home.empty.text_command' : 'home.empty.text'),
-    // Only one primary button is shown; without a pass, it is the button for buying a pass.
+    // There is only one primary button; without a pass, it is the one for buying a pass.
     emptyAction: pass.kind === 'active' ? { path: connectPath, label: t('home.empty.action') } : undefined,
     ranges: (['24h', '30d'] as const).map((name) => ({
       path: name === '24h' ? '/dashboard' : `/dashboard?range=${name}`,
@@ -72,7 +72,7 @@ export async function describeHome(
   };
 }
 
-/** Describes the hint of the key, and the link for showing or replacing the key. */
+/** Describes the hint of the key, and the link that shows or replaces the key. */
 function describeKey(key: { readonly hint: string; readonly isShown: boolean } | undefined, t: PageRequest['t']) {
   if (key === undefined) return { hint: t('home.key.none'), label: '' };
   return { hint: key.hint, label: t(key.isShown ? 'home.key.rotate' : 'home.key.show') };

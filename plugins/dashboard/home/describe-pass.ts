@@ -8,11 +8,11 @@ import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 
 const dayMs = 86_400_000;
 
-/** The page reminds customers of the end during the last `share` of a pass, and at most `maxMs` before the end. */
+/** The page reminds customers that a pass ends during the last `share` of it, but at most `maxMs` before. */
 const reminderLimits = { share: 1 / 4, maxMs: dayMs };
 const grantNoticeMs = 7 * dayMs;
 
-/** Describes the pass for the template part `pass`. */
+/** Describes the pass for the `pass` template part. */
 export function describePass(pass: PassState, now: number, { t, format }: Localizer) {
   const { kind, startsAt, endsAt } = pass;
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined)
@@ -86,7 +86,7 @@ export function describeOrder(
   };
 }
 
-/** Describes the latest days that an operator added under a name; undefined a week after they were added. */
+/** Describes the latest days that an operator added with a name; undefined if that was more than a week ago. */
 export function describeGrant(
   { periods }: AccountRecord,
   now: number,

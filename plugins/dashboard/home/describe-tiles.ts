@@ -7,10 +7,10 @@ import { type HourSum, sum } from './sum-usage.ts';
 
 const minTimedResponses = 20;
 
-/** Minimum daily requests for a meaningful change in percent. */
+/** With fewer requests a day, a change in percent means nothing. */
 const minComparedRequests = 20;
 
-/** Size of a sparkline in its own units; CSS stretches the width. */
+/** Width of a sparkline in its own units; CSS stretches it. */
 const sparkWidth = 200;
 const sparkHeight = 32;
 
@@ -66,7 +66,7 @@ function describeRequests(
   };
 }
 
-/** Counts the requests in these hours. The last hour is weighted by the elapsed share of the current hour. */
+/** Counts the requests in these hours. The last hour counts only by the share of the current hour that has passed. */
 function countUntilNow(hours: readonly HourSum[], now: number): number {
   const elapsedShare = (now % hourMs) / hourMs;
   return sum(hours.map(({ requests }, index) => (index === hours.length - 1 ? requests * elapsedShare : requests)));
@@ -75,10 +75,10 @@ function countUntilNow(hours: readonly HourSum[], now: number): number {
 /** Compares today with yesterday; '' if there were no requests yesterday. */
 function describeChange(total: number, previousTotal: number, { t, format }: Localizer): string {
   if (previousTotal < 1) return '';
-  // A change in percent, such as 50% more than two requests, is meaningless.
+  // 50% more than two requests means nothing.
   if (previousTotal < minComparedRequests) return t('home.tile.before', { count: Math.round(previousTotal) });
   const change = total / previousTotal - 1;
-  // Above a factor of ten, a percentage is meaningless.
+  // More than ten times as many is not a useful percentage.
   if (change > 9) return '';
   const share = format.percent(Math.abs(change));
   if (Math.abs(change) < 0.0005) return t('home.tile.same');
@@ -112,7 +112,7 @@ function describeFirstToken(day: readonly HourSum[], { t, format }: Localizer): 
       percentile === undefined
         ? t('home.tile.none')
         : describePercentile(percentile, sumRequests(histogram), { t, format }),
-    // An hour without requests has no value rather than zero.
+    // An hour without requests has no value, which is different from zero.
     spark: describeSpark(day.flatMap((hour) => quantile(hour.firstContent, 0.5) ?? [])),
   };
 }
@@ -132,9 +132,9 @@ function describeSpark(values: readonly number[]): FigureTile['spark'] {
 const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' };
 
 /**
- * Describes the rate limit and its remainder.
+ * Describes the rate limit, and what is left of it.
  *
- * @param moreLink link for requesting higher limits; '' without one
+ * @param moreLink link for requesting higher limits; '' if there is none
  */
 export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Localizer) {
   const { limit, period, burst, remaining, resetAfter, running, concurrent } = allowance;
@@ -147,7 +147,7 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   return {
     label: isPerMinute ? t('home.rate.this_minute') : limitText,
     value: format.number(remaining),
-    // For limits whose period is not a minute, the remainder refers only to the burst.
+    // For limits with another period than a minute, only the burst has something left.
     unit: t(isPerMinute ? 'home.rate.left' : 'home.rate.burst', { count: burst }),
     meter: { max: burst, value: burst - remaining, label: t('home.rate.used') },
     text: [reset, inUse].filter((part) => part !== '').join(' · '),
@@ -155,7 +155,7 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   };
 }
 
-/** Rounds seconds up and returns ms. */
+/** Rounds up to whole seconds and returns ms. */
 function roundUpSeconds(value: number): number {
   return Math.ceil(value) * 1_000;
 }

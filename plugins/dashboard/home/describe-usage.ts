@@ -7,12 +7,12 @@ import { describeChart, describeModels } from './describe-chart.ts';
 import { describeFigures } from './describe-tiles.ts';
 import { sumHours, sumModels } from './sum-usage.ts';
 
-/** Lifetime of a description, because relative times change every minute. */
+/** How long a description is cached: relative times change every minute. */
 const minuteMs = 60_000;
 
 type UsageView = ReturnType<typeof describeView>;
 
-/** The last description of each reading, with its language, time zone and minute as the key. */
+/** The last description of each reading. The key is its language, time zone and minute. */
 const descriptions = new WeakMap<AccountUsage, { readonly key: string; readonly view: UsageView }>();
 
 /**

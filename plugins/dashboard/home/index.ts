@@ -9,10 +9,10 @@ import id from './texts/id.json' with { type: 'json' };
 
 const templatePath = (name: string) => `dashboard/home/${name}.eta`;
 
-/** Update interval of the rate limit, which changes without an event. */
+/** How often the rate limit is updated, which changes without an event. */
 const pollSeconds = 10;
 
-/** Creates the home page: remaining plan and limits, usage, and latest requests. */
+/** Creates the home page: what is left of plan and limits, usage, and the latest requests. */
 function createHomePage(gateway: Registry): Page {
   return {
     path: '/dashboard',

@@ -2,7 +2,6 @@ import { type LatencyHistogram, mergeHistograms } from '#core/gateway/records/la
 import { startOfHours, hourMs } from '#core/gateway/records/usage.ts';
 import type { UsageRow } from './account-usage.ts';
 
-/** Requests of an hour. */
 export interface HourSum {
   readonly hour: number; // epoch ms of its start
   readonly requests: number;

@@ -7,9 +7,9 @@ import { tryPath } from '../paths.ts';
 import { buildModelPath } from './query.ts';
 import { listedDays, type ModelReading } from './read-models.ts';
 
-/** Decimal places of uptimes, as on the status page, because healthy services differ only in the second. */
+/** Decimal places of uptimes, as on the status page: healthy services differ only in the second. */
 export const uptimeDigits = 2;
-/** Maximum aliases in a row; the model's page lists all. */
+/** The most aliases in a row; the model's page lists all. */
 const maxAliases = 2;
 
 /**
@@ -42,7 +42,7 @@ export function describeRow(reading: ModelReading, number: number, reader: Local
   };
 }
 
-/** Describes the time to first token and tokens per second; '' for a value without measurements. */
+/** Describes the time to first token and tokens per second; '' for a value that was not measured. */
 export function describeSpeed(
   { firstTokenMs, tokensPerSecond }: Pick<ModelReading, 'firstTokenMs' | 'tokensPerSecond'>,
   format: PageRequest['format'],
@@ -53,7 +53,7 @@ export function describeSpeed(
   };
 }
 
-/** Describes the bars of the last days; undefined if the database is unavailable. */
+/** Describes the bars of the last days; undefined if the database is down. */
 export function describeHistory(reading: ModelReading, days: number, { t }: Localizer) {
   const states = reading.history(days).map(({ state }) => state);
   if (states.length === 0) return { bars: undefined, barsLabel: '' };
@@ -88,7 +88,7 @@ function describeAbout(
   ].join(' · ');
 }
 
-/** Lists a chat model's capabilities besides text, or another model's purpose. */
+/** Lists what a chat model can do besides text, or what another model is for. */
 export function listCapabilities({ kind }: Model, abilities: ModelAbilities, t: PageRequest['t']): string[] {
   if (kind !== 'chat') return [t(`part.kind.${kind}`)];
   const has = (feature: Parameters<typeof findBestSupport>[1]) => findBestSupport(abilities, feature) !== 'no';

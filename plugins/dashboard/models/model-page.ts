@@ -29,7 +29,7 @@ export function createModelPage(gateway: Registry): Page {
       const { host, params } = request;
       const requestedModel = host.catalog.resolve(params['name'] ?? '');
       if (requestedModel === undefined) throw new PageError(404, 'models.not_found');
-      // The path contains an alias, or the name without its prefix.
+      // The path has an alias, or the name without its prefix.
       if (requestedModel.publicName !== params['name']) return new Redirect(buildModelPath(requestedModel.publicName));
       const reading = (await readModels(gateway, request)).find(({ model }) => model === requestedModel);
       if (reading === undefined) throw new PageError(404, 'models.not_found');
@@ -90,7 +90,7 @@ function describeUptimes(reading: ModelReading, { t, format }: PageRequest) {
   });
 }
 
-/** Describes example code in the programming language of the query, with links to the other languages. */
+/** Describes example code in the programming language of the query, with links to the others. */
 function describeCode({ model }: ModelReading, { host, query, t }: PageRequest) {
   const call = createExampleCall(model, `${host.service.baseUrl}/v1`, t('models.example'));
   const samples = codeLanguages.map(({ id, label }) => ({ id, name: label, code: writeCode(id, call) }));

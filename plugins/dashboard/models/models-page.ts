@@ -7,7 +7,7 @@ import { describeList } from './describe-list.ts';
 import { modelsPath, parseQuery, encodeQuery } from './query.ts';
 import { listedDays, readModels } from './read-models.ts';
 
-/** Creates `/dashboard/models`: the current catalog, for comparing and choosing models. */
+/** Creates `/dashboard/models`: the current catalog, to compare and choose models. */
 export function createModelsPage(gateway: Registry): Page {
   const describeCurrentList = async (request: PageRequest) => {
     const { host, query } = request;
@@ -29,7 +29,7 @@ export function createModelsPage(gateway: Registry): Page {
         search: query.search,
         kept: otherParameters,
         days: listedDays,
-        // A search (`hold=1`) replaces the list of an open page, whose stream still has the query of its URL, so updates are held back.
+        // A search (`hold=1`) replaces the list of an open page. Its stream still has the query of its URL, so updates are held back.
         isHeld: request.query['hold'] === '1',
         isEmpty: request.host.catalog.models.length === 0,
         noPass: await describeNoPass(request),

@@ -15,7 +15,7 @@ export function buildModelPath(name: string): string {
 export const modelFilters = ['images', 'reasoning', 'long'] as const;
 export type ModelFilter = (typeof modelFilters)[number];
 
-/** Sortable columns with the direction of the first click, which puts better values first. */
+/** Columns that can be sorted, with the direction of the first click, which puts better values first. */
 export const sortColumns = {
   name: 'ascending',
   context: 'descending',
@@ -40,7 +40,7 @@ export interface ModelsQuery {
 /** All models in the order of gateway.yaml. */
 export const unfilteredQuery: ModelsQuery = { search: '', kind: undefined, filters: [], sort: undefined, page: 1 };
 
-/** Characters; the remainder of a longer search is ignored. */
+/** Longer searches are cut to this many characters. */
 const maxSearchLength = 100;
 
 /** Parses the page's query. Invalid parameters are ignored. */
@@ -55,7 +55,7 @@ export function parseQuery(query: Readonly<Record<string, string>>): ModelsQuery
   };
 }
 
-/** Parses `speed`, or `-speed` for the reverse direction. */
+/** Parses `speed`, or `-speed` for the other direction. */
 function parseSort(text: string): ModelsQuery['sort'] {
   const isReversed = text.startsWith('-');
   const name = isReversed ? text.slice(1) : text;
@@ -68,7 +68,7 @@ export function reverseDirection(direction: SortDirection): SortDirection {
   return direction === 'ascending' ? 'descending' : 'ascending';
 }
 
-/** Returns the query as form fields or parameters, without defaults. */
+/** Returns the query as form fields or parameters, without the defaults. */
 export function encodeQuery({ search, kind, filters, sort, page }: ModelsQuery): Record<string, string> {
   return {
     ...(search !== '' && { search }),
@@ -86,7 +86,7 @@ export function buildModelsPath(query: ModelsQuery): string {
   return text === '' ? modelsPath : `${modelsPath}?${text}`;
 }
 
-/** Returns true if each word of the search occurs in one of the texts, ignoring case. */
+/** Returns true if each word of the search occurs in one of the texts, in upper or lower case. */
 export function containsWords(search: string, texts: readonly string[]): boolean {
   const joinedTexts = texts.join('\n').toLowerCase();
   return search

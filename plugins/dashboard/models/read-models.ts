@@ -17,7 +17,7 @@ import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { createRouteNames } from '../route-names.ts';
 import type { ModelFilter, ModelsQuery, SortColumn } from './query.ts';
 
-/** Days of uptime compared in the list; a model's page shows all recorded days. */
+/** Over how many days the list compares uptime; a model's page shows all recorded days. */
 export const listedDays = 28;
 const minLongContext = 200_000;
 
@@ -26,23 +26,23 @@ export interface ModelReading {
   readonly model: Model;
   readonly abilities: ModelAbilities;
   readonly health: ModelHealth | undefined;
-  /** Exact aliases of the model. */
+  /** The model's aliases that are not patterns. */
   readonly aliases: readonly string[];
-  /** Notes of plugins about the model. */
+  /** What plugins say about the model. */
   readonly notes: readonly string[];
   /** True if the model has no backup route and the reader may see routes. */
   readonly lacksBackup: boolean;
-  /** Median ms to first token in the last seven days; undefined without measurements. */
+  /** Median ms to the first token in the last seven days; undefined if not measured. */
   readonly firstTokenMs: number | undefined;
   /** Tokens per second of streams in the last seven days; undefined if none was long enough. */
   readonly tokensPerSecond: number | undefined;
-  /** Share of answered requests in the last days, 0 to 1; undefined without requests. */
+  /** Share of requests answered in the last days, 0 to 1; undefined if there were none. */
   uptime(days: number): number | undefined;
   /** The last days, oldest first; empty while the database does not respond. */
   history(days: number): readonly DayStatus[];
 }
 
-/** Reads all models in the order of gateway.yaml. Never rejects: figures are missing while the database is unavailable. */
+/** Reads all models in the order of gateway.yaml. Never rejects: while the database is down, figures are missing. */
 export async function readModels(gateway: Registry, request: PageRequest): Promise<ModelReading[]> {
   const { host } = request;
   const modelsWithNoBackup = new Set(
@@ -92,7 +92,7 @@ const sortValues: Readonly<Record<SortColumn, (reading: ModelReading) => number 
   uptime: (reading) => reading.uptime(listedDays),
 };
 
-/** Sorts by the query's column; models without a value come last in both directions. */
+/** Sorts by the query's column. In both directions, models without a value come last. */
 export function sortReadings(readings: readonly ModelReading[], { sort }: Pick<ModelsQuery, 'sort'>): ModelReading[] {
   if (sort === undefined) return [...readings];
   const sign = sort.direction === 'ascending' ? 1 : -1;
@@ -111,7 +111,6 @@ function compareValues(a: number | string, b: number | string): number {
   return String(a).localeCompare(String(b), 'en', { numeric: true });
 }
 
-/** Returns true if a model passes the filter. */
 export function passesFilter({ abilities }: ModelReading, filter: ModelFilter): boolean {
   if (filter === 'long') return (abilities.maxInputTokens ?? 0) >= minLongContext;
   return findBestSupport(abilities, filter) !== 'no';

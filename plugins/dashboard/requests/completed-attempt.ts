@@ -2,7 +2,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 
 type RecordedAttempt = NonNullable<RequestRecord['attempts']>[number];
 
-/** A recorded attempt, completed with facts inferred from its neighbours. Times are ms since the request arrived. */
+/** A recorded attempt, with what follows from the other attempts. Times are ms since the request arrived. */
 export interface CompletedAttempt {
   readonly position: number; // from 1, in the order of start times
   readonly route: string;
@@ -11,12 +11,12 @@ export interface CompletedAttempt {
   readonly status: number | undefined;
   readonly error: string;
   readonly start: number;
-  /** Time of the response's first content, if it came from this attempt. */
+  /** When the first content of the response arrived, if it came from this attempt. */
   readonly first: number | undefined;
   readonly end: number;
 }
 
-/** Reads the recorded attempts; if there were more than eight, the earliest are missing. */
+/** Reads the recorded attempts. If there were more than eight, the earliest are missing. */
 export function readAttempts({ attempts, first_content_ms: first }: RequestRecord): CompletedAttempt[] {
   const completed = (attempts ?? []).map((attempt, index) => ({
     position: index + 1,
@@ -42,7 +42,7 @@ function includesTime({ start, end }: Pick<CompletedAttempt, 'start' | 'end'>, t
   return start <= time && time <= end;
 }
 
-/** Precedence of attempts that ran at the time of the first content. */
+/** Which attempt the first content came from, if several were running at that time. */
 const outcomeOrder: readonly CompletedAttempt['outcome'][] = ['served', 'failed', 'aborted'];
 function compareOutcomes(a: Pick<CompletedAttempt, 'outcome'>, b: Pick<CompletedAttempt, 'outcome'>): number {
   return outcomeOrder.indexOf(a.outcome) - outcomeOrder.indexOf(b.outcome);

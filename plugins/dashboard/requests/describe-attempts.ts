@@ -12,9 +12,9 @@ interface AttemptView {
   readonly name: string;
   /** "412 ms – 4.28 s". */
   readonly span: string;
-  /** The result, and the gateway's next step. */
+  /** The result, and what the gateway did next. */
   readonly text: string;
-  /** Drawn on a time axis that all attempts of the request share. */
+  /** On a time axis that all attempts of the request share. */
   readonly bar: LatencyBar;
 }
 
@@ -50,7 +50,7 @@ function determineKind({ outcome }: CompletedAttempt): AttemptView['kind'] {
   return outcome === 'aborted' ? 'info' : 'bad';
 }
 
-/** Describes the bar, which is pale until the first token or until the end of an aborted attempt. */
+/** Describes the bar. It is pale until the first token, or until the end of an aborted attempt. */
 function describeBar(attempt: CompletedAttempt, total: number): LatencyBar {
   const { start, first, end, outcome } = attempt;
   const isFailed = outcome === 'failed';

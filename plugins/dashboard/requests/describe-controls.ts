@@ -27,7 +27,7 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
     isOfAll: query.path !== requestsPath,
     action: query.path,
     account: query.account,
-    /** Members of the query without a field in the form. */
+    /** Parameters of the query that have no field in the form. */
     kept: [
       ...(query.show === 'all' ? [] : [{ name: 'show', value: query.show }]),
       ...(query.isLive ? [] : [{ name: 'live', value: '0' }]),
@@ -35,7 +35,7 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
     ignored: query.ignored.map(({ name, value }) => t('requests.ignored.line', { name, value })),
     pause: buildRequestsPath(query, { isLive: false }),
     resume: buildRequestsPath(query, { isLive: true }),
-    // The page exports only the reader's own requests; the command `requests` exports the requests of all accounts.
+    // The page exports only the reader's own requests; `daypass requests` exports those of all accounts.
     exports: (query.path === requestsPath ? ['csv', 'jsonl'] : []).map((kind) => ({
       path: buildRequestsPath({ ...query, isLive: true }, {}, `${requestsPath}.${kind}`),
       name: t(`requests.export.${kind}`),
@@ -76,7 +76,7 @@ function isStatusChoice(status: string): boolean {
   return statusChoices.some((choice) => choice === status);
 }
 
-/** Adds the current value if it comes from the URL, so that the form keeps it. */
+/** Adds the current value if it is only in the URL, so that the form keeps it. */
 function addCurrent(values: readonly string[], current: string): readonly string[] {
   return current === '' || values.includes(current) ? values : [...values, current];
 }

@@ -3,7 +3,7 @@ import type { Translate } from '#core/web/texts/texts.ts';
 import type { CompletedAttempt } from './completed-attempt.ts';
 import { translateIfKnown } from './describe-status.ts';
 
-/** Statuses with a more specific description than "error". */
+/** Statuses that have a better description than "error". */
 const statusWords: Readonly<Record<number, string>> = {
   500: 'internal',
   502: 'gateway',
@@ -12,7 +12,7 @@ const statusWords: Readonly<Record<number, string>> = {
   529: 'overloaded',
 };
 
-/** Describes why an attempt failed, without the upstream's message, which may name vendors and accounts of the operator. */
+/** Describes why an attempt failed, without the upstream's message, which may name the operator's vendors and accounts. */
 export function describeFault(
   attempt: CompletedAttempt,
   attempts: readonly CompletedAttempt[],
@@ -47,7 +47,7 @@ function hasErrorStatus({ status, fault, outcome }: CompletedAttempt): boolean {
   return status !== undefined && status >= 400 && fault !== 'gone' && outcome !== 'aborted';
 }
 
-/** Matches messages of `plugins/upstream` about timeouts; a test keeps both in sync. */
+/** Matches the messages about timeouts in `plugins/upstream`; a test keeps both in step. */
 export function isTimeout(error: string): boolean {
   return /The upstream (did not respond|sent nothing|sent no content)/.test(error);
 }
@@ -61,7 +61,7 @@ function findStopReason(
   return record.outcome === 'aborted' ? 'left' : 'stopped';
 }
 
-/** Describes the gateway's next step; '' if the attempt was stopped, or another attempt was still running. */
+/** Describes what the gateway did next; '' if the attempt was stopped, or if another was still running. */
 export function describeConsequence(
   attempt: CompletedAttempt,
   attempts: readonly CompletedAttempt[],

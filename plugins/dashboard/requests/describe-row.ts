@@ -13,7 +13,7 @@ interface RequestRow {
   /** The model, or the path of a request that is not a model call. */
   readonly name: string;
   readonly isModelCall: boolean;
-  /** Account of the request, in the list of all accounts. */
+  /** Account that sent the request, in the list of all accounts. */
   readonly account: AccountLabel | undefined;
   readonly route: string;
   /** "2 attempts"; '' for a single attempt. */
@@ -23,11 +23,11 @@ interface RequestRow {
   readonly output: string;
   readonly firstToken: string;
   readonly total: string;
-  /** Relative to the page's slowest request; undefined if the request's end is unknown. */
+  /** Relative to the slowest request on the page; undefined if nobody knows when the request ended. */
   readonly bar: LatencyBar | undefined;
 }
 
-/** An account on a page for operators. */
+/** An account, on a page for operators. */
 export interface AccountLabel {
   /** Email address or name; '' for a request without a valid key. */
   readonly text: string;
@@ -80,7 +80,11 @@ export function labelAccount({ account_id: id }: RequestRecord, accounts: Accoun
   return id === null ? { text: '', path: '' } : { text: accounts.get(id) ?? id, path: `/operator/accounts/${id}` };
 }
 
-/** Describes the row of a request. @param maxDurationMs duration of the slowest request on the page, ms */
+/**
+ * Describes the row of a request.
+ *
+ * @param maxDurationMs ms that the slowest request on the page took
+ */
 export function describeRow(
   record: RequestRecord,
   { t, format }: Localizer,
@@ -108,7 +112,7 @@ export function describeRow(
   };
 }
 
-/** Returns the model, the requested name if no such model exists, or the path. */
+/** Returns the model, the requested name if there is no such model, or the path. */
 function describeName({ model, path, error_code: code, error_message: message }: RequestRecord): string {
   const requestedName =
     code === 'model_not_found' ? /^Model "(.+?)" (?:not found|is out of service)/.exec(message ?? '')?.[1] : undefined;
@@ -116,8 +120,8 @@ function describeName({ model, path, error_code: code, error_message: message }:
 }
 
 /**
- * Returns ms to the first content of a stream; undefined for a response that was not streamed. For a cached response, whose content the
- * gateway does not parse, returns ms to the first byte.
+ * Returns the ms to the first content of a stream; undefined for a response that was not streamed. The gateway does not parse cached
+ * responses, so theirs are the ms to the first byte.
  */
 export function firstTokenOf(record: RequestRecord): number | undefined {
   if (record.is_stream === false) return undefined;

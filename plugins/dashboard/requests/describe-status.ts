@@ -11,7 +11,7 @@ export interface StatusView {
   readonly isTrouble: boolean;
 }
 
-/** Message about a model whose routes are all switched off. Its error code is the code for unknown models. */
+/** Message about a model whose routes are all switched off, which has the same error code as an unknown model. */
 const modelOffMessage = /^Model ".{1,200}" is out of service/s;
 
 type RequestResult = Pick<RequestRecord, 'outcome' | 'status' | 'route' | 'error_code' | 'cache' | 'error_message'>;
@@ -29,14 +29,14 @@ export function describeStatus(record: RequestResult, t: Translate): StatusView 
   return { tone, text: describeError(record, t), isTrouble: true };
 }
 
-/** Describes the status with a short reason. A success status means that the response broke off. */
+/** Describes the status with a short reason. If it is a success status, the response broke off. */
 function describeError(
   { status, route, error_code: code, error_message: message }: RequestResult,
   t: Translate,
 ): string {
   if (status !== null && status < 400) return t('requests.status.broken');
   const isOff = code === 'model_not_found' && modelOffMessage.test(message ?? '');
-  // If a route was tried, the upstream was unavailable and not the gateway.
+  // If a route was tried, it was the upstream that was unavailable, not the gateway.
   const hasTriedRoute = code === 'unavailable' && route !== null;
   const errorKey = isOff ? 'model_off' : hasTriedRoute ? 'upstream_failed' : code;
   const reason = errorKey === null ? undefined : translateIfKnown(`requests.error.${errorKey}`, t);

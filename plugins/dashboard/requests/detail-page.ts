@@ -37,7 +37,7 @@ function createDetailPages(path: RequestsQuery['path'], role: Page['role'], show
   ];
 }
 
-/** Describes a request of the account. Operators who follow a customer's link are redirected to their own page. */
+/** Describes a request of the account. An operator who follows a customer's link is sent to the operators' page. */
 async function describeOwn(request: PageRequest) {
   const { params, host, isOperator } = request;
   const id = params['id'] ?? '';
@@ -100,7 +100,7 @@ export function explainMissingAttempts({
   | 'interrupted'
   | 'other' {
   if (cache === 'hit') return 'cached';
-  // Without a model, the request was rejected before route selection, for example because memory was low.
+  // Without a model, the request was rejected before a route was selected, for example because memory was low.
   if (code === 'unavailable' && model !== null) return 'unrouted';
   if (outcome === 'refused' || outcome === 'interrupted') return outcome;
   return model === null ? 'other' : 'refused';

@@ -10,9 +10,9 @@ import { findRoutePosition } from '../route-names.ts';
 import { dashboardSection, type RouteVisibility } from '../section.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
-/** Maximum age of a request that may still be running, or whose record may be delayed. */
+/** For this long, a request may still be running or its record may be delayed. */
 const maxRecordDelayMs = 3_600_000;
-/** Usual delay of records. */
+/** How long records usually take. */
 const retryAfterSeconds = 2;
 
 /** Creates `GET /v1/requests/ID`: the record of one of the caller's requests. */
@@ -28,7 +28,7 @@ export function createRequestEndpoint(currentHost: () => Host): Endpoint {
   };
 }
 
-/** @throws GatewayError `not_found`, even if the request exists but belongs to another account */
+/** @throws GatewayError `not_found`, even if the request exists but another account sent it */
 async function showRequest(host: Host, exchange: Exchange): Promise<Reply> {
   const { accountId } = exchange.get(principal);
   const id = exchange.params['id'] ?? '';
@@ -51,7 +51,7 @@ function createNotFoundError(id: string, now: number): GatewayError {
   );
 }
 
-/** Describes a record. It names vendors and their models only if customers may see the names of routes. */
+/** Describes a record. Vendors and their models are named only if customers may see the names of routes. */
 function describeRecord(record: RequestRecord, { catalog }: Host, routes: RouteVisibility): object {
   const { error_code: code, error_message: message } = record;
   const showsNames = routes === 'names';

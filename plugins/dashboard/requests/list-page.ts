@@ -23,7 +23,7 @@ import {
   type RequestsQuery,
 } from './query.ts';
 
-/** Requests per page, which fit on a laptop's screen and are read again for each live update. */
+/** Requests per page. They fit on a laptop's screen, and each live update reads them again. */
 const pageSize = 25;
 
 /** The account's requests, newest first. */
@@ -91,15 +91,15 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
   };
 }
 
-/** Returns true for older pages and operators' searches, which read many records and may miss the latest. */
+/** Returns true for older pages and for operators' searches, which read many records and may miss the latest. */
 function canReadReplica(query: RequestsQuery): boolean {
   return query.before !== '' || (query.path === operatorRequestsPath && hasFilters(query));
 }
 
-/** Matches no record. PostgreSQL reads no row either, because it is not an id. */
+/** Matches no record. PostgreSQL does not even read a row, because it is not an id. */
 const noAccountId = 'unknown';
 
-/** Finds the id of the account whose requests are listed; undefined for all accounts. */
+/** Finds the account whose requests are listed; undefined for all accounts. */
 async function findListedAccount({ path, account }: RequestsQuery, request: PageRequest): Promise<string | undefined> {
   if (path === requestsPath) return accountOf(request).id;
   if (account === '') return undefined;
@@ -122,7 +122,7 @@ function describeEmpty(
     unmatched: buildRequestsPath(query, { account: '', show: 'all', model: '', status: '' }),
     end: buildRequestsPath(query),
   };
-  // The text must not suggest sending a request, because the list shows customers' requests.
+  // The text must not suggest sending a request, because the list has customers' requests.
   if (emptyReason === 'none' && query.path === operatorRequestsPath)
     return { title: t('requests.empty.none'), text: t('requests.empty.text.none_of_all') };
   return {
@@ -132,7 +132,7 @@ function describeEmpty(
   };
 }
 
-/** Finds the reason for an empty list: no requests at all, none in this period, no matches, or none older. */
+/** Finds why the list is empty: no requests at all, none in this period, none that match, or none that are older. */
 async function findEmptyReason(
   query: RequestsQuery,
   { accountId }: RequestFilter,
@@ -144,7 +144,7 @@ async function findEmptyReason(
   return hasFilters(query) ? 'unmatched' : 'period';
 }
 
-/** Describes the count with its start, because periods start on the hour. */
+/** Describes the count and when it starts, because periods start on the hour. */
 function describeCount(requestCount: RequestCount, since: number | undefined, request: PageRequest): string {
   const { t, format } = request;
   const values = { count: requestCount.count, requests: formatCount(requestCount, request) };
@@ -156,7 +156,7 @@ function formatCount({ count, isCapped }: RequestCount, { format, t }: PageReque
   return isCapped ? t('requests.count.more', { count: format.number(count) }) : format.number(count);
 }
 
-/** Lists the models of the form: the catalog's models, and other models used in the last 30 days. */
+/** Lists the models to choose from: those of the catalog, and others used in the last 30 days. */
 async function listFormModels({ path }: RequestsQuery, { host, account }: PageRequest): Promise<string[]> {
   const recordedModels =
     path === requestsPath ? await readUsedModels(host, account?.id) : await modelsOfAllAccounts(host).get();
@@ -167,7 +167,7 @@ function readUsedModels({ database, now }: Host, accountId?: string): Promise<st
   return listUsedModels(database.records, { accountId, since: startOfRange('30d', now()) ?? 0 });
 }
 
-/** Cached list of used models. A stale list lacks only models that are no longer in the catalog. */
+/** Models that were used. A stale list only lacks some that are no longer in the catalog. */
 const modelsOfAllAccounts = cacheReading(
   { maxAgeMs: 60_000, staleWhileReadMs: 600_000, timeoutMs: 5_000 },
   readUsedModels,

@@ -6,20 +6,19 @@ export const requestsPath = '/dashboard/requests';
 /** List of all accounts' requests, for operators. */
 export const operatorRequestsPath = '/operator/requests';
 
-/** One-click filters. */
 export const chips = ['all', 'errors', 'failover', 'cached'] as const;
 type Chip = (typeof chips)[number];
 
-/** Statuses in the form; the URL may contain any other status, such as 502. */
+/** Statuses in the form. The URL may contain any other, such as 502. */
 export const statusChoices = ['2xx', '4xx', '429', '5xx', 'stopped'] as const;
 
-/** Recorded outcomes of statuses that are not HTTP statuses. */
+/** Recorded outcomes for choices that are not HTTP statuses. */
 const statusKeys: Readonly<Record<string, string>> = { '2xx': 'answered', stopped: 'aborted' };
 
-/** Maximum characters of a recorded model's name, and of an account's name or email address. */
+/** The longest name of a recorded model, and the longest name or email address of an account, in characters. */
 const maxLengths = { model: 200, account: 320 };
 
-/** Default period of the list. */
+/** Period that the list shows by default. */
 export const defaultRange = '24h';
 
 export interface RequestsQuery {
@@ -31,7 +30,7 @@ export interface RequestsQuery {
   readonly model: string; // '' for all
   readonly status: string; // one of the choices or a status; '' for any
   readonly time: RangeName;
-  /** Lists requests older than this id; '' for the newest. */
+  /** Only requests older than this id are listed; '' for the newest. */
   readonly before: string;
   /** False if the reader paused live updates. */
   readonly isLive: boolean;
@@ -41,7 +40,7 @@ export interface RequestsQuery {
   readonly ignored: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Parses the page's query. Invalid parameters are ignored and listed instead of being refused. */
+/** Parses the page's query. Invalid parameters are ignored and listed instead of being rejected. */
 export function parseQuery(
   query: Readonly<Record<string, string>>,
   path: RequestsQuery['path'] = requestsPath,
@@ -102,7 +101,7 @@ export function hasFilters({ account, show, model, status }: RequestsQuery): boo
   return account !== '' || show !== 'all' || model !== '' || status !== '';
 }
 
-/** Builds the path of the list with these changes. Starts with the newest requests unless they set a position. */
+/** Builds the path of the list with these changes. It starts with the newest requests unless they include a position. */
 export function buildRequestsPath(
   query: RequestsQuery,
   changes: Partial<RequestsQuery> = {},

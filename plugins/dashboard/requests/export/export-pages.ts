@@ -20,7 +20,7 @@ const csv: ExportFormat = {
   extension: 'csv',
   type: 'text/csv; charset=utf-8; header=present',
   createWriter: (routes) => ({
-    // Without the byte order mark, spreadsheets assume a legacy character set; scripts can use JSON Lines.
+    // Without the byte order mark, spreadsheets assume a legacy character set. Scripts can use JSON Lines.
     head: `\uFEFF${renderCsvHeading(routes)}`,
     render: (record) => renderCsvLine(record, routes),
   }),
@@ -32,7 +32,7 @@ const jsonl: ExportFormat = {
   createWriter: (routes) => ({ head: '', render: (record) => renderJsonLine(record, routes) }),
 };
 
-/** Pages that download the list as files, with the same query as the list. */
+/** Pages that download the list as files, with the query of the list. */
 export const exportPages: readonly Page[] = [csv, jsonl].map(createExportPage);
 
 function createExportPage(format: ExportFormat): Page {

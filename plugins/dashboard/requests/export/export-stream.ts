@@ -5,7 +5,6 @@ import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { readRequestPages } from '#core/gateway/records/read-requests.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 
-/** Renders records as text. */
 export interface RecordRenderer {
   /** Start of the file; may be empty. */
   readonly head: string;
@@ -13,8 +12,8 @@ export interface RecordRenderer {
 }
 
 /**
- * Streams the records that match a filter, newest first. Only one page is in memory; the next page is read once the client has consumed
- * it. Ends with an error if the database fails or time runs out, so that the client notices the truncation.
+ * Streams the records that match a filter, newest first. Only one page is in memory; the next is read once the client has read it. If the
+ * database fails or time runs out, it ends with an error, so that the client notices that records are missing.
  *
  * @throws the database error if the first page cannot be read
  */

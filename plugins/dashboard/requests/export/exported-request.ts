@@ -7,7 +7,7 @@ import { firstTokenOf } from '../describe-row.ts';
 type Value = string | number | boolean | null;
 type Field = (record: RequestRecord, routes: RouteNames) => Value;
 
-/** Exported members of a request by name, independent of file format and language. Times are in ms. */
+/** What is exported of a request, by name, whatever the file format and the language. Times are in ms. */
 const fields: Readonly<Record<string, Field>> = {
   id: ({ id }) => id,
   time: ({ started_at: startedAt }) => new Date(startedAt).toISOString(),
@@ -58,7 +58,7 @@ function formatCell(value: Value): string | number | undefined {
   return typeof value === 'boolean' ? String(value) : value;
 }
 
-/** Renders a line of JSON with every attempt. Times of attempts are ms since the request arrived. */
+/** Renders a line of JSON with every attempt. Their times are ms since the request arrived. */
 export function renderJsonLine(record: RequestRecord, routes: RouteNames): string {
   const members = Object.fromEntries(listFields(routes).map(([name, read]) => [name, read(record, routes)]));
   const attempts = readAttempts(record).map(({ route, outcome, status, fault, start, end }) => ({

@@ -5,8 +5,8 @@ import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 
 /**
- * Parses a YAML file of this plugin, once for each version of the file: every start and most commands read it, and parsing 40 KB takes 50 ms
- * of processor time. The result is kept as JSON next to compiled code, for as long as that is kept.
+ * Parses a YAML file of this plugin, once for each version of the file: every start and most commands read it, and parsing 40 KB takes 50
+ * ms of processor time. The result is kept as JSON next to the compiled code, for as long as that is kept.
  *
  * @param folder where results are kept; undefined to keep none
  */
@@ -30,6 +30,6 @@ function keep(file: string, value: unknown): void {
     writeFileSync(unfinished, JSON.stringify(value));
     renameSync(unfinished, file);
   } catch {
-    // The folder is read-only, full or removed: the next process parses again.
+    // The folder is read-only, full or gone; the next process parses the file again.
   }
 }

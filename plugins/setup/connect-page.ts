@@ -14,7 +14,7 @@ import { findValues } from './values.ts';
 
 const path = wellKnownPaths.connect;
 
-/** Value of the query parameter `tool` for setting up all tools at once. */
+/** Value of the `tool` query parameter for setting up all tools at once. */
 const allTools = 'all';
 
 type Gateway = Server['gateway'];
@@ -39,7 +39,7 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
       const panel = await describePanel(gateway, request);
       return panel.isEmpty ? panel : { ...panel, ...describeChoices(gateway, request) };
     },
-    // `health`: reloading gateway.yaml changes models and the script's checksum. `account`: rotating the key changes its hint.
+    // `health`: a reload of gateway.yaml changes the models and the script's checksum. `account`: rotating the key changes its hint.
     live: {
       topics: ['account', 'health'],
       parts: { panel: 'setup/connect/panel.eta' },
@@ -79,7 +79,7 @@ function describeChoices(gateway: Gateway, request: PageRequest) {
   };
 }
 
-/** Describes the part below the choices; `isEmpty` if the catalog has no model for conversations. */
+/** Describes the part below the choices; `isEmpty` if no model in the catalog can hold conversations. */
 async function describePanel(gateway: Gateway, request: PageRequest) {
   const { host } = request;
   // Must come first, because it reads the capabilities of thousands of models in separate turns of the event loop.
@@ -127,7 +127,7 @@ function parseChoice(gateway: Gateway, request: PageRequest): Choice {
   };
 }
 
-/** Returns the system in the query, otherwise the browser's. */
+/** Returns the system in the query or, without one, that of the browser. */
 function chooseSystem({ query, userAgent }: PageRequest): System {
   const chosen = systems.find((system) => system === query['system']);
   if (chosen !== undefined) return chosen;
@@ -140,7 +140,7 @@ function buildPath(tool: string, { system, chosenModel }: Reader): string {
   return `${path}?${new URLSearchParams(query).toString()}`;
 }
 
-/** Reads the first and last characters of the account's key, for recognition; '' without a key. */
+/** Reads the first and last characters of the account's key, by which its owner recognizes it; '' if there is no key. */
 async function readKeyHint(request: PageRequest): Promise<string> {
   const [record] = await readAccounts(request.host.database, 'id', [accountOf(request).id]);
   return record?.key?.hint ?? '';

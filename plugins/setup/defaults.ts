@@ -5,32 +5,32 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { isPlainName, listNamedModels, setupSection } from './section.ts';
 
-/** The part of the host on which settings of tools depend. */
+/** What the settings of tools depend on. */
 export type SetupHost = Pick<Host, 'catalog' | 'section' | 'service'>;
-/** The part of the host on which the choice of models depends. */
+/** What the choice of models depends on. */
 export type CatalogHost = Pick<Host, 'catalog' | 'section'>;
-/** The part of the registry that reads the capabilities of models. */
+/** Reads the capabilities of models. */
 export type AbilitySource = Pick<Registry, 'abilityReader'>;
 
 /** Default models for tools that speak one format. */
 export interface FormatDefaults {
   readonly format: string;
   readonly model: ListedModel;
-  /** Used for titles, summaries and other small tasks; undefined if the catalog has no small model. */
+  /** For titles, summaries and other small tasks; undefined if the catalog has no small model. */
   readonly small: ListedModel | undefined;
-  /** Names of models for the tiers of Claude Code. */
+  /** Models for the tiers of Claude Code, by name. */
   readonly tiers: TierModels;
 }
 
 /** Model tiers among which tools choose by task. */
 const tierNames = ['opus', 'sonnet', 'fable'] as const;
 
-/** The model of each tier; undefined if the catalog has none, so that the chosen model is used. */
+/** The model of each tier. If the catalog has none, it is undefined and the chosen model is used. */
 export type TierModels = Readonly<Partial<Record<(typeof tierNames)[number], string>>>;
 
 const smallModelWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
 
-/** Cached per host: each configuration has its own host, which never changes. */
+/** Cached per host, because each configuration has its own host, which never changes. */
 interface CachedModels {
   readonly models: readonly ListedModel[];
   readonly defaults: Map<string, FormatDefaults | undefined>; // by format
@@ -61,7 +61,7 @@ function findModels(host: CatalogHost, registry: AbilitySource): ListedModel[] {
   return [...new Map(usableModels.map((listed) => [listed.name, listed])).values()];
 }
 
-/** Returns the defaults of a format; undefined if no model can hold conversations in it. */
+/** Returns the default models for a format, or undefined if no model can hold conversations in it. */
 export function readDefaults(format: string, host: CatalogHost, registry: AbilitySource): FormatDefaults | undefined {
   const { defaults } = readCache(host, registry);
   if (!defaults.has(format)) defaults.set(format, chooseDefaults(format, host, registry));
@@ -105,7 +105,7 @@ function findConfigured(
   return usableModels.find((listed) => listed.name === found?.name);
 }
 
-/** Finds a model under the name that tools use: the name in gateway.yaml, or the public name instead of a short one. */
+/** Finds a model under the name that tools use: the one in gateway.yaml or, instead of a short name, the public name. */
 export function findModel(name: string, { catalog }: Pick<Host, 'catalog'>): ListedModel | undefined {
   const model = catalog.resolve(name);
   return model && { name: nameInReply(model, name), model };
@@ -115,7 +115,7 @@ function supportsConversations(model: ListedModel['model'], format: string, regi
   return readAbilities(registry, model).conversations.some((abilities) => abilities.format === format);
 }
 
-/** Prefers a model whose primary route speaks the format, because no translation loses anything. */
+/** Prefers a model whose primary route speaks the format: without a translation, nothing is lost. */
 function preferUntranslated(models: readonly ListedModel[], format: string): ListedModel | undefined {
   return models.find(({ model }) => model.routes[0]?.upstream.formats.includes(format)) ?? models[0];
 }

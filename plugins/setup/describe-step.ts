@@ -5,7 +5,7 @@ import type { CodeSample, CommandStep, EnvironmentStep, FileStep, FormStep, Samp
 import type { SetupValues } from './values.ts';
 import { posix, powershell, renderSettings, type Shell } from './writers.ts';
 
-/** A code box with a Copy button, for the template part `code`. */
+/** A code box with a Copy button, for the `code` template part. */
 export interface CodeBox {
   readonly id: string;
   readonly label: string;
@@ -22,7 +22,7 @@ export interface ShownStep {
   readonly notes: readonly string[];
 }
 
-/** A form field and its value. The page does not know the key, so the key's field has a link instead. */
+/** A form field and its value. The page does not know the key, so the field for it has a link instead. */
 interface ShownField {
   readonly id: string;
   readonly label: string;
@@ -34,7 +34,7 @@ interface StepContext {
   readonly t: Reader['t'];
   readonly system: System;
   readonly values: SetupValues;
-  /** Counts from 1; used in the ids on the page. */
+  /** From 1; used in the ids on the page. */
   readonly number: number;
 }
 
@@ -86,7 +86,7 @@ function describeEnvironment(step: EnvironmentStep, context: StepContext): StepB
   };
 }
 
-/** Files of commands use the syntax of a POSIX shell on every system. */
+/** A file of commands has the syntax of a POSIX shell on every system. */
 function describeCommands({ commands, place }: CommandStep, context: StepContext): StepBody {
   const { t, system } = context;
   const shell = place === undefined ? selectShell(system) : posix;

@@ -39,7 +39,7 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
   };
 }
 
-/** Returns the tool's name, translated if it is not a brand. */
+/** Returns the tool's name, which is translated unless it is a brand. */
 export function formatToolName({ name, nameText }: SetupTool, t: PageRequest['t']): string {
   return nameText === undefined ? name : t(nameText);
 }

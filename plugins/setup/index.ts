@@ -6,7 +6,7 @@ import { routeScripts } from './script/scripts.ts';
 import { listNamedModels, setupSection } from './section.ts';
 import { scriptedFormats, collectTexts, tools } from './tools.ts';
 
-/** How tools are set up for this gateway. */
+/** Sets up coding tools for this gateway, by a page and by scripts. */
 export const plugin: GatewayPlugin = {
   name: 'setup',
   register(server) {
@@ -18,7 +18,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Returns the lines of `daypass check` about the section: the models for tools, and reasons why configured models are not used. */
+/** Returns what `daypass check` says about the section: the models for tools, and why configured models are not used. */
 export function reviewSetup(host: CatalogHost, registry: AbilitySource): { value: string; notice: string[] } {
   const models = scriptedFormats.flatMap((format) => readDefaults(format, host, registry)?.model.name ?? []);
   return {
@@ -30,7 +30,7 @@ export function reviewSetup(host: CatalogHost, registry: AbilitySource): { value
   };
 }
 
-/** Explains why a configured model is not used; undefined if it is. In a valid configuration, the name belongs to a model or an alias. */
+/** Explains why a configured model is not used; undefined if it is. In a valid configuration, the name is that of a model or an alias. */
 function explainUnusedModel(name: string, host: CatalogHost, registry: AbilitySource): string | undefined {
   const found = findModel(name, host);
   if (found === undefined) return 'all upstreams of the model are off';

@@ -10,10 +10,10 @@ import type { CodeBox } from './describe-step.ts';
 import { type Reader, type System, getTerminalName } from './reader.ts';
 
 interface ScriptFacts {
-  /** Checksum of the served bytes, hexadecimal. */
+  /** Checksum of the bytes that are served, in hexadecimal. */
   readonly sha256: string;
   readonly tools: readonly string[];
-  /** Slug of the service, which names the folder with the script's state. */
+  /** Slug of the service, after which the folder with the script's state is named. */
   readonly slug: string;
 }
 
@@ -60,7 +60,7 @@ function backupFolder(system: System, slug: string): string {
   return system === 'windows' ? `%LOCALAPPDATA%\\${slug}\\setup\\backups` : `~/.config/${slug}/setup/backups`;
 }
 
-/** Describes other ways to run the script. Commands that write or show settings include the chosen model. */
+/** Describes other ways to run the script. The commands that write or show settings include the chosen model. */
 function describeOptions(reader: Reader) {
   const { t, system, baseUrl } = reader;
   const options: readonly (readonly [id: string, options: SetupOptions])[] = [

@@ -8,7 +8,7 @@ import { array, object, string } from '#core/platform/schema.ts';
 
 const plainNameRule = 'use a model or alias whose name has only ASCII letters, digits and . / : @ + - _';
 
-/** Returns true if a name has no special meaning in shells and settings files, and cannot be mistaken for a placeholder. */
+/** Returns true if a name means nothing special in shells and settings files, and cannot be mistaken for a placeholder. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9][\w./:@+-]*$/.test(name) && !/@[A-Z_]+@/.test(name);
 }
@@ -56,7 +56,7 @@ export const setupSection = defineSection({
 });
 
 interface NamedModel {
-  /** Path of the key in gateway.yaml: setup, formats, chat, model. */
+  /** Path of the setting in gateway.yaml, such as setup, formats, chat, model. */
   readonly path: readonly string[];
   readonly name: string;
 }

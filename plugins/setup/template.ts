@@ -4,7 +4,7 @@ type Value = string | number | boolean | undefined;
 
 interface TemplateValues {
   readonly named: Readonly<Record<string, Value>>;
-  /** Replacements of `named` for each different model. */
+  /** Replacements of `named`, one for each different model. */
   readonly models: readonly Readonly<Record<string, Value>>[];
 }
 
@@ -13,7 +13,7 @@ const eachModel = '<each model>';
 /**
  * Fills in a template of tools.yaml, whose head describes the notation.
  *
- * @throws Error for the name of a value that does not exist
+ * @throws Error for a value that does not exist
  */
 export function fillTemplate<T>(template: T, values: SetupValues, prompt = ''): T {
   return fill(template, { named: { ...nameValues(values), prompt }, models: listModels(values) }) as T;
@@ -43,18 +43,21 @@ function listModels({ model, smallModel }: SetupValues): TemplateValues['models'
   return [...new Set([model, smallModel])].map(nameModel);
 }
 
-/** Zed derives the key's variable from the name of the provider, and names of shell variables cannot begin with a digit. */
+/** Zed derives the key's variable from the name of the provider, and names of shell variables cannot start with a digit. */
 function createZedProvider(id: string): string {
   return /^\d/.test(id) ? `gateway-${id}` : id;
 }
 
-/** Derives the variable as Zed does (convert_case, UpperSnake): a word ends where letters and digits meet. Source: open_ai_compatible.rs. */
+/**
+ * Derives the variable in the same way as Zed (convert_case, UpperSnake): a word ends where letters and digits meet. Source:
+ * open_ai_compatible.rs.
+ */
 function createZedKeyVariable(provider: string): string {
   const words = provider.toUpperCase().match(/[A-Z]+|\d+/g) ?? [];
   return [...words, 'API', 'KEY'].join('_');
 }
 
-/** Fills in a part of a template. Returns undefined for a part that is omitted. */
+/** Fills in a part of a template. Returns undefined if the part is omitted. */
 function fill(template: unknown, values: TemplateValues): unknown {
   if (typeof template === 'string') return fillText(template, values);
   if (typeof template !== 'object' || template === null) return template;

@@ -7,12 +7,12 @@ export interface SettingTree {
   readonly [name: string]: SettingValue;
 }
 
-/** Location of a file; `~` is the home folder. */
+/** Where a file is; `~` is the home folder. */
 export interface FilePlace {
   readonly path: string;
-  /** A file that the tool reads instead of `path` or that overrides it: if it exists, settings belong there. */
+  /** A file that the tool reads instead of `path`, or that overrides it. If it exists, settings belong there. */
   readonly preferred?: string;
-  /** Path on macOS, if different. */
+  /** Path on macOS, if it is different. */
   readonly macos?: string;
   /** Path on Windows, if it is not the same path below `%USERPROFILE%`. */
   readonly windows?: string;
@@ -26,31 +26,31 @@ export interface FileStep {
   readonly place: FilePlace;
   readonly format: SettingsFormat;
   readonly settings: SettingTree | readonly SettingValue[];
-  /** True if the file holds nothing else, so that it is created and removed as a whole. Otherwise its other settings are kept. */
+  /** True if the file has nothing else, so that it is created and removed as a whole. Otherwise its other settings are kept. */
   readonly isDedicated?: boolean;
   /**
-   * Members that identify an entry of a list, as far as the entry has them, so that it is added to the list or replaced. Without
-   * them, a list is replaced as a whole.
+   * Members that identify an entry of a list, as far as the entry has them, so that it is added to the list or replaced. Without them, a
+   * list is replaced as a whole.
    */
   readonly identity?: readonly string[];
   /** Members that are written only if the file lacks them. In JSON, paths such as `a.b`. */
   readonly initial?: readonly string[];
-  /** Other JSON files that the tool reads, or folders of them (`/etc/tool/`): initial members that exist there are omitted. */
+  /** Other JSON files that the tool reads, or folders of them (`/etc/tool/`). Initial members that exist there are omitted. */
   readonly elsewhere?: readonly FilePlace[];
-  /** JSON dialect of the tool, if it does not support both comments and trailing commas: neither, or comments only. */
+  /** Set if the tool's JSON does not allow both comments and trailing commas: `plain` allows neither, `comments` only those. */
   readonly dialect?: 'plain' | 'comments';
-  /** Position for new entries of a list. `start` is for tools that use the first entry as the default. */
+  /** Where new entries of a list go. `start` is for tools that use the first entry as the default. */
   readonly at?: 'start';
 }
 
-/** Shell variables. The shell prompts for the value of the variable named by `key`, without echo. */
+/** Shell variables. The shell asks for the value of the variable named by `key`, without echo. */
 export interface EnvironmentStep {
   readonly kind: 'environment';
   readonly variables?: Readonly<Record<string, string>>;
   readonly key?: string;
 }
 
-/** A word of a command: a text, which is quoted as needed, or the value of a variable. */
+/** A word of a command: a text, which is quoted if necessary, or the value of a variable. */
 export type Word = string | { readonly variable: string };
 
 /** Commands to run once, or lines of a file in shell syntax. */
@@ -64,12 +64,12 @@ export interface CommandStep {
 /** Values for a form, for tools that cannot be set up in any other way. */
 export interface FormStep {
   readonly kind: 'form';
-  /** Where to find the form, in the terms of the tool. */
+  /** Where to find the form, in the tool's own words. */
   readonly where: string;
   readonly fields: readonly { readonly label: string; readonly value: string }[];
 }
 
-/** Programs to start from: those of an official SDK, or others. */
+/** Programs to start from, with an official SDK or without. */
 export type SampleStep = { readonly kind: 'sample' } & (
   | { readonly sdk: SampledSdk; readonly samples?: undefined }
   | { readonly sdk?: undefined; readonly samples: readonly CodeSample[] }
@@ -83,7 +83,7 @@ export interface CodeSample {
   readonly code: string;
 }
 
-/** Lines that the script writes: a marked block in a file with other lines (`block`), or a whole file (`text`). */
+/** Lines that the script writes: a marked block in a file that has other lines (`block`), or a whole file (`text`). */
 export interface LinesStep {
   readonly kind: 'lines';
   readonly place: FilePlace;
@@ -94,24 +94,24 @@ export interface LinesStep {
 /** A step that the script can perform without a person. */
 export type ScriptedStep = FileStep | EnvironmentStep | CommandStep | LinesStep;
 
-/** A variable that moves a folder of the tool: paths below `folder`, which may differ between systems, are below its value. */
+/** A variable that moves a folder of the tool: its value replaces `folder`, which may differ between systems, in paths. */
 interface MovedFolder {
   readonly variable: string;
   readonly folder: string;
 }
 
-/** How the script finds and sets up a tool. `~/.config` means the folder in XDG_CONFIG_HOME. */
+/** How the script finds and sets up a tool. `~/.config` stands for the folder in XDG_CONFIG_HOME. */
 export interface ToolScript {
-  /** Programs of the tool; it is installed if one of them is on PATH. */
+  /** Programs of the tool. It is installed if one of them is on PATH. */
   readonly commands: readonly string[];
-  /** Folders that the tool creates; it is also installed if one of them exists. Must not contain spaces. */
+  /** Folders that the tool creates. It is also installed if one of them exists. They must not contain spaces. */
   readonly folders: readonly string[];
-  /** True if the tool is set up only when it is requested by name. */
+  /** True if the tool is set up only when it is asked for by name. */
   readonly isOnRequest?: true;
   readonly places?: readonly MovedFolder[];
-  /** Files in which the tool caches data from the gateway: an undo removes those that contain the gateway's address. */
+  /** Files in which the tool caches data from the gateway. An undo removes those that contain the gateway's address. */
   readonly caches?: readonly FilePlace[];
-  /** Steps for the script, if the page's steps suit only people. A command without `place` starts the tool. */
+  /** Steps for the script, if those of the page suit only people. A command without `place` starts the tool. */
   readonly steps?: readonly ScriptedStep[];
   /** Arguments with which the tool answers `<prompt>` without a terminal, so that the script can test it. */
   readonly trial?: readonly string[];
@@ -125,17 +125,17 @@ export type Step = (FileStep | EnvironmentStep | CommandStep | FormStep | Sample
 /** How `npm run test:tools` installs a tool and gives it a task, in addition to `trial`. */
 export interface ToolPackage {
   readonly package: string;
-  /** Date of the last run with the version in `seen`. */
+  /** When it was last run with the version in `seen`. */
   readonly tried: string; // YYYY-MM-DD
-  /** True if the tool's models cannot run commands: it gets no task, and only `--verify` tests it. */
+  /** True if the tool's models cannot run commands. It then gets no task, and only `--verify` tests it. */
   readonly takesNoTask?: true;
   /** Folder below the home folder in which its models run commands, if it is not the current one. */
   readonly workspace?: string;
-  /** Options for running a model's commands without confirmation. */
+  /** Options with which a model's commands run without confirmation. */
   readonly allow?: readonly string[];
-  /** Variables that keep the tool from contacting hosts other than the gateway, which tests cannot reach. */
+  /** Variables that keep the tool from contacting other hosts than the gateway, which tests cannot reach. */
   readonly offline?: Readonly<Record<string, string>>;
-  /** Patterns for paths of transcripts and logs in the home folder, which contain the gateway's address but must not be changed by the script. */
+  /** Patterns for transcripts and logs in the home folder, which contain the gateway's address but which the script must not change. */
   readonly keeps?: readonly string[];
 }
 
@@ -144,14 +144,13 @@ export interface SetupTool {
   /** Name in the page's URL and in the script's option `--tools`. */
   readonly id: string;
   readonly name: string;
-  /** Text key of the name, if the name differs between languages. */
+  /** Text key of the name, if it is translated. */
   readonly nameText?: string;
   readonly group: 'agents' | 'editors' | 'libraries';
-  /** Formats that the tool speaks with these settings, by their names in gateway.yaml. Models are chosen for the first one. */
+  /** Formats that the tool speaks with these settings, as gateway.yaml names them. Models are chosen for the first one. */
   readonly formats: readonly [string, ...string[]];
   /**
-   * Version that was verified to work with these settings, '' for several; undefined if only documentation or source code says
-   * that they work.
+   * Version with which these settings were seen to work, '' for several; undefined if only documentation or source code says that they do.
    */
   readonly seen?: string;
   /** Set if the tool is a command-line package on npm; `pypi` if it is on PyPI. */

@@ -13,7 +13,7 @@ const rows = readCachedYaml(join(import.meta.dirname, 'tools.yaml')) as Readonly
 /** Groups in the order of the page. */
 export const groups = Object.keys(rows) as readonly SetupTool['group'][];
 
-/** All tools, in the order of lists. To add a tool, add a row to tools.yaml. */
+/** All tools, in the order of lists. To add one, add a row to tools.yaml. */
 export const tools: readonly SetupTool[] = groups.flatMap((group) =>
   Object.entries(rows[group]).map(([id, row]) => ({ id, group, formats: ['chat'], ...row })),
 );

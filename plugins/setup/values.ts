@@ -4,10 +4,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
 import { type AbilitySource, readDefaults, type SetupHost, listSetupModels, type TierModels } from './defaults.ts';
 
-/** Placeholder for the key. Pages never contain a key here, and addresses never carry one. */
+/** Stands for the key. Pages never contain a key here, and addresses never carry one. */
 const keyPlaceholder = 'YOUR_KEY';
 
-/** A model by its name in tools, with its limits if known. */
+/** A model by the name that tools use, with its limits if they are known. */
 export interface SetupModel {
   readonly name: string;
   readonly maxInputTokens: number | undefined;
@@ -18,8 +18,8 @@ export interface SetupModel {
 }
 
 /**
- * The values for the settings of all tools. All of them are plain: tools interpolate variables in their settings, so text that
- * could be read as one (`$`, quotes, braces, spaces) is excluded earlier. Writers quote values nevertheless.
+ * The values for the settings of all tools. All of them are plain: tools interpolate variables in their settings, so text that could be
+ * read as one (`$`, quotes, braces, spaces) is excluded earlier. Writers quote values anyway.
  */
 export interface SetupValues {
   /** Without `/v1` and without a trailing slash. */
@@ -30,12 +30,12 @@ export interface SetupValues {
   readonly providerId: string;
   /** Display name of the gateway. */
   readonly providerName: string;
-  /** Environment variable of the key. */
+  /** Environment variable that has the key. */
   readonly keyVariable: string;
   /** The key or its placeholder. */
   readonly key: string;
   readonly model: SetupModel;
-  /** Used for titles, summaries and other small tasks; the same object as `model` if the catalog has no small model. */
+  /** For titles, summaries and other small tasks; the same object as `model` if the catalog has no small model. */
   readonly smallModel: SetupModel;
   readonly tiers: TierModels;
   /** True if this machine has reached the gateway by a WebSocket, which only the script can test. */
@@ -43,7 +43,7 @@ export interface SetupValues {
 }
 
 /**
- * Returns the values for a tool of this format; undefined if the catalog has no model for it.
+ * Returns the values for a tool of this format, or undefined if the catalog has no model for it.
  *
  * @param chosenModel public name of a model; if it is unknown, the format's default is used
  */
@@ -97,7 +97,7 @@ function sanitizeName(name: string): string {
     .trim();
 }
 
-/** Variable names cannot begin with a digit. */
+/** Names of variables cannot start with a digit. */
 function formatKeyVariable(slug: string): string {
   const name = `${slug.toUpperCase().replaceAll('-', '_')}_API_KEY`;
   return /^\d/.test(name) ? `_${name}` : name;

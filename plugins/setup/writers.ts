@@ -11,7 +11,7 @@ const renderers: Readonly<Record<SettingsFormat, (settings: Settings) => string>
   yaml: (settings) => writeYaml(settings, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
 };
 
-/** Renders a settings file; parsing it yields the same settings, whatever the values. */
+/** Renders a settings file. Parsing it yields the same settings, whatever the values are. */
 export function renderSettings(format: SettingsFormat, settings: Settings): string {
   return renderers[format](settings).trimEnd();
 }
@@ -19,7 +19,7 @@ export function renderSettings(format: SettingsFormat, settings: Settings): stri
 /** Syntax of commands and variables for one kind of shell. */
 export interface Shell {
   renderCommand(words: readonly Word[]): string;
-  /** Sets the variables for this terminal; prompts for the key without echo, so that it does not appear in the history. */
+  /** Sets the variables for this terminal. Asks for the key without echo, so that it does not appear in the history. */
   renderEnvironment(step: Pick<EnvironmentStep, 'variables' | 'key'>, question: string): string;
 }
 
@@ -47,7 +47,7 @@ export const powershell: Shell = {
   },
 };
 
-/** Quotes a word if it contains a special character of any shell. */
+/** Quotes a word if it contains a character that is special in any shell. */
 function quoteIfNeeded(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : quoteAlways(text);
 }
@@ -61,7 +61,7 @@ function quotePowershellIfNeeded(text: string): string {
   return /^[\w./:+=-]+$/.test(text) ? text : quotePowershell(text);
 }
 
-/** PowerShell treats typographic quotes as quotes. */
+/** PowerShell takes typographic quotes for quotes. */
 function quotePowershell(text: string): string {
   return `'${text.replaceAll(/['‘’‚‛]/g, (found) => found + found)}'`;
 }

@@ -6,7 +6,7 @@ import { posix, renderSettings } from '../writers.ts';
 
 /** One action of the script for a tool. Texts contain placeholders such as `@KEY@`, which the script fills in. */
 export type ScriptAction =
-  /** If the variable is set, paths below the folder are below its value instead. */
+  /** If the variable is set, its value replaces the folder in paths. */
   | { readonly kind: 'place'; readonly variable: string; readonly folder: string }
   | FileAction
   /** A file in which the tool caches data from the gateway. */
@@ -17,7 +17,7 @@ export type ScriptAction =
   | { readonly kind: 'note'; readonly text: string };
 
 interface FilePaths {
-  /** `~` is the home folder, `~/.config` the folder in XDG_CONFIG_HOME. `a|b`: the first existing path, otherwise the last. */
+  /** `~` is the home folder, `~/.config` the folder in XDG_CONFIG_HOME. Of `a|b`, the first path that exists is used, or the last. */
   readonly path: string;
   readonly macos?: string;
   readonly windows?: string;
@@ -30,11 +30,11 @@ export interface FileAction extends FilePaths, EditOptions {
   readonly kind: 'file';
   readonly format: FileStep['format'] | LinesStep['format'];
   readonly text: string;
-  /** Files that may hold initial members already. A launcher without a runtime cannot read them and omits all initial members. */
+  /** Files that may already have initial members. A launcher without a runtime cannot read them, and omits all initial members. */
   readonly elsewhere?: readonly FilePaths[] | undefined;
 }
 
-/** Describes the script's actions for a tool with these values, in order. */
+/** Describes what the script does for a tool with these values, in order. */
 export function describeActions(tool: ScriptedTool, values: SetupValues): ScriptAction[] {
   const { places = [], caches = [], note } = tool.script;
   return [
@@ -45,14 +45,14 @@ export function describeActions(tool: ScriptedTool, values: SetupValues): Script
   ];
 }
 
-/** Returns the command that starts the tool: the last command for a terminal. */
+/** Returns the command that starts the tool: the last one that is for a terminal. */
 export function formatStartCommand(tool: ScriptedTool, values: SetupValues): string | undefined {
   const commands = listSteps(tool, values).filter((step) => step.kind === 'command' && step.place === undefined);
   const last = commands.at(-1);
   return last?.kind === 'command' ? last.commands.map((words) => posix.renderCommand(words)).join('; ') : undefined;
 }
 
-/** @throws Error for a step that needs a person, which requires separate steps for the script */
+/** @throws Error for a step that needs a person: the tool then needs separate steps for the script */
 function listSteps({ id, steps, script }: ScriptedTool, values: SetupValues): readonly ScriptedStep[] {
   return fillTemplate(script.steps ?? steps, values).map((step) => {
     if (step.kind === 'form' || step.kind === 'sample') throw new Error(`tool "${id}" has a step for people`);

@@ -30,11 +30,11 @@ function renderTool(tool: ScriptTool, data: ScriptData): string {
   return `  if tool ${[...words, ...folders.map((folder) => renderPath(folder, []))].join(' ')}; then\n${lines}    finish\n  fi\n`;
 }
 
-/** Returns a tool's actions for the default model of its format, in which only the key is a placeholder. */
+/** Returns what the script does for a tool with the default model of its format. Only the key is a placeholder. */
 function listDefaultActions(tool: ScriptTool, data: ScriptData): readonly ScriptAction[] {
   const variant = findVariant(tool, data);
   if (variant === undefined) return [];
-  // Names of models are plain and need no escapes in JSON.
+  // Names of models are plain, so JSON needs no escapes for them.
   return JSON.parse(
     fillPlaceholders(JSON.stringify(variant.actions), { ...variant.values, KEY: '@KEY@' }),
   ) as ScriptAction[];

@@ -13,7 +13,7 @@ const eta = new Eta({
   autoTrim: [false, false],
 });
 
-/** Renders setup.sh for this gateway: the launcher with the program in a here-document. Reads its parts from disk. */
+/** Renders setup.sh for this gateway: the launcher, with the program in a here-document. Reads its parts from disk. */
 export function renderShell(data: ScriptData): string {
   const program = `${renderProgram()}\nmain_.main(${renderAsciiJson(data)});\n`;
   return eta.render('./setup.sh.eta', {
@@ -26,7 +26,7 @@ export function renderShell(data: ScriptData): string {
 }
 
 /**
- * Renders setup.ps1 for this gateway in ASCII: Windows PowerShell 5.1 guesses the encoding of scripts. Reads its parts from disk.
+ * Renders setup.ps1 for this gateway in ASCII, because Windows PowerShell 5.1 guesses the encoding of scripts. Reads its parts from disk.
  *
  * @throws Error if the program contains a character outside ASCII, or text that would end the here-string
  */
@@ -56,7 +56,7 @@ function readLauncher(name: string): string {
   return readFileSync(join(folder, 'launcher', name), 'utf8').trimEnd();
 }
 
-/** A module of the program; its dependencies precede it. */
+/** A module of the program. The modules that it depends on come before it. */
 interface Module {
   readonly path: string;
   readonly name: string;
@@ -66,10 +66,10 @@ interface Module {
 const entry = 'program/main.mjs';
 
 /**
- * Renders the program as one readable file, without its data: imports from the runtime, then each module as a function that returns
- * its exports.
+ * Renders the program as one readable file, without its data: imports from the runtime, then each module as a function that returns its
+ * exports.
  *
- * @throws Error for an unsupported form of import or export
+ * @throws Error for a form of import or export that is not supported
  */
 function renderProgram(): string {
   return joinModules(collectModules(entry, new Map()));
@@ -96,7 +96,7 @@ function joinModules(modules: Map<string, Module>): string {
   return `${[...imports].toSorted().join('\n')}\n${bodies.join('')}`;
 }
 
-/** Wraps a module in a function; an object with the module's name holds its exports. */
+/** Wraps a module in a function, whose exports are in an object named after the module. */
 function wrapModule({ path, name, text }: Module, modules: Map<string, Module>): string {
   const names = [...text.matchAll(/^export (?:class|const|function) (\w+)/gm)].map(([, exported]) => exported);
   const body = text

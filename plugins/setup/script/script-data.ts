@@ -7,7 +7,7 @@ import { scriptedFormats, scriptedTools } from '../tools.ts';
 import { type SetupModel, type SetupValues, toSetupModel, createValues } from '../values.ts';
 import { describeActions, type ScriptAction, formatStartCommand } from './describe-actions.ts';
 
-/** The data in this gateway's setup scripts: identical for everybody and without a key. */
+/** The data in this gateway's setup scripts. It is the same for everybody and contains no key. */
 export interface ScriptData {
   /** Name of the service, without control characters. */
   readonly service: string;
@@ -54,11 +54,11 @@ export interface ScriptTool extends Pick<SetupTool, 'id' | 'name'>, Pick<ToolScr
 interface ScriptVariant {
   readonly features: readonly string[];
   readonly actions: readonly ScriptAction[];
-  /** Actions if the script has seen that the gateway accepts WebSockets; missing if they are the same. */
+  /** Actions if the script has found that the gateway accepts WebSockets; missing if they are the same. */
   readonly withSockets?: readonly ScriptAction[];
 }
 
-/** Stand in for limits while settings are rendered, because placeholders would be texts. No other number is as long. */
+/** Stand for limits while settings are rendered, because placeholders would be texts and not numbers. No other number is as long. */
 const limitStandIns = {
   CONTEXT: 7_310_000_000_000_001,
   OUTPUT: 7_310_000_000_000_002,
@@ -66,7 +66,7 @@ const limitStandIns = {
   SMALL_OUTPUT: 7_310_000_000_000_004,
 } as const;
 
-/** Returns a letter for each property on which settings depend, apart from placeholders; `n` for a model without any. */
+/** Returns a letter for each property on which settings depend, apart from placeholders; `n` if the model has none. */
 function formatFeatures({ maxInputTokens, maxOutputTokens, canSeeImages, hasSafeguards }: SetupModel): string {
   const letters = [
     maxInputTokens !== undefined && 'c',
@@ -77,7 +77,7 @@ function formatFeatures({ maxInputTokens, maxOutputTokens, canSeeImages, hasSafe
   return letters.filter((letter) => letter !== false).join('') || 'n';
 }
 
-/** Creates a model with these features and with placeholders for its name and limits. */
+/** Creates a model with these features, and with placeholders for its name and limits. */
 function createModel(features: string, role: 'MODEL' | 'SMALL'): SetupModel {
   const prefix = role === 'MODEL' ? '' : 'SMALL_';
   return {
@@ -89,7 +89,7 @@ function createModel(features: string, role: 'MODEL' | 'SMALL'): SetupModel {
   };
 }
 
-/** Replaces the stand-ins for limits in settings with placeholders. */
+/** Replaces what stands for limits in the settings by placeholders. */
 function insertPlaceholders(text: string): string {
   return Object.entries(limitStandIns).reduce(
     (written, [name, number]) => written.replaceAll(String(number), `@${name}@`),
@@ -97,7 +97,7 @@ function insertPlaceholders(text: string): string {
   );
 }
 
-/** Returns the data of the scripts; undefined if the catalog has no model for tools. */
+/** Returns the data of the scripts, or undefined if the catalog has no model for tools. */
 export function createScriptData(host: SetupHost, registry: AbilitySource): ScriptData | undefined {
   const models = listSetupModels(host, registry).map((model) => toScriptModel(toSetupModel(model, registry)));
   if (models.length === 0) return undefined;
@@ -124,7 +124,7 @@ export function createScriptData(host: SetupHost, registry: AbilitySource): Scri
   };
 }
 
-/** Excludes the current slug: a service may return to a former name. */
+/** Excludes the current slug, because a service may return to a former name. */
 function listFormerSlugs({ section, service: { slug, prefix } }: SetupHost): string[] {
   const slugs = section(setupSection).former_names.map((name) => createServiceSlug(name, prefix));
   return [...new Set(slugs)].filter((former) => former !== slug);

@@ -12,7 +12,7 @@ import { type ScriptData, createScriptData } from './script-data.ts';
 
 interface SetupScript {
   readonly text: string;
-  /** Checksum of the text in UTF-8, hexadecimal. */
+  /** Checksum of the text in UTF-8, in hexadecimal. */
   readonly sha256: string;
 }
 
@@ -28,7 +28,10 @@ const modelsPerTurn = 500;
 
 const scriptCache = new WeakMap<Host, Promise<SetupScripts>>();
 
-/** Returns the scripts of this gateway: the same for all readers, rendered once per configuration in several turns of the event loop. */
+/**
+ * Returns the scripts of this gateway. They are the same for all readers, and rendered once per configuration, in several turns of the
+ * event loop.
+ */
 export function readScripts(host: Host, gateway: Registry): Promise<SetupScripts> {
   let scripts = scriptCache.get(host);
   if (scripts === undefined) {
@@ -44,7 +47,7 @@ async function renderScripts(host: Host, gateway: Registry): Promise<SetupScript
     if (index % modelsPerTurn === 0) await nextPageTurn();
     readAbilities(gateway, model);
   }
-  // Fills the caches that `createScriptData` uses, with a turn of the event loop for each format.
+  // Fills the caches that `createScriptData` uses, in a turn of the event loop for each format.
   for (const format of scriptedFormats) {
     await nextPageTurn();
     readDefaults(format, host, gateway);
@@ -62,7 +65,7 @@ function withChecksum(text: string): SetupScript {
   return { text, sha256: hash('sha256', text) };
 }
 
-/** Renders a script that reports the lack of models and fails. */
+/** Renders a script that says that there are no models, and fails. */
 function renderWithoutModels({ service }: Host): string {
   const name = service.name.replaceAll(/\p{Cc}+/gu, ' ');
   const message = `${name} has no models for tools yet. Run this again once the dashboard lists a model.`;

@@ -1,4 +1,4 @@
-// Shared by the formats: refusals with positions, line ends, the byte order mark, edits of a text.
+// What the formats share: refusals with positions, line ends, the byte order mark, and edits of a text.
 
 /** A file that cannot be read exactly or changed safely. The message is for the user and never contains a value. */
 export class Refusal extends Error {}
@@ -39,7 +39,7 @@ function usesOnlyLineEnd(lineEnd, text) {
   return text.includes('\n') && setLineEnds(text, lineEnd) === text;
 }
 
-/** Whether a file has no content: absent, empty or whitespace. */
+/** Returns true for a file without content: missing, empty or only whitespace. */
 export function isEmpty(text) {
   return text === undefined || /^\ufeff?[ \t\r\n]*$/.test(text);
 }
@@ -56,7 +56,7 @@ export class Edits {
     this.list.push({ start, end, text });
   }
 
-  /** Adds whole lines at the start of a line, or after a last line that has no end. */
+  /** Adds whole lines at the start of a line, or after a last line without a line end. */
   insertLines(offset, lines) {
     this.replace(offset, offset, fitLines(this.text, offset, lines));
   }
@@ -73,7 +73,7 @@ export class Edits {
   /** @throws Refusal if setting the value, or adding to it, would lose something */
   requireMergeable() {}
 
-  /** Returns the edited text. Edits at the same offset apply in order, insertions first; removals may overlap. */
+  /** Returns the edited text. Edits at the same offset apply in order, insertions first. Removals may overlap. */
   result() {
     const parts = [];
     let pos = 0;
@@ -84,21 +84,21 @@ export class Edits {
     return parts.join('') + this.text.slice(pos);
   }
 
-  /** Returns the text without the settings; the original text if it was empty and is empty again. */
+  /** Returns the text without the settings, or the original text if that was empty and nothing is left. */
   finish() {
     const text = this.result();
     return isEmpty(text) && isEmpty(this.former.text) ? this.former.text : text;
   }
 }
 
-/** Returns lines with the text's line ends, and with one in front if the offset is within a line. */
+/** Returns lines with the text's line ends, and with one in front if the offset is inside a line. */
 export function fitLines(text, offset, lines) {
   const lineEnd = readLineEnd(text);
   const isOpen = offset > 0 && text[offset - 1] !== '\n' && text[offset - 1] !== '\ufeff';
   return (isOpen ? lineEnd : '') + setLineEnds(lines, lineEnd);
 }
 
-/** Returns the content of a file that had none except a byte order mark. */
+/** Returns new content for a file that had none except perhaps a byte order mark. */
 export function createContent({ text }, wanted) {
   return (text.startsWith('\ufeff') ? '\ufeff' : '') + wanted + (wanted.endsWith('\n') ? '' : '\n');
 }
@@ -119,7 +119,7 @@ export function findComments(text, line, comment) {
   return start;
 }
 
-/** True if the line that ends at the offset is blank or does not exist. */
+/** Returns true if the line that ends at the offset is blank or does not exist. */
 export function isBlankAbove(text, offset) {
   if (offset === 0 || text.slice(0, offset) === '\ufeff') return true;
   return (
@@ -127,7 +127,7 @@ export function isBlankAbove(text, offset) {
   );
 }
 
-/** Caches the results of the last few texts: a command parses the same ones several times. Callers must not change a result. */
+/** Caches the results for the last few texts, because a command parses the same ones several times. Callers must not change a result. */
 export function memoize(parse) {
   const cache = new Map();
   return (text) => {
@@ -157,7 +157,7 @@ export class Reader {
     this.pos = text.startsWith('\ufeff') ? 1 : 0;
   }
 
-  /** Consumes and returns the match of a sticky pattern; '' without one. */
+  /** Consumes and returns what a sticky pattern matches, or '' if it does not. */
   take(pattern) {
     pattern.lastIndex = this.pos;
     const match = pattern.exec(this.text);
@@ -177,7 +177,7 @@ export class Reader {
    * Reads an escape sequence of TOML or YAML.
    *
    * @param pattern sticky; matches a backslash with one character, or with a letter and the hexadecimal digits of a code point
-   * @param characters the characters by the one behind the backslash
+   * @param characters what the character after the backslash stands for
    */
   readEscape(pattern, characters) {
     const start = this.pos;

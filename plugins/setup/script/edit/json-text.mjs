@@ -5,7 +5,7 @@ import { Edits, readLineEnd, refuse } from './common.mjs';
 const kindLabels = { map: 'an object', list: 'a list', string: 'a string', number: 'a number' };
 const describeKind = (kind) => kindLabels[kind] ?? 'a value';
 
-/** Edits in the style of the text: its indentation, line ends and space after colons. */
+/** Edits in the style of the text: its indentation, its line ends and the space after its colons. */
 export class JsonEdits extends Edits {
   constructor(tree, former) {
     super(tree, former);
@@ -16,7 +16,7 @@ export class JsonEdits extends Edits {
     this.indentUnit = (tree.root && this.findIndentUnit(tree.root)) ?? '  ';
   }
 
-  /** Returns the indentation of one level, from the first container with a line for each child. */
+  /** Returns the indentation of one level, from the first container that has a line for each child. */
   findIndentUnit(node) {
     const [first] = node.children;
     if (first && first.startsLine) {
@@ -36,7 +36,7 @@ export class JsonEdits extends Edits {
     return indent;
   }
 
-  /** A value of a different kind is a mistake or an unknown form, which replacing would lose. */
+  /** A value of another kind is a mistake or a form that we do not know. Replacing it would lose it. */
   requireMergeable({ node: { kind, start } }, { name, node: want }) {
     const isLost =
       kind !== want.kind &&
@@ -51,14 +51,14 @@ export class JsonEdits extends Edits {
     this.replace(child.node.start, child.node.end, text);
   }
 
-  /** Supersedes edits inside the value. */
+  /** Replaces all edits inside the value. */
   restore({ node }, original) {
     this.list = this.list.filter(({ start, end }) => start < node.start || end > node.end);
     this.replace(node.start, node.end, this.originalText(original.node.start, original.node.end));
   }
 
   /**
-   * Renders a value of another text in the style of this one.
+   * Renders a value from another text in the style of this one.
    *
    * @param indent indentation of its line
    */
@@ -84,7 +84,7 @@ export class JsonEdits extends Edits {
   add(node, added, source, { at }) {
     if (at === 'start' && node.kind === 'list' && node.children.length > 0) return this.prepend(node, added, source);
     const last = node.children[node.children.length - 1];
-    // Behind a `//` comment only a new line is safe.
+    // After a `//` comment, only a new line is safe.
     const isInline = isOnOneLine(node) && !this.tree.lineEnds.has(node.tail);
     const indent = last && last.startsLine ? this.indentAt(last.start) : this.indentAt(node.start) + this.indentUnit;
     const parts = added.map((child) => this.renderChild(source, child, indent, isInline));
@@ -96,7 +96,7 @@ export class JsonEdits extends Edits {
     } else this.fillContainer(node, parts, lead, isInline);
   }
 
-  /** Adds the first children of a container. Its comments stay in front of them. */
+  /** Adds the first children of a container. Its comments stay before them. */
   fillContainer({ start, end, tail }, parts, lead, isInline) {
     const text = parts.join(`,${lead}`);
     const rest = this.text.slice(tail, end - 1);
@@ -122,10 +122,10 @@ export class JsonEdits extends Edits {
   }
 
   /**
-   * Removes children with their commas and the whitespace in front of them.
+   * Removes children with their commas and the whitespace before them.
    *
-   * @param original the container at the same place before
-   * @returns true if neither a child is left nor a comment that the empty original does not have
+   * @param original the container at the same place in the file without the settings
+   * @returns true if no child is left, and no comment that the empty original does not have
    */
   cut(node, removed, original) {
     const inside = original?.children.length === 0 ? this.originalText(original.start + 1, original.end - 1) : '';
@@ -149,7 +149,7 @@ export class JsonEdits extends Edits {
     const lastRemaining = remaining[remaining.length - 1];
     for (const [index, child] of children.entries()) {
       if (removed.has(child)) {
-        // The space behind the first child of a line goes too, so that the next one moves to its place.
+        // The space after the first child of a line is removed too, so that the next one takes its place.
         const isFirst = !child.startsLine && child.end < (remaining[0] ? remaining[0].start : 0);
         ranges.push([isFirst && index === 0 ? child.start : child.gap, child.end]);
         if (child.comma >= 0) ranges.push(this.commaRange(child, isFirst && children[index + 1] === remaining[0]));
@@ -176,7 +176,7 @@ export class JsonEdits extends Edits {
     return [...parts, this.text.slice(offset, end - 1)].join('\n');
   }
 
-  /** A file that had only comments gets them back, with its present line ends. */
+  /** If the file had only comments, it gets them back, with its present line ends. */
   finish(isEmptied) {
     const { root } = this.tree;
     if (!isEmptied || this.former.root) return this.result();
@@ -186,7 +186,7 @@ export class JsonEdits extends Edits {
   }
 }
 
-/** True if the children share the container's line; without children, its parent decides. */
+/** Returns true if the children are on the container's line. If there are none, its parent decides. */
 function isOnOneLine(node) {
   const last = node?.children[node.children.length - 1];
   return last ? !last.startsLine : node !== undefined && isOnOneLine(node.parent);

@@ -1,4 +1,4 @@
-// Parses JSON with comments and trailing commas into a tree with offsets, see settings.mjs.
+// Parses JSON with comments and trailing commas into a tree with offsets; see settings.mjs.
 
 import { Reader, memoize } from './common.mjs';
 
@@ -33,12 +33,12 @@ const LINE_COMMENT = /\/\/[^\r\n]*/y;
 const BLOCK_COMMENT = /\/\*[^]*?\*\//y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LITERAL = /true|false|null/y;
-// Without control characters, which strings must escape.
+// Excludes control characters, which strings must escape.
 const CHUNK = /[ !\u0023-\u005b\u005d-\uffff]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 class JsonReader extends Reader {
-  /** Start of the whitespace in front of `pos`, and whether a line ended since the last value or separator. */
+  /** Where the whitespace before `pos` starts, and whether a line has ended since the last value or separator. */
   gap = 0;
   hasBreak = false;
   lineEnds = new Set();
@@ -65,7 +65,7 @@ class JsonReader extends Reader {
     }
   }
 
-  /** A lone CR ends a `//` comment for some programs and not for others. */
+  /** Some programs end a `//` comment at a lone CR, and others do not. */
   endLine() {
     if (this.text[this.pos] === '\r' && this.text[this.pos + 1] !== '\n') this.refuse('A CR stands without an LF.');
     this.lineEnds.add(this.pos);
@@ -138,17 +138,17 @@ class JsonReader extends Reader {
 /** @throws Refusal with line and column of the first error */
 export const parse = memoize((text) => new JsonReader(text).readFile());
 
-/** All timestamps are equal, because tools update them. */
+/** All timestamps count as equal, because tools update them. */
 function comparableString(text) {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text) ? 'time' : JSON.stringify(text);
 }
 
-/** Numbers beyond 2^53 lose digits when parsed, so their text is compared. */
+/** Numbers beyond 2^53 lose digits when they are parsed, so their text is compared. */
 function comparableNumber(text) {
   return Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER ? String(Number(text)) : text;
 }
 
-/** An object with a duplicate name equals nothing. */
+/** An object in which a name occurs twice equals nothing. */
 function comparableContainer(kind, children) {
   const values = children.map(({ node }) => node.value);
   if (values.includes('?') || (kind === 'map' && new Set(children.map(({ name }) => name)).size < values.length))

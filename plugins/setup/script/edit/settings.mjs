@@ -41,8 +41,8 @@ export function createEditor(format) {
   }
 
   /**
-   * Sets members one by one, finds entries of lists by their identity, and replaces every other value as a whole. An empty file
-   * becomes the settings.
+   * Sets members one by one, finds entries of lists by their identity, and replaces every other value as a whole. An empty file becomes the
+   * settings.
    *
    * @param current undefined if the file does not exist
    * @throws Refusal if the file cannot be read exactly, or has a setting in a form that cannot be changed safely
@@ -59,8 +59,8 @@ export function createEditor(format) {
   }
 
   /**
-   * Gives each setting its value in `before`, or removes it together with maps and lists that become empty and are not in
-   * `before`. A setting with a value other than the wanted one stays.
+   * Gives each setting the value that it has in `before`, or removes it, with any maps and lists that become empty and are not in `before`.
+   * A setting whose value is not the wanted one stays.
    *
    * @param wanted the merged settings
    * @param before the file without them; undefined if it did not exist
@@ -83,7 +83,7 @@ export function createEditor(format) {
 
   /**
    * @param current undefined if the file does not exist
-   * @returns {string[]} names of settings that the file lacks, or has with a different value
+   * @returns {string[]} names of settings that the file lacks, or has with another value
    * @throws Refusal if the file cannot be read exactly
    */
   function missing(current = '', wanted, options = {}) {
@@ -91,7 +91,7 @@ export function createEditor(format) {
     return listMissing(tree, tree.root, scanSettings(wanted, options).root, '', options);
   }
 
-  /** Returns the settings without those at these paths (`a.b`) that the file has with any value. */
+  /** Returns the settings without those at these paths (`a.b`) that the file has, whatever their value. */
   function withoutPresent(wanted, current, paths) {
     const file = scan(current);
     const present = paths.filter((path) => hasPath(file, path));
@@ -103,7 +103,7 @@ export function createEditor(format) {
   return { merge, remove, missing, withoutPresent };
 }
 
-/** True for values whose children are set one by one: maps, and lists of maps with an identity. */
+/** Returns true for values whose children are set one by one: maps, and lists of maps with an identity. */
 function isContainer({ kind, children }, { identity = [] }) {
   if (kind !== 'list') return kind === 'map';
   const hasIdentityMember = ({ node }) => identity.some((field) => node.children.some(({ name }) => name === field));
@@ -112,7 +112,7 @@ function isContainer({ kind, children }, { identity = [] }) {
 
 const isEqual = (a, b) => a.value === b.value && a.value !== '?';
 
-/** True if the value has all wanted members, at every level. Tools add members of their own. */
+/** Returns true if the value has all wanted members, at every level. Tools add members of their own. */
 function containsAll(node, wanted) {
   if (node.kind !== 'map' || wanted.kind !== 'map') return isEqual(node, wanted);
   return wanted.children.every(({ name, node: member }) => {
@@ -121,7 +121,7 @@ function containsAll(node, wanted) {
   });
 }
 
-/** @throws Refusal if two members have the name: programs differ in which one counts */
+/** @throws Refusal if two members have the name, because programs differ in which one counts */
 function findMember({ text }, node, name) {
   const [found, second] = node.children.filter((child) => child.name === name);
   if (second) refuse(text, second.start, 'The key is there twice.');
@@ -136,7 +136,7 @@ function readIdentity({ node }, { identity }) {
   return identity.map((field) => node.children.find(({ name }) => name === field)?.node.value ?? '?').join('\n');
 }
 
-/** Matches each wanted entry with one of its own: preferably one with all its members, otherwise one with its identity. */
+/** Matches each wanted entry with one in the file: preferably one that has all its members, or else one with its identity. */
 function matchEntries(node, wanted, options) {
   const groups = groupBy(node.children, (child) => readIdentity(child, options));
   const claimed = new Set();
@@ -163,13 +163,13 @@ class Merger {
     if (added.length > 0) this.edits.add(node, added, this.source, { wanted, at: this.options.at });
   }
 
-  /** Replaces a matched entry that differs. Returns false without a match. */
+  /** Replaces the matching entry if it differs. Returns false if there is none. */
   mergeEntry(match, entry) {
     if (match && !match.isSame) this.edits.set(match.child, entry, this.source);
     return match !== undefined;
   }
 
-  /** Sets the value of a member. Returns false if the map has none of this name. */
+  /** Sets the value of a member. Returns false if the map has no member of this name. */
   mergeMember(node, setting, path) {
     const child = findMember(this.edits.tree, node, setting.name);
     if (!child) return false;
@@ -182,7 +182,7 @@ class Merger {
 }
 
 /**
- * `original` is the value at the same place before the merge, `next` the value in the settings to be merged next. Methods return true if
+ * `original` is the value at the same place before the merge, `next` the one in the settings that are merged next. Methods return true if
  * the value can be removed from its container.
  */
 class Remover {
@@ -272,7 +272,7 @@ function hasPath(tree, path) {
   return node !== undefined;
 }
 
-/** Removes the values at these paths and maps that become empty. Returns true if the node itself becomes empty. */
+/** Removes the values at these paths, and maps that become empty. Returns true if the node itself becomes empty. */
 function removePaths(edits, node, paths, parentPath) {
   const removed = node.children.filter((child) => {
     const path = joinPath(parentPath, child);

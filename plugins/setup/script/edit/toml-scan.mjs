@@ -1,4 +1,4 @@
-// Parses a TOML file into statements with offsets and the tables that they define, see settings.mjs.
+// Parses a TOML file into statements with offsets, and the tables that they define; see settings.mjs.
 
 import { isEmpty, memoize } from './common.mjs';
 import { TomlReader } from './toml-values.mjs';
@@ -12,7 +12,7 @@ import { TomlReader } from './toml-values.mjs';
 
 const kinds = { value: 'value', array: 'list' };
 
-/** A value, an array of tables (`array`), or a table: `how` says what defined it. */
+/** A value, an array of tables (`array`), or a table; `how` says what defined it. */
 class Node {
   members = new Map();
   /** The tables of an array. */
@@ -48,9 +48,9 @@ class Node {
   }
 }
 
-/** @returns the tree; `firstHeader` is the offset of the first line with a header, -1 without one */
+/** @returns the tree; `firstHeader` is the offset of the first line with a header, -1 if there is none */
 export const scan = memoize((text) => {
-  // A lone CR is not a line end in TOML, but whitespace alone cannot be misread.
+  // In TOML, a lone CR is not a line end, but a text of only whitespace cannot be misread.
   const reader = new TomlReader(isEmpty(text) ? '' : text);
   const root = new Node('header');
   let firstHeader = -1;
@@ -116,7 +116,7 @@ function openTable(reader, root, statement) {
   return Object.assign(table, { how: 'header', statement });
 }
 
-/** Keys that follow belong to the last table of the array. */
+/** The keys that follow belong to the last table of the array. */
 function openArray(reader, root, statement) {
   const parent = findParent(reader, root, statement);
   const key = statement.keys[statement.keys.length - 1];

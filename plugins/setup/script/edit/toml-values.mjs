@@ -1,8 +1,8 @@
-// Values and keys of TOML 1.1. A value becomes a text for comparison: `s"a"`, `i42`, `[i1,i2]`.
+// Values and keys of TOML 1.1. For comparison, a value becomes a text: `s"a"`, `i42`, `[i1,i2]`.
 
 import { Reader } from './common.mjs';
 
-/** Deeper nesting is refused, before it exhausts the stack. */
+/** Deeper nesting is refused before it exhausts the stack. */
 const maxDepth = 64;
 
 const space = /[ \t]*/y;
@@ -12,7 +12,7 @@ const timeAfterSpace = / [0-9]{2}:[A-Za-z0-9_+.:-]*/y;
 const lineEnd = /\r?\n/y;
 const spaceAndComments = /(?:[ \t]+|\r?\n|#[\t -~\x80-\uffff]*)*/y;
 const restOfLine = /[ \t]*(?:#[\t -~\x80-\uffff]*)?(?:\r?\n)?/y;
-/** Characters without a special meaning, by kind of string. */
+/** Characters that mean only themselves, by the kind of string. */
 const plainCharacters = {
   '"': /[\t !#-[\]-~\x80-\uffff]+/y,
   "'": /[\t -&(-~\x80-\uffff]+/y,
@@ -110,7 +110,7 @@ export class TomlReader extends Reader {
     }
   }
 
-  /** @param quote opening and closing quote, one or three characters */
+  /** @param quote the quote at both ends, one or three characters */
   readString(quote) {
     const start = this.pos;
     const parts = [];

@@ -1,7 +1,7 @@
 // Settings in TOML files, such as Codex's. Only the bytes of our own settings change.
 //
-// Keys of the root are added before the first table: below a header they would belong to that table. New tables, including
-// entries of lists such as [[providers]], are added at the end.
+// Keys of the root are added before the first table; below a header, they would belong to that table. New tables, including entries of
+// lists such as [[providers]], are added at the end.
 
 import {
   Edits,
@@ -49,7 +49,7 @@ class TomlEdits extends Edits {
     this.replaceValue(node, this.former.text.slice(valueStart, valueEnd));
   }
 
-  /** Replaces a table of an array together with its inner tables. */
+  /** Replaces a table of an array, including its inner tables. */
   replaceEntry(node, text) {
     const [{ start, end }, ...innerStatements] = listStatements(node);
     this.replace(start, end, setLineEnds(text, readLineEnd(this.text)));
@@ -112,7 +112,7 @@ class TomlEdits extends Edits {
       else this.replace(start, end, '');
   }
 
-  /** Removes the blank line that came with the first keys of the root. */
+  /** Removes the blank line that was added with the first keys of the root. */
   removeSeparator(root) {
     const last = listPairs(root).pop();
     if (!last || listPairs(this.former.root).length > 0 || this.former.firstHeader < 0) return;
@@ -120,7 +120,7 @@ class TomlEdits extends Edits {
     if (separator) this.replace(last.end, last.end + separator[0].length, '');
   }
 
-  /** Also removes empty headers of the settings, with the blank lines that came with them: none if the file ended with one. */
+  /** Also removes empty headers of the settings, with the blank lines that were added with them, if any. */
   finish() {
     const { text: originalText } = this.former;
     const hadBlank = !isEmpty(originalText) && isBlankAbove(originalText, originalText.length);
@@ -132,14 +132,14 @@ class TomlEdits extends Edits {
   }
 }
 
-/** Lists the pairs of a table in file order, including those with dotted keys. */
+/** Lists the key-value pairs of a table in file order, including those with dotted keys. */
 function listPairs(table) {
   const inner = table.children.filter(({ node }) => !isTable(node));
   const pairs = inner.flatMap(({ node }) => (node.how === 'value' ? [node.statement] : listPairs(node)));
   return pairs.sort((one, other) => one.start - other.start);
 }
 
-/** Lists the statements of a table of an array and of its inner tables in file order; its header comes first. */
+/** Lists the statements of a table of an array, and of its inner tables, in file order. Its header comes first. */
 function listStatements(node) {
   const hasStatement = node.how === 'value' || (node.how === 'header' && node.statement !== undefined);
   const ownStatement = hasStatement ? [node.statement] : [];

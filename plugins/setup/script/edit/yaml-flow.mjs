@@ -1,4 +1,4 @@
-// YAML nodes other than block collections: scalars, aliases, flow lists and flow maps.
+// YAML nodes that are not block collections: scalars, aliases, flow lists and flow maps.
 
 import { YamlReader, createNode, newline, comparablePlain, restOfLine, space, trimEnd } from './yaml-scalars.mjs';
 
@@ -7,7 +7,7 @@ const alias = /\*[A-Za-z0-9_.-]+/y;
 const flowPlainRun = /[^,[\]{}\r\n:#]+/y;
 
 export class FlowReader extends YamlReader {
-  /** Number of open brackets. Only the outermost one may close in the column of its parent. */
+  /** How many brackets are open. Only the outermost one may close in the column of its parent. */
   openBrackets = 0;
 
   /** @param parent indentation of the parent */

@@ -1,9 +1,9 @@
-// YAML scalars, comments, anchors and tags. A value becomes a text for comparison: `s"a"`, `i42`, `[i1,i2]`; or `?`, which equals
-// nothing, if it is not read in full.
+// YAML scalars, comments, anchors and tags. For comparison, a value becomes a text: `s"a"`, `i42`, `[i1,i2]`; or `?`, which equals nothing,
+// if it is not read in full.
 
 import { Reader } from './common.mjs';
 
-/** Includes C1 controls and line ends that only some parsers support. */
+/** Includes C1 controls, and line ends that only some parsers support. */
 const disallowedCharacter = /[^\t\n\r -~\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|\r(?!\n)/;
 export const space = /[ \t]*/y;
 const spaces = / */y;
@@ -62,7 +62,7 @@ export class YamlReader extends Reader {
     return next === undefined || next === '\n' || next === '\r';
   }
 
-  /** Consumes the rest of the line if it is blank or a comment. Otherwise returns false. */
+  /** Consumes the rest of the line if it is blank or a comment; otherwise returns false. */
   skipToLineEnd() {
     const start = this.pos;
     this.take(space);
@@ -73,14 +73,14 @@ export class YamlReader extends Reader {
     return false;
   }
 
-  /** Consumes and counts the spaces at the start of a line. Parsers interpret a tab behind them differently. */
+  /** Consumes and counts the spaces at the start of a line. If a tab follows them, parsers disagree about what it means. */
   readIndent() {
     const { length } = this.take(spaces);
     if (this.text[this.pos] === '\t') this.refuse('A tab is used as indentation.');
     return length;
   }
 
-  /** Consumes the anchor and tag of a node. Returns false without any. */
+  /** Consumes the anchor and the tag of a node. Returns false if there are none. */
   takeProperties() {
     const kinds = new Set();
     for (let token = this.take(property); token !== ''; token = this.take(property)) {
@@ -161,7 +161,7 @@ export class YamlReader extends Reader {
     return text;
   }
 
-  /** Moves to the next line of a plain scalar and adds the folded line ends to `parts`. Returns false without one. */
+  /** Moves to the next line of a plain scalar, and adds the folded line ends to `parts`. Returns false if there is none. */
   takePlainLineBreak(parent, parts) {
     let lines = 0;
     let indent = 0;
@@ -208,7 +208,7 @@ export class YamlReader extends Reader {
   }
 }
 
-/** Plain texts that are not strings in some version of YAML. */
+/** Plain texts that some version of YAML does not read as strings. */
 const ambiguousTexts = [
   /^(?:yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[yYnN]|=|<<)$/,
   /^[-+]?(?:\.[0-9_]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$/,
@@ -218,7 +218,7 @@ const ambiguousTexts = [
   /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?$/,
 ];
 
-/** Removes trailing spaces and tabs. A regular expression would take quadratic time. */
+/** Removes trailing spaces and tabs; a regular expression would take quadratic time. */
 export function trimEnd(text) {
   let end = text.length;
   while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end -= 1;

@@ -1,4 +1,4 @@
-// Parses the block structure of a YAML file into a tree with offsets, see settings.mjs.
+// Parses the block structure of a YAML file into a tree with offsets; see settings.mjs.
 
 import { isEmpty, memoize } from './common.mjs';
 import { FlowReader } from './yaml-flow.mjs';
@@ -14,11 +14,11 @@ const documentMarker = /(?:---|\.\.\.)(?=[ \t\r\n]|$)/y;
  * @returns the tree; `end` is the offset at which lines can be added
  * @throws Refusal if the text is not YAML, has several documents, or cannot be read exactly
  */
-// Tabs and a lone CR are refused in general, but whitespace alone cannot be misread.
+// Tabs and a lone CR are refused otherwise, but a text of only whitespace cannot be misread.
 export const scan = memoize((text) => ({ ...new Scanner(isEmpty(text) ? '' : text).readDocument(), text }));
 
 class Scanner extends FlowReader {
-  /** The next content starts at `first`, after `indent` spaces; an indent of -1 is the end of the document. */
+  /** The next content starts at `first`, after `indent` spaces; -1 is the end of the document. */
   indent = -1;
   first = 0;
 
@@ -35,7 +35,7 @@ class Scanner extends FlowReader {
     return { root, end: this.readDocumentEnd() };
   }
 
-  /** Returns the end of the document. Only comments may follow its end marker. */
+  /** Returns the end of the document. After its end marker, only comments may follow. */
   readDocumentEnd() {
     const end = this.first;
     if (end === this.text.length) return end;
@@ -69,7 +69,7 @@ class Scanner extends FlowReader {
     }
   }
 
-  /** Reads the node on the next line, which is indented deeper than `parent`. */
+  /** Reads the node on the next line, which is indented more than `parent`. */
   readBlock(parent, depth) {
     if (depth > maxDepth) this.refuse('Values are nested too deeply.');
     this.pos = this.first;
@@ -91,7 +91,7 @@ class Scanner extends FlowReader {
     return /^-(?:[ \t\r\n]|$)/.test(this.text.slice(this.pos, this.pos + 2));
   }
 
-  /** True if this line has a key with its colon. */
+  /** Returns true if this line has a key with its colon. */
   isKey() {
     const start = this.pos;
     const next = this.text[start];
@@ -120,7 +120,7 @@ class Scanner extends FlowReader {
     return this.completeNode(map, `{${values.sort()}}`);
   }
 
-  /** Sets end and value of a map or list. The value is `?` if a child's value is. */
+  /** Sets end and value of a map or list. The value is `?` if that of a child is. */
   completeNode(node, value) {
     const isKnown = node.children.every((child) => child.node.value !== '?');
     return Object.assign(node, { value: isKnown ? value : '?', end: node.children[node.children.length - 1].node.end });
@@ -182,7 +182,7 @@ class Scanner extends FlowReader {
     return { ...(hasProperties ? toOpaque(node) : node), at };
   }
 
-  /** Reads a value on the lines below; null without one. */
+  /** Reads a value on the lines below; null if there is none. */
   readValueBelow(indent, depth, isMember, at) {
     this.skipToContent();
     if (this.indent > indent) return this.readBlock(indent, depth + 1);
@@ -190,7 +190,7 @@ class Scanner extends FlowReader {
     return createNode('null', at, at, 'null');
   }
 
-  /** Reads a value on the same line. Behind a dash, it can be a map or list, indented to its own start. */
+  /** Reads a value on the same line. After a dash, it can be a map or a list that is indented to where it starts. */
   readValueOnLine(indent, depth, isMember, at) {
     if (isMember || !(this.isDash() || this.isKey())) return this.readInlineLine(indent, depth);
     this.first = this.pos;

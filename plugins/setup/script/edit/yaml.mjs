@@ -1,5 +1,4 @@
-// Settings in YAML files: scalars of the root map, a list of maps under a key of the root, or a list as the root. Only their
-// lines change.
+// Settings in YAML files: scalars of the root map, a list of maps under a key of the root, or a list as the root. Only their lines change.
 
 import { Edits, createContent, findComments, isEmpty, fitLines, readLineEnd, refuse, setLineEnds } from './common.mjs';
 import { createEditor } from './settings.mjs';
@@ -36,7 +35,7 @@ class YamlEdits extends Edits {
   restore(child, original) {
     const { node } = child;
     if (child.name === undefined) return this.replaceEntry(child, original, this.former);
-    // The entries of a list are removed one by one.
+    // Entries of a list are removed one by one.
     const isList = node.kind === 'list';
     const start = isList || original.node.kind === 'null' ? node.at : node.start;
     const text = this.originalText(isList ? original.node.at : original.node.start, original.node.end);
@@ -55,7 +54,7 @@ class YamlEdits extends Edits {
     }
   }
 
-  /** Adds lines at the end, or at the front if a line end would change the last value. */
+  /** Adds lines at the end, or at the start if a line end would change the last value. */
   result() {
     const text = super.result();
     if (this.addedLines === '') return text;
@@ -111,7 +110,7 @@ function requireRoot({ text, root }, { kind }) {
   if (root.kind !== kind) refuse(text, root.start, `The file is not a ${kind}.`);
 }
 
-/** Nested maps and lists without identity are not supported as settings. */
+/** Settings cannot be nested maps, or lists without an identity. */
 function check({ text, root }, source, { identity = [] }) {
   const isMergeable = ({ name, node: { kind } }) =>
     name === undefined || kind === 'scalar' || (kind === 'list' && identity.length > 0);

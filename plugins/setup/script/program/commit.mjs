@@ -20,7 +20,7 @@ import { isWindows, run } from './run.mjs';
 
 const changeReason = 'it was changed meanwhile';
 
-/** Writes a planned file if its verdict is `written`. Returns false if that failed; the plan then has the reason. */
+/** Writes a planned file if its verdict is `written`. Returns false if that failed; the plan then says why. */
 export function commitPlan(plan) {
   const commit = () => {
     if (plan.verdict === 'unchanged') recordUnchanged(plan);
@@ -61,7 +61,7 @@ function recordUnchanged(plan) {
 
 function createRecord(plan) {
   const { real: path, source, format, identity, wanted, before, after } = plan;
-  // The record has the permissions before the first change. They no longer matter if the file is gone.
+  // The record has the permissions from before the first change. If the file is gone, they no longer matter.
   const record = plan.current !== undefined && plan.record ? readRecord(plan.record) : undefined;
   const oldMode = record ? record.modes[0] : formatMode(plan.oldMode);
   return {
@@ -114,7 +114,7 @@ function refuseIfChanged(path, expected) {
   if (!isSame) throw new Refusal(changeReason);
 }
 
-/** Retries an action if its file changes meanwhile. `prepare` runs before each retry. */
+/** Tries an action again if its file changes in the meantime. `prepare` runs before each further try. */
 export function retryIfChanged(action, prepare = () => {}, times = 3) {
   unlessRefused(action, (error) => {
     if (error.message !== changeReason || times === 1) throw error;

@@ -1,11 +1,11 @@
-// Prints the changes of a file for a dry run, with three lines of context and masked secrets.
+// For a dry run, prints what changes in a file, with three lines of context and with secrets masked.
 
 import { encode } from './machine.mjs';
 import { maskKeys, maskLines } from './mask.mjs';
 import { isWindows, paint, printable, run, printLine } from './run.mjs';
 
 const contextLines = 3;
-/** Maximum product of the numbers of compared lines. Above it, all lines between the first and last change count as replaced. */
+/** If the product of the numbers of lines is larger, all lines between the first and last change count as replaced. */
 const maxTableCells = 1_000_000;
 
 export function printDifference(name, before, after) {

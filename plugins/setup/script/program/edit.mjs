@@ -67,7 +67,7 @@ const commands = {
   },
 };
 
-/** A value that kept its place may be of a different kind than the new one. Then it must be removed first. */
+/** A value that kept its place may be of another kind than the new one. It must then be removed first. */
 function mergeOrReplace(format, base, original, added, options) {
   return unlessRefused(
     () => format.merge(base, added, options),
@@ -79,6 +79,6 @@ function mergeOrReplace(format, base, original, added, options) {
 function withoutPrevious(format, { current, previous, before }, options) {
   if (current === undefined || previous === undefined) return { text: current, left: [] };
   const { text, left } = format.remove(current, previous, before, options);
-  format.missing(text, previous, options); // Refuses what cannot be parsed.
+  format.missing(text, previous, options); // Throws for what cannot be parsed.
   return { text: text === '' && before === undefined ? undefined : text, left };
 }

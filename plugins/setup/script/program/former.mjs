@@ -1,6 +1,6 @@
-// Moves tools from former names of the service. Each name has its own folder, markers and names in settings, as if it were a separate
-// service. A tool is undone under its former name before it is set up under the present one. If a run ends in between, the next one
-// finds the tools and their models in the record `moving`.
+// Moves tools from former names of the service. Each name has its own folder, markers and names in settings, as if it were another service.
+// A tool is undone under its former name before it is set up under the present one. If a run ends in between, the next one finds the tools
+// and their models in the record `moving`.
 
 import { releaseLock } from './lock.mjs';
 import { eachFormer, recordPath } from './paths.mjs';
@@ -8,7 +8,7 @@ import { readLines, readTools, refuseFullDisk, saveTool, takeLock, writeLines } 
 import { printable, run, printLine } from './run.mjs';
 import { listSetUp, undoService } from './undo.mjs';
 
-/** Reads the tools of an interrupted move, and those set up under former names, with their models. */
+/** Reads the tools of a move that was interrupted, and those set up under former names, with their models. */
 export function readFormerTools() {
   const former = new Map();
   const add = (tools) => {
@@ -23,7 +23,7 @@ export function readFormerTools() {
   run.moving = readTools('moving');
 }
 
-/** Returns the model that the user has chosen for a tool, under any name of the service; '' without one. */
+/** Returns the model that the user has chosen for a tool, under any name of the service, or '' if none. */
 export function readSavedModel(id) {
   return readTools('tools').get(id) || run.moving.get(id) || run.former.get(id) || '';
 }
@@ -33,7 +33,7 @@ export function moveFromFormerNames(ids) {
   if (!hasFormerTools(ids)) return false;
   if (!run.options.isDryRun) {
     saveMoving(ids);
-    // Each name has a lock of its own, and a run holds one at a time.
+    // Each name has its own lock, and a run holds only one at a time.
     releaseLock();
   }
   printLine(`\nSettings under a former name of ${printable(run.data.service)} are taken out first:`);
@@ -54,8 +54,8 @@ export function hasFormerTools(ids) {
 function saveMoving(ids) {
   try {
     for (const id of ids) if (run.former.has(id)) saveTool('moving', id, readSavedModel(id));
-    // Folders created under a former name, such as ~/.config, are not empty yet when its records go. They come first, because
-    // folders are removed in reverse order.
+    // Folders created under a former name, such as ~/.config, are not empty yet when its records are removed. They come first in the list,
+    // because folders are removed in reverse order.
     const folders = [];
     eachFormer(() => folders.push(...readLines('folders')));
     writeLines('folders', [...new Set([...folders, ...readLines('folders')])]);

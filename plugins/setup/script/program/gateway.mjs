@@ -1,4 +1,4 @@
-// Requests to the gateway by curl or this runtime, and messages for failures.
+// Sends requests to the gateway, by curl or this runtime, and explains failures.
 
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
@@ -8,18 +8,18 @@ import * as tls from 'node:tls';
 import { encode, machine } from './machine.mjs';
 import { computer, isWindows, printable, run } from './run.mjs';
 
-/** Placeholder for the key in a dry run without one. */
+/** Stands for the key in a dry run without one. */
 export const placeholderKey = 'YOUR_KEY';
 
-/** The gateway's responses are a hundred times smaller. */
+/** The gateway's responses are a hundredth of this. */
 const maxResponseBytes = 4 * 1024 * 1024;
 
 /**
- * Sends a request with the key, but never passes the key as an argument of a process, which every user of the machine can read. Does
- * not follow redirects, because the key is only for the gateway.
+ * Sends a request with the key, but never passes the key as an argument of a process, which every user of the machine can read. Does not
+ * follow redirects, because the key is only for the gateway.
  *
  * @returns status (0 without a response), body, partial (the start of a body that broke off), seconds, and failure: a sentence, or '' if
- *   the gateway itself has responded
+ * the gateway itself has responded
  */
 export function request(method, path, json = '', limit = 30) {
   const outgoing = { method, url: run.data.baseUrl + path, json, limit, key: run.key, agent: `${run.slug}-setup` };
@@ -31,12 +31,12 @@ export function request(method, path, json = '', limit = 30) {
   return { ...response, failure, seconds: ((Date.now() - startedAt) / 1000).toFixed(1) };
 }
 
-/** Seconds. Codex waits three times as long, for each attempt. */
+/** In seconds. Codex waits three times as long, in each attempt. */
 const upgradeTimeout = 5;
 
 /**
- * Returns true if the gateway opens a WebSocket (101) from this machine, through all proxies in between; false without a key. curl is
- * not used because it would wait for frames until its timeout.
+ * Returns true if the gateway opens a WebSocket (101) from this machine, through all proxies in between; false if there is no key. curl is
+ * not used, because it would wait for frames until its timeout.
  */
 export function acceptsWebSockets() {
   if (!run.key || run.key === placeholderKey) return false;
@@ -66,10 +66,13 @@ const curlReasons = [
   ['tls', 51, 53, 54, 58, 59, 60, 77, 83, 90, 91],
 ];
 
-/** Quotes a value of a curl configuration file. */
+/** Quotes a value in a curl configuration file. */
 const quoteForCurl = (text) => `"${text.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 
-/** Sends a request by curl. Ignores ~/.curlrc, whose options could print or redirect the key. Returns undefined if curl cannot start. */
+/**
+ * Sends a request by curl. ~/.curlrc is ignored, because its options could print or redirect the key. Returns undefined if curl cannot be
+ * started.
+ */
 function requestByCurl(curl, { method, url, json, limit, key, agent }) {
   const config = [
     `url = ${quoteForCurl(url)}`,
@@ -131,7 +134,7 @@ function printFailure(error) {
   });
 }
 
-/** Sends a request in the child process of `requestByRuntime`, and prints the response as JSON. */
+/** Runs in the child process of `requestByRuntime`: sends the request and prints the response as JSON. */
 export function sendByRuntime(outgoing) {
   setTimeout(() => printResponse({ reason: 'timeout' }), outgoing.limit * 1000);
   send(outgoing, (response) => {
@@ -192,7 +195,7 @@ function printUpgrade({ statusCode }, socket) {
   printResponse({ status: statusCode });
 }
 
-/** Returns the proxy for a URL and the variable that names it, by curl's rules; undefined without one. */
+/** Returns the proxy for a URL, and the variable that names it, by curl's rules; undefined if there is none. */
 function findProxy(url) {
   const { protocol, hostname } = new URL(url);
   const kind = protocol === 'https:' ? 'https_proxy' : 'http_proxy';
@@ -207,7 +210,7 @@ function findProxy(url) {
   return { url: /^[a-z0-9]+:\/\//.test(value) ? value : `http://${value}`, variable };
 }
 
-/** Returns the base URL without its path, which makes messages hard to read. */
+/** Returns the base URL without its path, which would make messages hard to read. */
 function readOrigin() {
   return /^[a-z]+:\/\/[^/]*/.exec(run.data.baseUrl)[0];
 }
@@ -250,12 +253,12 @@ function describeFailure({ reason, detail = '' }, { url, limit }) {
   return `${at} could not be reached${more}. Check the network connection, and whether a proxy or firewall blocks it.`;
 }
 
-/** Returns the variable for additional CA certificates, of curl or this runtime. */
+/** Returns the variable for additional CA certificates, which differs between curl and this runtime. */
 function certificateVariable() {
   return machine.which('curl') ? 'CURL_CA_BUNDLE' : 'NODE_EXTRA_CA_CERTS';
 }
 
-/** Describes why a response is not the gateway's own; '' if it is: JSON with any status, or events. */
+/** Describes why a response is not the gateway's own, which is JSON with any status, or events; '' if it is. */
 function describeForeignResponse({ status, body, location = '' }) {
   const at = readOrigin();
   const content = body.replace(/^\xef\xbb\xbf/, '').replace(/^[\0- ]+/, '');
@@ -282,7 +285,7 @@ export function readJson(bytes) {
   }
 }
 
-/** Returns the message of the gateway's error; '' without one. */
+/** Returns the message of the gateway's error, or '' if there is none. */
 export function errorMessage({ body }) {
   const message = readJson(body)?.error?.message;
   return typeof message === 'string' ? printable(message).slice(0, 400) : '';

@@ -1,4 +1,4 @@
-// Reads the API key and checks it with the gateway. Messages show run.keyHint instead of the key.
+// Reads the API key and checks it with the gateway. Messages show run.keyHint, not the key.
 
 import { errorMessage, readJson, request } from './gateway.mjs';
 import { machine } from './machine.mjs';
@@ -6,7 +6,7 @@ import { join } from './paths.mjs';
 import { askKey, computer, isWindows, formatOption, printable, run, Stop, warn } from './run.mjs';
 import { listStoredTexts } from './variables.mjs';
 
-/** Sets the key from the file, the prompt, the settings (to verify) or the variable. Otherwise ends the run to ask for it. */
+/** Sets the key from the file, the prompt, the settings (to verify) or the variable. If none has one, ends the run to ask for it. */
 export function readKey() {
   const { keyFile, action } = run.options;
   const enteredKey = machine.read(join(machine.env('SETUP_WORK') ?? '', 'key'));
@@ -20,7 +20,7 @@ export function readKey() {
   );
 }
 
-/** Ends the run so that the launcher asks for the key; with a message if it cannot ask. */
+/** Ends the run so that the launcher asks for the key, or with a message if it cannot ask. */
 function askForKey(message) {
   throw new Stop(canAsk() ? '' : message, canAsk() ? askKey : 1);
 }
@@ -38,7 +38,7 @@ function useKey(value, source, canRetry) {
   throw new Stop(problem);
 }
 
-/** @returns the reason why this cannot be a key of this gateway, or ''. Keys of other services are never sent. */
+/** @returns why this cannot be a key of this gateway, or ''. Keys of other services are never sent. */
 function setKey(value) {
   const { keyPrefix } = run.data;
   const service = printable(run.data.service);
@@ -61,7 +61,7 @@ export function findKeyVariable() {
   return isOurs ? 'DAYPASS_API_KEY' : undefined;
 }
 
-/** True if tools are set up for a service named Daypass with a different address: this one may have had that name. */
+/** Returns true if tools are set up for a service named Daypass at another address: this one may have had that name. */
 function hasDifferentDaypass() {
   const { baseUrl } = run.data;
   const folder = isWindows ? join(machine.env('LOCALAPPDATA') ?? '', 'daypass') : `${run.home}/.config/daypass`;
@@ -76,7 +76,7 @@ function hasDifferentDaypass() {
   );
 }
 
-/** Sets the tools' key, which can differ from this shell's variable. Returns false without one. */
+/** Sets the key that the tools have, which can differ from this shell's variable. Returns false if there is none. */
 export function findStoredKey() {
   const pattern = new RegExp(`(?<![A-Za-z0-9_-])${run.data.keyPrefix}[-_][A-Za-z0-9]{40,}(?![A-Za-z0-9_-])`);
   const storedKey = listStoredTexts()
@@ -99,7 +99,7 @@ function readKeyFile(path) {
   if (!isWindows && entry.kind === 'file' && entry.mode & 0o44)
     warn(`Other users of this ${computer} can read ${shown}. Run: chmod 600 ${shown}`);
   const bytes = machine.read(path, 4096);
-  // Files that Windows PowerShell writes are UTF-16 with a byte order mark.
+  // Windows PowerShell writes files as UTF-16 with a byte order mark.
   return bytes.replace(/^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replace(/\0/g, '');
 }
 
@@ -125,7 +125,7 @@ function checkPlan(response) {
       `The answer of ${url} is not that of ${printable(run.data.service)}. A proxy may have changed it; nothing was changed.`,
     );
   if (key.active_period !== null) return;
-  // A gateway that needs no plan refuses this empty request as invalid; others refuse it for the missing plan first.
+  // A gateway that needs no plan rejects this empty request as invalid; others first reject it for the missing plan.
   const testResponse = request('POST', '/v1/chat/completions', '{}');
   if (!testResponse.failure && testResponse.status === 400) return;
   const message = testResponse.failure ? '' : errorMessage(testResponse).replace(/\. .*$|\.$/, '');
@@ -134,7 +134,7 @@ function checkPlan(response) {
   throw new Stop(`The key ${run.keyHint} has no active plan${detail}. Choose one at ${renewal}, then run this again.`);
 }
 
-/** Ends the run if the key cannot use the model of the command line. */
+/** Ends the run if the key cannot use the model that was given on the command line. */
 export function checkModelOfKey() {
   const { model } = run.options;
   if (!model) return;

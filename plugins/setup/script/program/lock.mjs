@@ -32,12 +32,12 @@ function tryLock() {
 }
 
 const readLock = (name = 'lock') => firstLine(machine.read(recordPath(name, 'pid')));
-/** Returns true if a process with this id, as text, is running. */
+/** Returns true if a process with this id, given as text, is running. */
 export const isAlive = (pid) => /^\d+$/.test(pid) && machine.isAlive(Number(pid));
 
-/** Removes the lock of a process that has ended. Renames it first, so that a lock taken meanwhile is not lost. */
+/** Removes the lock of a process that has ended. It is renamed first, so that a lock taken in the meantime is not lost. */
 function removeDeadLock() {
-  // A run writes its id right after it creates the folder, but a busy machine may delay it.
+  // A run writes its id right after it has created the folder, but a busy machine may delay it.
   for (let count = 0; count < 50 && readLock() === '' && exists(recordPath('lock')); count += 1) machine.sleep(100);
   if (isAlive(readLock())) return;
   const moved = `lock.${machine.pid}`;

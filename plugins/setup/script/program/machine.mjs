@@ -49,7 +49,7 @@ function succeeds(action) {
 
 const sleep = (milliseconds) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
-/** Retries for a second, because Windows locks a file while a virus scanner reads it. */
+/** Keeps trying for a second, because Windows locks a file while a virus scanner reads it. */
 function retryLocked(action) {
   for (let count = 1; ; count += 1) {
     try {
@@ -118,7 +118,7 @@ export const machine = {
   sleep,
   exit: (code) => process.exit(code),
 
-  /** Returns a file's content; undefined if it does not exist. With a limit, reads at most that many bytes of a pipe or terminal. */
+  /** Returns a file's content, or undefined if it does not exist. With a limit, reads at most that many bytes of a pipe or terminal. */
   read(path, limit) {
     if (limit === undefined) return unlessMissing(() => fs.readFileSync(path, 'latin1'));
     return unlessMissing(() => {
@@ -130,7 +130,7 @@ export const machine = {
       }
     });
   },
-  /** Follows links; undefined if the target does not exist. */
+  /** Follows links; undefined if what they lead to does not exist. */
   stat: (path) => describeEntry(unlessMissing(() => fs.statSync(path))),
   lstat: (path) => describeEntry(unlessMissing(() => fs.lstatSync(path))),
   list: (path) => unlessMissing(() => fs.readdirSync(path).sort()) ?? [],
@@ -156,12 +156,12 @@ export const machine = {
   rename: (from, to) => withRefusals(() => retryLocked(() => fs.renameSync(from, to))),
   removeFile: (path) => withRefusals(() => retryLocked(() => fs.rmSync(path, { force: true }))),
   removeTree: (path) => withRefusals(() => fs.rmSync(path, { recursive: true, force: true, maxRetries: 3 })),
-  /** Keeps a folder that is not empty. */
+  /** Leaves a folder that is not empty. */
   removeFolder: (path) => succeeds(() => fs.rmdirSync(path)),
   isAlive(pid) {
     try {
       process.kill(pid, 0);
-      // A zombie exists until its parent reads its exit status.
+      // A zombie exists until its parent has read its exit status.
       return process.platform !== 'linux' || !/\) Z /.test(this.read(`/proc/${pid}/stat`) ?? '');
     } catch (error) {
       return error.code === 'EPERM';
@@ -180,10 +180,10 @@ export const machine = {
   },
   isProgram: (path) =>
     succeeds(() => fs.accessSync(path, fs.constants.X_OK)) && fs.statSync(path, { throwIfNoEntry: false })?.isFile(),
-  /** Runs a program to completion. `code` is -1 if it could not start, -2 after a timeout, -3 if its output was too long. */
+  /** Runs a program to its end. `code` is -1 if it could not be started, -2 after a timeout, -3 if its output was too long. */
   spawn(file, programArguments, { input = '', seconds = 60, limit = 8 * 1024 * 1024, folder, env, isBun } = {}) {
     const shell = process.platform === 'win32' && /\.(cmd|bat)$/i.test(file);
-    // A batch file is run by a shell, which splits words.
+    // A shell runs batch files, and splits words.
     const quote = (word) => (shell ? `"${word}"` : word);
     const result = childProcess.spawnSync(quote(file), programArguments.map(quote), {
       input: Buffer.from(input, 'latin1'),
@@ -193,7 +193,7 @@ export const machine = {
       windowsHide: true,
       shell,
       ...(folder && { cwd: folder }),
-      // A tool that runs this program as Bun becomes the tool again.
+      // If a tool runs this program as Bun, its child processes must be the tool again, not Bun.
       env: { ...process.env, ...env, ...(!isBun && { BUN_BE_BUN: undefined }) },
     });
     const codes = { ETIMEDOUT: -2, ENOBUFS: -3 };

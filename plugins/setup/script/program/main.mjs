@@ -15,7 +15,7 @@ import { setUp } from './setup.mjs';
 import { undo } from './undo.mjs';
 import { verify } from './verify.mjs';
 
-/** Exit code on which the Windows launcher changes the user's variables and starts this again with --settle. */
+/** On this exit code, the Windows launcher changes the user's variables and starts this again with --settle. */
 const changeVariables = 93;
 
 const actions = { setup: setUp, undo, verify, list: printList, help: printHelp };

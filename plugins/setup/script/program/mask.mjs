@@ -12,7 +12,7 @@ const secretNames =
   /(key|token|secret|password|passwd|passphrase|pwd|credential|authorization|cookie)[a-z0-9_.-]*["']?[ \t]*[\],:= \t]/i;
 const tripleQuotes = /"""|'''/;
 
-/** Masks all lines of a file: a secret may continue on lines below its name. */
+/** Masks all lines of a file together, because a secret may continue on the lines below its name. */
 export function maskLines(lines) {
   let continuation = '';
   let depth = 0;
@@ -38,7 +38,7 @@ export function maskSecrets(line) {
   return maskNamed(line).text;
 }
 
-/** By kind of secret: true if a line continues one whose name is indented by `depth`. */
+/** By kind of secret: returns true if a line continues one whose name is indented by `depth`. */
 const continuesSecret = {
   key: () => true,
   quotes: () => true,
@@ -84,7 +84,7 @@ function maskNamed(line) {
   return { text, below: text !== line && continuesSecret.base64(line) ? 'base64' : '' };
 }
 
-/** Returns how a secret's value continues on the lines below; '' if it does not. */
+/** Returns how a secret's value continues on the lines below, or '' if it does not. */
 function findContinuation(name, value, line) {
   if (value === '\\' || (value === '' && name.endsWith(','))) return 'next';
   if (value === '' && name.endsWith(']')) return /^\s*\[/.test(line) ? 'table' : '';

@@ -6,9 +6,9 @@ import { run } from './run.mjs';
 import { fillPlaceholders, findVariant } from './variant.mjs';
 
 /**
- * Describes how to set up a tool: its model, files, variables that move its folders (`places`), variables, notes and test, with the
- * values of placeholders. The model is chosen by the user, now or in the last run, or the default. `otherFiles` are the files for the
- * opposite support of WebSockets.
+ * Describes how to set up a tool: its model, files, variables that move its folders (`places`), variables, notes and test, with the values
+ * of placeholders. The model is the one that the user has chosen, now or in the last run, or the default. `otherFiles` are the files that
+ * it would have if the gateway's support of WebSockets were the opposite.
  *
  * @param takesSockets tests whether the gateway accepts WebSockets; called only if that matters to the tool
  * @throws Refusal if no model suits the tool

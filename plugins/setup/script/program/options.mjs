@@ -35,7 +35,7 @@ function refuse(message) {
   throw new Stop(`${message} Run with ${formatOption('help')} for the options.`, 2);
 }
 
-/** Refuses arguments with a key before any message repeats them. */
+/** Rejects arguments that contain a key, before any message repeats them. */
 function refuseKey(word) {
   if (!/^--?key(=|$)/i.test(word) && !new RegExp(`${run.data.keyPrefix}[-_][A-Za-z0-9]{40}`).test(word)) return;
   const advice = `Set ${run.data.keyVariable}, or pass ${formatOption('key-file')} FILE.`;
@@ -78,7 +78,7 @@ export function findModel(name) {
   return run.data.models.find((model) => model.name === name);
 }
 
-/** Adds the prefix that the model's name may lack, as in requests. Ends the run for an unknown model. */
+/** Adds the prefix if the model's name lacks it, as requests may. Ends the run for an unknown model. */
 export function checkModel(options) {
   const { model } = options;
   const { keyPrefix, models } = run.data;
@@ -128,8 +128,8 @@ export function requireTerminal() {
 }
 
 /**
- * Returns the first name of the most similar row; undefined without one. A name with few different letters precedes one that contains
- * the text.
+ * Returns the first name of the most similar row, or undefined if there is none. A name with few different letters comes before one that
+ * contains the text.
  */
 function findSimilar(name, rows) {
   const text = name.toLowerCase().slice(0, 100);

@@ -62,7 +62,7 @@ function checkHome(home) {
   return home;
 }
 
-/** Files that root writes in another user's home folder belong to root. Containers do this on purpose. */
+/** What root writes in another user's home folder belongs to root. Containers do this on purpose. */
 function refuseSudo() {
   if (machine.user !== 0 || machine.stat(run.home).owner === 0) return;
   if (['SUDO_UID', 'DOAS_USER', 'PKEXEC_UID'].some((name) => machine.env(name)))
@@ -72,8 +72,8 @@ function refuseSudo() {
 }
 
 /**
- * Selects the service whose records, markers and files the program uses. Its folder ignores XDG_CONFIG_HOME, because runs with and
- * without this variable must find the same records.
+ * Selects the service whose records, markers and files the program uses. Its folder does not depend on XDG_CONFIG_HOME, because runs with
+ * and without this variable must find the same records.
  */
 export function enterService(slug) {
   const parent = isWindows ? (machine.env('LOCALAPPDATA') ?? '').replace(/\\+$/, '') : `${run.home}/.config`;
@@ -96,7 +96,7 @@ export function eachFormer(action) {
   if (run.data.formerSlugs.length > 0) enterService(slug);
 }
 
-/** Lists the paths of a file action on this system, with `~`. They are alternatives, of which the first existing one counts. */
+/** Lists the paths of a file action on this system, with `~`. They are alternatives: the first that exists counts. */
 export function listPaths({ path, macos, windows }) {
   if (isMacos && macos) return [macos];
   if (!isWindows) return path.split('|');
@@ -106,7 +106,7 @@ export function listPaths({ path, macos, windows }) {
 }
 
 /**
- * Returns the absolute path of the first existing file, or else of the last.
+ * Returns the absolute path of the first file that exists, or of the last if none does.
  *
  * @param paths with `~`, %APPDATA% and similar
  * @param movedFolders variables that move folders
@@ -125,7 +125,7 @@ export function expandPath(place, movedFolders = []) {
   let path = expandFolder(place);
   for (const { variable, folder } of movedFolders) {
     const value = machine.env(variable);
-    // Skips folders in the notation of another system.
+    // Skips folders that are written for another system.
     if (!value || folder.startsWith('~') === folder.startsWith('%') || (!isWindows && !folder.startsWith('~')))
       continue;
     const start = expandFolder(folder) + separator;
@@ -153,7 +153,7 @@ function expandFolder(place) {
   return place.replace(/^~(?=\/|$)/, () => run.home);
 }
 
-/** Windows does not distinguish paths by case. */
+/** Windows does not distinguish upper and lower case in paths. */
 export function isSamePath(a, b) {
   return isWindows ? a.toLowerCase() === b.toLowerCase() : a === b;
 }
@@ -173,7 +173,7 @@ export function resolveLinks(path) {
 export function formatPath(path) {
   if (isWindows) return printable(path);
   let [shown, home] = [path, run.home];
-  // A relative link leads to a path such as ~/.tool/../dotfiles/x. The meaning of `..` depends on links above it.
+  // A relative link leads to a path such as ~/.tool/../dotfiles/x, in which `..` depends on the links above it.
   if (/\/\.\.?\//.test(path) && machine.stat(folderOf(path)))
     [shown, home] = [join(machine.realPath(folderOf(path)), baseName(path)), machine.realPath(home)];
   return printable(shown.startsWith(`${home}/`) ? `~${shown.slice(home.length)}` : shown);

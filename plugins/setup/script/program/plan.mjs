@@ -1,6 +1,6 @@
 // Plans the content of each file of a tool, and writes nothing. A plan has tool, source (the path in the table), format, identity, at,
-// isSecret; the contents wanted, current, before, after (undefined without a file); its path as real and shown; mode and oldMode; the
-// name of its record; and the verdict: written, unchanged, manual (a person must edit it), skipped or failed with a reason.
+// isSecret; the contents wanted, current, before, after (undefined for no file); its path as real and shown; mode and oldMode; the name of
+// its record; and the verdict: written, unchanged, manual (a person must edit it), skipped, or failed with a reason.
 
 import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { json } from '../edit/json.mjs';
@@ -13,13 +13,13 @@ import { readRecords, refuseIfOverwritten } from './records.mjs';
 import { isWindows, formatOption, run } from './run.mjs';
 import { fillPlaceholders } from './variant.mjs';
 
-/** Plans the file of an action, and its copies at paths where earlier runs wrote it under other variables. */
+/** Plans the file of an action, and its copies at paths where earlier runs wrote it because of other variables. */
 export function planFile(tool, action, target) {
   const plan = planAt(tool, action, target, () => findFile(listPaths(action), target.places));
   return [plan, ...planRecorded(tool, action, target, plan.real)];
 }
 
-/** Plans the files that earlier runs wrote for an action, except for the one at the path `real`. */
+/** Plans the files that earlier runs wrote for an action, except the one at the path `real`. */
 export function planRecorded(tool, action, target, real) {
   const isOther = ({ path, source }) =>
     source === formatSource(action) && !(real && isSamePath(path, real)) && machine.stat(path);
@@ -31,7 +31,7 @@ export function planRecorded(tool, action, target, real) {
 const formatSource = (action) => listPaths(action).join('|');
 
 function planAt(tool, action, target, locate) {
-  // Actions of the table have a text with placeholders, actions of shells the content itself.
+  // An action of the table has a text with placeholders, an action for shells the content itself.
   const { format, identity, initial, elsewhere, dialect, at, text = '', content } = action;
   const filled = content ?? fillPlaceholders(text, target.fill);
   const wanted = elsewhere ? withoutInitialElsewhere(filled, initial, elsewhere) : filled;
@@ -62,7 +62,7 @@ function withoutInitialElsewhere(wanted, initial, elsewhere) {
   const read = () => elsewhere.flatMap(listFilesAt).map((path) => decode(machine.read(path) ?? ''));
   return unlessRefused(
     () => read().reduce((settings, text) => json.withoutPresent(settings, text, initial), wanted),
-    // An unreadable file may have all of them.
+    // A file that cannot be read may have all of them.
     () => json.withoutPresent(wanted, wanted, initial),
   );
 }
@@ -80,7 +80,7 @@ function rejectPlan(plan, { message }, verdict) {
   return Object.assign(plan, { verdict, reason: message.replace(/\.$/, '') });
 }
 
-/** Computes the content and the verdict of a plan from the present file. */
+/** Computes content and verdict of a plan from the present file. */
 export function computePlan(plan) {
   Object.assign(plan, {
     verdict: '',
@@ -110,10 +110,7 @@ export function computePlan(plan) {
   return plan;
 }
 
-/**
- * Reads the file and decides its permissions. A file behind a link keeps its permissions, because its user stores it elsewhere on
- * purpose.
- */
+/** Reads the file and decides on its permissions. A file behind a link keeps its own, because its user stores it elsewhere on purpose. */
 function readCurrent(plan) {
   plan.mode = plan.isSecret ? 0o600 : undefined;
   plan.oldMode = undefined;
@@ -127,7 +124,7 @@ function readCurrent(plan) {
   plan.current = isPretended ? run.pretended.get(plan.real) : machine.read(plan.real);
 }
 
-/** The folder of a link's target may be on a file system that is not mounted. */
+/** What a link leads to may be on a file system that is not mounted. */
 function skipDeadLink(plan) {
   if (!plan.isLink || machine.stat(folderOf(plan.real))) return;
   Object.assign(plan, {
@@ -144,7 +141,7 @@ export function requireReplaceable(path, { kind, links, owner, mode }) {
   if (!machine.isWritable(path) || (isWindows && !(mode & 0o200))) throw new Refusal('it is write-protected');
   if (!machine.isWritable(folderOf(path) || '/')) throw new Refusal('its folder is write-protected');
   if (!isWindows && owner !== machine.user && machine.user !== 0) throw new Refusal('it belongs to another user');
-  // Replacing a file with several names would separate them.
+  // Replacing a file that has several names would separate them.
   if (links > 1) throw new Refusal('it has more than one name (hard links)');
 }
 
@@ -171,7 +168,7 @@ function keepContent(plan, record) {
 function computeAfter(plan, record, isOurs) {
   const { format, current, wanted } = plan;
   if (format === 'text') {
-    // The whole file is ours. Undo restores its earlier content.
+    // The whole file is ours. Undo restores what was there before.
     plan.after = wanted;
     if (!isOurs) plan.before = current;
   } else if (format === 'block') computeBlock(plan, isOurs);
@@ -193,7 +190,7 @@ function computeBlock(plan, isOurs) {
   const block = findBlock(plan.current ?? '');
   plan.after = withBlock(block, plan.wanted);
   if (isOurs) return;
-  // Lines that the user has added since then belong to the original.
+  // Lines that the user has added since then are part of the original.
   const original = withoutBlock(block, plan.before);
   const hasOtherContent =
     plan.current !== undefined && (original !== '' || !block.isFound || plan.before !== undefined);

@@ -1,4 +1,4 @@
-// Sends one streamed request in which the model must call a tool. It proves the features that a coding tool needs.
+// Sends one streamed request in which the model must call a tool, to prove that the features work that a coding tool needs.
 
 import { errorMessage, readJson, request } from './gateway.mjs';
 import { printable, run } from './run.mjs';
@@ -10,7 +10,7 @@ const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, requir
 const messages = [{ role: 'user', content: prompt }];
 
 /**
- * Path and request of each format, and how its events end and call tools. Sources: API references of OpenAI (Chat, Responses),
+ * Path and request of each format, how its events end, and how they call tools. Sources: API references of OpenAI (Chat, Responses),
  * Anthropic (Messages) and Google (generateContent).
  */
 const formats = {
@@ -63,7 +63,7 @@ const formats = {
 
 const results = new Map();
 
-/** Tests the model once per run for all tools. Returns seconds, and problem: '' if the model called the tool. */
+/** Tests the model, once per run for all tools. Returns seconds, and problem: '' if the model called the tool. */
 export function askModel(format, model) {
   const pair = `${format} ${model}`;
   if (!results.has(pair)) results.set(pair, testModel(formats[format], model));
@@ -79,7 +79,7 @@ function testModel(format, model) {
   return { seconds: response.seconds, problem };
 }
 
-/** Returns '' for a complete response with a call of the tool. */
+/** Returns '' for a complete response that calls the tool. */
 function findProblem({ isEnd, listCalls }, model, response) {
   if (response.status !== 200) return describeRefusal(model, response);
   const events = parseEvents(response.body);
@@ -95,7 +95,7 @@ function findError(events) {
   return error ? `the stream ended with an error: ${printable(error)}` : '';
 }
 
-/** Lists the data of events; `message` is empty for data other than a JSON object. */
+/** Lists the data of events; `message` is empty if the data is not a JSON object. */
 function parseEvents(body) {
   return body.split(/(?:\r?\n){2,}/).map((event) => {
     const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'));
@@ -115,7 +115,7 @@ function describeRefusal(model, response) {
   return `the gateway answered with ${response.status}${more}`;
 }
 
-/** Reads `error` of Chat, Messages and Gemini, and `response.error` or the event `error` of Responses. */
+/** Reads `error` of Chat, Messages and Gemini, and `response.error` or the `error` event of Responses. */
 function readError(message) {
   const error = message.error ?? message.response?.error ?? (message.type === 'error' ? message : undefined);
   return typeof error === 'string' ? error : error?.message;

@@ -22,7 +22,7 @@ export function readLines(name) {
   return (machine.read(recordPath(name)) ?? '').split(/\r?\n/).filter(Boolean);
 }
 
-/** Replaces a file of lines atomically, or removes it without lines. */
+/** Replaces a file of lines atomically, or removes it if there are none. */
 export function writeLines(name, lines) {
   const path = recordPath(name);
   if (lines.length === 0) return machine.removeFile(path);
@@ -31,7 +31,7 @@ export function writeLines(name, lines) {
   return machine.rename(`${path}.new`, path);
 }
 
-/** Reads the table `tools` or `moving`: ids with chosen models, or ''. */
+/** Reads the table `tools` or `moving`: ids with the chosen model, or ''. */
 export function readTools(name) {
   return new Map(readLines(name).map((line) => [line.split(/[\t ]/)[0], line.split(/[\t ]/)[1] ?? '']));
 }
@@ -60,7 +60,7 @@ export function decodeLine(line) {
 
 const recordNumber = (name) => Number(name.slice(name.lastIndexOf('.') + 1));
 
-/** Lists the names of file records of one tool or all tools, in the order of their numbers. */
+/** Lists the names of the file records of one tool or all tools, by their numbers. */
 export function listFiles(id) {
   return machine
     .list(recordPath('files'))
@@ -75,7 +75,7 @@ export function readRecord(name) {
   const [path, format, identity, wanted, after, mode, before] = parts.map(readPart);
   if ([path, format, identity, wanted, after].includes(undefined) || firstLine(path) === '') return undefined;
   const [oldMode, newMode = '-'] = mode === undefined ? [] : firstLine(mode).split(' ');
-  // Earlier versions of setup.ps1 wrote no permissions.
+  // Earlier versions of setup.ps1 did not write permissions.
   if (oldMode === undefined && readPart('complete') === undefined) return undefined;
   if (oldMode !== undefined && oldMode !== '-' && before === undefined) return undefined;
   return {
@@ -136,8 +136,8 @@ export function findFreeName(tool) {
 }
 
 /**
- * Refuses to edit a file in which another gateway was set up later. Editing below its settings could combine the address of one
- * gateway with the key of the other. Blocks are independent.
+ * Refuses to edit a file in which another gateway was set up later. Editing its settings from below could combine the address of one
+ * gateway with the key of the other. Blocks do not depend on each other.
  */
 export function refuseIfOverwritten(record) {
   if (record.format === 'block') return;
@@ -155,7 +155,7 @@ export function refuseIfOverwritten(record) {
   }
 }
 
-/** Creates the folder of the records, and first records the parent folders that did not exist. */
+/** Creates the folder of the records, and first records which of its parents did not exist. */
 export function createRecords() {
   unlessRefused(
     () => {
@@ -170,7 +170,7 @@ export function createRecords() {
   throw new Stop(`The folder ${formatPath(run.records)} is not writable. Nothing was changed.`);
 }
 
-/** Creates the folders under a temporary name and renames the uppermost one, so that a killed run leaves no unrecorded folder. */
+/** Creates the folders under a temporary name and renames the uppermost one, so that a run that is killed leaves no folder unrecorded. */
 function createState() {
   const missing = missingFolders(run.records);
   if (missing.length === 0) return;
@@ -183,19 +183,19 @@ function createState() {
   );
   if (isWindows) restrictAccess(stage);
   if (exists(top)) {
-    // Another run has created it meanwhile.
+    // Another run has created it in the meantime.
     machine.removeTree(stage);
     return createState();
   }
   machine.rename(stage, top);
 }
 
-/** Only the user can read the script's own folders; folders of tools get the user's default permissions. */
+/** Only the user can read the script's own folders. Folders of tools get the user's default permissions. */
 function chooseFolderMode(folder) {
   return `${folder}${machine.separator}`.startsWith(run.state + machine.separator) ? 0o700 : 0o777;
 }
 
-/** Grants access only to this user, and to the system for backups. Has no effect on file systems without permissions. */
+/** Grants access only to this user, and to the system for backups. Does nothing on file systems without permissions. */
 export function restrictAccess(path) {
   if (!isWindows) return;
   const inherit = machine.stat(path)?.kind === 'folder' ? '(OI)(CI)' : '';
@@ -210,13 +210,13 @@ function missingFolders(path) {
   return missing;
 }
 
-/** Creates a folder and its parents. New folders are recorded before they exist. */
+/** Creates a folder and its parents, which are recorded before they exist. */
 export function makeFolders(path) {
   const missing = missingFolders(path);
   if (missing.length === 0) return;
   writeLines('folders', [...readLines('folders'), ...missing.map(encodeLine)]);
   for (const folder of missing) {
-    // Another run or a tool may have created it meanwhile.
+    // Another run or a tool may have created it in the meantime.
     if (machine.stat(folder)?.kind !== 'folder') machine.makeFolder(folder, chooseFolderMode(folder));
   }
 }
@@ -237,7 +237,7 @@ export function readStamp() {
   return firstLine(machine.read(recordPath('stamp')));
 }
 
-/** Must be called before the first change of a run. */
+/** The caller must call it before the first change of a run. */
 export function writeStamp() {
   if (run.isStamped) return;
   run.isStamped = true;
@@ -253,7 +253,7 @@ export function hasSetUpTools() {
   );
 }
 
-/** Removes the records if nothing is set up, and empty folders that this script has created. */
+/** Removes the records if nothing is set up, and the empty folders that this script has created. */
 export function removeRecords() {
   const folders = readLines('folders').map(decodeLine);
   if (!hasSetUpTools()) {
@@ -307,6 +307,6 @@ export function dropBackup(path) {
 }
 
 function makePrivateFolders(path) {
-  // A path with `..` may list a folder twice.
+  // A path with `..` may have a folder twice.
   for (const folder of missingFolders(path)) if (!machine.stat(folder)) machine.makeFolder(folder, 0o700);
 }

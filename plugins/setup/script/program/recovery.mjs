@@ -6,7 +6,7 @@ import { exists, folderOf, join, recordPath } from './paths.mjs';
 import { dropStaged, readRecord, settleRecord } from './records.mjs';
 import { isWindows, run } from './run.mjs';
 
-/** True after an interrupted run, or during another run. */
+/** Returns true after an interrupted run, or during another run. */
 export function hasInterruptedRun() {
   return exists(recordPath('lock')) || machine.list(recordPath('files')).some((name) => name.endsWith('.new'));
 }

@@ -1,7 +1,7 @@
-// The user's variables in the Windows registry. The launcher reads and writes them: its file `registry` has the present ones, and
-// `changes` the requested changes, in lines NAME TAB KIND TAB BASE64, without a value for a removed variable. The record of each,
-// variables\NAME, has tools, the ids that need it; value; was, our value that it replaced; before, missing if it was not set; kind; and
-// `gone` once it is about to be restored.
+// The user's variables in the Windows registry. The launcher reads and writes them: its file `registry` has the present ones, and `changes`
+// the requested changes, as lines NAME TAB KIND TAB BASE64, without a value to remove a variable. The record of each, variables\NAME, has
+// tools, the ids that need it; value; was, our value that it replaced; before, missing if it was not set; kind; and `gone` once it is about
+// to be restored.
 
 import { decode, encode, machine } from './machine.mjs';
 import { maskSecrets } from './mask.mjs';
@@ -55,7 +55,7 @@ function stageChange(name, value, kind = 'String') {
   run.changes.set(name, [name, kind, ...(value === undefined ? [] : [btoa(encode(value))])].join('\t'));
 }
 
-/** Writes staged changes and the exit code for the launcher. Returns false without changes. */
+/** Writes staged changes, and the exit code, for the launcher. Returns false if there are none. */
 export function writeChanges(code) {
   if (!run.changes) return false;
   machine.write(workPath('changes'), [code, ...run.changes.values()].map((line) => `${line}\r\n`).join(''));
@@ -159,7 +159,7 @@ function isSet(id, name, value) {
   );
 }
 
-/** Removes a tool from the records of variables that it no longer needs. Returns variables that were changed since and stay. */
+/** Removes a tool from the records of variables that it no longer needs. Returns those that were changed since, which stay. */
 function dropOwner(id, keptNames) {
   const changedNames = [];
   for (const name of listVariables()) {

@@ -12,10 +12,10 @@ export const run = {
   keyHint: '', // the key as messages show it
   hasFailed: false,
   time: new Date().toISOString().slice(0, 19).replace(/:/g, '-') + 'Z',
-  pretended: new Map(), // contents by path after the changes that a dry run has printed
+  pretended: new Map(), // contents by path, after the changes that a dry run has printed
 };
 
-/** Ends the run with this exit code: 1 a failure, 2 wrong options. */
+/** Ends the run with this exit code: 1 for a failure, 2 for wrong options. */
 export class Stop extends Error {
   constructor(message, code = 1) {
     super(message);
@@ -23,7 +23,7 @@ export class Stop extends Error {
   }
 }
 
-/** Exit codes on which the launcher asks the user and starts the program again with the answer. */
+/** On these exit codes, the launcher asks the user and starts the program again with the answer. */
 export const askKey = 90;
 export const askToWrite = 91;
 export const askToContinue = 92;
@@ -72,7 +72,7 @@ const verdictColours = {
 
 const verdictRanks = 'unchanged removed restored gone cleaned written manual skipped failed'.split(' ');
 
-/** Returns the most serious verdict; undefined for none. */
+/** Returns the most serious verdict, or undefined if there is none. */
 export function findWorstVerdict(results) {
   return verdictRanks[Math.max(...results.map(({ verdict }) => verdictRanks.indexOf(verdict)))];
 }
@@ -87,7 +87,7 @@ export function findTool(id) {
   return run.data.tools.find((tool) => tool.id === id);
 }
 
-/** Returns the name of a tool, or the id of one that this script no longer has. */
+/** Returns the name of a tool, or its id if this script no longer knows it. */
 export function toolName(id) {
   return id === 'shell' ? 'Shell profile' : (findTool(id)?.name ?? id);
 }

@@ -73,7 +73,7 @@ function isSelected(tool) {
   return isSetUp || run.former.has(id) || run.moving.has(id) || (!isOnRequest && isInstalled(tool));
 }
 
-/** A dry run needs no key. It uses the last run's key or a placeholder. */
+/** A dry run needs no key: it uses that of the last run, or a placeholder. */
 function prepareKey() {
   const { isDryRun, hasConsent, keyFile } = run.options;
   if (isDryRun && !keyFile && !findKeyVariable()) {
@@ -86,7 +86,7 @@ function prepareKey() {
   checkModelOfKey();
 }
 
-/** Plans a job for each tool: its target, the plans of its files, or the reason to skip it. */
+/** Plans a job for each tool: its target, the plans of its files, or why it is skipped. */
 function planTools(tools) {
   return tools.map((tool) => {
     const { id } = tool;
@@ -129,7 +129,7 @@ function planVariables(jobs, ids) {
   );
 }
 
-/** Prints a line per tool, and one for the profile if it changes. `word` is printed for `written`. Returns true if anything changes. */
+/** Prints a line per tool, and one for the profile if it changes, with `word` in place of `written`. Returns true if anything changes. */
 function printVerdicts(jobs, variablePlan, word) {
   let hasChanges = false;
   for (const job of [...jobs, { id: 'shell', plans: variablePlan.plans }]) {
@@ -156,7 +156,7 @@ function printDryRun(jobs) {
   printLine('\nNothing was changed, because this was a dry run.');
 }
 
-/** Ends the run to ask the user. Returns true if nothing changes and the verdicts are already printed. */
+/** Ends the run to ask the user. Returns true if nothing changes, once the verdicts are printed. */
 function requireConsent(jobs) {
   if (run.options.hasConsent) return false;
   const shell = planVariables(jobs, listReady(jobs));
@@ -209,7 +209,7 @@ function printResult(jobs, variablePlan, isShown) {
   printNextSteps(committed, variablePlan);
 }
 
-/** A file behind a link keeps the permissions that its user chose, which may let other users read the key. */
+/** A file behind a link keeps the permissions that its user chose, with which other users may be able to read the key. */
 function warnAboutReadableKeys(jobs) {
   for (const { isSecret, isLink, real, verdict } of jobs.flatMap(({ plans }) => plans)) {
     if (!isSecret || !isLink || isWindows || verdict !== 'written' || !((machine.stat(real)?.mode ?? 0) & 0o44))

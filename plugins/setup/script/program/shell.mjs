@@ -1,5 +1,5 @@
 // Variables of shells: a block in the profile reads the file `env` in the folder of the service; fish reads a file of its own. The record
-// `variables` has the names that each tool needs. Lines in `env` that others have added stay.
+// `variables` has the names that each tool needs. Lines that others have added to `env` stay.
 
 import { unlessRefused } from '../edit/common.mjs';
 import { commitPlan, replaceFile } from './commit.mjs';
@@ -129,7 +129,7 @@ function planShells(env) {
 }
 
 /**
- * Terminals on macOS start bash as a login shell, which reads only the first of three files, and not .bashrc. A new .bash_profile would
+ * On macOS, terminals start bash as a login shell, which reads only the first of three files, and not .bashrc. A new .bash_profile would
  * hide the user's .profile.
  */
 function planProfiles() {
@@ -157,7 +157,7 @@ export function quotePath(path) {
   return inHome !== undefined && /^[A-Za-z0-9_./@%+,:-]+$/.test(inHome) ? `"$HOME/${inHome}"` : quote(path);
 }
 
-/** Plans the file of fish if it is the user's shell, is used in addition, or was set up before. */
+/** Plans the file of fish if it is the user's shell, is used as well, or was set up before. */
 function planFish(env) {
   const isUndo = run.options.action === 'undo';
   const path = expandPath(run.fishPath);

@@ -42,7 +42,7 @@ function planUndo(change, record) {
   }
   requireReplaceable(change.real, entry);
   change.current = machine.read(change.real);
-  // Restores the earlier permissions unless they were changed meanwhile.
+  // Restores the earlier permissions unless they have been changed in the meantime.
   const [before, ours] = record.modes;
   change.mode = formatMode(entry.mode) === ours && before !== '-' ? parseInt(before, 8) : undefined;
   change.after = record.before;
@@ -56,7 +56,7 @@ function planUndo(change, record) {
   else removeSettings(change, record);
 }
 
-/** Removes our settings from a file with other changes. */
+/** Removes our settings from a file that has other changes too. */
 function removeSettings(change, record) {
   const { format, identity, wanted: previous, before } = record;
   if (format === 'block') {
@@ -87,7 +87,7 @@ export function undoFile(name) {
   return change;
 }
 
-/** Returns the most serious verdict on the files of a tool, and a message with each file. */
+/** Returns the most serious verdict on the files of a tool, and a message that names each file. */
 export function summarizeChanges(changes) {
   const verdict = findWorstVerdict(changes) ?? 'removed';
   const details = changes.map(({ shown, reason, left, verdict: own }) => {

@@ -58,7 +58,7 @@ export function undo() {
     printLine(`Nothing of ${printable(run.data.service)} is set up on this ${computer}.`);
 }
 
-/** Runs an action for every name of the service. Returns true if it did for one of them. */
+/** Runs an action for every name of the service. Returns true if the action did for one of them. */
 function forEachName(action) {
   let hasResult = action();
   eachFormer(() => {
@@ -90,7 +90,7 @@ function requireConsent() {
   throw new Stop('', askToContinue);
 }
 
-/** Lists the tools with any record, even a staged one. */
+/** Lists the tools that have any record, even a staged one. */
 export function listSetUp() {
   const files = machine.list(recordPath('files')).map((name) => name.split('.')[0]);
   const ids = [...readTools('tools').keys(), ...variables.owners(), ...files];
@@ -103,7 +103,7 @@ function listToUndo(only) {
     .filter((id) => id !== 'shell' || listSetUp().includes('shell'));
 }
 
-/** Undoes the tools of the current service that are in `only`, or all if it is empty. Returns false without any. */
+/** Undoes the tools of the current service that are in `only`, or all if it is empty. Returns false if there are none. */
 export function undoService(only) {
   const { isDryRun } = run.options;
   if (!isDryRun) removeDeadFolders();
@@ -170,7 +170,7 @@ function removeCaches(id) {
   }
 }
 
-/** Finds files of a tool without records that contain this gateway's address, because a person has added the settings. */
+/** Finds files of a tool that have no record but contain this gateway's address, because a person has added the settings. */
 function findPastedFiles(id) {
   const tool = findTool(id);
   if (!tool) return [];
@@ -196,7 +196,7 @@ function removeUnusedRecords(only) {
   else removeRecords();
 }
 
-/** Removes the backups if nothing is set up and every file was restored byte for byte. Otherwise returns their folder. */
+/** Removes the backups if nothing is set up and every file was restored byte for byte; otherwise returns their folder. */
 function removeBackups() {
   const folder = recordPath('backups');
   if (!exists(folder)) return '';

@@ -40,7 +40,7 @@ function isSetUp(id) {
   return readTools('tools').has(id) || listFiles(id).length > 0;
 }
 
-/** Describes why the tool has no settings under the present name yet; '' if it has. */
+/** Describes why the tool has no settings under the present name yet, or returns '' if it has. */
 function describeUnfinishedMove(id) {
   if (run.moving.has(id)) return 'the last run was interrupted. Run the setup again to complete it';
   if (!run.former.has(id) || isSetUp(id)) return '';
@@ -82,7 +82,7 @@ function findChangedSettings(id) {
   });
 }
 
-/** Finds files of a tool without a record and this gateway's address: a person has not added the settings yet. */
+/** Finds files of a tool without a record and without this gateway's address: the person has not added the settings yet. */
 function findPendingFiles(id, { files, places }) {
   const records = readRecords(id);
   return files.flatMap((action) => {
@@ -97,8 +97,8 @@ function findPendingFiles(id, { files, places }) {
 }
 
 /**
- * True if a run would write other settings than the recorded ones, because of a new catalog, address or key. A model or key of the
- * command line is only tested.
+ * Returns true if a run would write other settings than the recorded ones, because of a new catalog, address or key. A model or key given
+ * on the command line is only tested.
  */
 function isOutdated(id, target) {
   if (run.options.model || run.options.keyFile) return false;
@@ -110,7 +110,7 @@ function isOutdated(id, target) {
   return readRecords(id).some((record) => !wanted.has(record.wanted)) || variables.isOutdated(target.variables);
 }
 
-/** Starts a tool that works without a terminal with a tiny prompt, in an empty folder, with its variables. */
+/** Starts a tool that works without a terminal: with a tiny prompt, in an empty folder, with its variables. */
 function tryTool({ commands }, { trial, variables: env }, details) {
   // PowerShell scripts are not programs that can be started.
   const program =

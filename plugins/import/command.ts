@@ -83,7 +83,7 @@ async function runImport(file: string, options: Options, context: CommandContext
     text = await readTextFile(file);
     const value = parseText(text);
     if (options.users === true) return await importUsers(source, value, options, context);
-    // The file is read twice, so that no secret gets the name of a variable that the file mentions later.
+    // The file is read twice, so that no secret gets the name of a variable that is only mentioned later in the file.
     const firstReading = new ImportDraft();
     source.readConfiguration(value, firstReading, vendors);
     const draft = new ImportDraft(firstReading.mentionedVariables);
@@ -120,7 +120,7 @@ async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
   await writeNewFile(path, lines.join(''));
 }
 
-/** Repeats the comments on stderr, because the output is usually redirected into a file. */
+/** Repeats the comments on stderr, because the output usually goes to a file. */
 function printSummary(draft: ImportDraft): void {
   const { upstreams, models, aliases } = draft;
   const lines = [

@@ -19,7 +19,7 @@ export interface DraftUpstream {
   readonly headers?: Readonly<Record<string, Reference>> | undefined;
   readonly credentials?: Readonly<Record<string, Readonly<Record<string, string | Reference | undefined>>>> | undefined;
   readonly capacity?: { readonly concurrent?: number; readonly requests?: number } | undefined;
-  /** Origin in the source file, for display. */
+  /** Where the source file defines it, for display. */
   readonly from: string;
 }
 
@@ -32,14 +32,13 @@ export interface DraftModel {
   readonly maxTokens?: number | undefined;
 }
 
-/** A setting that was not imported. */
 export interface UnmappedSetting {
   /** Path in the source file: `model_list[3].litellm_params.tpm`. */
   readonly path: string;
   readonly reason: string;
 }
 
-/** A variable in gateway.yaml. `${NAME:-}` is empty while the variable is unset, so the file is valid at once. */
+/** A variable in gateway.yaml. `${NAME:-}` is empty while the variable is unset, so the file is valid right away. */
 export class Reference {
   readonly text: string;
 
@@ -50,7 +49,7 @@ export class Reference {
 
 interface DraftVariable {
   readonly name: string;
-  /** The secret, which is never printed; undefined if the source file itself names the variable. */
+  /** The secret, which is never printed; undefined if the source file refers to the variable by name. */
   readonly value?: string | undefined;
   /** Path in the source file. */
   readonly from: string;
@@ -59,7 +58,7 @@ interface DraftVariable {
 /** Variables that every imported gateway.yaml uses for its own settings. */
 const templateVariables: ReadonlySet<string> = new Set(['BASE_URL', 'HOST', 'PORT']);
 
-/** Another gateway's configuration, converted to the terms of gateway.yaml where an equivalent exists. */
+/** Another gateway's configuration, converted to what gateway.yaml has for it. */
 export class ImportDraft {
   readonly upstreams = new Map<string, DraftUpstream>();
   readonly models = new Map<string, DraftModel>();
@@ -72,18 +71,22 @@ export class ImportDraft {
   readonly #namesByMembers = new Map<string, string>();
   readonly #reserved: ReadonlySet<string>;
 
-  /** @param reserved names of variables not used for secrets, because the source file mentions them */
+  /** @param reserved names that no secret's variable may have, because the source file mentions them */
   constructor(reserved: ReadonlySet<string> = new Set()) {
     this.#reserved = reserved;
   }
 
-  /** Records a setting that was not imported. @returns undefined, so that a caller can return it as the converted value */
+  /**
+   * Records a setting that was not imported.
+   *
+   * @returns undefined, so that a caller can return it as the converted value
+   */
   note(path: string, reason: string): undefined {
     this.unmapped.push({ path, reason });
     return undefined;
   }
 
-  /** Derives an unused upstream name from its name in the source file. */
+  /** Derives a free upstream name from the name in the source file. */
   nameUpstream(sourceName: string): string {
     const validName = sourceName
       .normalize('NFKD')
@@ -94,7 +97,7 @@ export class ImportDraft {
     return this.#findFreeName(validName || 'upstream', (name) => this.upstreams.has(name), '-');
   }
 
-  /** Adds a variable for a secret, or returns the existing one for the same secret. */
+  /** Adds a variable for a secret, or returns the one that the same secret already has. */
   addSecret(wantedName: string, value: string, from: string): Reference {
     const existingReference = this.#referencesBySecret.get(value);
     if (existingReference !== undefined) return existingReference;
@@ -116,7 +119,11 @@ export class ImportDraft {
     return new Reference(name);
   }
 
-  /** Adds an upstream unless an identical one exists under another name. @returns its name */
+  /**
+   * Adds an upstream unless there is an identical one with another name.
+   *
+   * @returns its name
+   */
   addUpstream(wantedName: string, upstream: Omit<DraftUpstream, 'name'>): string {
     const { from: _, ...members } = upstream;
     const identity = JSON.stringify(members);
@@ -128,7 +135,7 @@ export class ImportDraft {
     return name;
   }
 
-  /** Adds a model, or adds routes to an existing model. Notes names that are invalid in gateway.yaml. */
+  /** Adds a model, or more routes to an existing one. Notes names that are invalid in gateway.yaml. */
   addModel(path: string, model: DraftModel): void {
     const reason = explainInvalidName(model.name);
     if (reason !== undefined) return this.note(path, reason);
@@ -154,7 +161,7 @@ export class ImportDraft {
   }
 }
 
-/** Prefix of public model names in the written file. */
+/** Prefix of public model names in the file that is written. */
 export const prefix = 'dp';
 
 export const wildcardReason = 'model names cannot contain *: add each model that you serve';

@@ -1,13 +1,12 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { DraftUpstream } from './draft.ts';
 
-/** Vendor presets by name. */
 export type Vendors = ReadonlyMap<string, Vendor>;
 
-/** Endpoint settings of an entry in `upstreams`. */
+/** Settings of an `upstreams` entry that are about its endpoint. */
 export type UpstreamEndpoint = Pick<DraftUpstream, 'vendor' | 'formats' | 'baseUrl' | 'auth'>;
 
-/** Hosts of presets' `baseUrl`, by other hosts that the vendor documents. */
+/** Hosts in the presets' `baseUrl`, by other hosts that the vendor documents. */
 const presetHosts: Readonly<Record<string, string>> = {
   'api.moonshot.cn': 'api.moonshot.ai',
   'open.bigmodel.cn': 'api.z.ai',
@@ -16,14 +15,14 @@ const presetHosts: Readonly<Record<string, string>> = {
   'api.minimax.chat': 'api.minimax.io',
 };
 
-/** Endpoint paths, which gateway.yaml does not include in base URLs. */
+/** Endpoint paths, which base URLs in gateway.yaml do not include. */
 const endpointPath = /\/(?:chat\/completions|completions|responses|messages|embeddings|models)?\/*$/;
 
 /**
- * Finds the upstream settings for a URL. For a known host, returns the vendor's preset, with the URL if it differs; otherwise returns
- * the URL with its format.
+ * Finds the upstream settings for a URL. For a known host, returns the vendor's preset, with the URL if it differs; for others, the URL
+ * with its format.
  *
- * @param url the base URL or an endpoint's URL
+ * @param url the base URL, or the URL of an endpoint
  * @returns undefined unless it is an HTTP URL without user, query and placeholders
  */
 export function findEndpoint(
@@ -43,7 +42,7 @@ export function findEndpoint(
   return { formats: [format], baseUrl, ...(format === 'messages' && { auth: 'x-api-key' }) };
 }
 
-/** Returns a vendor's host; undefined if it has none, or if it is local, because other software may run there. */
+/** Returns a vendor's host; undefined if it has none, or if it is local, where other software may run. */
 function getPresetHost({ baseUrl }: Vendor): string | undefined {
   const url = URL.parse(baseUrl ?? '');
   return url === null || url.hostname === '127.0.0.1' ? undefined : url.host;

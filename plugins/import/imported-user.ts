@@ -1,9 +1,9 @@
 /** A customer of another gateway. */
 export interface ImportedUser {
-  /** Id at the other gateway, which identifies the user in a second run. */
+  /** Id at the other gateway, by which a second run recognizes the user. */
   readonly id: string;
   readonly name: string;
   readonly email?: string | undefined;
-  /** End of the paid access, epoch ms; undefined if the user has none. */
+  /** When the paid access ends, epoch ms; undefined if there is none. */
   readonly endsAt?: number | undefined;
 }

@@ -1,9 +1,9 @@
 import type { ImportDraft } from './draft.ts';
 
-/** A file that cannot be imported. The message does not contain values of the file. */
+/** A file that cannot be imported. The message contains no values from the file. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
-  /** Path of the mistake in the file; undefined if it concerns the whole file. */
+  /** Where the mistake is in the file; undefined if it concerns the whole file. */
   readonly path: string | undefined;
 
   constructor(message: string, path?: string) {
@@ -12,12 +12,12 @@ export class ImportError extends Error {
   }
 }
 
-/** Reasons for not importing members, by name. Members that do not affect serving, such as statistics, have `''`. */
+/** Why members are not imported, by name; '' for members that do not affect serving, such as statistics. */
 export type Reasons = Readonly<Record<string, string>>;
 
 const unknownMember = 'is not known to this import';
 
-/** An object in the source file. Each member is either read or noted, so no setting is dropped silently. */
+/** An object in the source file. Each of its members is either read or noted, so that no setting is dropped silently. */
 export class ImportedObject {
   readonly path: string;
   readonly #members: ReadonlyMap<string, unknown>;
@@ -54,7 +54,11 @@ export class ImportedObject {
     throw new ImportError(`is ${describeType(value)}, but must be a text`, this.pathOf(name));
   }
 
-  /** Reads a number. Accepts digits in quotes, because tables exported as CSV contain only text. @throws ImportError */
+  /**
+   * Reads a number. It may be in quotes, because tables exported as CSV contain only text.
+   *
+   * @throws ImportError
+   */
   readNumber(name: string): number | undefined {
     const value = this.read(name);
     if (value === undefined) return undefined;
@@ -70,7 +74,11 @@ export class ImportedObject {
     throw new ImportError(`is ${describeType(value)}, but must be a list`, this.pathOf(name));
   }
 
-  /** Reads an object, or its JSON text as database tables store it. @throws ImportError */
+  /**
+   * Reads an object, or its JSON text, which is how database tables store it.
+   *
+   * @throws ImportError
+   */
   readObject(name: string): ImportedObject | undefined {
     const value = this.read(name);
     if (value === undefined) return undefined;
@@ -115,7 +123,7 @@ function describeType(value: unknown): string {
 }
 
 /**
- * Finds the rows of an exported table, in a list, an API response (`data`, `items`) or an export.
+ * Finds the rows of an exported table in a list, in an API response (`data`, `items`) or in an export.
  *
  * @param names names of the table
  * @throws ImportError if there is no list

@@ -1,6 +1,10 @@
 import { ImportError } from './members.ts';
 
-/** Parses a CSV file (RFC 4180) into rows keyed by its header line. @throws ImportError with the line of a mistake */
+/**
+ * Parses a CSV file (RFC 4180) into rows, keyed by its header line.
+ *
+ * @throws ImportError with the line of a mistake
+ */
 export function parseCsv(text: string): Record<string, string>[] {
   const [head, ...rows] = parseRows(text);
   const names = head?.cells ?? [];
@@ -16,7 +20,7 @@ interface CsvRow {
   readonly line: number;
 }
 
-/** Converts database notations of NULL to an empty value. */
+/** Converts what databases write for NULL to an empty value. */
 const nullToEmpty = (cell: string) => (cell === 'NULL' || cell === '\\N' ? '' : cell);
 
 function parseRows(text: string): CsvRow[] {

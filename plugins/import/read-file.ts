@@ -3,13 +3,13 @@ import { type Document, LineCounter, parseDocument } from 'yaml';
 import { ImportError } from './members.ts';
 import { parseCsv } from './parse-csv.ts';
 
-/** Maximum file size. A table of 100,000 users takes about 30 MB. */
+/** The largest file that is read. A table of 100,000 users takes about 30 MB. */
 const maxBytes = 64 * 1024 * 1024;
-/** Maximum size of YAML, which is written by hand and parsed at only a few MB per second. */
+/** The largest YAML file: people write it by hand, and only a few MB are parsed per second. */
 const maxYamlBytes = 4 * 1024 * 1024;
 
 /**
- * Reads a UTF-8 text file of bounded size.
+ * Reads a UTF-8 text file of limited size.
  *
  * @throws ImportError
  */
@@ -27,7 +27,11 @@ export async function readTextFile(path: string): Promise<string> {
   }
 }
 
-/** Parses JSON (comments and trailing commas allowed), YAML or CSV. @throws ImportError with line and column of a mistake */
+/**
+ * Parses JSON (with comments and trailing commas), YAML or CSV.
+ *
+ * @throws ImportError with line and column of a mistake
+ */
 export function parseText(text: string): unknown {
   if (text.trim() === '') throw new ImportError('is empty');
   try {
@@ -39,7 +43,7 @@ export function parseText(text: string): unknown {
   }
 }
 
-/** Returns true if the first line consists of names separated by commas. A YAML line has a colon or a dash. */
+/** Returns true if the first line consists of names separated by commas. A line of YAML has a colon or a dash. */
 function isCsv(text: string): boolean {
   const [firstLine = ''] = text.split(/\r?\n/, 1);
   return /^(?:"\w+"|\w+)(?:,(?:"\w+"|\w+))+$/.test(firstLine);
@@ -50,12 +54,12 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     if (error instanceof RangeError) throw error;
-    // Inside brackets, YAML accepts JSON syntax and trailing commas.
+    // Inside brackets, YAML allows JSON syntax and trailing commas.
     return parseYaml(removeComments(text), 'JSON');
   }
 }
 
-/** Replaces comments with spaces. Unterminated strings and comments match to the end of the text, so no part is scanned twice. */
+/** Replaces comments by spaces. Unterminated strings and comments match to the end of the text, so nothing is scanned twice. */
 function removeComments(text: string): string {
   return text.replaceAll(/"(?:[^"\\]|\\[^])*"?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g, (token) =>
     token.startsWith('"') ? token : token.replaceAll(/[^\n]/g, ' '),
@@ -83,7 +87,7 @@ function parseYamlDocument(text: string, lineCounter = new LineCounter()): Docum
   return parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: true });
 }
 
-/** Returns the prefix for messages: `line 12: ` for a path in the file; '' if the line is unknown. */
+/** Returns the prefix for messages: `line 12: ` for a path in the file, or '' if the line is unknown. */
 export function findLinePrefix(text: string, path: string | undefined): string {
   if (path === undefined || text.length > maxYamlBytes) return '';
   const lines = new LineCounter();

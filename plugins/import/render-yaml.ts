@@ -8,7 +8,7 @@ import {
   Reference,
 } from './draft.ts';
 
-/** Renders the draft as gateway.yaml. Settings that were not imported are comments at the top, and secrets are variables. */
+/** Renders the draft as gateway.yaml. Settings that were not imported are listed in comments at the top, and secrets are variables. */
 export function renderYaml(draft: ImportDraft, from: string, file: string): string {
   return [
     `# Imported from ${from} (${toOneLine(file)}). \`daypass check\` validates it and prints what would run.`,
@@ -43,14 +43,14 @@ export function renderYaml(draft: ImportDraft, from: string, file: string): stri
   ].join('\n');
 }
 
-/** Returns the lines for the variables to set, without their values. */
+/** Returns lines with the variables to set, without their values. */
 export function renderVariables({ variables }: ImportDraft): string[] {
   return Array.from(variables.values(), ({ name, from }) => `${name}  (${toOneLine(from)})`);
 }
 
 const maxShownPaths = 3;
 
-/** Returns the lines for settings that were not imported, grouped by reason. */
+/** Returns lines with the settings that were not imported, grouped by reason. */
 export function renderUnmapped(unmapped: readonly UnmappedSetting[]): string[] {
   const byReason = Map.groupBy(unmapped, ({ reason }) => reason);
   return Array.from(byReason, ([reason, settings]) => {
@@ -94,7 +94,7 @@ function renderModel({ name, routes, kind, maxInputTokens, maxTokens }: DraftMod
   ];
 }
 
-/** Sorts routes by priority and omits priorities that the list order implies. */
+/** Sorts routes by priority, and omits priorities that follow from the order of the list. */
 function sortRoutes(routes: readonly DraftRoute[]): unknown[] {
   const sorted = routes.toSorted((first, second) => first.priority - second.priority);
   const ranks = [...new Set(sorted.map(({ priority }) => priority))];
@@ -109,7 +109,7 @@ function sortRoutes(routes: readonly DraftRoute[]): unknown[] {
   });
 }
 
-/** Renders a value as one line of YAML. Escapes `${`, which is text in the imported file, not a variable. */
+/** Renders a value as one line of YAML. Escapes `${`, which is plain text in the imported file and not a variable. */
 function renderValue(value: unknown): string {
   if (value instanceof Reference) return `"${value.text}"`;
   if (Array.isArray(value)) return `[${value.map(renderValue).join(', ')}]`;
@@ -122,7 +122,7 @@ function renderValue(value: unknown): string {
   return quoteText(value.replaceAll('${', () => '$${'));
 }
 
-/** Quotes a text where YAML needs it. Does not escape `${`, because names in gateway.yaml cannot contain variables. */
+/** Quotes a text where YAML needs it. `${` is not escaped, because names in gateway.yaml cannot contain variables. */
 function quoteText(text: string): string {
   return canStayUnquoted(text)
     ? text
@@ -134,7 +134,7 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Returns true if every YAML version reads the unquoted word as this text. */
+/** Returns true if every version of YAML reads the unquoted word as this text. */
 function canStayUnquoted(text: string): boolean {
   const isWord = /^[A-Za-z][\w./-]*$|^https?:\/\/[\w./:-]*[\w/]$/.test(text);
   return isWord && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);

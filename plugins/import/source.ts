@@ -2,11 +2,11 @@ import type { ImportDraft } from './draft.ts';
 import type { Vendors } from './endpoints.ts';
 import type { ImportedObject } from './members.ts';
 
-/** Schema of a gateway's users and subscriptions. */
+/** How a gateway stores its users and subscriptions. */
 export interface UserTables {
-  /** Reason for not importing a user; undefined if it is imported. */
+  /** Why a user is not imported; undefined if it is. */
   explainExclusion(user: ImportedObject): string | undefined;
-  /** Columns with the user's name; the first non-empty one is used. */
+  /** Columns that may have the user's name; the first that is not empty is used. */
   readonly nameColumns: readonly string[];
   /** Column with the user's balance. */
   readonly balanceColumn: string;
@@ -18,13 +18,13 @@ export interface UserTables {
 export interface ImportSource {
   readonly name: string;
   readonly title: string;
-  /** Description of FILE for the help text. */
+  /** What FILE is, for the help text. */
   readonly file: string;
   /**
-   * Imports the configuration where gateway.yaml has an equivalent, and notes the rest.
+   * Imports what gateway.yaml has settings for, and notes the rest.
    *
    * @param value the parsed file
-   * @throws ImportError for an unexpected file structure
+   * @throws ImportError if the file has an unexpected structure
    */
   readConfiguration(value: unknown, draft: ImportDraft, vendors: Vendors): void;
   /** Tables of a dump of users. */

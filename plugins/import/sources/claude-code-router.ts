@@ -11,7 +11,7 @@ export const claudeCodeRouter: ImportSource = {
   readConfiguration(value, draft, vendors) {
     const root = new ImportedObject(value, '', draft);
     const providers = [...root.readList('Providers').entries(), ...root.readList('providers').entries()];
-    // Keys have the router's form `provider,model`.
+    // The router writes a model as `provider,model`, which is the key here.
     const modelsByRouterName = new Map<string, string>();
     for (const [index, entry] of providers)
       importProvider(entry, `Providers[${index}]`, modelsByRouterName, draft, vendors);
@@ -58,7 +58,7 @@ function importProvider(
   }
 }
 
-/** Reads the names in `use`, where each is a string or a list of the name and its options. */
+/** Reads the names in `use`, each of which is a string, or a list of the name and its options. */
 function readTransformerNames(use: unknown): string[] {
   if (!Array.isArray(use)) return [];
   return use.map((transformer: unknown) => String(Array.isArray(transformer) ? transformer[0] : transformer));
@@ -72,7 +72,7 @@ function chooseFormat(transformerNames: readonly string[], url: string): 'chat' 
 
 const loginTransformers = new Set(['gemini-cli', 'qwen-cli', 'rovo-cli', 'vertex-gemini', 'vertex-claude']);
 
-/** Transformers that presets and translation make unnecessary. */
+/** Transformers that are not needed here, because of presets and translation. */
 const unneededTransformers = new Set([
   'anthropic',
   'deepseek',
@@ -116,7 +116,7 @@ function noteTransformers(
   transformer.noteUnread();
 }
 
-/** Adds a provider's key. Like the router, treats `$NAME` and `${NAME}` as variables. */
+/** Adds a provider's key. `$NAME` and `${NAME}` are variables, as in the router. */
 function addKey(key: string, name: string, path: string, draft: ImportDraft): Reference {
   const [, unbraced, braced] = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/.exec(key) ?? [];
   const variable = unbraced ?? braced;

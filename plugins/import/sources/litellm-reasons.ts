@@ -1,8 +1,6 @@
 import type { Reasons } from '../members.ts';
 
-/*
- * Reasons for not importing settings of LiteLLM.
- */
+/* Why settings of LiteLLM are not imported. */
 
 const automaticReason = 'Daypass does this automatically';
 const observabilityReason = 'logs, metrics and traces are set up under telemetry and at the operator listener';
@@ -10,7 +8,7 @@ const redisReason = 'set REDIS_URL in the environment instead';
 const budgetReason = 'access is sold by the day here, without budgets';
 const retryReason = 'circuit breakers and backup routes replace it; see the stage upstream for timeouts';
 
-/** Reasons for members of model_list entries and their litellm_params. */
+/** For members of model_list entries and their litellm_params. */
 export const deploymentReasons: Reasons = {
   tpm: 'tokens per minute are not limited here: `capacity` of an upstream counts requests',
   timeout: retryReason,
@@ -38,7 +36,7 @@ export const deploymentReasons: Reasons = {
   use_in_pass_through: '',
 };
 
-/** Reasons for members of model_info. */
+/** For members of model_info. */
 export const infoReasons: Reasons = {
   id: '',
   base_model: '',
@@ -55,7 +53,7 @@ export const infoReasons: Reasons = {
   team_id: 'there are no teams here',
 };
 
-/** Reasons for members of router_settings. */
+/** For members of router_settings. */
 export const routerReasons: Reasons = {
   routing_strategy: 'routes of the same priority share requests by weight and health',
   routing_strategy_args: 'routes of the same priority share requests by weight and health',
@@ -83,7 +81,7 @@ export const routerReasons: Reasons = {
   provider_budget_config: budgetReason,
 };
 
-/** Reasons for members of litellm_settings. */
+/** For members of litellm_settings. */
 export const settingsReasons: Reasons = {
   ...routerReasons,
   drop_params: automaticReason,
@@ -110,7 +108,7 @@ export const settingsReasons: Reasons = {
   ssl_verify: 'certificates of upstreams are always verified',
 };
 
-/** Reasons for members of general_settings. */
+/** For members of general_settings. */
 export const generalReasons: Reasons = {
   master_key: 'operators have their own tokens (daypass operator-token), and each customer has a key',
   database_url: 'set DATABASE_URL in the environment to a separate database',
@@ -130,7 +128,7 @@ export const generalReasons: Reasons = {
   disable_spend_logs: '',
 };
 
-/** Reasons for members of the whole file. */
+/** For members of the file itself. */
 export const rootReasons: Reasons = {
   environment_variables: 'set the ones that are still needed in .env next to gateway.yaml',
   include: 'import each of these files as well',

@@ -44,7 +44,11 @@ interface Deployment {
   readonly requests: number | undefined;
 }
 
-/** Imports a deployment. @returns undefined if it was noted instead */
+/**
+ * Imports a deployment.
+ *
+ * @returns undefined if it was noted instead
+ */
 function importDeployment(entry: unknown, path: string, draft: ImportDraft, vendors: Vendors): Deployment | undefined {
   const deployment = new ImportedObject(entry, path, draft);
   const name = deployment.readText('model_name');
@@ -112,7 +116,7 @@ function readKind(info: ImportedObject | undefined, draft: ImportDraft): string 
   return kindsByMode[mode];
 }
 
-/** Imports a deployment's upstream. Notes the reason and returns undefined if it cannot be served here. */
+/** Imports a deployment's upstream. If it cannot be served here, notes why and returns undefined. */
 function importTarget(
   parameters: ImportedObject,
   kind: string | undefined,
@@ -146,7 +150,7 @@ function importTarget(
   return { upstream, model };
 }
 
-/** Chooses the authorization. Self-hosted servers need a key only if the operator has set one. */
+/** Chooses how requests are authorized. A self-hosted server needs a key only if the operator has set one. */
 function chooseAuth({ vendor }: UpstreamEndpoint, hasKey: boolean, vendors: Vendors): { readonly auth?: string } {
   const auth = vendors.get(vendor ?? '')?.auth ?? 'bearer';
   if (hasKey) return auth === 'none' ? { auth: 'bearer' } : {};
@@ -175,7 +179,7 @@ function resolveEndpoint(
   return { vendor, baseUrl: endpoint.baseUrl };
 }
 
-/** Adapts the endpoint's format to the model's kind. Returns undefined if the preset has no endpoint for the kind. */
+/** Adapts the endpoint's format to the kind of the model. Returns undefined if the preset has no endpoint for it. */
 function adaptToKind(
   endpoint: UpstreamEndpoint,
   kind: string | undefined,
@@ -194,7 +198,7 @@ function addKey(key: string, { keyVariable }: Provider, name: string, path: stri
   return draft.addSecret(`${name}_API_KEY`, key, path);
 }
 
-/** Valid header names, without the headers that the gateway sets itself. */
+/** Valid header names, except those that the gateway sets itself. */
 const headerNamePattern =
   /^(?!(?:connection|content-length|expect|keep-alive|te|transfer-encoding|upgrade)$)[!#$%&'*+.^_`|~\w-]+$/i;
 
@@ -228,7 +232,7 @@ function readHeaders(
   );
 }
 
-/** Converts a deployment's limits to the upstream's capacity, unless other deployments share the upstream. */
+/** Converts a deployment's limits to the upstream's capacity, unless other deployments use the same upstream. */
 function limitUpstream(draft: ImportDraft, name: string, deployments: readonly Deployment[]): void {
   const limitedDeployments = deployments.filter(
     ({ concurrent, requests }) => concurrent !== undefined || requests !== undefined,

@@ -1,6 +1,6 @@
 import type { Reasons } from '../members.ts';
 
-/** A channel type with its endpoint, or the reason why it cannot be called from here. */
+/** A channel type with its endpoint, or why it cannot be called from here. */
 type ChannelType =
   | {
       readonly name: string;
@@ -18,7 +18,7 @@ const formatReason = 'new-api translates its format, which Daypass does not supp
 const mediaReason = 'generates images, videos or music through its own API';
 const applicationReason = 'calls an application, not a model';
 
-/** Channel types by number. Source: new-api, constant/channel.go and relay/channel/; paths as in its adaptors. */
+/** Channel types by number. Source: new-api, constant/channel.go and relay/channel/; the paths are those of its adaptors. */
 export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   1: { name: 'OpenAI', url: 'https://api.openai.com' },
   2: { name: 'Midjourney', reason: mediaReason },
@@ -66,7 +66,7 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   57: { name: 'Codex', reason: 'a ChatGPT login, not an API key' },
 };
 
-/** URLs by the plan name that may be used instead of a `base_url`. */
+/** URLs by the name of the plan, which may stand in place of a `base_url`. */
 export const planUrls: Readonly<Record<string, string | undefined>> = {
   'glm-coding-plan': 'https://open.bigmodel.cn/api/coding/paas/v4',
   'glm-coding-plan-international': 'https://api.z.ai/api/coding/paas/v4',

@@ -4,13 +4,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, integer, object } from '#core/platform/schema.ts';
 import type { UserOutcome } from './import-user.ts';
 
-/** Maximum users per action. Small batches let the records of a long import show its progress. */
+/** The most users per action. Small batches let the records of a long import show how far it has come. */
 export const maxUsersPerAction = 500;
 
-/** Shared subject of all records: accounts have no ids before they are created. */
+/** All records have this subject, because accounts have no ids before they are created. */
 const accounts: SubjectKind = { name: 'accounts' };
 
-/** Creates an account for each of another gateway's users, once, with the user's remaining days. */
+/** Creates an account for each of another gateway's users, once, with the days that the user has left. */
 export const importAction = defineAction({
   name: 'accounts.import',
   subject: accounts,
@@ -29,7 +29,7 @@ export const importAction = defineAction({
     }),
     keys: boolean('Returns the new keys, once. Otherwise each owner sees the key after signing in.'),
   }),
-  // Email addresses are stored with the accounts only.
+  // Email addresses are stored only with the accounts.
   unrecorded: ['users', 'keys'],
   secrets: ['imported'],
   tells: { source: describeAsIs },
@@ -48,7 +48,11 @@ interface ImportInput {
   readonly keys?: boolean | undefined;
 }
 
-/** Creates the import action with keys that are already saved, so a lost response loses no keys. @param keys keys by source id */
+/**
+ * Creates the import action with keys that are already on disk, so that a lost response loses no keys.
+ *
+ * @param keys keys by the user's id in the source
+ */
 export function createImportAction(keys: ReadonlyMap<string, string>): typeof importAction {
   return { ...importAction, perform: (host, _id, input) => importAll(host, input, keys) };
 }

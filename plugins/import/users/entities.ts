@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** An account imported from another gateway. A second run recognizes it, even if the customer has been deleted since. */
+/** An account imported from another gateway. A second run recognizes it, even if the customer has since been deleted. */
 export const ImportedAccount = defineEntity({
   name: 'ImportedAccount',
   tableName: 'import_account',

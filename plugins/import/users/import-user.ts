@@ -6,10 +6,9 @@ import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { ImportedUser } from '../imported-user.ts';
 
-/** Result of importing a user. */
 export interface UserOutcome {
   readonly id: string;
-  /** `joined` means that the days were added to the account with this address, `known` that the user was imported before. */
+  /** `joined`: the days were added to the account with this address. `known`: the user had been imported before. */
   readonly outcome: 'created' | 'joined' | 'known' | 'refused';
   readonly days: number;
   readonly accountId?: string | undefined;
@@ -23,18 +22,18 @@ type ImportHost = Pick<Host, 'database' | 'service' | 'now'>;
 interface KeyOptions {
   /** True if the operator hands out keys; otherwise owners see them after signing in. */
   readonly areShown: boolean;
-  /** Saved key for a new account; default: a generated one. */
+  /** Key that is already on disk, for a new account; default: a generated one. */
   readonly key?: string | undefined;
 }
 
-/** Returns the days of 24 hours until `end`, rounded up so that no paid time is lost. */
+/** Returns how many days of 24 hours are left until `end`, rounded up so that no paid time is lost. */
 function daysUntil(end: number | undefined, now: number): number {
   return end === undefined ? 0 : Math.max(0, Math.ceil((end - now) / 86_400_000));
 }
 
 /**
- * Creates an account with the user's remaining days, or adds the days to the account that has the user's address. Runs once per user of a
- * source, even if it is repeated or runs concurrently.
+ * Creates an account with the days that the user has left, or adds them to the account that has the user's address. Each user of a source
+ * is imported once, even if this is repeated or runs concurrently.
  */
 export async function importUser(
   host: ImportHost,
@@ -65,7 +64,7 @@ export async function importUser(
   }
 }
 
-/** Returns the result of `importUser` without changing data. */
+/** Returns what `importUser` would, but changes nothing. */
 export async function previewUser(
   host: ImportHost,
   source: string,

@@ -20,7 +20,12 @@ interface Options {
   readonly yes?: true;
 }
 
-/** Creates accounts for a dump of users, or prints the plan. @throws ImportError; CommandFailed if some users were refused */
+/**
+ * Creates accounts for a dump of users, or prints the plan.
+ *
+ * @throws ImportError
+ * @throws CommandFailed if some users were refused
+ */
 export async function importUsers(
   source: ImportSource,
   value: unknown,
@@ -59,7 +64,7 @@ async function* previewAll(
   for (const user of users) yield await previewUser(host, name, user, { areShown: keys !== undefined });
 }
 
-/** Imports users in batches, each with its own record. Requested keys are written to disk before their accounts are created. */
+/** Imports users in batches, each with a record of its own. Keys that were asked for are on disk before their accounts are created. */
 async function* importBatches(
   host: Host,
   { name, title }: ImportSource,

@@ -16,8 +16,8 @@ interface KeyLine {
 }
 
 /**
- * The file of `--keys`, readable by its owner only. Keys are written to disk before their accounts are created, so that a crash loses no
- * keys. Then the file is rewritten with the account ids and without unused keys.
+ * The file of `--keys`, which only its owner can read. Keys are written to disk before their accounts are created, so that a crash loses
+ * none. Then the file is rewritten with the account ids and without the keys that were not used.
  */
 export class KeysFile {
   readonly #path: string;
@@ -27,7 +27,11 @@ export class KeysFile {
     this.#path = path;
   }
 
-  /** Creates the file. @throws CommandFailed if it exists or cannot be written */
+  /**
+   * Creates the file.
+   *
+   * @throws CommandFailed if it exists or cannot be written
+   */
   static async create(path: string): Promise<KeysFile> {
     await writeNewFile(path, headerLine);
     return new KeysFile(path);
@@ -38,13 +42,17 @@ export class KeysFile {
     return this.#replace(this.#settledLines + formatLines(lines));
   }
 
-  /** Replaces the last proposed lines with the lines of created accounts. */
+  /** Replaces the lines proposed last with those of the accounts that were created. */
   async writeSettled(lines: readonly KeyLine[]): Promise<void> {
     this.#settledLines += formatLines(lines);
     await this.#replace(this.#settledLines);
   }
 
-  /** Replaces the file atomically. @throws CommandFailed if the temporary file exists or cannot be written */
+  /**
+   * Replaces the file atomically.
+   *
+   * @throws CommandFailed if the temporary file exists or cannot be written
+   */
   async #replace(text: string): Promise<void> {
     const temporaryPath = `${this.#path}.next`;
     await writeNewFile(temporaryPath, headerLine + text);
@@ -53,7 +61,7 @@ export class KeysFile {
   }
 }
 
-/** Creates a file that only its owner can read. Never overwrites a file, which might be a link or readable by others. */
+/** Creates a file that only its owner can read. Never overwrites one, which might be a link or readable by others. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new CommandFailed(

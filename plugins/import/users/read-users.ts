@@ -6,7 +6,7 @@ import type { UserTables } from '../source.ts';
 const balanceReason = 'money is not turned into days: add days yourself';
 
 /**
- * Reads users and the end of their access, which is the latest end of their active, unexpired subscriptions.
+ * Reads users, and when their access ends: with the last of their active, unexpired subscriptions.
  *
  * @param value rows of users, which may contain a subscription's columns or a list of subscriptions; or `{ users, user_subscriptions }`
  * @param now epoch ms
@@ -75,7 +75,7 @@ function readEnds(
   return ends;
 }
 
-/** Reads the ends in the user's row, which may have joined subscription columns or a list of subscriptions. */
+/** Reads the ends in the user's own row, which may have joined subscription columns or a list of subscriptions. */
 function readOwnEnds(user: ImportedObject, tables: UserTables, draft: ImportDraft, now: number): number[] {
   const joinedEnd = user.names.includes(tables.endColumn) ? readTime(user, tables.endColumn, draft) : undefined;
   const nestedEnds = user
@@ -97,12 +97,12 @@ function readEnd(
   return status === 'active' && end !== undefined && end > now ? end : undefined;
 }
 
-/** Reads a time, in seconds since the epoch or in a database's notation; returns epoch ms. */
+/** Reads a time in seconds since the epoch or as databases write it, and returns epoch ms. */
 function readTime(row: ImportedObject, column: string, draft: ImportDraft): number | undefined {
   const cell = row.readText(column);
   if (cell === undefined || cell === '0') return undefined;
   if (/^\d{9,11}$/.test(cell)) return Number(cell) * 1_000;
-  // PostgreSQL writes "2026-12-01 00:00:00+00"; times without a zone are UTC, as in database containers.
+  // PostgreSQL writes "2026-12-01 00:00:00+00". Times without a zone are UTC, as in database containers.
   const iso = cell.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00');
   const time = Date.parse(/Z|[+-]\d\d:?\d\d$/.test(iso) ? iso : `${iso}Z`);
   if (!Number.isNaN(time)) return time;

@@ -26,16 +26,16 @@ import { buildOneClickUrl } from './unsubscribe/one-click.ts';
 export interface ComposedMail {
   readonly to: string;
   readonly content: MailContent;
-  /** For one click (RFC 8058); undefined for a mail that is not optional. */
+  /** For one click (RFC 8058); undefined for mails from which nobody can unsubscribe. */
   readonly unsubscribeUrl?: string;
 }
 
-/** Parts of the registry that mails use. */
+/** What mails need from the registry. */
 export type MailSources = HealthChecks & AlertSource & MessageSources;
 
 /**
- * Composes the mail about an event, or returns the reason for not sending one: the account has no address, the event is no longer relevant,
- * or the plugin that recorded it was removed.
+ * Composes the mail about an event, or returns why none is sent: the account has no address, the event is out of date, or the plugin that
+ * recorded it was removed.
  */
 export async function composeMail(
   host: Host,
@@ -105,7 +105,7 @@ function createContext(host: Host, texts: Texts | readonly Texts[], mail: Claime
   };
 }
 
-/** Adds greeting and closing; an optional mail also gets an unsubscribe link. */
+/** Adds greeting and closing, and an unsubscribe link to an optional mail. */
 async function finishDraft(
   host: Host,
   draft: MailDraft,
@@ -133,7 +133,7 @@ function describeContactLinks({ service }: Host): NonNullable<MailContent['links
   return text === undefined || service.contact === undefined ? [] : [{ text, url: service.contact }];
 }
 
-/** Composes the operator's mail about an alert, or returns the reason for not sending one. */
+/** Composes the mail to the operator about an alert, or returns why none is sent. */
 export async function composeAlertMail(
   host: Host,
   gateway: HealthChecks & AlertSource,
@@ -159,7 +159,7 @@ export async function composeAlertMail(
 }
 
 async function readLanguage({ database }: Host, field: 'id' | 'email', value: string): Promise<Language> {
-  // As in the index `account_email_ascii`.
+  // The same expression as in the index `account_email_ascii`.
   const where = field === 'id' ? 'id = ?' : 'lower(email collate "C") = lower(?::text collate "C")';
   const [row] = await database.query<Row<typeof Account, 'language'>>(`select language from account where ${where}`, [
     value,
@@ -178,7 +178,7 @@ function composeFrame(
     service: service.name,
     greeting: t('greeting', { name: toOneLine(account.name).slice(0, 80) }),
     closing: [
-      // The closing states that the mail is about the reader's account, which is not true of an optional mail.
+      // The closing says that the mail is about the reader's account, which an optional mail is not.
       ...(isOptional(kind) ? [] : [t('closing', { service: service.name })]),
       ...(contact === undefined ? [] : [t('contact', { contact })]),
     ],

@@ -8,11 +8,11 @@ import type { ProbeFailure } from './smtp-probe.ts';
 
 const loadTrial = () => import('./mail-trial.ts');
 
-/** Timeout of the test mail in seconds, because some servers delay the greeting for unknown senders. */
+/** How many seconds the test mail may take; some servers delay the greeting for unknown senders. */
 const defaultSeconds = 60;
 
 /**
- * Checks that the mail server accepts mail, up to the recipient and without sending any, and that the alert webhook is reachable. `doctor
+ * Checks that the mail server accepts mail, up to the recipient and without sending any, and that the alert webhook can be reached. `doctor
  * --mail` also sends a mail and checks the sender's DNS records.
  */
 export const mailDiagnosis: Diagnosis = {

@@ -8,18 +8,18 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { mailReason } from './mail-reason.ts';
 
-/** Cache lifetime of the state, ms, because every instance checks its health every few seconds. */
+/** How long the state is cached, because every instance checks its health every few seconds. */
 const maxAgeMs = 30_000;
-/** Maximum wait of a mail before it counts as a failure, ms, as in the alert `DaypassMailFailing`. */
+/** A mail that waits longer counts as a failure, as in the alert `DaypassMailFailing`. */
 const maxWaitMs = 15 * 60_000;
 
 /** Times are epoch ms. */
 interface MailTrouble {
-  /** Time of the oldest waiting mail that this instance can send. */
+  /** Since when the oldest mail waits that this instance can send. */
   readonly waitingSince: number | undefined;
-  /** Error of the oldest waiting mail with an error. */
+  /** Error of the oldest waiting mail that has one. */
   readonly error: string | undefined;
-  /** Mails about money that failed in the last day. */
+  /** How many mails about money failed in the last day. */
   readonly undelivered: number;
   readonly undeliveredSince: number | undefined;
 }
@@ -51,7 +51,7 @@ export async function readMailTrouble(database: Queries, gateway: MessageSources
   };
 }
 
-/** Evaluates whether mails are sent in time and reach customers; `now` is in epoch ms. */
+/** Decides whether mails are sent in time and reach customers; `now` is in epoch ms. */
 export function evaluateMails(
   { waitingSince, error, undelivered, undeliveredSince }: MailTrouble,
   now: number,
@@ -73,7 +73,7 @@ class MailHealth {
   #trouble: MailTrouble | undefined;
   #readAt = -Infinity;
 
-  /** Returns the cached state; if it is too old, refreshes it for the next caller. */
+  /** Returns the cached state. If it is too old, it is refreshed for the next caller. */
   getVerdict(host: Host, gateway: MessageSources): HealthVerdict {
     if (host.monotonic() - this.#readAt >= maxAgeMs) {
       this.#readAt = host.monotonic();

@@ -4,11 +4,11 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { MailSources } from './compose.ts';
 
 /**
- * Creates the jobs that send due messages. Events enqueue them, and they run every 20 seconds for missed or failed messages. Mails and
- * webhooks are separate jobs, so that a mail server that is down does not delay webhooks. Only gateways that send messages load the
- * sending code.
+ * Creates the jobs that send due messages. Events enqueue them, and they run every 20 seconds for messages that were missed or have failed.
+ * Mails and webhooks have separate jobs, so that a mail server that is down does not delay webhooks. Only gateways that send messages load
+ * the code for it.
  *
- * @param gateway provides the mail kinds, and the health checks in the daily report
+ * @param gateway provides the kinds of mails, and the health checks of the daily report
  */
 export const createSendJobs = (gateway: MailSources): readonly JobDefinition[] => [
   {

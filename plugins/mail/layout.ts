@@ -2,7 +2,7 @@ import { Eta } from 'eta';
 import type { MailDraft, MailLink } from '#core/gateway/mails/mail-kind.ts';
 import { toOneLine } from '#core/platform/one-line.ts';
 
-/** Content of a mail, for its HTML and text versions. Values are plain text; the closing may contain links. */
+/** Content of a mail, for its HTML and its text version. Values are plain text, but the closing may contain links. */
 export interface MailContent extends MailDraft {
   readonly facts: NonNullable<MailDraft['facts']>;
   readonly language: string;
@@ -12,13 +12,13 @@ export interface MailContent extends MailDraft {
 }
 
 /*
- * Email addresses cannot be wrapped, and a table column is as wide as its longest word unless it may break anywhere. Mail clients support
+ * Email addresses do not wrap, and a table column is as wide as its longest word unless it may break anywhere. Each mail client supports
  * only one of the two CSS properties.
  */
 const breaksAnywhere = 'overflow-wrap:anywhere;word-break:break-word';
 const breaksAtWords = 'overflow-wrap:normal;word-break:normal';
 
-/** All output is escaped. The mail references no images or other files, so reading it loads no remote content. */
+/** All output is escaped. The mail refers to no images or other files, so reading it loads nothing from the network. */
 const template = `<!doctype html>
 <html lang="<%= it.language %>">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title><%= it.subject %></title></head>

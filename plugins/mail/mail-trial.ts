@@ -30,10 +30,10 @@ export async function sendTestMail(host: DiagnosisHost, to: string, signal: Abor
   return failed(outcome.error, 'Correct the problem in the line smtp, or the address; the server accepted no mail.');
 }
 
-/** Reads the TXT records of a name; empty if the name does not exist. Throws if the DNS does not respond. */
+/** Reads the TXT records of a name, or none if it does not exist. Throws if the DNS does not respond. */
 type TxtReader = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Checks the DNS records that receivers of mail check. */
+/** Checks the DNS records that receiving servers check. */
 export async function checkSender(
   subject: 'SPF' | 'DMARC' | 'DKIM',
   { from, dkim_selector: selector }: Pick<SectionValue<typeof mailSection>, 'from' | 'dkim_selector'>,
@@ -77,7 +77,7 @@ function checkSpf(domain: string, records: readonly string[]): Finding {
   return ok(`${domain}: ${shorten(spf)}`);
 }
 
-/** Checks the DMARC record (RFC 7489). If a domain has no record, its parent domain's record applies. */
+/** Checks the DMARC record (RFC 7489). If a domain has none, its parent domain's record applies. */
 async function checkDmarc(domain: string, readTxt: (name: string) => Promise<readonly string[]>): Promise<Finding> {
   const labels = domain.split('.');
   for (let first = 0; first < Math.max(1, labels.length - 1); first++) {

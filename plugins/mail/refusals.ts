@@ -1,28 +1,28 @@
 import type { SmtpOutcome } from './smtp.ts';
 
-/** Number of consecutive recipient domains with the same rejection that attributes the rejection to the server. */
+/** If this many recipient domains in a row are rejected in the same way, the server is the cause. */
 const minConsecutiveDomains = 3;
 
 interface RefusedMail<Mail> {
   readonly mail: Mail;
   readonly error: string;
   readonly cause: 'recipient' | 'unclear';
-  /** Number of the series of identical refusals that it belongs to. */
+  /** Number of the series of identical rejections that it belongs to. */
   readonly streak: number;
 }
 
 interface DecidedRefusal<Mail> {
   readonly mail: Mail;
   readonly error: string;
-  /** `waiting`: the rejection concerns the server. */
+  /** `waiting`: the rejection is about the server. */
   readonly state: 'failed' | 'waiting';
 }
 
 /**
- * Decides at the end of a run whether refused mails fail or wait. A server with a wrong password or without DNS refuses every recipient
- * with a reply that names this recipient. So a refusal is attributed to the recipient only if
+ * Decides at the end of a run whether rejected mails fail or wait. A server with a wrong password or without DNS rejects every recipient,
+ * with a reply that names this recipient. So the recipient is taken for the cause only if
  *
- * - it is not one of the identical refusals, for consecutive domains, that ended the run, and
+ * - the rejection is not one of the identical ones, for domains in a row, that ended the run, and
  * - it names the recipient as the cause, or the server accepted another mail in this run.
  */
 export class Refusals<Mail> {
@@ -33,7 +33,7 @@ export class Refusals<Mail> {
   #hasAccepted = false;
   #lastEndedRun = false;
 
-  /** Records the outcome of a mail; returns true if the run must end. */
+  /** Records the outcome of a mail. Returns true if the run must end. */
   recordOutcome(mail: Mail, domain: string, outcome: SmtpOutcome): boolean {
     if (outcome.kind === 'sent') this.#hasAccepted = true;
     const key = 'refusalKey' in outcome ? outcome.refusalKey : undefined;
@@ -49,7 +49,7 @@ export class Refusals<Mail> {
     return this.#lastEndedRun || (outcome.kind === 'later' && outcome.isServer);
   }
 
-  /** Decides the states of the run's rejected mails. */
+  /** Decides what becomes of the mails that were rejected in this run. */
   decide(): DecidedRefusal<Mail>[] {
     return this.#refused.map(({ mail, error, cause, streak }) => {
       const isServer = this.#lastEndedRun && streak === this.#streak;

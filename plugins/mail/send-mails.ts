@@ -24,12 +24,12 @@ import { type SmtpOutcome, sendMail } from './smtp.ts';
 
 const maxRunMs = 20_000;
 const warnIntervalMs = 60_000;
-/** Maximum concurrent runs per process, because each occupies a worker of the job queue, for minutes if a server is slow. */
+/** The most runs at the same time in a process: each occupies a worker of the job queue, for minutes if a server is slow. */
 const maxRuns = 2;
 
 /**
- * Sends due mails one after another. A server may take minutes for a mail, so a second, concurrent run sends urgent mails only, and a third
- * ends at once. Without `mail.smtp` no mail is sent or queued.
+ * Sends due mails one after another. A server may take minutes for a mail, so a second, concurrent run sends only urgent mails, and a third
+ * ends right away. Without `mail.smtp`, no mail is sent or queued.
  */
 export async function sendDueMails(
   host: Host,
@@ -76,7 +76,7 @@ async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void
   }
 }
 
-/** Sends a claimed mail; returns true if the server would reject other mails too, so the run should end. */
+/** Sends a claimed mail. Returns true if the server would reject other mails too, so the run should end. */
 async function sendClaimed(
   host: Host,
   gateway: MailSources,
@@ -97,7 +97,7 @@ async function sendClaimed(
     return false;
   }
   const outcome = await deliver(host, mail, composed, run);
-  // A refused mail is decided at the end of the run, because other mails show whether the server or the recipient is the cause.
+  // A rejected mail is decided at the end of the run, because other mails show whether the server or the recipient is the cause.
   if (outcome.kind !== 'refused')
     await finish(host, mail, outcomeStates[outcome.kind], 'error' in outcome ? outcome.error : undefined);
   return refusals.recordOutcome(mail, readDomain(composed.to), outcome);

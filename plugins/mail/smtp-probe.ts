@@ -5,12 +5,12 @@ import { SmtpSession, smtpTimeouts, runStep } from './smtp-session.ts';
 
 type ProbeStep = 'connect' | 'sign in' | 'sender' | 'recipient';
 
-/** Reason why the server does not accept mail. */
+/** Why the server does not accept mail. */
 export interface ProbeFailure {
   readonly step: ProbeStep;
   /** Error on one line, without addresses. */
   readonly error: string;
-  /** Reply code and cause; undefined without a reply. */
+  /** Code of the reply, and the cause; undefined without a reply. */
   readonly code: number | undefined;
   readonly cause: RefusalCause | undefined;
   /** `certificate`: not trusted. `unencrypted`: the server does not start with TLS. `no starttls`: STARTTLS is not offered. */

@@ -7,19 +7,19 @@ import { waitForFirst, withDeadline } from '#core/platform/timing/deadline.ts';
 
 /** Timeouts in ms. */
 export interface SmtpTimeouts {
-  /** Time to resolve the server's name and connect. */
+  /** To resolve the server's name and connect. */
   readonly connect: number;
-  /** Time to the greeting, and for a TLS handshake. */
+  /** Until the greeting, and for a TLS handshake. */
   readonly greeting: number;
-  /** Time for each reply, including the one that accepts the mail. */
+  /** For each reply, including the one that accepts the mail. */
   readonly idle: number;
-  /** Time for a whole mail. The lease of the outbox is longer. */
+  /** For a whole mail. The outbox's lease is longer. */
   readonly mail: number;
 }
 
 /**
- * Timeouts of RFC 5321, section 4.5.3.2: servers look up a sender before they greet, and scan a mail before they accept it. Exim discards a
- * mail if the sender disconnects before the reply.
+ * Timeouts of RFC 5321, section 4.5.3.2: servers look up a sender before they greet it, and scan a mail before they accept it. Exim
+ * discards a mail if the sender disconnects before the reply.
  */
 export const smtpTimeouts: SmtpTimeouts = {
   connect: 30_000,
@@ -30,7 +30,7 @@ export const smtpTimeouts: SmtpTimeouts = {
 
 const quitTimeoutMs = 2_000;
 
-/** Progress of a conversation. */
+/** How far a conversation has come. */
 export interface SmtpProgress {
   step: 'connect' | 'sign in' | 'send';
   /** True once the whole mail has been handed to the connection. */
@@ -50,7 +50,7 @@ export class SmtpSession {
 
   constructor(server: SmtpServer, timeouts: SmtpTimeouts, customAuth?: ConnectionOptions['customAuth']) {
     this.#server = server;
-    // Opened here like all other connections: nodemailer would query DNS itself, without the hosts file and cached addresses.
+    // Opened like all our connections: nodemailer would query DNS itself, without the hosts file and cached addresses.
     this.#socket = connect(server.port, server.host);
     const { connect: limit } = timeouts;
     this.#whenConnected = withDeadline(once(this.#socket, 'connect'), limit, `no connection after ${limit} ms`);
@@ -63,10 +63,11 @@ export class SmtpSession {
     this.failed = promise;
     this.#fail = reject;
     promise.catch(() => undefined);
-    // Errors after the end of the conversation, such as a reset during close, have no effect.
+    // Errors after the conversation has ended, such as a reset while closing, change nothing.
     this.#socket.on('error', reject);
     this.connection.on('error', reject);
-    // A 421 reply ends the connection in the turn in which the answered command fails; the command's error, which has the reply, must win.
+    // A 421 reply ends the connection in the same turn in which its command fails. The command's error has the reply, so it must come
+    // first.
     this.connection.on('end', () => setImmediate(reject, new Error('the server closed the connection')));
   }
 
@@ -85,7 +86,10 @@ export class SmtpSession {
     this.progress.step = 'send';
   }
 
-  /** Sends QUIT unless the connection has ended. Never rejects. Call it only after a reply: during DATA it would become mail text. */
+  /**
+   * Sends QUIT unless the connection has ended. Never rejects. The caller must have received a reply: during DATA, QUIT would become part
+   * of the mail.
+   */
   async quit(): Promise<void> {
     if (this.connection.destroyed) return;
     const ended = once(this.connection, 'end').catch(() => undefined);
@@ -103,7 +107,7 @@ type ConnectionOptions = NonNullable<ConstructorParameters<typeof SMTPConnection
 
 function createOptions(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socket): ConnectionOptions {
   const { host, usesImplicitTls: isSecure } = server;
-  // Loopback is not intercepted and its certificates are self-signed. STARTTLS is used if offered, as a server may demand it.
+  // Nobody can listen in on loopback, and certificates there are self-signed. STARTTLS is used if offered, as a server may require it.
   const isPrivate = !isSecure && (isLoopback(host) || server.allowsPlaintext === true);
   return {
     host,
@@ -112,14 +116,14 @@ function createOptions(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socke
     requireTLS: !isSecure && !isPrivate,
     opportunisticTLS: isPrivate,
     ...(isPrivate && { tls: { rejectUnauthorized: false } }),
-    // Covers the greeting and the TLS handshake too, which have their own timeouts.
+    // Also covers the greeting and the TLS handshake, which have timeouts of their own.
     connectionTimeout: timeouts.mail,
     greetingTimeout: timeouts.greeting,
     socketTimeout: timeouts.idle,
   };
 }
 
-/** Waits for a step that reports its end to a callback. */
+/** Waits for a step that calls back when it is done. */
 export function runStep(start: (done: (error: Error | null) => void) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   start((error) => (error === null ? resolve() : reject(error)));

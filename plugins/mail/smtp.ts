@@ -19,17 +19,17 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Message id without angle brackets; the same for each attempt. */
+  /** Message id without angle brackets; the same in each attempt. */
   readonly messageId: string;
-  /** One-click unsubscribe URL; undefined for mails that cannot be unsubscribed. */
+  /** One-click unsubscribe URL; undefined for mails from which nobody can unsubscribe. */
   readonly unsubscribeUrl?: string | undefined;
 }
 
 /**
  * - `refused`: the server rejected this mail permanently.
- * - `later`: the server certainly did not accept it. `isServer`: other mails would fail now as well.
- * - `uncertain`: the connection broke after the mail was transferred and before the server confirmed it. SMTP cannot tell whether the
- *   server accepted it.
+ * - `later`: the server has certainly not accepted it. `isServer`: other mails would fail now as well.
+ * - `uncertain`: the connection broke after the mail was transferred but before the server confirmed it, and SMTP cannot tell whether the
+ * server accepted it.
  */
 export type SmtpOutcome =
   | { readonly kind: 'sent' }
@@ -39,11 +39,11 @@ export type SmtpOutcome =
       readonly kind: 'refused';
       readonly error: string;
       readonly cause: Exclude<RefusalCause, 'server'>;
-      /** Key that identical refusals of different recipients share. */
+      /** Key that identical rejections of different recipients share. */
       readonly refusalKey: string;
     };
 
-/** Sends one mail over its own connection; the signal aborts the sending. Never rejects. */
+/** Sends one mail over a connection of its own; the signal aborts it. Never rejects. */
 export async function sendMail(
   server: SmtpServer,
   mail: OutgoingMail,
@@ -76,7 +76,7 @@ async function transfer(session: SmtpSession, mail: OutgoingMail): Promise<void>
   await runStep((done) => session.connection.send(envelope, body, (error) => done(error)));
 }
 
-/** Yields the message. The connection reads it only after the server has accepted sender and recipient and requests the mail. */
+/** Yields the message. The connection reads it only after the server has accepted sender and recipient and asks for the mail. */
 async function* readMessage(message: Buffer, progress: SmtpProgress): AsyncGenerator<Buffer> {
   yield message;
   progress.isTransferred = true;
@@ -102,7 +102,7 @@ function compileMessage(mail: OutgoingMail): Promise<Buffer> {
   return composer.compile().build();
 }
 
-/** Creates the unsubscribe headers: RFC 2369, and RFC 8058 for one-click, which requires HTTPS. */
+/** Creates the unsubscribe headers of RFC 2369 and, for one click, of RFC 8058, which requires HTTPS. */
 function createUnsubscribeHeaders(url: string): Record<string, string> {
   return {
     'list-unsubscribe': `<${url}>`,
@@ -125,8 +125,8 @@ function classifyFailure(failure: SmtpFailure, { step, isTransferred }: SmtpProg
 }
 
 /**
- * Returns true for a reply to RCPT, DATA or the mail itself. If these were sent in one batch, nodemailer does not name the command of a
- * 421; a refused sender always has its command.
+ * Returns true for a reply to RCPT, DATA or the mail itself. If these were sent in one batch, nodemailer does not say which command a 421
+ * was for; a rejected sender always has its command.
  */
 function isAboutMail({ command }: SmtpFailure, step: SmtpProgress['step']): boolean {
   return command === 'RCPT TO' || command === 'DATA' || (command === 'CONN' && step === 'send');

@@ -16,10 +16,10 @@ import type { Alert, ProblemKind, ProblemKinds, ProblemReader } from '#core/web/
 import type { Language, Texts } from '#core/web/texts/texts.ts';
 import { mailTexts } from '../texts.ts';
 
-/** Parts of the registry that alerts use. */
+/** What alerts need from the registry. */
 export type AlertSource = Partial<ProblemKinds & { readonly pageTexts: readonly Texts[] }>;
 
-/** Composes the operator's message about an event, or returns the reason for not sending one. */
+/** Composes the message to the operator about an event, or returns why none is sent. */
 export async function composeAlert(
   host: Host,
   { problems = new Map(), pageTexts = [] }: HealthChecks & AlertSource,
@@ -33,7 +33,7 @@ export async function composeAlert(
   return kind.alert.compose?.(payload, reader) ?? composeFromProblems(kind, reader);
 }
 
-/** Maximum number of problems that an alert lists. */
+/** The most problems that an alert lists. */
 const maxAlertProblems = 20;
 
 /** Composes an alert with the text of the kind's first problem, followed by its other problems. */
@@ -51,10 +51,13 @@ async function composeFromProblems(kind: ProblemKind, reader: ProblemReader): Pr
   };
 }
 
-/** Kinds not listed individually, because the report's figures include open flags and waiting payments. */
+/** Kinds that are not listed, because the report's figures include open flags and waiting payments. */
 const reportedKinds = new Set<ProblemKind>(moneyProblems);
 
-/** Composes the report of yesterday's figures and the problems that need the operator, counted as on the overview but without hints. */
+/**
+ * Composes the report with yesterday's figures and the problems that need the operator. They are counted as on the overview, but without
+ * hints.
+ */
 async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemReader): Promise<Alert> {
   const { host, format, language } = reader;
   const t = mailTexts.in(language);

@@ -17,7 +17,7 @@ import { type AlertSource, composeAlert } from './alert.ts';
 const defaultDeadlineMs = 10_000;
 const maxRunMs = 20_000;
 
-/** Sends due alerts to the operator's webhook, one after another, with a timeout for each response. */
+/** Sends due alerts to the operator's webhook, one after another, and waits a limited time for each response. */
 export async function sendDueWebhooks(
   host: Host,
   gateway: HealthChecks & AlertSource,
@@ -80,7 +80,7 @@ async function renderBody(
   });
 }
 
-/** Posts an alert; throws unless the response is 2xx. Redirects are not followed, because they could lead to a different host. */
+/** Posts an alert; throws unless the response is 2xx. Redirects are not followed, because they could lead to another host. */
 async function postAlert(host: Host, id: string, body: string, deadlineMs: number): Promise<void> {
   const { url = '', secret = '' } = host.section(alertsSection).webhook ?? {};
   const timestamp = String(Math.floor(host.now() / 1000));
@@ -102,7 +102,7 @@ async function postAlert(host: Host, id: string, body: string, deadlineMs: numbe
 }
 
 /**
- * Returns the signature of Standard Webhooks: HMAC-SHA256 of id, timestamp and body, joined by dots.
+ * Returns the signature that Standard Webhooks defines: HMAC-SHA256 of id, timestamp and body, joined by dots.
  *
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */

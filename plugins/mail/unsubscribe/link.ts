@@ -7,7 +7,7 @@ export const unsubscribePath = '/unsubscribe';
 const secretName = 'unsubscribe';
 
 /**
- * Returns the URL of the page where an account's owner unsubscribes without signing in. It ends in the account's id with its HMAC-SHA-256,
+ * Returns the URL of the page where an account's owner unsubscribes without signing in. It ends with the account's id and its HMAC-SHA-256,
  * so accounts cannot unsubscribe each other; anyone who has the mail can, as RFC 8058 requires.
  */
 export async function buildUnsubscribeUrl(
@@ -29,7 +29,7 @@ export async function verifyToken(database: Queries, token: string): Promise<str
   return (await isSigned(database, secretName, accountId, signature)) ? accountId : undefined;
 }
 
-/** Stops or resumes optional mails, which are not about orders, sign-ins or keys. */
+/** Stops or resumes optional mails, which are those not about orders, sign-ins or keys. */
 export async function setSubscribed(database: Queries, accountId: string, subscribes: boolean): Promise<void> {
   await database.query(
     `update account set unsubscribed_at = case when ?::boolean then null else coalesce(unsubscribed_at, clock_timestamp()) end

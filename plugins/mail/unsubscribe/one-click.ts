@@ -2,17 +2,17 @@ import type { ServerRoute } from '@hapi/hapi';
 import type { Host } from '#core/gateway/host/host.ts';
 import { verifyToken, setSubscribed, unsubscribePath } from './link.ts';
 
-/** A separate path below the page, because pages accept forms only from this gateway's own pages. */
+/** A path of its own below the page, because pages accept forms only from this gateway's own pages. */
 const oneClickPath = '/one-click';
 
-/** Returns the URL in `List-Unsubscribe`, derived from the page's URL. */
+/** Returns the URL for `List-Unsubscribe`, derived from the page's URL. */
 export function buildOneClickUrl(pageUrl: string): string {
   return pageUrl.replace(`${unsubscribePath}/`, `${unsubscribePath}${oneClickPath}/`);
 }
 
 /**
- * Creates the endpoint for one-click unsubscribe in mail programs (RFC 8058): a POST without cookies unsubscribes; a GET, which link
- * scanners send too, redirects to the page.
+ * Creates the endpoint for one-click unsubscribe in mail programs (RFC 8058): a POST without cookies unsubscribes. A GET, which link
+ * scanners also send, is redirected to the page.
  */
 export function createOneClickRoutes(host: () => Host): ServerRoute[] {
   const path = `${unsubscribePath}${oneClickPath}/{token}`;

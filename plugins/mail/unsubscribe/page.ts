@@ -25,7 +25,7 @@ export const unsubscribePage: Page = {
   forms: [form],
 };
 
-/** Returns the account of the link's token; throws PageError 404 for an invalid token. */
+/** Returns the account in the link's token; throws PageError 404 if the token is invalid. */
 async function requireAccount({ host, params }: PageRequest): Promise<string> {
   const accountId = await verifyToken(host.database, params['token'] ?? '');
   if (accountId === undefined) throw new PageError(404, 'mail.unsubscribe.unknown');

@@ -11,10 +11,10 @@ import { writeOperatorReason } from './record/canary-reason.ts';
 
 /*
  * Actions on canaries. A token cannot supply a configuration, which decides where prompts and vendor keys go. It names a file next to
- * gateway.yaml, which only a person with access to the machine can write.
+ * gateway.yaml, which only someone with access to the machine can write.
  */
 
-/** Minutes before a canary may be promoted automatically. */
+/** Minutes until a canary may be promoted automatically. */
 const defaultMinutes = 10;
 
 const number = integer({ minimum: 1 }, 'Number of the running canary; a different number is refused.');

@@ -12,12 +12,11 @@ import { shownMs } from './run/state.ts';
 
 const pagePath = '/operator/configuration/canary';
 
-/** Creates access to the canaries in the database. */
 export function createCanaries(registry: Registry, { database }: Pick<PageRequest['host'], 'database'>): Canaries {
   return new Canaries(database, new ConfigHistory(database, registry));
 }
 
-/** Creates `/operator/configuration/canary`: compares a canary that is running, or ended within a day, with the other accounts. */
+/** Creates `/operator/configuration/canary`: compares a canary that is running, or that ended within a day, with the other accounts. */
 export const createCanaryPage = (registry: Registry): Page => ({
   path: pagePath,
   role: 'operator',

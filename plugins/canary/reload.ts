@@ -14,13 +14,13 @@ import { writeOperatorReason } from './record/canary-reason.ts';
 import { describeActive, describeCanary, describeEnd } from './run/describe.ts';
 import { startCanary } from './run/start-canary.ts';
 
-/** Time in which an instance reports that it cannot serve the canary. */
+/** How long instances have to report that they cannot serve the canary. */
 const settleMs = 3_000;
 const tickMs = 250;
-/** Seconds before a canary may be promoted automatically. */
+/** Seconds until a canary may be promoted automatically. */
 const defaultSeconds = 600;
 
-/** Options as declared by `createCanarySource`. */
+/** Options that `createCanarySource` declares. */
 interface ReloadOptions {
   readonly canary?: number;
   readonly for?: number;
@@ -38,7 +38,11 @@ interface Services {
   readonly options: ReloadOptions;
 }
 
-/** Handles `daypass reload` with canary options. @returns false without such an option */
+/**
+ * Handles `daypass reload` with canary options.
+ *
+ * @returns false if there are none
+ */
 export async function reload(
   registry: Registry,
   context: ReloadContext,
@@ -59,7 +63,11 @@ export async function reload(
   return true;
 }
 
-/** Starts a canary. @throws CommandFailed, VariantRefused, RollbackRefused, ConfigError, all before any change */
+/**
+ * Starts a canary.
+ *
+ * @throws CommandFailed, VariantRefused, RollbackRefused, ConfigError, all before any change
+ */
 async function start(services: Services, path: string | undefined, share: number): Promise<void> {
   const { context, registry, host, documents, canaries, options } = services;
   const file = await readDocument(context.file(), process.env);
@@ -92,7 +100,11 @@ async function makeFull({ context, documents, canaries, options: { note } }: Ser
   if (canary.digest !== digest) context.print('gateway.yaml is behind: write the change into it.');
 }
 
-/** Waits `settleMs`. @throws CommandFailed if an instance has ended the canary by then */
+/**
+ * Waits `settleMs`.
+ *
+ * @throws CommandFailed if an instance has ended the canary by then
+ */
 async function waitUntilSettled(canaries: Canaries, { id }: Canary): Promise<void> {
   for (let waitedMs = 0; waitedMs < settleMs; waitedMs += tickMs) {
     await setTimeout(tickMs);

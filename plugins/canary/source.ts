@@ -3,7 +3,6 @@ import { parseLine } from '#core/extension/commands/arguments.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { VariantSource } from '#core/extension/variants.ts';
 
-/** Creates core's interface to canaries. */
 export const createCanarySource = (gateway: Registry): VariantSource => ({
   name: 'canary',
   declareOptions,
@@ -38,7 +37,7 @@ A change of gateway.yaml itself is loaded at once for all accounts, so write the
     );
 }
 
-/** @returns from 0 to 1 */
+/** @returns the share, from 0 to 1 */
 function parseShare(text: string): number {
   const share = /^\d{1,2}(\.\d{1,2})?%$/.test(text) ? Number(text.slice(0, -1)) / 100 : 0;
   if (share > 0) return share;

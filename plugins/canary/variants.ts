@@ -5,10 +5,9 @@ import { writeOperatorReason } from './record/canary-reason.ts';
 import { CanaryRun } from './run/canary-run.ts';
 import { describeCanary, describeEnd } from './run/describe.ts';
 
-/** Maximum number of canaries that `daypass history` lists below the configurations. */
+/** The most canaries that `daypass history` lists below the configurations. */
 const maxListed = 5;
 
-/** Creates the implementation of core's variants. */
 export const createCanaryVariants = (registry: Registry): Variants => ({
   follow: (hooks) => new CanaryRun(hooks),
   async describe(host) {

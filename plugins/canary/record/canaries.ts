@@ -5,22 +5,22 @@ import { epochs, type Row, selectColumns, toRecord } from '#core/platform/databa
 import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts.ts';
 import type { ConfigurationCanary } from './entities.ts';
 
-/** Maximum stored canaries; starting a canary deletes the oldest. */
+/** The most canaries that are stored; starting another deletes the oldest. */
 const maxCanaries = 100;
-/** Lifetime of an instance's claim to evaluate a canary. */
+/** How long an instance's claim to evaluate a canary lasts. */
 const leaseSeconds = 60;
-/** Time without an evaluation after which an overdue canary counts as abandoned. */
+/** If nobody evaluates an overdue canary for this long, it counts as abandoned. */
 const abandonedSeconds = 600;
 
 /** A configuration that serves a share of the accounts. */
 export interface Canary {
-  /** Sequential number from 1, shown to people. */
+  /** Sequential number from 1, for people. */
   readonly id: number;
   /** Digest of the configuration that serves the other accounts. */
   readonly baseDigest: string;
   readonly text: string;
   readonly digest: string;
-  /** Salt of the hash that assigns accounts. */
+  /** Salt of the hash that decides which accounts it serves. */
   readonly salt: string;
   /** Share of the accounts, from 0 to 1. */
   readonly share: number;
@@ -29,9 +29,9 @@ export interface Canary {
   readonly startedAt: Date;
   readonly until: Date;
   readonly looks: number;
-  /** Number of looks since the canary's time was over. */
+  /** How many looks there have been since its time was over. */
   readonly lateLooks: number;
-  /** Requests of all accounts at which the next look is due. */
+  /** The next look is due at this many requests of all accounts. */
   readonly nextLook: number;
   /** Undefined before the first comparison. */
   readonly counts: CanaryCounts | undefined;
@@ -45,7 +45,7 @@ interface CanaryStart extends Pick<Canary, 'baseDigest' | 'text' | 'digest' | 's
   readonly firstLook: number;
 }
 
-/** Access to the canaries in the database. At most one runs at a time, on all instances. */
+/** Access to the canaries in the database. Only one runs at a time, across all instances. */
 export class Canaries {
   readonly #database: Queries;
   readonly #history: Pick<ConfigHistory, 'record'>;
@@ -55,12 +55,16 @@ export class Canaries {
     this.#history = history;
   }
 
-  /** Creates a random salt, so that each canary serves different accounts. */
+  /** Creates a random salt, so that each canary serves other accounts. */
   createSalt(): string {
     return randomBytes(16).toString('base64url');
   }
 
-  /** Stores a new canary and notifies all instances. @returns undefined if a canary is already running */
+  /**
+   * Stores a new canary and notifies all instances.
+   *
+   * @returns undefined if one is already running
+   */
   async start({ seconds, firstLook, ...canary }: CanaryStart): Promise<Canary | undefined> {
     const { baseDigest, text, digest, salt, share, operator, note } = canary;
     const [row] = await this.#database.query<CanaryRow>(
@@ -90,12 +94,20 @@ export class Canaries {
     return rows.map(toCanary);
   }
 
-  /** Ends the running canary; the base configuration then serves all accounts. @returns false if it had already ended */
+  /**
+   * Ends the running canary; the base configuration then serves all accounts.
+   *
+   * @returns false if it had already ended
+   */
   end(id: number, outcome: Exclude<CanaryOutcome, 'full'>, reason: string): Promise<boolean> {
     return this.#end(id, outcome, reason, 'true');
   }
 
-  /** Ends an overdue canary that no instance has evaluated for long. @returns false if this canary is not abandoned */
+  /**
+   * Ends an overdue canary that no instance has evaluated for a long time.
+   *
+   * @returns false if this canary is not abandoned
+   */
   endAbandoned(id: number, reason: string): Promise<boolean> {
     const isAbandoned = `until <= clock_timestamp() and judge_after < clock_timestamp() - interval '${abandonedSeconds} s'`;
     return this.#end(id, 'ended', reason, isAbandoned);
@@ -114,7 +126,7 @@ export class Canaries {
   }
 
   /**
-   * Serves the canary's configuration to all accounts, in place of the file if that differs.
+   * Lets the canary's configuration serve all accounts, in place of the file if that differs.
    *
    * @param fileDigest digest of the file
    * @returns false if the canary had already ended
@@ -138,7 +150,11 @@ export class Canaries {
     return rows.length > 0;
   }
 
-  /** Claims the next evaluation, unless another instance has claimed it. @returns the current canary, and whether its time is over */
+  /**
+   * Claims the next evaluation, unless another instance has.
+   *
+   * @returns the current canary, and whether its time is over
+   */
   async claimEvaluation(id: number): Promise<{ readonly canary: Canary; readonly isOver: boolean } | undefined> {
     const [row] = await this.#database.query<CanaryRow & { is_over: boolean }>(
       `update configuration_canary set judge_after = clock_timestamp() + make_interval(secs => ?)
@@ -149,7 +165,11 @@ export class Canaries {
     return row && { canary: toCanary(row), isOver: row.is_over };
   }
 
-  /** Stores the result of an evaluation. @param waitSeconds time until the next evaluation */
+  /**
+   * Stores the result of an evaluation.
+   *
+   * @param waitSeconds time until the next evaluation
+   */
   async recordEvaluation(
     id: number,
     {

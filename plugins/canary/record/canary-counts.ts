@@ -4,9 +4,9 @@ export interface CanarySide {
   readonly requests: number;
   /** Requests with a 5xx response, or with a response that broke off. */
   readonly failures: number;
-  /** Requests that the gateway refused with a 4xx response. */
+  /** Requests that the gateway rejected with a 4xx response. */
   readonly refusals: number;
-  /** Responses with a known time to first token, and the median of the accounts' geometric means of these times. */
+  /** How many responses have a known time to the first token, and the median over accounts of the geometric mean of these times. */
   readonly timed: number;
   readonly firstTokenMs: number | undefined;
 }
@@ -17,10 +17,10 @@ export interface CanaryCounts {
   readonly others: CanarySide;
 }
 
-/** Verdicts on the counts, see verdict.ts. */
+/** What the counts say; see verdict.ts. */
 export const canaryVerdicts = ['too_few', 'undecided', 'no_worse', 'worse'] as const;
 export type CanaryVerdict = (typeof canaryVerdicts)[number];
 
-/** Outcomes: it serves all accounts, was rolled back because its counts were worse, or ended for a different reason. */
+/** `full`: it serves all accounts. `worse`: it was rolled back because its counts were worse. `ended`: it ended for another reason. */
 export const canaryOutcomes = ['full', 'worse', 'ended'] as const;
 export type CanaryOutcome = (typeof canaryOutcomes)[number];

@@ -6,7 +6,7 @@ import { type CanaryCounts, canaryOutcomes, canaryVerdicts } from './canary-coun
 export const ConfigurationCanary = defineEntity({
   name: 'ConfigurationCanary',
   properties: {
-    /** Sequential number from 1, shown to people. */
+    /** Sequential number from 1, for people. */
     id: p.integer().primary().autoincrement(false),
     baseDigest: impersonal(p.text()),
     /** Text of the configuration, as in `ServedConfiguration`. */
@@ -21,9 +21,9 @@ export const ConfigurationCanary = defineEntity({
     until: p.datetime(),
     looks: p.integer().default(0),
     lateLooks: p.integer().default(0),
-    /** Requests of all accounts at which the next look is due. */
+    /** The next look is due at this many requests of all accounts. */
     nextLook: p.integer(),
-    /** Time from which an instance may evaluate the canary. */
+    /** From when an instance may evaluate the canary. */
     judgeAfter: p.datetime().defaultRaw('clock_timestamp()'),
     counts: impersonal(p.json<CanaryCounts>().nullable()),
     verdict: p.enum(canaryVerdicts).nullable(),

@@ -12,13 +12,13 @@ import { getCanaryState } from './state.ts';
 import { findTotalFailure } from './total-failure.ts';
 import { isLookDue, evaluateCanary } from './verdict.ts';
 
-/** Interval of attempts to claim an evaluation. One instance evaluates for all. */
+/** How often this instance tries to claim an evaluation. One instance evaluates for all. */
 const tickMs = 2_000;
 const minIntervalSeconds = 5;
-/** Minimum time between two evaluations, as a multiple of the time that counting takes. */
+/** Two evaluations are at least this many times as far apart as counting takes. */
 const intervalFactor = 20;
 
-/** Runs the canary on this instance. Its start, evaluations and end follow its row in the database, which all instances share. */
+/** Runs the canary on this instance. It starts, evaluates and ends as its row in the database says, which all instances share. */
 export class CanaryRun implements VariantRun {
   readonly #hooks: VariantHooks;
   readonly #canaries: Canaries;
@@ -33,8 +33,8 @@ export class CanaryRun implements VariantRun {
   }
 
   /**
-   * Serves the running canary of the database. A canary survives a restart, and a reload of the same base configuration. It ends on all
-   * instances if one of them has a different base configuration, cannot serve the canary, or finds it abandoned after its time.
+   * Serves the running canary in the database. A canary survives a restart, and a reload of the same base configuration. It ends on all
+   * instances if one of them has another base configuration, cannot serve the canary, or finds it abandoned after its time.
    *
    * @param base the configuration that serves the other accounts
    * @throws Error while the database does not respond; nothing changes then

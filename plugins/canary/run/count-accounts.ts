@@ -4,9 +4,9 @@ import type { ComparedAccount, Counts } from './counts.ts';
 import { servesAccount } from './share.ts';
 
 const minBaselineMs = 3_600_000;
-/** Age at which nearly every request is recorded. A later record counts at the next look. */
+/** After this time, nearly every request is recorded. A record that comes later counts at the next look. */
 const settleMs = 300_000;
-/** A time later than any request, epoch ms. */
+/** Later than any request, in epoch ms. */
 const maxTime = 4_102_444_800_000;
 
 const zeroCounts: Counts = { requests: 0, failures: 0, refusals: 0, timed: 0, logSum: 0 };
@@ -17,16 +17,16 @@ interface CountRow extends Counts {
 }
 
 /**
- * Counts the recorded model calls of accounts since a canary started, except for calls whose end is unknown. Requests of canary accounts
- * that an instance served before it had started the canary count for neither side.
+ * Counts the recorded model calls of accounts since a canary started, except calls of which nobody knows how they ended. If an instance
+ * served a canary account before it had started the canary, the request counts for neither side.
  *
- * Each look reads all requests. Between looks, only the requests of the last minutes are read again.
+ * Each look covers all requests, but only those of the last minutes are read again.
  */
 export class AccountCounter {
   readonly #database: Queries;
   readonly #canary: Canary;
   #baseline: ReadonlyMap<string, Counts> | undefined;
-  /** Counts from the start of the canary until `#settledUntil`, epoch ms. */
+  /** Counts from the start of the canary to `#settledUntil`, epoch ms. */
   #settled: readonly CountRow[] = [];
   #settledUntil: number;
 
@@ -36,7 +36,11 @@ export class AccountCounter {
     this.#settledUntil = canary.startedAt.getTime();
   }
 
-  /** Counts all requests, except for those recorded later than `settleMs` after their start. @param now epoch ms */
+  /**
+   * Counts all requests, except those recorded more than `settleMs` after they started.
+   *
+   * @param now epoch ms
+   */
   async countRecent(now: number): Promise<ComparedAccount[]> {
     const until = Math.max(this.#settledUntil, now - settleMs);
     if (until > this.#settledUntil) {
@@ -46,7 +50,11 @@ export class AccountCounter {
     return this.#compare(sumRows([...this.#settled, ...(await this.#count(until, maxTime))]));
   }
 
-  /** Counts all recorded requests. @param now epoch ms */
+  /**
+   * Counts all recorded requests.
+   *
+   * @param now epoch ms
+   */
   async countAll(now: number): Promise<ComparedAccount[]> {
     this.#settled = [];
     this.#settledUntil = this.#canary.startedAt.getTime();
@@ -65,7 +73,7 @@ export class AccountCounter {
   }
 }
 
-/** Counts requests before the start of a canary, over its planned duration and at least an hour. */
+/** Counts requests before a canary started, over its planned duration and at least an hour. */
 async function countBaseline(
   database: Queries,
   { startedAt, until }: Pick<Canary, 'startedAt' | 'until'>,
@@ -75,7 +83,11 @@ async function countBaseline(
   return new Map(rows.map((row) => [row.account, row]));
 }
 
-/** @param since epoch ms, like `until` @param canary number of the canary whose requests are counted separately */
+/**
+ * @param since epoch ms
+ * @param until epoch ms
+ * @param canary number of the canary whose requests are counted separately
+ */
 function queryCounts(database: Queries, since: number, until: number, canary: number): Promise<CountRow[]> {
   return database.query<CountRow>(
     `select account_id as account, canary is not distinct from ? as "isCanary", count(*)::float8 as requests,

@@ -3,12 +3,12 @@ export interface Counts {
   readonly requests: number;
   readonly failures: number;
   readonly refusals: number;
-  /** Responses with a known time to first token, and the sum of the logarithms of these times in ms. */
+  /** How many responses have a known time to the first token, and the sum of the logarithms of these times in ms. */
   readonly timed: number;
   readonly logSum: number;
 }
 
-/** Requests of an account since the start of the canary, and in a period before. */
+/** Requests of an account since the canary started, and in a period before that. */
 export interface ComparedAccount extends Counts {
   readonly isCanary: boolean;
   readonly before: Counts;

@@ -1,14 +1,14 @@
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
 
-/** Draws as extreme as the observation that are enough: the probability is then known to a third. */
+/** This many draws as extreme as the observation are enough to know the probability to within a third. */
 const maxExtremeDraws = 10;
-/** Accounts drawn per turn of the event loop. */
+/** How many accounts are drawn per turn of the event loop. */
 const accountsPerTurn = 20_000;
 
 /**
  * Returns the probability that the scores of a group of accounts reach their sum by chance alone. The group was drawn at random, so the
- * probability is exact for scores of any distribution that do not depend on the draw.
- * Besag and Clifford, "Sequential Monte Carlo p-values" (1991): drawing ends early if the probability is not small.
+ * probability is exact however the scores are distributed, as long as they do not depend on the draw. Besag and Clifford, "Sequential Monte
+ * Carlo p-values" (1991): drawing ends early if the probability is not small.
  *
  * @param group scores of the accounts in the group
  * @param others scores of all other accounts
@@ -22,7 +22,7 @@ export async function runPermutationTest(
 ): Promise<number> {
   const scores = Float64Array.from([...group, ...others]);
   const size = group.length;
-  // Minus the rounding error that another order of addition may cause.
+  // Less the rounding error that another order of addition may cause.
   const observed = sumFirst(scores, size) - 1e-9;
   const draws = Math.ceil(3 / significance);
   let extreme = 0;
@@ -35,7 +35,7 @@ export async function runPermutationTest(
   return (extreme + 1) / (draws + 1);
 }
 
-/** Returns the lowest possible probability for a group of this size, which a single draw out of all possible draws has. */
+/** Returns the lowest probability that a group of this size can have: that of a single draw out of all possible ones. */
 export function calculateMinProbability(size: number, total: number): number {
   let probability = 1;
   for (let index = 0; index < size; index++) probability *= (index + 1) / (total - index);

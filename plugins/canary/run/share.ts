@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Canary } from '../record/canaries.ts';
 
-/** Number of accounts with a running pass or model calls in the last 7 days, and how many of them the canary serves. */
+/** How many accounts have a running pass or sent model calls in the last 7 days, and how many of them the canary serves. */
 export interface ActiveAccounts {
   readonly taken: number;
   readonly active: number;
 }
 
-/** Returns true if the canary serves this account. All instances choose the same accounts; each canary chooses different accounts. */
+/** Returns true if the canary serves this account. All instances choose the same accounts, and each canary chooses others. */
 export function servesAccount({ salt, share }: Pick<Canary, 'salt' | 'share'>, accountId: string): boolean {
   return Number.parseInt(hash('sha256', `${salt} ${accountId}`).slice(0, 8), 16) < share * 2 ** 32;
 }

@@ -20,8 +20,8 @@ interface Services {
  * Starts a canary on all instances.
  *
  * @param next configuration that the canary serves; `file` is gateway.yaml
- * @param options `seconds`: time before it may be promoted automatically
- * @returns the canary and the active accounts that it reaches
+ * @param options `seconds`: time until it may be promoted automatically
+ * @returns the canary, and the active accounts that it reaches
  * @throws VariantRefused, RollbackRefused, ConfigError, all before any change
  */
 export async function startCanary(
@@ -71,7 +71,7 @@ function explainNoAccount(active: number, share: number): string {
   return `Nothing has changed: ${noneSelected} among the ${Number((share * 100).toFixed(2))}% that were drawn, so the canary would have no accounts. Take a larger share, or draw again with the same command.`;
 }
 
-/** Lists the ids of accounts that have a running pass, or sent a model call in the last 7 days. */
+/** Lists the ids of accounts that have a running pass, or that sent a model call in the last 7 days. */
 async function listActive(database: Queries): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select account_id::text as id from plan_period p

@@ -3,15 +3,15 @@ import type { Services } from '#core/gateway/host/host.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 import type { Canary } from '../record/canaries.ts';
 
-/** Time for which operators see the result of an ended canary. */
+/** How long operators see the result of a canary that has ended. */
 export const shownMs = 86_400_000;
 
-/** Returns the state on this instance. `last` is the running canary, or else the last ended canary. */
+/** Returns the state on this instance. `last` is the running canary or, if there is none, the one that ended last. */
 export function getCanaryState(services: Pick<Services, 'keep'>): { last: Canary | undefined } {
   return services.keep('canary-state', () => ({ last: undefined }));
 }
 
-/** Finds the last canary if it was rolled back automatically within a day. */
+/** Returns the last canary if it was rolled back automatically within a day. */
 function findRolledBack(services: Pick<Services, 'keep' | 'now'>): Canary | undefined {
   const { last } = getCanaryState(services);
   return last?.end?.outcome === 'worse' && services.now() - last.end.at.getTime() < shownMs ? last : undefined;

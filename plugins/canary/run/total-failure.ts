@@ -1,28 +1,28 @@
 import type { ComparedAccount, Counts } from './counts.ts';
 
-/** Minimum counts for a total failure, and the maximum share of the others' requests that may go wrong. */
+/** Minimum counts for a total failure, and the most that may go wrong on the other side, as a share of its requests. */
 export const totalFailure = { requests: 10, accounts: 2, othersRequests: 10, othersWrong: 0.2 } as const;
 
-/** Both sides of a canary without a single successful request. */
+/** Both sides of a canary of which no request succeeded. */
 export interface TotalFailure {
   readonly canary: SideSummary;
   readonly others: SideSummary;
 }
 
 interface SideSummary {
-  /** Failed or refused requests. */
+  /** Requests that failed or were rejected. */
   readonly wrong: number;
   readonly requests: number;
   readonly accounts: number;
 }
 
 /**
- * Finds a total failure: all requests of the canary went wrong, at least 10 from at least 2 accounts that were healthy before, while four
- * of five requests of the others succeeded. It needs fewer accounts than a comparison of rates, so it protects small shops as well.
+ * Finds a total failure: all requests of the canary went wrong, at least 10 from at least 2 accounts that were healthy before, and four of
+ * five requests of the others succeeded. It needs fewer accounts than a comparison of rates, so it protects small shops as well.
  *
- * One successful request rules it out for good, so frequent looks do not raise the error rate: a canary that changes nothing is
- * rolled back only if its first accounts, at least two, fail entirely for reasons of their own. If a share q of the accounts does
- * so, that affects at most q² of the canaries. Failures that also hit the others, such as a vendor that is down, do not count.
+ * One successful request rules it out for good, so frequent looks do not raise the error rate: a canary that changes nothing is rolled back
+ * only if its first accounts, at least two, fail entirely for reasons of their own. If a share q of the accounts does so, that affects at
+ * most q² of the canaries. Failures that also hit the others, such as a vendor that is down, do not count.
  */
 export function findTotalFailure(accounts: readonly ComparedAccount[]): TotalFailure | undefined {
   const canary = accounts.filter(({ isCanary }) => isCanary);
@@ -35,7 +35,7 @@ export function findTotalFailure(accounts: readonly ComparedAccount[]): TotalFai
   return isTotal && areOthersHealthy ? { canary: canarySummary, others } : undefined;
 }
 
-/** Returns true if a client worked before the canary. For a new client only failures count, because refusals may be its own fault. */
+/** Returns true if a client worked before the canary. If it is new, only failures count, because rejections may be its own fault. */
 function wasHealthy({ before, requests, failures }: ComparedAccount): boolean {
   return before.requests === 0 ? failures === requests : countWrongRequests(before) * 2 < before.requests;
 }

@@ -5,7 +5,7 @@ import type { ComparedAccount, Counts } from './counts.ts';
 import { runPermutationTest, calculateMinProbability } from './permutation-test.ts';
 import { findTotalFailure, type TotalFailure } from './total-failure.ts';
 
-/** Number of looks at the counts so far, see `lookFactor`. */
+/** The looks at the counts so far; see `lookFactor`. */
 export type Looks = Pick<Canary, 'looks' | 'lateLooks' | 'nextLook'>;
 
 export interface Evaluation extends Looks {
@@ -15,16 +15,16 @@ export interface Evaluation extends Looks {
   readonly reason: string | undefined;
 }
 
-/** Minimum counts of the canary for any verdict; the other side needs as many accounts. */
+/** The least that the canary must count for any verdict; the other side needs as many accounts. */
 export const minCounts = { requests: 100, accounts: 5 } as const;
 
-/** Factor of requests between two looks, so that the number of looks grows with the logarithm of the requests. */
+/** From one look to the next, requests grow by this factor, so that the number of looks grows with their logarithm. */
 const lookFactor = 1.5;
 
 /**
- * The compared measures. `alpha`: the probability, over all looks, that the measure rolls back a canary that makes no difference; one
- * percent in total. `worse`: the minimum difference that counts as clearly worse. `margin`: the difference that must be ruled out for
- * "no worse". Differences are between rates, or between logarithms of times.
+ * What is compared. `alpha`: the probability, over all looks, that the measure rolls back a canary that makes no difference; one percent in
+ * total. `worse`: the smallest difference that counts as clearly worse. `margin`: the difference that must be ruled out for "no worse".
+ * Differences are between rates, or between logarithms of times.
  */
 const measures: readonly Measure[] = [
   { name: 'failures', alpha: 0.005, worse: 0.01, margin: 0.02, compare: compareRates(({ failures }) => failures) },
@@ -32,7 +32,7 @@ const measures: readonly Measure[] = [
   { name: 'time', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), compare: compareTimes },
 ];
 
-/** Probability, over all looks after its time, that a canary that is worse by the margins is promoted automatically. */
+/** Probability, over all looks after its time is over, that a canary that is worse by the margins is promoted automatically. */
 const lateAlpha = 0.1;
 
 interface Measure {
@@ -40,32 +40,40 @@ interface Measure {
   readonly alpha: number;
   readonly worse: number;
   readonly margin: number;
-  /** Compares accounts with their expectations. @param margin added to the expectations of accounts in the canary */
+  /**
+   * Compares accounts with what is expected of them.
+   *
+   * @param margin added to the expectations of accounts in the canary
+   */
   compare(accounts: readonly ComparedAccount[], margin: number): Excess[];
 }
 
-/** Deviation of an account from its expectation, which combines its past requests and the current requests of all accounts. */
+/** How far an account is from what is expected of it, given its past requests and the current requests of all accounts. */
 interface Excess {
   readonly isCanary: boolean;
-  /** Score of the deviation, limited to ±`maxScore`, which bounds the effect of a single unusual account. */
+  /** Score of the deviation, limited to ±`maxScore` so that a single unusual account cannot decide. */
   readonly score: number;
   readonly difference: number;
   readonly weight: number;
 }
 
 const maxScore = 4;
-/** Past requests or timed responses of an account that weigh as much as the current requests of all accounts. */
+/** This many past requests or timed responses of an account weigh as much as the current requests of all accounts. */
 const baselineWeight = { requests: 20, timed: 2 };
 
-/** Returns the requests of all accounts at which the canary has about its minimum count. @param share the canary's share, 0 to 1 */
+/**
+ * Returns at how many requests of all accounts the canary has about its minimum count.
+ *
+ * @param share the canary's share, 0 to 1
+ */
 export function calculateFirstLook(share: number): number {
   return Math.ceil(minCounts.requests / share);
 }
 
 /**
  * Compares the accounts of a canary with all others. A look is due when the requests of all accounts have grown by half since the previous
- * look, whichever side sent them. Look number k may spend 1 / (k (k + 1)) of each alpha, so any number of looks spends at most all of it.
- * A total failure is found without a look, see `findTotalFailure`.
+ * look, whichever side sent them. Look number k may spend 1 / (k (k + 1)) of each alpha, so that any number of looks spends at most all of
+ * it. A total failure is found without a look; see `findTotalFailure`.
  *
  * @param isOver true once the canary's time is over, which makes the first late look due at once
  */
@@ -133,12 +141,16 @@ function isLargeEnough(canaryAccounts: number, allAccounts: number, alpha: numbe
   );
 }
 
-/** Returns true if this number of accounts in the canary, out of all, allows a verdict at the first look. */
+/** Returns true if this many accounts in the canary, out of all, allow a verdict at the first look. */
 export function canEvaluate(canaryAccounts: number, allAccounts: number): boolean {
   return isLargeEnough(canaryAccounts, allAccounts, spendAlpha(measures[0]?.alpha ?? 0, 1));
 }
 
-/** Tests whether the canary is worse. @returns the probability of the difference by chance, if it is significant and large enough */
+/**
+ * Tests whether the canary is worse.
+ *
+ * @returns the probability of the difference by chance, if it is significant and large enough
+ */
 async function findWorseProbability(
   { compare, worse }: Measure,
   accounts: readonly ComparedAccount[],
@@ -152,7 +164,7 @@ async function findWorseProbability(
   return probability <= alpha ? probability : undefined;
 }
 
-/** Returns true if the canary scores lower than the others even with the margin added to its expectations. */
+/** Returns true if the canary scores lower than the others even with the margin added to what is expected of it. */
 async function isNoWorse(
   { compare, margin }: Measure,
   accounts: readonly ComparedAccount[],

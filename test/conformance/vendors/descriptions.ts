@@ -27,7 +27,7 @@ const chatRules = [chat.wellFormed, chat.functionsOnly, chat.noForeignHeaders];
 const effortOrThinking = (body: JsonObject): boolean => effortSaid(body) || thinkingEnabled(body);
 const effortOrReasoning = (body: JsonObject): boolean => effortSaid(body) || reasoningSaid(body);
 /** Endpoints for clients of Anthropic, as other vendors have them. */
-function anthropicCompatibleQuirks(...oddities: Oddity[]): Endpoint {
+function compatibleMessages(...oddities: Oddity[]): Endpoint {
   return {
     rules: [
       messages.wellFormed,
@@ -229,7 +229,7 @@ export const descriptions: readonly VendorDescription[] = [
   {
     name: 'zhipu-anthropic',
     model: 'glm-5.3',
-    endpoints: { messages: anthropicCompatibleQuirks(oddEvents.unsigned) },
+    endpoints: { messages: compatibleMessages(oddEvents.unsigned) },
     refusal: anthropicError,
   },
   {
@@ -242,13 +242,13 @@ export const descriptions: readonly VendorDescription[] = [
   {
     name: 'moonshot-anthropic',
     model: 'kimi-k2.6',
-    endpoints: { messages: anthropicCompatibleQuirks(oddEvents.unsigned) },
+    endpoints: { messages: compatibleMessages(oddEvents.unsigned) },
     refusal: anthropicError,
   },
   {
     name: 'dashscope-anthropic',
     model: 'qwen3.5-plus',
-    endpoints: { messages: anthropicCompatibleQuirks(oddEvents.emptySignature) },
+    endpoints: { messages: compatibleMessages(oddEvents.emptySignature) },
     refusal: anthropicError,
   },
   {
@@ -304,7 +304,7 @@ export const descriptions: readonly VendorDescription[] = [
         oddities: [],
         isAskedToThink: reasoningSaid,
       },
-      messages: anthropicCompatibleQuirks(oddEvents.emptySignature),
+      messages: compatibleMessages(oddEvents.emptySignature),
     },
     refusal: (complaint) => ({ status: 400, body: { code: 'Client specified an invalid argument', error: complaint } }),
   },
@@ -431,7 +431,7 @@ export const descriptions: readonly VendorDescription[] = [
         isAskedToThink: reasoningSaid,
       },
       messages: {
-        ...anthropicCompatibleQuirks(oddEvents.unsigned),
+        ...compatibleMessages(oddEvents.unsigned),
         rules: [messages.wellFormed, messages.noSystemRole, chat.noForeignHeaders],
         isAskedToThink: thinkingSaid,
       },

@@ -19,7 +19,7 @@ function declareOptions(reload: Parser): void {
     .addOption(
       new Option('--canary <share>', 'serve it to this share of the accounts, such as 10%').argParser(parseShare),
     )
-    .option('--for <time>', 'time before it may be promoted automatically: 10m, 2h; default: 10m', parseTime)
+    .option('--for <time>', 'time until it may be promoted automatically: 10m, 2h; default: 10m', parseTime)
     .option('--note <text>', 'why', parseLine)
     .addOption(new Option('--full', 'serve the running canary to all accounts').conflicts(['canary', 'status']))
     .addOption(new Option('--status', 'compare the running canary with the others').conflicts('canary'))

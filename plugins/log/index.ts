@@ -15,7 +15,7 @@ import { logStage } from './stage.ts';
 /** Adds recent requests to hourly usage. Readers add up both, so the interval changes how many rows they read but not the counts. */
 const usageFoldJob: JobDefinition = {
   name: 'usage-rollup',
-  description: 'Adds the counts of recent requests to the usage of their hours.',
+  description: 'Adds recent requests to hourly usage.',
   schedule: { every: 20 },
   attempts: 1,
   async run(_data, { database }) {

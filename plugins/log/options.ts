@@ -13,7 +13,7 @@ export const logOptions = object({
   ),
   content: boolean(
     { default: false },
-    'Also records prompts and responses, for as many days as the records. Inform your users.',
+    'Also records prompts and responses, and keeps them as long as the records. Inform your users.',
   ),
   max_content_bytes: integer(
     { minimum: 1, maximum: bounds.loggedContent, default: 65_536 },

@@ -24,7 +24,7 @@ export const createSendJobs = (gateway: MailSources): readonly JobDefinition[] =
   },
   {
     name: 'send-webhooks',
-    description: 'Sends alerts to the webhook of the operator.',
+    description: "Sends alerts to the operator's webhook.",
     schedule: { every: 20 },
     attempts: 1,
     async run(_data, host) {

@@ -34,7 +34,7 @@ export function createProbeCommand(gateway: Registry): Command {
         )
         .option('--baseline', 'store the answers of the route as the baseline for later fingerprints')
         .option('--ask', 'with a URL: send requests to a model, which the vendor bills')
-        .option('--model <model>', 'with a URL and --ask: the vendor’s name of the model')
+        .option('--model <model>', 'with a URL and --ask: the model, by the vendor’s name for it')
         .option(
           '--key <key>',
           'with a URL: the API key; safer in the environment variable PROBE_KEY, or `-` to read it from stdin',
@@ -148,7 +148,7 @@ async function printServerPreset(
   const preset = server && vendors.get(server.vendor);
   if (server === undefined || preset === undefined)
     throw new CommandFailed(
-      `The list of models at ${url} does not say what server it is. Add --ask --model MODEL to try requests, which the vendor bills.`,
+      `The list of models at ${url} does not identify the server. Add --ask --model MODEL to try requests, which the vendor bills.`,
     );
   if (isJson) {
     const { capabilities, quirks } = preset;

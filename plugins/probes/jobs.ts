@@ -106,7 +106,7 @@ export function createProbeJobs(gateway: TrialSources): readonly JobDefinition[]
   return [
     {
       name: 'probe-routes',
-      description: 'Tries the routes that have not been tried for a while, as `probes` in gateway.yaml has it.',
+      description: 'Probes routes that have not been probed for a while, as `probes` in gateway.yaml says.',
       schedule: { every: intervalSeconds },
       attempts: 1,
       async run(_data, host) {

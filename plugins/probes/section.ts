@@ -13,7 +13,7 @@ export const probesSection = defineSection({
       every_hours: number({ minimum: 1, maximum: 720, default: 24 }, 'Hours between two probes of a route.'),
       daily_tokens: integer(
         { minimum: 1000, maximum: 100_000_000, default: 50_000 },
-        'Tokens that the probes of one upstream may take in 24 hours, input and output together. Probes beyond the limit wait.',
+        'Tokens that the probes of one upstream may use in 24 hours, input and output together. Probes beyond the limit wait.',
       ),
       context_every_days: number(
         { minimum: 0, maximum: 365, default: 7 },
@@ -21,11 +21,11 @@ export const probesSection = defineSection({
       ),
       on_drift: string(
         { enum: ['flag', 'last'], default: 'flag' },
-        'Reaction to a route that no longer does what it declares: it is reported, or also tried after the other routes of its model. Changed fingerprints are only reported.',
+        'What happens to a route that no longer does what it declares: it is only reported, or also tried after the other routes of its model. Changed fingerprints are only reported.',
       ),
       publish: boolean(
         { default: false },
-        'True to show on the status page, for each model, when its routes were probed last, whether they do what they declare, and whether their fingerprints are unchanged.',
+        'Shows on the status page, for each model, when its routes were last probed, whether they do what they declare, and whether their fingerprints are unchanged.',
       ),
     },
   ),

@@ -31,7 +31,7 @@ export async function readRequest({ database }: Pick<Host, 'database'>, id: stri
   if (record === undefined)
     throw new CheckoutError(
       'not_found',
-      `Request ${id} not found. Requests are recorded about a second after they are over, and kept for the days of log.keep_days.`,
+      `Request ${id} not found. Requests are recorded about a second after they end, and kept for log.keep_days days.`,
     );
   const accounts = await readAccounts(database, 'id', record.account_id === null ? [] : [record.account_id]);
   const names = new Map(

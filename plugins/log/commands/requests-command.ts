@@ -41,9 +41,9 @@ export const requestsCommand: Command = {
   name: 'requests',
   define(parser, context) {
     addListOptions(parser, requests)
-      .description('list requests, the newest first, follow new ones, or show one; those of the last 24 hours')
+      .description('list the requests of the last 24 hours, newest first, follow new ones, or show one')
       .option('--before <id>', 'continue after the request with this id, as --after', parseRequestId)
-      .option('--follow', 'print the newest last, then each request when it is recorded, until Ctrl-C')
+      .option('--follow', 'print the newest last, then each new request as it is recorded, until Ctrl-C')
       .addHelpText(
         'after',
         `

@@ -32,7 +32,7 @@ export const tableOptions = { numericColumns: [4, 5, 6, 7, 8] };
 /** Defines the list of requests for commands and the API. Without `since`, it contains the requests of the last 24 hours. */
 export const requests = defineResource({
   name: 'request',
-  summary: 'list requests, the newest first; without since those of the last 24 hours',
+  summary: 'list requests, newest first; without since, those of the last 24 hours',
   query,
   view: defineView<RequestEntry>()({
     time: { type: 'time', isExact: true, of: 'started_at' },

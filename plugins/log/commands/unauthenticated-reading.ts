@@ -17,7 +17,7 @@ export async function readUnauthenticatedJson({ database }: Pick<Host, 'database
 /** Defines `GET /operator/api/unauthenticated`. */
 export const unauthenticatedReading: OperatorReading = {
   path: '/unauthenticated',
-  summary: 'list who sends requests without an account, by block of addresses, in the last 24 hours',
+  summary: 'list the address blocks that sent requests without an account in the last 24 hours',
   async read(host) {
     const { requests, blocks } = await readUnauthenticatedJson(host, host.now() - periodMs);
     // `block` is a deprecated alias of `address_block`, removed in 0.7.

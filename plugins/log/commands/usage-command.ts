@@ -16,7 +16,7 @@ type CostsSource = Pick<Registry, 'costsReader'>;
 const createQuerySchema = ({ costsReader }: CostsSource) => {
   const groupings: readonly UsageGrouping[] = ['account', 'model', 'route', 'client', 'plan', 'hour'];
   const by = groupings.filter((grouping) => grouping !== 'plan' || costsReader !== undefined);
-  return object({ ...selection, by: { enum: by, description: 'What to count by; default: model.' } });
+  return object({ ...selection, by: { enum: by, description: 'What to group by; default: model.' } });
 };
 
 /**

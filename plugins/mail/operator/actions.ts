@@ -24,7 +24,7 @@ const mailSubject: SubjectKind = {
 export const sendAgainAction = defineAction({
   name: 'mail.send_again',
   subject: mailSubject,
-  summary: 'send a mail to its customer again, with the same Message-ID, at the next run within 20 seconds',
+  summary: 'send a mail to its customer again within 20 seconds, with the same Message-ID',
   input: object({ note }),
   async perform({ database, section }, id) {
     if (!sendsMail(section)) throw new ActionRefused('Mail is off. Set mail: { smtp, from } in gateway.yaml.');

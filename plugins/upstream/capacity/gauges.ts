@@ -23,7 +23,7 @@ function listPlaces(pool: CapacityPool, placeState: Place['state']): Place[] {
 export const capacityGauges: readonly Gauge[] = [
   {
     name: 'upstream_slots_used',
-    description: 'Slots of an upstream with a declared capacity that requests of this instance use.',
+    description: 'Slots that requests of this instance use, for upstreams that declare a capacity.',
     labels: ['upstream'],
     read: async (host) =>
       (await listPools(host)).map(([{ name }, pool]) => ({
@@ -33,7 +33,7 @@ export const capacityGauges: readonly Gauge[] = [
   },
   {
     name: 'queue_waiting',
-    description: 'Requests of this instance that wait for a free slot of an upstream, by model.',
+    description: 'Requests of this instance that wait for a free slot, by model.',
     labels: ['model'],
     async read(host): Promise<Reading[]> {
       const waitingPlaces = (await listPools(host)).flatMap(([, pool]) => listPlaces(pool, 'waiting'));

@@ -209,7 +209,9 @@ export class CapacityPool implements Disposable {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#localQueue !== undefined) return;
     if (this.#warningThrottle.tryPass())
-      this.#parts.log.warn(`slots of the upstream ${this.name} are shared out by each instance: ${error.message}`);
+      this.#parts.log.warn(
+        `each instance grants its own share of the slots of upstream ${this.name}: ${error.message}`,
+      );
     const local = (this.#localQueue = new FairQueue());
     const now = this.#parts.monotonic();
     const { running, waiting } = this.#placesByState();
@@ -290,7 +292,7 @@ export class CapacityPool implements Disposable {
             await store.enter(this.key, { ...this.limits, ...unlimitedWaiting }, { ...place, mayWait: true }),
           );
       for (const id of storedPlaces.keys()) if (!this.#places.has(id)) this.#endUnused(id);
-      if (wasLocal) this.#parts.log.info(`slots of the upstream ${this.name} are shared between instances again`);
+      if (wasLocal) this.#parts.log.info(`instances share the slots of upstream ${this.name} again`);
     } catch (error) {
       this.#switchToLocal(error);
     }

@@ -173,11 +173,11 @@ export class Meter {
 
   /** Speed of the last stream. If it arrived all at once, the vendor buffered it and the tokens per second are undefined. */
   get speed(): Pick<Measurements, 'firstContentMs' | 'tokensPerSecond'> {
-    const { firstContentAfter, duration = 0, usage: { output = 0 } = {} } = this.#last ?? {};
-    if (firstContentAfter === undefined) return {};
-    const streamMs = duration - firstContentAfter;
+    const { firstContentMs, durationMs = 0, usage: { output = 0 } = {} } = this.#last ?? {};
+    if (firstContentMs === undefined) return {};
+    const streamMs = durationMs - firstContentMs;
     return {
-      firstContentMs: firstContentAfter,
+      firstContentMs,
       tokensPerSecond: streamMs < 100 || output === 0 ? undefined : (output * 1000) / streamMs,
     };
   }

@@ -36,8 +36,8 @@ export interface TrialReply {
   readonly usage: Usage | undefined;
   /** What the request contained that the route was not sent. */
   readonly notes: readonly string[];
-  readonly firstContentAfter: number | undefined; // ms
-  readonly duration: number; // ms
+  readonly firstContentMs: number | undefined;
+  readonly durationMs: number;
 }
 
 /**
@@ -166,8 +166,8 @@ function toTrialReply(
     status: isFailed ? lastAttempt?.status : undefined,
     usage: record?.usage,
     notes: record?.notes ?? [],
-    firstContentAfter: record?.firstContentAfter,
-    duration: exchange.elapsed,
+    firstContentMs: record?.firstContentAfter,
+    durationMs: exchange.elapsed,
   };
 }
 

@@ -41,12 +41,12 @@ export async function describeHome(
   const pass = determinePass(account, now);
   const refunded = pass.kind === 'ended' ? await readRefundedEnd(host.database, id) : undefined;
   // Notices about the account itself, such as its place on the waiting list while it has no pass.
-  const ownNotices = notices.filter(({ isOwn }) => isOwn);
-  const hasPendingPass = ownNotices.length > 0 || order !== undefined;
+  const accountNotices = notices.filter(({ isOwn }) => isOwn);
+  const hasPendingPass = accountNotices.length > 0 || order !== undefined;
   return {
     asOf: format.clock(new Date(now)).text,
     notices: notices.filter(({ isOwn = false }) => !isOwn),
-    own: ownNotices.toSorted((a, b) => Number(a.action === undefined) - Number(b.action === undefined)),
+    own: accountNotices.toSorted((a, b) => Number(a.action === undefined) - Number(b.action === undefined)),
     reminder: describeReminder(pass, now, buyPath, request, refunded),
     order: order && describeOrder(order, request),
     grant: describeGrant(account, now, request),

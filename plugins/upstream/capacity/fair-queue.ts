@@ -14,7 +14,7 @@ interface Account {
   /** Decaying sum of the account's slot-ms, as of `usedAt`. */
   use: number;
   usedAt: number;
-  mean: number | undefined; // ms; undefined before the first request
+  meanDurationMs: number | undefined; // undefined before the first request
   running: number;
   readonly waiting: string[]; // ids in order of arrival
 }
@@ -114,14 +114,22 @@ export class FairQueue {
       existing.weight = weight;
       return existing;
     }
-    const account = { weight, virtualFinish: 0, use: 0, usedAt: now, mean: undefined, running: 0, waiting: [] };
+    const account = {
+      weight,
+      virtualFinish: 0,
+      use: 0,
+      usedAt: now,
+      meanDurationMs: undefined,
+      running: 0,
+      waiting: [],
+    };
     this.#accounts.set(name, account);
     return account;
   }
 
   #startRequest(id: string, name: string, tag: number, now: number, limits: SlotLimits, startedAt: number = now): void {
     const account = this.#accounts.get(name) as Account;
-    const charged = account.mean ?? this.#meanMs ?? fairness.initialMeanMs;
+    const charged = account.meanDurationMs ?? this.#meanMs ?? fairness.initialMeanMs;
     const price = this.#computeBurden(account, now) / account.weight;
     this.#virtualTime = Math.max(this.#virtualTime, tag);
     account.virtualFinish = tag + charged * price;
@@ -159,7 +167,7 @@ export class FairQueue {
     this.#totalUse = decay(this.#totalUse, this.#totalUseAt, now) + duration / account.weight;
     this.#totalUseAt = now;
     if (result.isServed) {
-      account.mean = updateMean(account.mean, duration, fairness.accountGain);
+      account.meanDurationMs = updateMean(account.meanDurationMs, duration, fairness.accountGain);
       this.#meanMs = updateMean(this.#meanMs, duration, fairness.gain);
     }
     this.#adjustLimit(result, slotsInUse, running.startedAt, limits, now);

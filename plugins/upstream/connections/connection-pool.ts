@@ -15,7 +15,7 @@ interface ConnectionPoolOptions {
   /** How long a connection stays unused after a checked response, so that its socket is read once more; 0 to disable. */
   readonly quarantineMs: number;
   readonly maxAgeMs: number; // a request in flight may finish
-  readonly connectTimeout?: number; // seconds; default: 10
+  readonly connectTimeoutSeconds?: number; // default: 10
   /** Name expected in the upstream's certificate; default: the host of the origin. */
   readonly serverName?: string | undefined;
   readonly isPersistent?: boolean;
@@ -47,7 +47,7 @@ export class ConnectionPool implements ConnectionOwner {
     this.#options = options;
     this.#isPersistent = options.isPersistent ?? true;
     this.#host = new URL(origin).host;
-    this.#connect = createConnector(origin, options.connectTimeout ?? 10, options.serverName);
+    this.#connect = createConnector(origin, options.connectTimeoutSeconds ?? 10, options.serverName);
   }
 
   /**

@@ -60,7 +60,7 @@ export class Connections implements AsyncDisposable {
     const pool = new ConnectionPool(origin, {
       quarantineMs: this.#options.quarantineMs ?? defaultQuarantineMs,
       maxAgeMs,
-      connectTimeout,
+      connectTimeoutSeconds: connectTimeout,
       serverName,
       isPersistent: !this.#suspectTimers.has(origin),
       onSurplus: () => this.#markSuspect(origin),

@@ -43,7 +43,10 @@ export async function signBedrockKey(
   });
   const { url } = await signer.sign();
   const signedUrl = `${url.href.slice('https://'.length)}&Version=1`;
-  return { value: `bedrock-api-key-${Buffer.from(signedUrl).toString('base64')}`, lifetime: bedrockLifetimeSeconds };
+  return {
+    value: `bedrock-api-key-${Buffer.from(signedUrl).toString('base64')}`,
+    lifetimeSeconds: bedrockLifetimeSeconds,
+  };
 }
 
 /** Scope for the models of Microsoft and other vendors in Foundry. */
@@ -71,7 +74,7 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
   });
   const result = parseObject(await response.text());
   const { access_token: value, expires_in: lifetime, error } = result ?? {};
-  if (typeof value === 'string' && typeof lifetime === 'number') return { value, lifetime };
+  if (typeof value === 'string' && typeof lifetime === 'number') return { value, lifetimeSeconds: lifetime };
   const code = typeof error === 'string' ? ` (${error.slice(0, 100)})` : '';
   throw new Error(`Entra responded with ${response.status}${code}`);
 }
@@ -121,5 +124,5 @@ async function requestGoogleToken({ key_file: keyFile }: Google): Promise<Token>
   const expiresAt = client.credentials.expiry_date;
   const remainingSeconds =
     typeof expiresAt === 'number' ? (expiresAt - Date.now()) / 1_000 : defaultGoogleLifetimeSeconds;
-  return { value: token, lifetime: Math.max(1, remainingSeconds) };
+  return { value: token, lifetimeSeconds: Math.max(1, remainingSeconds) };
 }

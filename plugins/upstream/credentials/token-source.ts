@@ -5,7 +5,7 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 /** A bearer token for requests. */
 export interface Token {
   readonly value: string;
-  readonly lifetime: number; // seconds from now
+  readonly lifetimeSeconds: number; // from now
 }
 
 /**
@@ -79,8 +79,12 @@ export class TokenSource {
 
   async #fetchToken(): Promise<string> {
     const requestedAt = this.#readClocks();
-    const { value, lifetime } = await withDeadline(this.#requestToken(), deadlineMs, 'no token within 10 seconds');
-    const lifetimeMs = lifetime * 1_000;
+    const { value, lifetimeSeconds } = await withDeadline(
+      this.#requestToken(),
+      deadlineMs,
+      'no token within 10 seconds',
+    );
+    const lifetimeMs = lifetimeSeconds * 1_000;
     this.#value = value;
     this.#validUntil = later(requestedAt, lifetimeMs);
     this.#renewAt = later(requestedAt, lifetimeMs - Math.min(maxLeadMs, lifetimeMs / 4));

@@ -159,15 +159,15 @@ export class Breaker {
    * @returns true if this opened the breaker or repeated its cooldown
    */
   recordFailure(now: number, failure: RouteFailure, admission: Admission): boolean {
-    const { reason, requester, retryAfter = 0 } = failure;
+    const { reason, requester, retryAfterMs = 0 } = failure;
     const isOpened = this.#isOpen
       ? this.#recordProbeFailure(now, failure, admission)
       : this.#evidence.recordFailure(now, failure) && this.#open(now, reason, this.#evidence.listSuspects(now));
-    if (retryAfter <= 0) return isOpened;
+    if (retryAfterMs <= 0) return isOpened;
     const isDisproved = this.#evidence.isDisproved(requester.account, now);
-    storeLatest(this.#retryAfterEnds, requester.account, now + retryAfter, bounds.waitingAccounts);
+    storeLatest(this.#retryAfterEnds, requester.account, now + retryAfterMs, bounds.waitingAccounts);
     if (this.#isOpen || isDisproved) return isOpened;
-    return this.#open(now, reason, [], Math.min(retryAfter, this.#cooldownMs));
+    return this.#open(now, reason, [], Math.min(retryAfterMs, this.#cooldownMs));
   }
 
   /**

@@ -18,8 +18,8 @@ export interface RouteFailure {
   readonly requester: Requester;
   /** False for failures that no request can cause, such as a refused connection. */
   readonly mayBeCausedByRequest: boolean;
-  /** The upstream's Retry-After in ms; missing or 0 if there is none. */
-  readonly retryAfter?: number;
+  /** The upstream's Retry-After; missing or 0 if there is none. */
+  readonly retryAfterMs?: number;
 }
 
 /** Failures that requests may have caused must affect at least this many accounts, so that no customer can block a route for others. */

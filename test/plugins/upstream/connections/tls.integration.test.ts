@@ -54,7 +54,7 @@ async function echo(host = '127.0.0.1', maxVersion: 'TLSv1.2' | 'TLSv1.3' = 'TLS
 const trust = () => stack.defer(trustTestCertificate());
 
 function open(origin: string, serverName?: string): ConnectionPool {
-  const pool = new ConnectionPool(origin, { quarantineMs: 0, maxAgeMs: 60_000, connectTimeout: 5, serverName });
+  const pool = new ConnectionPool(origin, { quarantineMs: 0, maxAgeMs: 60_000, connectTimeoutSeconds: 5, serverName });
   return stack.adopt(pool, (opened) => opened.destroy());
 }
 

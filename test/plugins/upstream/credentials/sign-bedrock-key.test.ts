@@ -45,7 +45,7 @@ describe('a short-term key of Bedrock', () => {
   const aws = { region: 'eu-west-1', access_key_id: 'AKIDEXAMPLE', secret_access_key: secret };
 
   it('is valid for twelve hours', async () => {
-    const { value, lifetime } = await signBedrockKey(aws);
+    const { value, lifetimeSeconds: lifetime } = await signBedrockKey(aws);
     expect([refusalOfBedrockKey(value, secret, 'eu-west-1'), lifetime]).toEqual([undefined, 43_200]);
   });
 

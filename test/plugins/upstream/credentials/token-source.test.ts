@@ -9,7 +9,7 @@ const clock = { log: silentLog, monotonic: () => now, now: () => now + suspended
 /** A cloud whose tokens are numbered, and live for an hour. */
 const cloud = () => {
   let count = 0;
-  return vi.fn(async () => ({ value: `token-${++count}`, lifetime: 3_600 }));
+  return vi.fn(async () => ({ value: `token-${++count}`, lifetimeSeconds: 3_600 }));
 };
 
 it('a token is requested once for many calls', async () => {

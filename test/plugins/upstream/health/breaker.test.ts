@@ -30,7 +30,7 @@ const failure = (conversation?: string, account = `account of ${conversation}`, 
   reason: 'down',
   requester: { account, conversation: conversation ?? '' },
   mayBeCausedByRequest: conversation !== undefined,
-  retryAfter,
+  retryAfterMs: retryAfter,
 });
 const fail = (times: number, now = 0, conversation?: string, account?: string) =>
   Array.from({ length: times }, () => breaker.recordFailure(now, failure(conversation, account), old)).at(-1);
@@ -363,7 +363,7 @@ describe('the state of another instance', () => {
 describe('an upstream that says when it will serve again', () => {
   const wait = 30_000;
   const refuse = (now: number, account: string, by = old) =>
-    breaker.recordFailure(now, { ...failure(undefined, account), retryAfter: wait }, by);
+    breaker.recordFailure(now, { ...failure(undefined, account), retryAfterMs: wait }, by);
 
   it('is not asked before that time by the account that got the answer', () => {
     expect(refuse(0, 'a')).toBe(true);

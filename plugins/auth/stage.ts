@@ -199,13 +199,12 @@ function formatDay(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** @param wait seconds until the next attempt */
-function createTooManyFailuresError(wait: number): GatewayError {
+function createTooManyFailuresError(waitSeconds: number): GatewayError {
   return new GatewayError(
     'rate_limited',
     'Too many requests without a valid API key from your address. Check the key.',
     {
-      retryAfter: wait,
+      retryAfter: waitSeconds,
     },
   );
 }

@@ -73,13 +73,13 @@ export const backupCheck: HealthCheck = {
   refresh: (host) => watchNewestBackup(host).readFresh(),
   check(host) {
     const { every } = host.section(backupSection);
-    const interval = getBackupIntervalMs(host);
-    if (every === undefined || interval === undefined) return { ok: true };
+    const intervalMs = getBackupIntervalMs(host);
+    if (every === undefined || intervalMs === undefined) return { ok: true };
     const state = getBackupState(host);
     const { failure } = state;
     if (failure !== undefined)
       return { ok: false, reason: backupReason('backup.reason.failed', { why: failure.reason }), since: failure.at };
-    const dueAt = (watchNewestBackup(host).read()?.at ?? state.startedAt) + interval * (1 + toleratedDelay);
+    const dueAt = (watchNewestBackup(host).read()?.at ?? state.startedAt) + intervalMs * (1 + toleratedDelay);
     if (host.now() <= dueAt) return { ok: true };
     return { ok: false, reason: backupReason('backup.reason.missed', { every }), since: dueAt };
   },

@@ -36,12 +36,12 @@ export const backupJob: JobDefinition = {
   attempts: 1,
   async run(_data, host) {
     const { keep } = host.section(backupSection);
-    const interval = getBackupIntervalMs(host);
-    if (interval === undefined) return;
+    const intervalMs = getBackupIntervalMs(host);
+    if (intervalMs === undefined) return;
     const folder = getBackupFolder(host);
     const newest = await findNewestBackup(folder, host.now());
     const ageMs = newest === undefined ? Infinity : host.now() - newest.at;
-    if (ageMs < interval - maxEarlyMs) return;
+    if (ageMs < intervalMs - maxEarlyMs) return;
     const state = getBackupState(host);
     try {
       const { path, bytes, rows } = await takeBackupNow(host, folder);

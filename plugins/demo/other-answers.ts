@@ -181,7 +181,8 @@ function requireTexts(value: JsonValue | undefined, name: string): string[] {
 }
 
 function listEntries(value: JsonValue | undefined): JsonValue[] {
-  return Array.isArray(value) ? value : value === undefined ? [] : [value];
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
 }
 
 function readText(entry: JsonValue): string | undefined {

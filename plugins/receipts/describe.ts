@@ -43,7 +43,7 @@ export function describeReceipt(
     code: receipt.code,
     paidAt: format.time(receipt.madeAt),
     buyer: buyer.name,
-    npwp: buyer.npwp === undefined ? '' : isMasked ? maskNpwp(buyer.npwp) : buyer.npwp,
+    npwp: isMasked ? maskNpwp(buyer.npwp ?? '') : (buyer.npwp ?? ''),
     added: receipt.addedAt === undefined || isAsIssued ? '' : t('receipts.added', describeAddition(receipt, format)),
     item: [t('receipts.days', { count: days }), label?.[language], remark?.[language]]
       .filter((part) => part !== undefined)

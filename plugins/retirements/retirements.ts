@@ -51,8 +51,8 @@ export async function readRetirements(host: RetirementHost): Promise<Retirement[
     const successor = publishedEnd?.successor ?? row?.successor ?? undefined;
     if (missingSince === undefined && (endsOn === undefined || endsOn > lastNoticeDay)) return [];
     const isEnded = endsOn !== undefined && endsOn <= today;
-    const state = isEnded ? 'ended' : missingSince === undefined ? 'ending' : 'missing';
-    return [{ route: route.id, state, endsOn, missingSince, successor }];
+    const listedState = missingSince === undefined ? 'ending' : 'missing';
+    return [{ route: route.id, state: isEnded ? 'ended' : listedState, endsOn, missingSince, successor }];
   });
   const retiredIds = new Set(retired.map(({ route }) => route));
   return retired

@@ -69,10 +69,10 @@ export const signInPage: Page = {
   title: 'sign_in.title',
   template: 'sign-in/sign-in.eta',
   async show(request) {
-    const { account, form, host, isThisMachine, query } = request;
+    const { account, form, host, query } = request;
     const next = chooseNextPath(form.values['next'] ?? query['next']);
     if (account !== undefined) return new Redirect(next);
-    const local = !isLocalSignInOn(host) ? 'off' : isThisMachine ? 'on' : 'elsewhere';
+    const local = getLocalSignInState(request);
     return {
       service: host.service.name,
       error: readErrorText(request, ['email_taken', 'blocked']),
@@ -85,3 +85,8 @@ export const signInPage: Page = {
   },
   forms: [localForm, demoForm, signOutForm],
 };
+
+function getLocalSignInState({ host, isThisMachine }: PageRequest): 'off' | 'on' | 'elsewhere' {
+  if (!isLocalSignInOn(host)) return 'off';
+  return isThisMachine ? 'on' : 'elsewhere';
+}

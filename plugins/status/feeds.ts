@@ -18,7 +18,7 @@ type StatusRegistry = Pick<Registry, 'statusReports' | 'creditReader' | 'checkup
 
 const translator = new Translator([statusTexts]);
 
-/** How long a text of `/status.json` is cached, and how long creating it may take. */
+/** How long a text of `/status.json` is cached. */
 const jsonMaxAgeMs = 1_000;
 const jsonTimeoutMs = 10_000;
 /** The most texts that are cached, one per language and page. Each is at most half a megabyte. */

@@ -53,8 +53,12 @@ function describeModelJson({ health, days, answered, checkup }: ModelStatus): ob
 }
 
 function describeCheckupJson({ at, isPassed, isSameModel }: ModelCheckup): object {
-  const fingerprint = isSameModel === undefined ? null : isSameModel ? 'unchanged' : 'changed';
-  return { at: formatTime(at), status: isPassed ? 'passed' : 'failed', fingerprint };
+  return { at: formatTime(at), status: isPassed ? 'passed' : 'failed', fingerprint: describeFingerprint(isSameModel) };
+}
+
+function describeFingerprint(isSameModel: boolean | undefined): string | null {
+  if (isSameModel === undefined) return null;
+  return isSameModel ? 'unchanged' : 'changed';
 }
 
 const publicDayStatuses = { ok: 'working', warn: 'degraded', bad: 'down', none: 'no_data' } as const;

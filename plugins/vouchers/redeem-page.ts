@@ -25,7 +25,7 @@ const redeemForm = defineForm({
       if (error instanceof VoucherError)
         throw new FieldErrors(
           { code: `vouchers.${error.kind}` },
-          { count: Math.max(1, Math.ceil((error.retryAfter ?? 0) / 60)) },
+          { count: Math.max(1, Math.ceil((error.retryAfterSeconds ?? 0) / 60)) },
         );
       if (error instanceof AccountError && error.kind === 'too_many_days')
         throw new FieldErrors({ code: 'vouchers.too_many_days' });

@@ -41,13 +41,12 @@ export interface NewBatch {
 export class VoucherError extends Error {
   override readonly name = 'VoucherError';
   readonly kind: 'unusable' | 'blocked' | 'too_many_attempts';
-  /** Seconds until the next attempt. */
-  readonly retryAfter: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(kind: VoucherError['kind'], message: string, retryAfter?: number) {
+  constructor(kind: VoucherError['kind'], message: string, retryAfterSeconds?: number) {
     super(message);
     this.kind = kind;
-    this.retryAfter = retryAfter;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

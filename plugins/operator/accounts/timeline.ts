@@ -119,7 +119,8 @@ function describePayment(
     outcome === 'activated'
       ? t('operator.story.activated', { order: order.code, days: t('operator.days', { count: order.days }) })
       : t('operator.story.not_activated', { order: order.code, outcome: t(`operator.payment_outcome.${outcome}`) });
-  const icon = outcome === 'activated' ? 'ok' : flag === undefined ? 'info' : severityOf(flag.kind);
+  const flagIcon = flag === undefined ? 'info' : severityOf(flag.kind);
+  const icon = outcome === 'activated' ? 'ok' : flagIcon;
   return createMoneyEntry(paidAt, icon, title, text, createResolveLink(flag, t));
 }
 

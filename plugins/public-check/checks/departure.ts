@@ -20,8 +20,8 @@ export async function checkDeparture(caller: PublicCaller, isStream: boolean, si
   const path = isStream ? publicPaths.leaveSilence : publicPaths.leaveWait;
   caller.open(path, { query: { id }, signal: AbortSignal.any([departure.signal, signal]) });
   try {
-    const arrivedAfter = await waitForState(caller, id, 'waiting', maxWaitsMs.arrival, signal);
-    if (typeof arrivedAfter !== 'number') return arrivedAfter ?? failed('the call does not arrive', abortAdvice);
+    const arrivedAfterMs = await waitForState(caller, id, 'waiting', maxWaitsMs.arrival, signal);
+    if (typeof arrivedAfterMs !== 'number') return arrivedAfterMs ?? failed('the call does not arrive', abortAdvice);
   } finally {
     departure.abort();
   }

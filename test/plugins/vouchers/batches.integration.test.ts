@@ -185,7 +185,7 @@ describe('attempts', () => {
     for (let attempt = 0; attempt < 10; attempt++)
       await expect(redeem(accountId, 'wrong')).rejects.toMatchObject(unusable);
     const code = await createOne();
-    await expect(redeem(accountId, code)).rejects.toMatchObject({ kind: 'too_many_attempts', retryAfter: 360 });
+    await expect(redeem(accountId, code)).rejects.toMatchObject({ kind: 'too_many_attempts', retryAfterSeconds: 360 });
     clock += 361_000;
     expect(await redeem(accountId, code)).toMatchObject({ isNew: true });
   });

@@ -4,7 +4,7 @@ import type { StoredTexts } from './document.ts';
 
 const retention = { isRetained: true } as const;
 
-/** A text that was shown to buyers. Stored once; a trigger prevents changes. */
+/** A text that was shown to buyers. It is stored once, and a trigger prevents changes. */
 export const AcceptanceText = defineEntity({
   name: 'AcceptanceText',
   tableName: 'acceptance_text',

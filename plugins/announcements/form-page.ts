@@ -55,7 +55,10 @@ export const endPage: Page = plainPage(endAction, {
   },
 });
 
-/** Reads the announcement named in the path. @throws PageError 404 if it does not exist or has ended */
+/**
+ * Reads the announcement named in the path.
+ * @throws PageError 404 if it does not exist or has ended
+ */
 async function requireAnnouncement({ host, params }: PageRequest): Promise<StoredAnnouncement> {
   const announcement = await findAnnouncement(host.database, params['id'] ?? '');
   if (announcement !== undefined && isOpen(announcement, host.now())) return announcement;

@@ -6,7 +6,6 @@ import { isDay } from '#core/platform/timing/time-zone.ts';
 const textSchema = string({ minLength: 1, maxLength: 300 });
 const timeSchema = string({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d)?(Z|[+-]\\d\\d:\\d\\d)$' });
 
-/** The section `announcements`: messages to customers, each shown for a time span. */
 export const announcementsSection = defineSection({
   name: 'announcements',
   schema: array(

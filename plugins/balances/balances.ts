@@ -44,7 +44,6 @@ export function selectLowBalances(host: Pick<Host, 'section'>, balances: readonl
   return balances.filter(({ days, ...rest }) => isUsedUp(rest) || (days !== undefined && days <= alertDays));
 }
 
-/** Returns true if the balance is used up. */
 export function isUsedUp({ amount, isAvailable }: Pick<Balance, 'amount' | 'isAvailable'>): boolean {
   return !isAvailable || (amount !== undefined && amount <= 0);
 }

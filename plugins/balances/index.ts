@@ -25,7 +25,7 @@ const daysGauge = gaugeBy(
   async (host) => findLeastDays(await getRecentBalances(host)),
 );
 
-/** Describes the limits for `/readyz?verbose`. */
+/** Describes vendors' rate limits for `/readyz?verbose`. */
 function describeLimits({ upstream, reportedAt, requests, tokens }: ReportedLimits) {
   return { upstream, at: new Date(reportedAt).toISOString(), requests: requests ?? null, tokens: tokens ?? null };
 }

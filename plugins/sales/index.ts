@@ -10,7 +10,7 @@ import { salesGauges } from './sales-figures.ts';
 import { salesSection } from './section.ts';
 import { readWaitTimeline } from './timeline.ts';
 
-/** Limits the number of concurrent passes, and keeps a waiting list. */
+/** Limits how many passes may be active at a time, and keeps a waiting list. */
 export const plugin: GatewayPlugin = {
   name: 'sales',
   register({ gateway }) {

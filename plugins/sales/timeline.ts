@@ -10,7 +10,7 @@ export const readWaitTimeline: ReadTimeline = async (request, accountId) => {
   return waits.flatMap((wait) => describeWaitEvents(wait, request));
 };
 
-/** Describes one wait; exported for tests. */
+/** Describes one wait. Exported for tests. */
 export function describeWaitEvents(
   { days, joinedAt, reservedAt, reservedUntil }: PastWait,
   { t, format }: Localizer,

@@ -109,7 +109,6 @@ export function listProviders({ section }: Pick<Host, 'section'>): ConfiguredPro
     .map(([name, settings]) => ({ name, settings, title: settings.title ?? getProviderTitle(name) }));
 }
 
-/** Returns the display name of a provider. */
 export function getProviderTitle(name: string): string {
   return providerTitles[name] ?? name;
 }

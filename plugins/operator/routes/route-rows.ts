@@ -65,7 +65,6 @@ function findSharedRoutes(models: readonly Model[]): ReadonlySet<string> {
   return new Set(ids.filter((id) => seen.has(id) || !seen.add(id)));
 }
 
-/** Counts the rows of all models. */
 export function countRoutes({ catalog }: Pick<Host, 'catalog'>): number {
   return catalog.models.reduce((sum, { routes }) => sum + routes.length, 0);
 }

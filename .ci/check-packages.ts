@@ -10,8 +10,8 @@ import { isAllowed, licenceOf, type PackageLicence } from './licences.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** How long the registry may take, seconds. */
-const auditTimeout = 15;
+/** How long the registry may take. */
+const auditTimeoutSeconds = 15;
 
 /** Packages whose package.json declares no license, and the license of their repository. */
 const undeclared: Readonly<Record<string, string>> = {
@@ -53,12 +53,12 @@ function declared(path: string): PackageLicence | undefined {
 
 /** Returns npm's output, whose exit code is 1 if it found something; '' if npm took too long or is missing. */
 function audit(): Promise<string> {
-  const limits = ['--fetch-retries=0', `--fetch-timeout=${auditTimeout * 1000}`];
+  const limits = ['--fetch-retries=0', `--fetch-timeout=${auditTimeoutSeconds * 1000}`];
   return new Promise((resolve) => {
     execFile(
       'npm',
       ['audit', '--json', ...limits],
-      { cwd: root, timeout: auditTimeout * 1000, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 * 1024 },
+      { cwd: root, timeout: auditTimeoutSeconds * 1000, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 * 1024 },
       (_error, stdout) => resolve(stdout),
     );
   });

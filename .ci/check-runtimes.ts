@@ -9,8 +9,8 @@ import { findOldPins, readPins } from './runtimes.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** How long the registry may take, seconds. */
-const registryTimeout = 15;
+/** How long the registry may take. */
+const registryTimeoutSeconds = 15;
 
 let isRegistryThere = true;
 const pins = readPins((file) => readFileSync(join(root, file), 'utf8'));
@@ -31,12 +31,12 @@ async function versionsOf(name: string): Promise<readonly string[] | undefined> 
 }
 
 function view(name: string): Promise<string | undefined> {
-  const limits = ['--fetch-retries=0', `--fetch-timeout=${registryTimeout * 1000}`];
+  const limits = ['--fetch-retries=0', `--fetch-timeout=${registryTimeoutSeconds * 1000}`];
   return new Promise((resolve) => {
     execFile(
       'npm',
       ['view', name, 'versions', '--json', ...limits],
-      { cwd: root, timeout: registryTimeout * 1000, killSignal: 'SIGKILL' },
+      { cwd: root, timeout: registryTimeoutSeconds * 1000, killSignal: 'SIGKILL' },
       (error, stdout) => resolve(error === null ? stdout : undefined),
     );
   });

@@ -6,9 +6,9 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import {
-  findHeavier,
+  findOverweightRows,
   findRooms,
-  findWider,
+  findWidespreadWords,
   type Weight,
   weigh,
   type WeightTable,
@@ -30,7 +30,10 @@ const isWriting = process.argv.includes('--write');
 if (isWriting) writeFileSync(file, withCeilings(text, rows, rooms));
 if (process.argv.includes('--table')) printTable();
 
-const failures = [...mistakes, ...(isWriting ? [] : [...findHeavier(rows, table), ...findWider(rooms, table)])];
+const failures = [
+  ...mistakes,
+  ...(isWriting ? [] : [...findOverweightRows(rows, table), ...findWidespreadWords(rooms, table)]),
+];
 for (const line of [...notes, ...failures]) console.error(line);
 if (failures.length > 0) process.exit(1);
 const { files, lines } = sum([...rows.values()]);

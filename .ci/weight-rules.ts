@@ -71,7 +71,7 @@ function findUnlisted(sources: Sources, listed: ReadonlySet<string>): (readonly 
 }
 
 /** Returns one sentence per row that is heavier than the table allows. */
-export function findHeavier(now: ReadonlyMap<string, Weight>, { weight, capability }: WeightTable): string[] {
+export function findOverweightRows(now: ReadonlyMap<string, Weight>, { weight, capability }: WeightTable): string[] {
   const ceilings = new Map(Object.values(weight).flatMap((group) => Object.entries(group)));
   return [...now].flatMap(([name, { files, lines }]) => {
     const most = ceilings.get(name)?.most ?? capability;
@@ -102,7 +102,7 @@ export function findRooms(sources: Sources, words: readonly string[]): ReadonlyM
 }
 
 /** Returns one sentence per word that is spread over more rooms than the table allows. */
-export function findWider(rooms: ReadonlyMap<string, readonly string[]>, { spread }: WeightTable): string[] {
+export function findWidespreadWords(rooms: ReadonlyMap<string, readonly string[]>, { spread }: WeightTable): string[] {
   return Object.entries(spread).flatMap(([word, most]) => {
     const found = rooms.get(word) ?? [];
     if (found.length <= most) return [];

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Figures, Ready } from './process-figures.ts';
 
-/** How long a process may take to report its figures, ms; a dead one never does. */
-const reportTimeout = 10_000;
-/** How long it may take to end, ms. */
-const stopTimeout = 15_000;
+/** How long a process may take to report its figures; a dead one never does. */
+const reportTimeoutMs = 10_000;
+/** How long it may take to end. */
+const stopTimeoutMs = 15_000;
 
 export interface Child extends Ready {
   readonly process: ChildProcess;
@@ -28,7 +28,7 @@ export async function startChild(file: string, parameters: readonly string[]): P
 }
 
 export async function askFigures({ process: child }: Child): Promise<Figures> {
-  const answered = once(child, 'message', { signal: AbortSignal.timeout(reportTimeout) });
+  const answered = once(child, 'message', { signal: AbortSignal.timeout(reportTimeoutMs) });
   child.send('figures');
   const [figures] = (await answered) as [Figures];
   return figures;
@@ -38,7 +38,7 @@ export async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout);
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
   await ended;
   clearTimeout(timer);
 }

@@ -23,8 +23,8 @@ const shorter = 8;
  * Small calls to each process before all rounds. V8 keeps compiling for that long, and what it compiles first differs between processes.
  */
 const warmingCalls = 24_000;
-/** How long a process may take to report its figures, ms; a dead one never does. */
-const reportTimeout = 10_000;
+/** How long a process may take to report its figures; a dead one never does. */
+const reportTimeoutMs = 10_000;
 
 const { values: flags } = parseArgs({
   options: {
@@ -170,7 +170,7 @@ async function stop(subject: Subject): Promise<void> {
 }
 
 async function ask(subject: Subject, question: 'figures' | 'collect' = 'figures'): Promise<Figures> {
-  const signal = AbortSignal.timeout(reportTimeout);
+  const signal = AbortSignal.timeout(reportTimeoutMs);
   const answered = once(subject.process, 'message', { signal });
   subject.process.send(question);
   const [figures] = (await answered) as [Figures];

@@ -20,10 +20,10 @@ import { findPages, findVisitors, type VisitedPage, type Visitor } from './visit
 
 /** Targets: the server's time (p95, ms) and the compressed HTML of a page (kB). */
 const aims = { time: 50, size: 50 };
-/** How long the gateway may take to start, ms. */
-const startTimeout = 60_000;
-/** How long it may take to report its CPU time, ms. */
-const answerTimeout = 10_000;
+/** How long the gateway may take to start. */
+const startTimeoutMs = 60_000;
+/** How long it may take to report its CPU time. */
+const answerTimeoutMs = 10_000;
 
 const { values: options } = parseArgs({
   options: {
@@ -53,7 +53,7 @@ try {
 
 async function startGateway(url: string): Promise<{ gateway: ChildProcess; port: number }> {
   const child = fork(join(import.meta.dirname, 'gateway.ts'), [url]);
-  const [ready] = (await once(child, 'message', { signal: AbortSignal.timeout(startTimeout) })) as [Ready];
+  const [ready] = (await once(child, 'message', { signal: AbortSignal.timeout(startTimeoutMs) })) as [Ready];
   return { gateway: child, port: ready.port };
 }
 
@@ -105,7 +105,7 @@ async function visit({ path, visitor }: VisitedPage): Promise<Visit> {
 
 /** Returns the CPU time that the gateway and its database's processes have used so far, ms. */
 async function cpu(): Promise<number | undefined> {
-  const answered = once(gateway, 'message', { signal: AbortSignal.timeout(answerTimeout) });
+  const answered = once(gateway, 'message', { signal: AbortSignal.timeout(answerTimeoutMs) });
   gateway.send('figures');
   const [figures] = (await answered) as [Figures];
   const ofDatabase = await databaseCpu(database);

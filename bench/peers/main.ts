@@ -34,8 +34,8 @@ const { values: flags, positionals: only } = parseArgs({
 const rounds = Number(flags.rounds);
 /** How long one round of one gateway takes, roughly, ms. */
 const roundTime = 1_500;
-/** How long a gateway may take to start, ms. */
-const startTimeout = 180_000;
+/** How long a gateway may take to start. */
+const startTimeoutMs = 180_000;
 /** Requests for measuring latency, one at a time. */
 const single = 200;
 
@@ -203,7 +203,7 @@ async function startPeer(peer: Peer): Promise<Subject> {
   const headers = peer.headers?.(url) ?? {};
   const subject = { name: peer.name, version, formats: peer.formats, port, key: 'none', headers, processes, child };
   const load = measured.find(({ format }) => peer.formats.includes(format))?.load as Load;
-  const until = performance.now() + startTimeout;
+  const until = performance.now() + startTimeoutMs;
   for (;;) {
     try {
       await send(subject, { ...load, concurrency: 1 }, 1);

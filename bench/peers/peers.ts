@@ -6,8 +6,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** How long one step of an installation may take, ms. */
-const installTimeout = 600_000;
+/** How long one step of an installation may take. */
+const installTimeoutMs = 600_000;
 
 /** Client formats that a gateway can serve from a Chat Completions upstream. */
 export type ClientFormat = 'chat' | 'messages';
@@ -142,7 +142,7 @@ async function installPackage(folder: string, name: string, version: string): Pr
 }
 
 async function execute(program: string, parameters: string[], folder: string): Promise<void> {
-  await run(program, parameters, { cwd: folder, timeout: installTimeout, maxBuffer: 16 * 1024 * 1024 });
+  await run(program, parameters, { cwd: folder, timeout: installTimeoutMs, maxBuffer: 16 * 1024 * 1024 });
 }
 
 /** Starts a process whose output goes to a file in the folder. */

@@ -17,8 +17,8 @@ import type { RunningPeer } from '../running-peer.ts';
 import type { Target } from './callers.ts';
 import { ProcessUsage } from './process-usage.ts';
 
-/** How long a gateway may take to start, ms. */
-const startTimeout = 120_000;
+/** How long a gateway may take to start. */
+const startTimeoutMs = 120_000;
 
 export interface Subject extends Target, AsyncDisposable {
   readonly name: string;
@@ -106,14 +106,14 @@ export function peerAt({ name, port, processId }: RunningPeer): Subject {
 /** @throws Error if it has ended or is not ready in time */
 async function ready(child: ChildProcess, port: number): Promise<void> {
   const ended = once(child, 'exit').then(([code]) => `it ended with exit code ${code}`);
-  const until = performance.now() + startTimeout;
+  const until = performance.now() + startTimeoutMs;
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
     await answer?.arrayBuffer();
     if (answer?.ok === true) return;
     const state = await Promise.race([ended, sleep(100)]);
     if (state !== undefined) throw new Error(`the gateway is not ready: ${state}`);
-    if (performance.now() > until) throw new Error(`the gateway is not ready within ${startTimeout / 1000} s`);
+    if (performance.now() > until) throw new Error(`the gateway is not ready within ${startTimeoutMs / 1000} s`);
   }
 }
 

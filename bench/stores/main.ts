@@ -22,8 +22,8 @@ const { values: flags } = parseArgs({ options: { requests: { type: 'string', def
 const requests = Number(flags.requests);
 /** How long to measure what runs even without requests, ms; includes heartbeats of all kinds. */
 const idleTime = 40_000;
-/** How long the roll-up may take to add the last records, ms. */
-const foldTimeout = 60_000;
+/** How long the roll-up may take to add the last records. */
+const foldTimeoutMs = 60_000;
 
 type Counts = ReadonlyMap<string, number>;
 
@@ -194,7 +194,7 @@ async function relationSizes(): Promise<Counts> {
 
 /** Waits until the records have been added to the hours of usage. */
 async function untilFolded(): Promise<void> {
-  const until = performance.now() + foldTimeout;
+  const until = performance.now() + foldTimeoutMs;
   // The last records are shipped within a second or two.
   await sleep(3_000);
   for (;;) {

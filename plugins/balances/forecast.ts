@@ -12,7 +12,7 @@ interface Forecast {
 
 export const day = 86_400_000; // ms
 export const week = 7 * day; // ms
-/** Minimum time span that the readings must cover for a forecast, ms. */
+/** Minimum time span that the readings must cover for a forecast. */
 const minCoverageMs = day / 8;
 
 /**

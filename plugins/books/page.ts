@@ -18,7 +18,7 @@ export const booksPath = '/operator/orders/books';
 
 /** Used in the query in place of the action's name if no provider had books for the day. */
 const noBooks = 'nothing';
-/** How long a browser waits for a comparison, ms; the comparison itself continues. */
+/** How long a browser waits for a comparison; the comparison itself continues. */
 const maxWaitMs = 20_000;
 /** How many differences are listed per day, and how many comparisons. */
 const limits = { differences: 200, actions: 10 };

@@ -17,7 +17,7 @@ declare module '#core/gateway/events/events.ts' {
 export const closedKeyChannel = 'daypass_closed_key';
 const retryDays = 1;
 
-/** How long until a closed key is tried again, ms. */
+/** How long until a closed key is tried again. */
 export const retryDelayMs = retryDays * 86_400_000;
 /** Days after `retry_at` until the closure of a key that gateway.yaml no longer has is deleted. */
 const forgottenAfterDays = 7;

@@ -12,12 +12,12 @@ import { readUsageCounts } from './read-usage.ts';
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;
 export type MarginSpan = (typeof marginSpans)[number];
 
-/** Age at which a reading is refreshed, ms. The old one is shown meanwhile. */
+/** Age at which a reading is refreshed. The old one is shown meanwhile. */
 const maxAgeMs = 60_000;
 const maxStaleMs = 600_000;
-/** Age at which usage from before yesterday is read again, ms. Records may arrive late and periods may change. */
+/** Age at which usage from before yesterday is read again. Records may arrive late and periods may change. */
 const maxPastAgeMs = 600_000;
-/** Timeout of a reading, ms. A month with thousands of accounts takes seconds, but is read at most once a minute. */
+/** Timeout of a reading. A month with thousands of accounts takes seconds, but is read at most once a minute. */
 const timeoutMs = 30_000;
 
 /** Cost and earnings of each span, shared by all operators. */
@@ -40,7 +40,7 @@ export const marginReadings = memoizePerCatalog((host: Host) => {
   };
 });
 
-/** How long other pages wait for margins, ms. The first reading of a span may take seconds. */
+/** How long other pages wait for margins. The first reading of a span may take seconds. */
 const shortWaitMs = 250;
 
 /** Reads the margins shown next to usage. Undefined if no costs are declared, or if the first reading is not finished or failed. */

@@ -8,10 +8,10 @@ import { listHeldPlans } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
 import { hasLimits, getPlaceLimits } from './section.ts';
 
-/** How old the counts on pages may be, ms. Orders always use exact counts. */
+/** How old the counts on pages may be. Orders always use exact counts. */
 const maxAgeMs = 5_000;
 const timeoutMs = 5_000;
-/** How long a page waits for fresh counts, ms. */
+/** How long a page waits for fresh counts. */
 const maxWaitMs = 1_000;
 
 /** Limits that have no free place: `all`, and plans by their days. */

@@ -11,7 +11,7 @@ import { describeStatusJson } from './json.ts';
 import { findPage, readServiceStatus } from './service-status.ts';
 import { statusTexts } from './texts.ts';
 
-/** How long a feed may be cached, seconds. */
+/** How long a feed may be cached. */
 const maxAgeSeconds = 10;
 
 type StatusRegistry = Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>;

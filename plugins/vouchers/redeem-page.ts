@@ -34,7 +34,7 @@ const redeemForm = defineForm({
   },
 });
 
-/** How often open vouchers are looked for, ms. */
+/** How often open vouchers are looked for. */
 const checkIntervalMs = 60_000;
 
 /** Caches whether any voucher can be redeemed, so that menus do not wait for the database. */

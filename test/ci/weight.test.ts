@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findHeavier, findRooms, findWider, weigh, withCeilings } from '../../.ci/weight-rules.ts';
+import { findOverweightRows, findRooms, findWidespreadWords, weigh, withCeilings } from '../../.ci/weight-rules.ts';
 
 const sources = new Map([
   ['core/business/sales/places.ts', 'one\ntwo\n'],
@@ -49,12 +49,12 @@ describe('a plugin without a row', () => {
   it('passes with its views up to the ceiling of a capability', () => {
     const { rows, mistakes } = weigh(new Map([...sources, ...views]), table);
     expect([rows.get('notices'), mistakes]).toEqual([{ files: 2, lines: 3 }, []]);
-    expect(findHeavier(rows, table)).toEqual([]);
+    expect(findOverweightRows(rows, table)).toEqual([]);
   });
 
   it('fails above it', () => {
     const grown = new Map([...sources, ...views, ['plugins/notices/texts.ts', 'four\n']]);
-    expect(findHeavier(weigh(grown, table).rows, table)).toEqual([
+    expect(findOverweightRows(weigh(grown, table).rows, table)).toEqual([
       '"notices" has 3 files instead of 2 and 4 lines instead of 3: make it lighter, or give it a row in .ci/weight.yaml and say why in the commit',
     ]);
   });
@@ -62,12 +62,12 @@ describe('a plugin without a row', () => {
 
 describe('a row', () => {
   it('passes at its ceiling', () => {
-    expect(findHeavier(weigh(sources, table).rows, table)).toEqual([]);
+    expect(findOverweightRows(weigh(sources, table).rows, table)).toEqual([]);
   });
 
   it('fails above its ceiling, with what it has more', () => {
     const grown = new Map([...sources, ['core/business/sales/list.ts', 'three\n']]);
-    expect(findHeavier(weigh(grown, table).rows, table)).toEqual([
+    expect(findOverweightRows(weigh(grown, table).rows, table)).toEqual([
       '"sales" has 2 files instead of 1 and 3 lines instead of 2: make it lighter, or raise its ceiling and say why in the commit',
     ]);
   });
@@ -94,7 +94,7 @@ describe('a word', () => {
 
   it('in more rooms than its ceiling fails with their names', () => {
     const rooms = findRooms(new Map([...sources, ['plugins/mail/compose.ts', 'gift']]), ['gift']);
-    expect(findWider(rooms, table)).toEqual([
+    expect(findWidespreadWords(rooms, table)).toEqual([
       '"gift" is named in 3 rooms instead of 2: core/business/payments, plugins/mail, plugins/vouchers',
     ]);
   });

@@ -1,8 +1,8 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { unpackChromium } from './chromium.ts';
 
-/** How long pages may take to load and elements to appear, ms. The machine may be busy. */
-const patience = 20_000;
+/** How long pages may take to load and elements to appear. The machine may be busy. */
+const pageTimeoutMs = 20_000;
 
 /** A real browser, for one test file. */
 export interface TestBrowser extends AsyncDisposable {
@@ -37,7 +37,7 @@ export async function launchBrowser(): Promise<TestBrowser> {
 
 async function openWindow(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserWindow> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
-  context.setDefaultTimeout(patience);
+  context.setDefaultTimeout(pageTimeoutMs);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {

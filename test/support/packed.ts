@@ -26,8 +26,8 @@ export interface PackedGateway extends AsyncDisposable {
   install(folder: string): Promise<void>;
 }
 
-/** How long another file of the run may take to build and pack, ms. */
-const patience = 240_000;
+/** How long another file of the run may take to build and pack. */
+const buildTimeoutMs = 240_000;
 
 /**
  * Builds and packs the gateway, once per run, and installs the package as npm would, except for the dependencies: those of the checkout are
@@ -74,14 +74,14 @@ async function packOnce(shared: string): Promise<string> {
     await writeFile(`${result}.new`, JSON.stringify(outcome));
     await rename(`${result}.new`, result);
   }
-  for (const until = performance.now() + patience; performance.now() < until; await setTimeout(100)) {
+  for (const until = performance.now() + buildTimeoutMs; performance.now() < until; await setTimeout(100)) {
     const text = await readFile(result, 'utf8').catch(() => undefined);
     if (text === undefined) continue;
     const { tarball, failure } = JSON.parse(text) as { readonly tarball?: string; readonly failure?: string };
     if (tarball === undefined) throw new Error(`the package could not be made: ${failure}`);
     return tarball;
   }
-  throw new Error(`the package was not made within ${patience / 1000} s`);
+  throw new Error(`the package was not made within ${buildTimeoutMs / 1000} s`);
 }
 
 async function pack(shared: string): Promise<string> {

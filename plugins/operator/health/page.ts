@@ -22,11 +22,11 @@ import { chooseRollbackTitle } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
 
 const path = '/operator/health';
-/** How often the state is refreshed, seconds. */
+/** How often the state is refreshed. */
 const intervalSeconds = 10;
 const maxRows = 30;
 const maxBlocks = 10;
-/** How far back requests without an account are listed, ms. */
+/** How far back requests without an account are listed. */
 const unauthenticatedMs = 86_400_000;
 
 /** Creates `/operator/health`: health checks, journal, jobs, configuration, versions, and operators' actions. */

@@ -21,7 +21,7 @@ export function listFacts(t: Localizer['t'], facts: readonly (readonly [name: st
 
 /** Health checks of the journal. If one fails, the list of problems shows why. */
 const journalChecks = ['records', 'disk'];
-/** How long a job may wait for a worker before it counts as late, ms. */
+/** How long a job may wait for a worker before it counts as late. */
 const maxJobWaitMs = 60_000;
 
 /** Describes this instance's journal of records. */

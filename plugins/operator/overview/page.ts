@@ -10,7 +10,7 @@ import { describeTiles } from './tiles.ts';
 
 /** At least this many routes are shown; all routes of a model are shown together. */
 const minRoutes = 6;
-/** How often figures and cooldowns are refreshed, seconds. */
+/** How often figures and cooldowns are refreshed. */
 const intervalSeconds = 5;
 
 /** Creates `/operator`: figures for today, 7 or 30 days, problems to deal with, routes, journal and jobs. */

@@ -7,7 +7,7 @@ import { countRoutes, describeRoutes } from './route-rows.ts';
 
 /** The most routes on the page, models in trouble first; `daypass routes` lists all. */
 const maxRoutes = 300;
-/** How often cooldowns are refreshed, seconds. */
+/** How often cooldowns are refreshed. */
 const intervalSeconds = 5;
 
 /** Creates `/operator/routes`: routes with the states of their breakers, and links to reset them. */

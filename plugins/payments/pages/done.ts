@@ -22,7 +22,7 @@ import {
   describeRefundsTitle,
 } from './order-view.ts';
 
-/** How often the page refreshes without JavaScript until the first request arrives, seconds. */
+/** How often the page refreshes without JavaScript until the first request arrives. */
 const refreshIntervalSeconds = 10;
 
 type PageSource = Pick<Registry, 'pages'>;

@@ -7,7 +7,7 @@ import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from
 import { describePay, describeState } from './describe-pay.ts';
 import { describeRetry, readOwnOrder, getOrderPath } from './order-view.ts';
 
-/** How often the page refreshes without JavaScript while an order is waiting, seconds. */
+/** How often the page refreshes without JavaScript while an order is waiting. */
 const refreshIntervalSeconds = 10;
 
 /** The page where an order is paid, with its state. */

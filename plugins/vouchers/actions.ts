@@ -42,6 +42,8 @@ const input = object(['days', 'count', 'note'], {
 
 export type VoucherInput = InputOf<typeof input>;
 
+export const voucherDefaults = { source: 'sold', for: 'all' } as const;
+
 export const createAction = defineAction({
   name: 'voucher.create',
   subject: vouchersSubject,
@@ -57,13 +59,13 @@ export const createAction = defineAction({
     label: describeQuoted,
   },
   // Records defaults too, because they may change, and the batch, so that it can be revoked even if the response was lost.
-  async resolve(_host, { count, days: daysPerVoucher, source = 'sold', for: accounts = 'all', ...rest }) {
+  async resolve(_host, { count, days: daysPerVoucher, source, for: accounts, ...rest }) {
     const resolved: VoucherInput & NewBatch = {
       batch: randomUUIDv7(),
       count,
       days: daysPerVoucher,
-      source,
-      for: accounts,
+      source: source ?? voucherDefaults.source,
+      for: accounts ?? voucherDefaults.for,
       ...rest,
     };
     return resolved;

@@ -5,7 +5,7 @@ import { type Command, type CommandContext, exampleText } from '#core/extension/
 import { parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { formatCsvLine } from '#core/platform/csv.ts';
-import { createAction, revokeAction, type VoucherInput } from './actions.ts';
+import { createAction, revokeAction, voucherDefaults, type VoucherInput } from './actions.ts';
 import { batches, vouchers } from './resources.ts';
 import { iterateVouchers, type ListedVoucher, listRedemptionsByDay } from './voucher-batches.ts';
 
@@ -28,7 +28,7 @@ export const voucherCommand: Command = {
     addActionCommand(parser, context, createAction, {
       // Only codes go to stdout, so that it can be redirected to a file.
       done(_id, { batch, codes }, input) {
-        const { count, days, source = 'sold', for: accounts = 'all', note } = input as VoucherInput;
+        const { count, days, source, for: accounts, note } = { ...voucherDefaults, ...(input as VoucherInput) };
         console.error(`batch ${String(batch)}: ${count} × ${days} d, ${source}, for ${accounts} accounts: ${note}`);
         return (codes as readonly string[]).join('\n');
       },

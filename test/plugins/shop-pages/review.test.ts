@@ -169,9 +169,9 @@ describe('drafts of one gateway.yaml, with another', () => {
     ['no plan of that length', { seller, plans: [{ days: 2, price: 18_000 }] }, [], [], six.slice(0, 2)],
   ])('are compared: %s', async (_, sections, sellers, addresses, prices) => {
     const described = notes(await drafted(), { sections });
-    expect(pagesOf('another seller', described)).toEqual(sellers);
-    expect(pagesOf('another address', described)).toEqual(addresses);
-    expect(pagesOf('no plan does', described)).toEqual(prices);
+    expect(pagesOf('a seller other', described)).toEqual(sellers);
+    expect(pagesOf('an address other', described)).toEqual(addresses);
+    expect(pagesOf('no plan offers', described)).toEqual(prices);
   });
 
   it('nothing is said about words that are not those of the drafts', () => {

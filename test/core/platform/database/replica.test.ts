@@ -95,7 +95,7 @@ it.each([
   Object.assign(replica, change);
   const replicated = await open();
   expect(await readAt(replicated, 1)).toBe('of the primary');
-  expect(replicated.replica.fault).toContain('no streaming replica');
+  expect(replicated.replica.fault).toContain('not a streaming replica');
 });
 
 it('the primary itself under another name is read', async () => {

@@ -25,7 +25,7 @@ export function createRouteNames({ host, isOperator, t }: Pick<PageRequest, 'hos
   return createLabelsByVisibility(visibility, host.catalog, t, isOperator);
 }
 
-/** Creates the labels for a visibility, whoever the reader is. */
+/** Creates the labels for a visibility, regardless of the reader. */
 export function createLabelsByVisibility(
   visibility: RouteVisibility,
   catalog: Pick<Catalog, 'resolve'>,

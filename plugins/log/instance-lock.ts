@@ -8,8 +8,8 @@ import { type Disk, ignoreUnresponsive } from './disk/contract.ts';
 import { operations } from './disk/operations.ts';
 
 /*
- * Several instances can share one journal folder. Each has a file `<instance>.lock` and touches it every five seconds. Nobody else uses the
- * segments of a live instance. An instance is dead if
+ * Several instances can share one journal folder. Each has a file `<instance>.lock` and touches it every five seconds. Other instances do
+ * not use the segments of a live instance. An instance is dead if
  * - it has no lock, because it stopped before all its segments were shipped, or
  * - its process ran on this machine and no longer exists, or
  * - another instance has watched its lock for thirty seconds without a touch. Clocks are not compared, so neither a clock change nor the
@@ -142,7 +142,7 @@ export class InstanceWatch {
     await this.#disk.run('remove', createLockPath(this.#folder, instance));
   }
 
-  /** @returns true if nobody has touched the lock in `deadAfterMs` of watching */
+  /** @returns true if the lock was watched for `deadAfterMs` without being touched */
   #observe(instance: string, touchedAt: number): boolean {
     const now = performance.now();
     const observation = this.#observations.get(instance);

@@ -188,15 +188,15 @@ export class Journal implements AsyncDisposable {
     this.#losses.add(reason);
   }
 
-  /** Finishes the current segment and goes on in a new one. Resolves with false if that is not possible now. */
+  /** Finishes the current segment and continues in a new one. Resolves with false if that is not possible now. */
   roll(): Promise<boolean> {
     this.#rolling ??= this.#roll().finally(() => (this.#rolling = undefined));
     return this.#rolling;
   }
 
   /**
-   * Checks whether the files are still at their paths. If not, goes on in a new segment and, while the database is unavailable, writes the
-   * lines of removed files to the folder again.
+   * Checks whether the files are still at their paths. If not, continues in a new segment and, while the database is unavailable, writes
+   * the lines of removed files to the folder again.
    *
    * @returns true if missing files were found since the last check
    */
@@ -338,7 +338,7 @@ export class Journal implements AsyncDisposable {
     this.onFinished();
   }
 
-  /** Goes on in memory after a failed write, and moves the unwritten lines there. */
+  /** Continues in memory after a failed write, and moves the unwritten lines there. */
   #moveUnwritten(error: Error, unwritten: readonly UnwrittenLines[]): void {
     if (this.#isFinished) return;
     const segmentLines = unwritten.filter(({ file }) => file === this.#segment.file).map(({ lines }) => lines);

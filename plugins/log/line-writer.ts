@@ -22,7 +22,7 @@ export class LineWriter {
   #usedBytes = 0;
   #sink: LineSink;
 
-  /** @param replaceSink returns the sink to use in place of a failed one; undefined if there is none now */
+  /** @param replaceSink returns the sink that replaces a failed one; undefined if there is none now */
   constructor(sink: LineSink, replaceSink: (error: unknown) => LineSink | undefined) {
     this.#sink = sink;
     this.#replaceSink = replaceSink;
@@ -63,7 +63,7 @@ export class LineWriter {
     return true;
   }
 
-  /** Goes on in another sink. The buffer must be empty. */
+  /** Continues in another sink. The buffer must be empty. */
   switchTo(sink: LineSink): void {
     this.#sink = sink;
   }

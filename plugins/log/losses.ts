@@ -2,7 +2,7 @@ import type { Logger } from '#core/platform/logger.ts';
 
 const reportIntervalMs = 10_000;
 
-/** Counts records that could not be written. Logs the count right away, and then every ten seconds as long as losses go on. */
+/** Counts records that could not be written. Logs the count immediately, and then every ten seconds while losses continue. */
 export class Losses implements Disposable {
   readonly #log: Logger;
   readonly #subject: string;

@@ -47,7 +47,7 @@ export class MemoryBlocks {
     return Buffer.concat(this.#blocks, this.#usedBytes);
   }
 
-  /** Returns the memory to the budget. Someone who is reading can still finish. */
+  /** Returns the memory to the budget. A read that has started can still finish. */
   release(): void {
     this.#budget.freeBytes += this.#blocks.length * blockBytes;
   }

@@ -113,7 +113,7 @@ export class OwnSegment implements Segment, LineSink {
     ));
   }
 
-  /** Closes the file once the last reader has finished. Later reads open it by its path; nothing can be appended any more. */
+  /** Closes the file once the last reader has finished. Later reads open it by its path; no more lines can be appended. */
   close(): void {
     this.#isClosing = true;
     if (this.#readers > 0) return;

@@ -26,7 +26,7 @@ import { buildOneClickUrl } from './unsubscribe/one-click.ts';
 export interface ComposedMail {
   readonly to: string;
   readonly content: MailContent;
-  /** For one click (RFC 8058); undefined for mails from which nobody can unsubscribe. */
+  /** For one click (RFC 8058); undefined for mails without an unsubscribe link. */
   readonly unsubscribeUrl?: string;
 }
 

@@ -49,7 +49,7 @@ export class Refusals<Mail> {
     return this.#lastEndedRun || (outcome.kind === 'later' && outcome.isServer);
   }
 
-  /** Decides what becomes of the mails that were rejected in this run. */
+  /** Decides whether the rejected mails of this run fail or wait. */
   decide(): DecidedRefusal<Mail>[] {
     return this.#refused.map(({ mail, error, cause, streak }) => {
       const isServer = this.#lastEndedRun && streak === this.#streak;

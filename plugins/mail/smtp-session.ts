@@ -107,7 +107,8 @@ type ConnectionOptions = NonNullable<ConstructorParameters<typeof SMTPConnection
 
 function createOptions(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socket): ConnectionOptions {
   const { host, usesImplicitTls: isSecure } = server;
-  // Nobody can listen in on loopback, and certificates there are self-signed. STARTTLS is used if offered, as a server may require it.
+  // Connections to loopback cannot be intercepted, and certificates there are self-signed. STARTTLS is used if offered, as a server may
+  // require it.
   const isPrivate = !isSecure && (isLoopback(host) || server.allowsPlaintext === true);
   return {
     host,

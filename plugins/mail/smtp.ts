@@ -21,7 +21,7 @@ export interface OutgoingMail {
   readonly html: string;
   /** Message id without angle brackets; the same in each attempt. */
   readonly messageId: string;
-  /** One-click unsubscribe URL; undefined for mails from which nobody can unsubscribe. */
+  /** One-click unsubscribe URL; undefined for mails without an unsubscribe link. */
   readonly unsubscribeUrl?: string | undefined;
 }
 

@@ -9,12 +9,12 @@ import type { ConfigurationCanary } from './entities.ts';
 const maxCanaries = 100;
 /** How long an instance's claim to evaluate a canary lasts. */
 const leaseSeconds = 60;
-/** If nobody evaluates an overdue canary for this long, it counts as abandoned. */
+/** An overdue canary that has not been evaluated for this long counts as abandoned. */
 const abandonedSeconds = 600;
 
 /** A configuration that serves a share of the accounts. */
 export interface Canary {
-  /** Sequential number from 1, for people. */
+  /** Sequential number from 1, as shown to operators. */
   readonly id: number;
   /** Digest of the configuration that serves the other accounts. */
   readonly baseDigest: string;

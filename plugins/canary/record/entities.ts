@@ -6,7 +6,7 @@ import { type CanaryCounts, canaryOutcomes, canaryVerdicts } from './canary-coun
 export const ConfigurationCanary = defineEntity({
   name: 'ConfigurationCanary',
   properties: {
-    /** Sequential number from 1, for people. */
+    /** Sequential number from 1, as shown to operators. */
     id: p.integer().primary().autoincrement(false),
     baseDigest: impersonal(p.text()),
     /** Text of the configuration, as in `ServedConfiguration`. */

@@ -17,8 +17,8 @@ interface CountRow extends Counts {
 }
 
 /**
- * Counts the recorded model calls of accounts since a canary started, except calls of which nobody knows how they ended. If an instance
- * served a canary account before it had started the canary, the request counts for neither side.
+ * Counts the recorded model calls of accounts since a canary started, except calls whose end is unknown. If an instance served a canary
+ * account before it had started the canary, the request counts for neither side.
  *
  * Each look covers all requests, but only those of the last minutes are read again.
  */

@@ -12,7 +12,7 @@ export function describeCanary(canary: Canary, isOver = canary.until.getTime() <
   return `canary ${id} of ${operator} serves ${formatShare(canary)} of the accounts, ${time}: ${describeVerdict(canary, isOver)}`;
 }
 
-/** Describes which accounts a new canary serves, and what can come of it. */
+/** Describes which accounts a new canary serves, and its possible results. */
 export function describeActive({ taken, active }: ActiveAccounts): string {
   const reach = `It takes ${taken} of ${active} active accounts.`;
   if (canEvaluate(taken, active)) return reach;

@@ -34,7 +34,7 @@ export const paths = {
 const files = { speech: 'speech.mp3', transcription: 'recording.mp3', image: 'image.png' };
 
 /**
- * The text of a program. It has `YOUR_KEY` in the place of the API key.
+ * The text of a program, with `YOUR_KEY` for the API key.
  *
  * @param {CodeLanguage} language
  * @param {CodeCall} call

@@ -23,7 +23,7 @@ interface RequestRow {
   readonly output: string;
   readonly firstToken: string;
   readonly total: string;
-  /** Relative to the slowest request on the page; undefined if nobody knows when the request ended. */
+  /** Relative to the slowest request on the page; undefined if the end of the request is not known. */
   readonly bar: LatencyBar | undefined;
 }
 

@@ -66,7 +66,7 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   57: { name: 'Codex', reason: 'a ChatGPT login, not an API key' },
 };
 
-/** URLs by the name of the plan, which may stand in place of a `base_url`. */
+/** URLs by the name of the plan, which can be used instead of a `base_url`. */
 export const planUrls: Readonly<Record<string, string | undefined>> = {
   'glm-coding-plan': 'https://open.bigmodel.cn/api/coding/paas/v4',
   'glm-coding-plan-international': 'https://api.z.ai/api/coding/paas/v4',

@@ -114,7 +114,7 @@ export const maxTokens: Check = {
   },
 };
 
-/** Fails if the reply goes on after a stop sequence. */
+/** Fails if the reply continues after a stop sequence. */
 export const stop: Check = {
   name: 'stop',
   maxTries: 2,

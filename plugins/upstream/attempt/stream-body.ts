@@ -162,7 +162,7 @@ export class StreamBody implements ResponseBody {
         clock.resume();
         this.#response.resume();
       },
-      // Nobody reads the reply any more. The exchange's signal carries the reason, and the upstream must stop now.
+      // The reply has no reader left. The exchange's signal carries the reason, and the upstream must stop now.
       close: () => this.#response.end(),
     });
     this.#stream = stream;

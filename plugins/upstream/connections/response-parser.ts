@@ -16,7 +16,7 @@ export interface ResponseSink {
   onEnd(): void;
 }
 
-/** Error for a response of which nobody can tell where it ends. */
+/** Error for a response whose end cannot be determined. */
 class FramingError extends Error {
   override readonly name = 'FramingError';
 

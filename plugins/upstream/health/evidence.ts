@@ -57,7 +57,7 @@ export class Evidence {
     return this.#runLength > 0;
   }
 
-  /** Counts a served call. The run goes on until `endRun`. */
+  /** Counts a served call. The run continues until `endRun`. */
   recordSuccess(now: number, account: string): void {
     this.#calls.countCall(now, false);
     this.#accounts.countCall(now, account, false);

@@ -68,7 +68,7 @@ export class Relay {
     exchange.set(delivery, record);
   }
 
-  /** Headers that tell a waiting client its position in the queue. */
+  /** Headers that give a waiting client its position in the queue. */
   get queueHeaders(): Record<string, string> {
     return this.#slotRequest?.headers ?? {};
   }
@@ -135,7 +135,7 @@ export class Relay {
   async #tryRoutes(): Promise<RouteReply> {
     const { candidates } = this.#context;
     const failed: OrderedFailure[] = [];
-    // If a route rejects the request, no new attempts start, but those in flight go on, because other routes may support the request.
+    // If a route rejects the request, no new attempts start, but those in flight continue, because other routes may support the request.
     let refusal: OrderedFailure | undefined;
     const starting = this.#startNext();
     if (starting !== undefined) await starting;

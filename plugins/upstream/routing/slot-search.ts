@@ -122,7 +122,8 @@ export class SlotSearch {
   }
 
   /**
-   * Removes a route from a copy of the list, so that a loop over the old list goes on. Leaves the queue of a pool that has no routes left.
+   * Removes a route from a copy of the list, so that a loop over the old list continues. Leaves the queue of a pool that has no routes
+   * left.
    */
   async #removeRoute(route: Route): Promise<void> {
     this.#remaining.routes = this.#remaining.routes.filter((candidate) => candidate !== route);

@@ -13,18 +13,18 @@ import { Reader, memoize } from './common.mjs';
  * @property {Node | undefined} parent
  *
  * @typedef {object} Child
- * @property {number} gap start of the whitespace in front of it
+ * @property {number} gap start of the whitespace before it
  * @property {boolean} startsLine true if a line end precedes it
  * @property {string | undefined} name
  * @property {string} colon text between name and value
  * @property {Node} node
  * @property {number} end
- * @property {number} comma offset of the comma behind it, or -1
+ * @property {number} comma offset of the comma after it, or -1
  *
  * @typedef {object} Tree
  * @property {Set<number>} lineEnds offsets at which `//` comments end
  * @property {number} comment the offset of the first comment, or -1
- * @property {number} extraComma the offset of the first comma behind a last child, or -1
+ * @property {number} extraComma the offset of the first comma after a last child, or -1
  */
 
 const MAX_DEPTH = 200;

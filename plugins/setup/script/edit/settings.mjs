@@ -26,9 +26,9 @@ import { Refusal, groupBy, isEmpty, refuse } from './common.mjs';
  * @property {string[]} [identity] members that identify an entry of a list, as far as the entry has them; without any, a list is
  *   one value
  * @property {'start'} [at] position of new entries; default: the end
- * @property {string} [keep] settings to be merged next: their values keep their places until then
+ * @property {string} [keep] settings that will be merged next: their values keep their places until then
  * @property {boolean} [replaces] true to also remove entries that were changed since
- * @property {'plain' | 'comments'} [dialect] JSON dialect of the tool if it does not support all of it
+ * @property {'plain' | 'comments'} [dialect] what the tool's JSON allows, if not both comments and trailing commas
  */
 
 export function createEditor(format) {

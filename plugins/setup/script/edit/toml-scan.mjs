@@ -19,8 +19,8 @@ class Node {
   entries = [];
 
   /**
-   * @param {'header' | 'implied' | 'dotted' | 'array' | 'value'} how by a header, only by headers of inner tables, by dotted keys,
-   *   by `[[header]]`, or as a value
+   * @param {'header' | 'implied' | 'dotted' | 'array' | 'value'} how what defined it: a header, only headers of inner tables, dotted
+   *   keys, `[[header]]`, or a value
    * @param {Statement} [statement]
    */
   constructor(how, statement) {

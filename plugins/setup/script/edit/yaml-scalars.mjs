@@ -36,9 +36,8 @@ const escapedCharacters = {
 };
 
 /**
- * A node, see settings.mjs. `end` is the offset behind its last character, `at` the offset behind its colon or dash; `isOpen` is true
- * if a line end behind it would change its value; `indent` is the column of a list's dashes. Nodes with an anchor, alias or tag are
- * `opaque`.
+ * A node; see settings.mjs. `end` is the offset after its last character, `at` the offset after its colon or dash. `isOpen` is true if a
+ * line end after it would change its value. `indent` is the column of a list's dashes. Nodes with an anchor, alias or tag are `opaque`.
  * @typedef {{kind: 'scalar' | 'block' | 'null' | 'flow' | 'map' | 'list' | 'opaque', start: number, end: number, at: number,
  *   isOpen: boolean, indent: number}} Node
  * @typedef {{lineStart: number, indent: number}} Child

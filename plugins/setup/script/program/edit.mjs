@@ -11,9 +11,9 @@ const maxBytes = 1024 * 1024;
 
 /**
  * `apply` merges `wanted` and removes settings that only `previous` has; `remove` removes `previous`; `check` lists missing settings.
- * `before` is the file without settings as of the last run. An undefined content is a file that does not exist.
+ * `before` is the file without the settings, as of the last run. The content of a file that does not exist is undefined.
  *
- * @returns after, before, and in left the names of settings that were changed since and stay; for `check`, missing alone
+ * @returns after, before, and in left the names of settings that were changed since and stay; for `check`, only missing
  * @throws Refusal if the file cannot be edited safely; the message contains no value of the file
  */
 export function editSettings(command, { format, identity, at, dialect }, contents) {

@@ -1,6 +1,6 @@
-// Masks secrets in the output of a dry run, too much rather than too little:
+// Masks secrets in the output of a dry run, masking too much rather than too little:
 //   - the value after a name such as apiKey or password: the rest of its line, and the whole list, object, table or text that
-//     begins there. A JSON string with members or brackets behind it is masked alone, because settings may be on one line
+//     starts there. Of a JSON string that members or brackets follow, only the string is masked, because settings may be on one line
 //   - texts that look like keys: keys of this gateway, known prefixes such as sk- or ghp_, tokens after Bearer or Basic, passwords
 //     in URLs, UUIDs, and runs of characters with 16 letters and digits in a row, or 40 letters
 //   - private keys between their BEGIN and END, and the lines of a base64 text

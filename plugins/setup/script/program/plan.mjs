@@ -110,7 +110,7 @@ export function computePlan(plan) {
   return plan;
 }
 
-/** Reads the file and decides on its permissions. A file behind a link keeps its own, because its user stores it elsewhere on purpose. */
+/** Reads the file and decides on its permissions. A file behind a link keeps its own, because its user has put it elsewhere on purpose. */
 function readCurrent(plan) {
   plan.mode = plan.isSecret ? 0o600 : undefined;
   plan.oldMode = undefined;

@@ -1,11 +1,11 @@
-// The records in the folder of the service: what was set up, and how to undo it. Earlier scripts wrote the same records.
+// The records in the folder of the service: what was set up, and how to undo it. They are the same as those of earlier scripts.
 //   tools               lines ID, or ID TAB MODEL
 //   moving              such lines for tools that are being moved from a former name of the service: written before their
-//                       former settings go, removed one by one when the new ones are written
+//                       former settings are removed, and removed one by one as the new ones are written
 //   variables           lines TOOL TAB NAME; on Windows a folder for each variable, see registry.mjs
 //   folders             the folders that were created, one per line
 //   files/TOOL.N/       one file of a tool: path; source, the path in the table; format, identity; wanted, the settings; before,
-//                       the file without them; after, the written file; mode, its old and new permissions, - for none
+//                       the file without them; after, the written file; mode, its old and new permissions, or - for none
 //   files/TOOL.N.new/   such a record while its file is being replaced
 //   backups/TIME/...    files as they were before a run changed them
 //   stamp               differs after each run that changed something

@@ -15,9 +15,9 @@ import { run, findWorstVerdict } from './run.mjs';
  *   restored   it gets its earlier bytes
  *   removed    it did not exist before and is deleted
  *   cleaned    our settings are removed; other changes since then stay
- *   gone       it was deleted or moved meanwhile, or stays as it is
+ *   gone       it has been deleted or moved since, or stays as it is
  *   unchanged  it does not exist, as before
- *   failed     with a reason
+ *   failed     `reason` says why
  */
 export function computeUndo(name) {
   const change = { name, verdict: '', reason: '', left: [], shown: '' };

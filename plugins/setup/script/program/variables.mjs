@@ -8,10 +8,10 @@ import { isWindows, run } from './run.mjs';
 import { shell } from './shell.mjs';
 
 /**
- * The store of this system; both have
+ * The store of this system. Both stores have
  *   hasSame(id, wanted)        true if the tool's variables had these values when the run began
  *   plan(ready)                plans the variables of tools, a Map by id: plans of files, hasVariables, isChanged
- *   commit(plan)               writes a plan; returns failed plans
+ *   commit(plan)               writes a plan; returns the plans that failed
  *   show(plan)                 prints a plan as differences
  *   owners()                   ids of tools with recorded variables
  *   changed(id)                names of the tool's variables that were changed since

@@ -1,6 +1,6 @@
 /** A customer of another gateway. */
 export interface ImportedUser {
-  /** Id at the other gateway, by which a second run recognizes the user. */
+  /** Id at the other gateway, which lets a second run recognize the user. */
   readonly id: string;
   readonly name: string;
   readonly email?: string | undefined;

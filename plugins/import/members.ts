@@ -12,7 +12,7 @@ export class ImportError extends Error {
   }
 }
 
-/** Why members are not imported, by name; '' for members that do not affect serving, such as statistics. */
+/** Reasons for not importing members, by name; '' for members that do not affect serving, such as statistics. */
 export type Reasons = Readonly<Record<string, string>>;
 
 const unknownMember = 'is not known to this import';

@@ -102,7 +102,7 @@ export class RequestsInFlight {
     for (const running of pending) running.position = position;
   }
 
-  /** Returns the `begin` lines of all requests in flight, with which a segment starts. */
+  /** Returns the `begin` lines of all requests in flight, which start a segment. */
   renderBeginLines(): Buffer {
     const lines = this.#requests
       .items()

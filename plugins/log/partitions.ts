@@ -65,7 +65,7 @@ async function readDatabaseTimeMs(database: Database): Promise<number> {
   return Number(row?.now);
 }
 
-/** Creates the missing partition of a day as a table of its own and then attaches it, which blocks no query. */
+/** Creates the missing partition of a day as a separate table and then attaches it, which blocks no query. */
 export async function ensurePartition(
   database: Database,
   start: Day,

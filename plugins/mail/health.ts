@@ -15,7 +15,7 @@ const maxWaitMs = 15 * 60_000;
 
 /** Times are epoch ms. */
 interface MailTrouble {
-  /** Since when the oldest mail waits that this instance can send. */
+  /** When the oldest mail that this instance can send began to wait. */
   readonly waitingSince: number | undefined;
   /** Error of the oldest waiting mail that has one. */
   readonly error: string | undefined;

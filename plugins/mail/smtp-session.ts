@@ -30,7 +30,7 @@ export const smtpTimeouts: SmtpTimeouts = {
 
 const quitTimeoutMs = 2_000;
 
-/** How far a conversation has come. */
+/** Progress of a conversation. */
 export interface SmtpProgress {
   step: 'connect' | 'sign in' | 'send';
   /** True once the whole mail has been handed to the connection. */
@@ -63,7 +63,7 @@ export class SmtpSession {
     this.failed = promise;
     this.#fail = reject;
     promise.catch(() => undefined);
-    // Errors after the conversation has ended, such as a reset while closing, change nothing.
+    // Errors after the end of the conversation, such as a reset while closing, have no effect.
     this.#socket.on('error', reject);
     this.connection.on('error', reject);
     // A 421 reply ends the connection in the same turn in which its command fails. The command's error has the reply, so it must come

@@ -186,7 +186,7 @@ export async function readLastTries(
   );
 }
 
-/** Reads the route's baseline, with which later samples are compared. */
+/** Reads the route's baseline, for comparison with later samples. */
 export async function readBaseline(database: Queries, route: string): Promise<Samples | undefined> {
   const [row] = await database.query<{ samples: Samples }>(
     `select samples from probes_result where route = ? and check_name = 'fingerprint' and is_baseline order by started_at desc limit 1`,

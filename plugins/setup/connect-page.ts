@@ -140,7 +140,7 @@ function buildPath(tool: string, { system, chosenModel }: Reader): string {
   return `${path}?${new URLSearchParams(query).toString()}`;
 }
 
-/** Reads the first and last characters of the account's key, by which its owner recognizes it; '' if there is no key. */
+/** Reads the first and last characters of the account's key, so that its owner can recognize it; '' if there is no key. */
 async function readKeyHint(request: PageRequest): Promise<string> {
   const [record] = await readAccounts(request.host.database, 'id', [accountOf(request).id]);
   return record?.key?.hint ?? '';

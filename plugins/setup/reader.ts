@@ -20,7 +20,7 @@ export function formatPath(system: System, { path, macos, windows }: FilePlace):
   return (system === 'macos' ? macos : undefined) ?? path;
 }
 
-/** Returns the name of the program in which commands are typed. */
+/** Returns the name of the program for typing commands. */
 export function getTerminalName(system: System): string {
   return system === 'windows' ? 'PowerShell' : 'Terminal';
 }

@@ -131,9 +131,9 @@ export interface ToolPackage {
   readonly takesNoTask?: true;
   /** Folder below the home folder in which its models run commands, if it is not the current one. */
   readonly workspace?: string;
-  /** Options with which a model's commands run without confirmation. */
+  /** Options that let a model run commands without confirmation. */
   readonly allow?: readonly string[];
-  /** Variables that keep the tool from contacting other hosts than the gateway, which tests cannot reach. */
+  /** Variables that keep the tool from contacting hosts other than the gateway, which tests cannot reach. */
   readonly offline?: Readonly<Record<string, string>>;
   /** Patterns for transcripts and logs in the home folder, which contain the gateway's address but which the script must not change. */
   readonly keeps?: readonly string[];
@@ -150,7 +150,7 @@ export interface SetupTool {
   /** Formats that the tool speaks with these settings, as gateway.yaml names them. Models are chosen for the first one. */
   readonly formats: readonly [string, ...string[]];
   /**
-   * Version with which these settings were seen to work, '' for several; undefined if only documentation or source code says that they do.
+   * Version that these settings were seen to work with, '' for several; undefined if only documentation or source code says that they do.
    */
   readonly seen?: string;
   /** Set if the tool is a command-line package on npm; `pypi` if it is on PyPI. */

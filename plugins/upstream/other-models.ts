@@ -2,7 +2,7 @@ import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** A route is reported from this many replies by a different model within a day on; a few may be the vendor's mistakes. */
+/** A route is reported once it has had this many replies by a different model within a day; a few may be the vendor's mistakes. */
 const minReplies = 10;
 const maxCountedReplies = 1_000;
 const maxRoutes = 20;

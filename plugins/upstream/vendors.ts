@@ -6,8 +6,8 @@ import { originVendors } from './vendors/origins.ts';
 import { serverVendors } from './vendors/servers.ts';
 
 /**
- * Vendor presets as data: an upstream with a preset needs only a key. An endpoint with several formats lists all of them; what is different
- * at a vendor is listed as quirks. Source: each vendor's API reference.
+ * Vendor presets as data: an upstream with a preset needs only a key. An endpoint with several formats lists all of them, and a vendor's
+ * deviations are listed as quirks. Source: each vendor's API reference.
  */
 export const vendors: readonly Vendor[] = [
   ...originVendors,

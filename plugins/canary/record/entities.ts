@@ -23,7 +23,7 @@ export const ConfigurationCanary = defineEntity({
     lateLooks: p.integer().default(0),
     /** The next look is due at this many requests of all accounts. */
     nextLook: p.integer(),
-    /** From when an instance may evaluate the canary. */
+    /** Earliest time at which an instance may evaluate the canary. */
     judgeAfter: p.datetime().defaultRaw('clock_timestamp()'),
     counts: impersonal(p.json<CanaryCounts>().nullable()),
     verdict: p.enum(canaryVerdicts).nullable(),

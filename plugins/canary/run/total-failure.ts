@@ -3,7 +3,7 @@ import type { ComparedAccount, Counts } from './counts.ts';
 /** Minimum counts for a total failure, and the most that may go wrong on the other side, as a share of its requests. */
 export const totalFailure = { requests: 10, accounts: 2, othersRequests: 10, othersWrong: 0.2 } as const;
 
-/** Both sides of a canary of which no request succeeded. */
+/** Both sides of a canary without a single successful request. */
 export interface TotalFailure {
   readonly canary: SideSummary;
   readonly others: SideSummary;

@@ -41,14 +41,14 @@ interface Measure {
   readonly worse: number;
   readonly margin: number;
   /**
-   * Compares accounts with what is expected of them.
+   * Compares accounts with their expectations.
    *
    * @param margin added to the expectations of accounts in the canary
    */
   compare(accounts: readonly ComparedAccount[], margin: number): Excess[];
 }
 
-/** How far an account is from what is expected of it, given its past requests and the current requests of all accounts. */
+/** How far an account deviates from its expectation, which combines its past requests and the current requests of all accounts. */
 interface Excess {
   readonly isCanary: boolean;
   /** Score of the deviation, limited to ±`maxScore` so that a single unusual account cannot decide. */
@@ -164,7 +164,7 @@ async function findWorseProbability(
   return probability <= alpha ? probability : undefined;
 }
 
-/** Returns true if the canary scores lower than the others even with the margin added to what is expected of it. */
+/** Returns true if the canary scores lower than the others even with the margin added to its expectations. */
 async function isNoWorse(
   { compare, margin }: Measure,
   accounts: readonly ComparedAccount[],

@@ -132,7 +132,7 @@ function describeSpark(values: readonly number[]): FigureTile['spark'] {
 const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' };
 
 /**
- * Describes the rate limit, and what is left of it.
+ * Describes the rate limit and what remains of it.
  *
  * @param moreLink link for requesting higher limits; '' if there is none
  */
@@ -147,7 +147,7 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   return {
     label: isPerMinute ? t('home.rate.this_minute') : limitText,
     value: format.number(remaining),
-    // For limits with another period than a minute, only the burst has something left.
+    // If the period is not a minute, the number is what remains of the burst.
     unit: t(isPerMinute ? 'home.rate.left' : 'home.rate.burst', { count: burst }),
     meter: { max: burst, value: burst - remaining, label: t('home.rate.used') },
     text: [reset, inUse].filter((part) => part !== '').join(' · '),

@@ -12,7 +12,7 @@ const templatePath = (name: string) => `dashboard/home/${name}.eta`;
 /** How often the rate limit is updated, which changes without an event. */
 const pollSeconds = 10;
 
-/** Creates the home page: what is left of plan and limits, usage, and the latest requests. */
+/** Creates the home page: the remaining plan and limits, usage, and the latest requests. */
 function createHomePage(gateway: Registry): Page {
   return {
     path: '/dashboard',

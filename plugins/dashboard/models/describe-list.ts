@@ -88,7 +88,7 @@ function describeFilters(readings: readonly ModelReading[], query: ModelsQuery, 
     });
 }
 
-/** Describes the columns that can be sorted. A second click reverses the direction, a third one ends sorting. */
+/** Describes the sortable columns. A second click reverses the direction, a third one ends sorting. */
 function describeColumns(query: ModelsQuery, t: Localizer['t']) {
   const { sort } = query;
   const columns = Object.entries(sortColumns).map(([name, direction]) => {

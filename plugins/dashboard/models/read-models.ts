@@ -17,7 +17,7 @@ import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { createRouteNames } from '../route-names.ts';
 import type { ModelFilter, ModelsQuery, SortColumn } from './query.ts';
 
-/** Over how many days the list compares uptime; a model's page shows all recorded days. */
+/** The list compares uptime over this many days; a model's page shows all recorded days. */
 export const listedDays = 28;
 const minLongContext = 200_000;
 

@@ -2,7 +2,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 
 type RecordedAttempt = NonNullable<RequestRecord['attempts']>[number];
 
-/** A recorded attempt, with what follows from the other attempts. Times are ms since the request arrived. */
+/** A recorded attempt, completed with facts inferred from the other attempts. Times are ms since the request arrived. */
 export interface CompletedAttempt {
   readonly position: number; // from 1, in the order of start times
   readonly route: string;

@@ -17,7 +17,7 @@ export const tryBounds = {
   files: 8, // per message
   recording: 25_000_000, // bytes
   lines: 100, // texts or documents, one per line
-  history: 32 * 1024, // bytes of the encoded conversation in a form, which may have twice as many
+  history: 32 * 1024, // bytes of the encoded conversation, half of what a form may have
 } as const;
 
 /** Parses the conversation in a form; empty if it is malformed. It comes from the browser, so it is neither trusted nor signed. */

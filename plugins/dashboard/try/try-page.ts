@@ -31,7 +31,7 @@ interface FormResult {
   readonly model: string;
 }
 
-/** Scripts in the order in which they depend on each other. */
+/** In the order of their dependencies. */
 const scripts = ['try-api', 'try-show', 'try-settings', 'try-code', 'try', 'try-kinds'];
 
 /** Creates `/dashboard/try`: conversations with one or two models, and single requests to models of other kinds, all through the API. */

@@ -58,7 +58,7 @@ export function splitProvider(model: string, customProvider: string | undefined)
   return [providersByModelName.find(([pattern]) => pattern.test(model))?.[1] ?? '', model];
 }
 
-/** Removes prefixes such as `responses/` or Bedrock's `converse/`. They choose an endpoint, which here the format does. */
+/** Removes prefixes such as `responses/` or Bedrock's `converse/`. They choose an endpoint; here the format does. */
 function removeEndpointPrefix(prefix: string, model: string): string {
   const endpointPrefixes = {
     openai: /^(?:responses|chat)\//,

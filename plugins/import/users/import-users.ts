@@ -64,7 +64,7 @@ async function* previewAll(
   for (const user of users) yield await previewUser(host, name, user, { areShown: keys !== undefined });
 }
 
-/** Imports users in batches, each with a record of its own. Keys that were asked for are on disk before their accounts are created. */
+/** Imports users in batches, each with its own record. Requested keys are on disk before their accounts are created. */
 async function* importBatches(
   host: Host,
   { name, title }: ImportSource,

@@ -43,7 +43,7 @@ export interface UnwrittenLines {
   readonly lines: Buffer;
 }
 
-/** The ring of lines and its control words, with what both threads do with them. */
+/** The ring of lines and its control words, with the methods of both threads. */
 export class Ring {
   readonly shared: SharedArrayBuffer;
   readonly control: Int32Array<SharedArrayBuffer>;

@@ -7,7 +7,7 @@ import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { createProblemReader } from '#core/web/problems/find-problems.ts';
 import type { AlertSource } from './alert.ts';
 
-/** Creates the job that records what has no event, such as payments that stay unconfirmed, and the report of the day before. */
+/** Creates the job that records conditions without an event, such as payments that stay unconfirmed, and the previous day's report. */
 export const createWatchJob = (gateway: Required<AlertSource>): JobDefinition => ({
   name: 'watch-for-alerts',
   description: 'Records alerts about unconfirmed payments, and the daily report to the operator.',

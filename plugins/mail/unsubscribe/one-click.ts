@@ -2,7 +2,7 @@ import type { ServerRoute } from '@hapi/hapi';
 import type { Host } from '#core/gateway/host/host.ts';
 import { verifyToken, setSubscribed, unsubscribePath } from './link.ts';
 
-/** A path of its own below the page, because pages accept forms only from this gateway's own pages. */
+/** A separate path below the page, because pages accept forms only from this gateway's own pages. */
 const oneClickPath = '/one-click';
 
 /** Returns the URL for `List-Unsubscribe`, derived from the page's URL. */

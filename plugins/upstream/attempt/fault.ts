@@ -22,7 +22,7 @@ interface FaultEffects {
    * `release`: the fault does not count. After `last` and `release`, another request may probe the route.
    */
   readonly breaker: 'fail' | 'last' | 'release';
-  /** What is tried next: another key of the route, another route, only routes with a larger context window, or nothing. */
+  /** What to try next: another key of the route, another route, only routes with a larger context window, or nothing. */
   readonly next: 'key' | 'route' | 'wider' | 'stop';
 }
 

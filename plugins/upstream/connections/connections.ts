@@ -16,7 +16,7 @@ const maxAgeMs = 60_000;
  */
 const defaultQuarantineMs = 20;
 
-/** How long each request to an upstream uses a connection of its own after an unrequested response. */
+/** After an unrequested response, how long each request to the upstream gets its own connection. */
 const suspectMs = 3_600_000;
 
 export interface ConnectionsOptions {

@@ -213,7 +213,7 @@ export class ResponseParser {
     return [block.toString('latin1', 0, usedLength), position + usedLength - previousLength];
   }
 
-  /** Rejects malformed bytes before the head is complete, because what is not HTTP may never complete a head. */
+  /** Rejects malformed bytes early: a response that is not HTTP may never complete a head. */
   #rejectEarly(block: Buffer, start: number, length: number): void {
     if (misplacedByte.test(block.toString('latin1', start, length))) throw new FramingError('a misplaced line break');
     if (this.#state !== 'head') return;

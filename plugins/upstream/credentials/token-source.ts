@@ -22,8 +22,8 @@ interface TokenClock {
 }
 
 /**
- * A point in time by both clocks; it has come when either says so. The monotonic clock stops while the machine is suspended, and the wall
- * clock may be set back.
+ * A point in time by both clocks, reached as soon as either passes it. The monotonic clock stops while the machine is suspended, and the
+ * wall clock may be set back.
  */
 interface Moment {
   readonly monotonic: number;

@@ -248,13 +248,13 @@ export class Breaker {
     { reason, requester, mayBeCausedByRequest }: RouteFailure,
     admission: Admission,
   ): boolean {
-    // The failed probe proves nothing if its conversation has failed before, so the next request becomes the probe.
+    // A failed probe proves nothing if its conversation has failed before, so the next request becomes the probe.
     if (mayBeCausedByRequest && this.#evidence.recordConversation(requester.conversation, now)) {
       this.release(admission);
       return false;
     }
     if (!this.isProbedBy(admission)) return false;
-    // Nor does it prove much if its account opened the breaker. The failure may be real, so the cooldown is repeated but not doubled.
+    // It is also inconclusive if its account opened the breaker. The failure may be real, so the cooldown is repeated but not doubled.
     const isConclusive = !mayBeCausedByRequest || !this.#openers.has(requester.account);
     if (isConclusive) return this.#open(now, reason, mayBeCausedByRequest ? [requester.account] : []);
     this.#openUntil = now + this.#lastCooldown;

@@ -44,7 +44,7 @@ export class Evidence {
   /** Conversations in the run; each counts once. */
   readonly #runConversations = new Set<string>();
   readonly #runAccounts = new Set<string>();
-  /** Until when an account's failures are ignored, by account. */
+  /** When each account's failures count again, by account. */
   readonly #disprovedUntil = new Map<string, number>();
 
   constructor(options: EvidenceOptions) {

@@ -15,12 +15,12 @@ interface RouteStates {
 const probeKey = (id: string) => `upstream/probe/${id}`;
 const channel = 'upstream/breakers';
 /**
- * Over how long simultaneous reports are spread, per instance. An upstream fails for all instances at once. Without the spread, each of
- * them would send the same report to every other instance.
+ * Simultaneous reports are spread over this much time per instance. An upstream fails for all instances at once. Without the spread, each
+ * of them would send the same report to every other instance.
  */
 const spreadMsPerInstance = 0.25;
 const maxImmediateInstances = 20;
-/** Over how long instances spread their corrections of an outdated report, so that one correction is enough. */
+/** Corrections of an outdated report are spread over this time, so that one correction is enough. */
 const correctionSpreadMs = 1_000;
 
 /**

@@ -10,7 +10,7 @@ import { moveMatchingFirst, moveToFront, orderRoutes, type RemainingRoutes, sele
 import type { SessionLease } from './sessions.ts';
 import { SlotSearch } from './slot-search.ts';
 
-/** Selects the routes of a model for a request: in which order they are tried, whether they are admitted, and the wait for slots. */
+/** Selects the routes of a model for a request: their order, their admission, and the wait for slots. */
 export class Candidates {
   readonly #allowance: Allowance;
   readonly #admission: RouteAdmission;

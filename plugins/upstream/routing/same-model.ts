@@ -84,7 +84,7 @@ const lastComparisons = new WeakMap<
 >();
 
 /**
- * Returns true unless the reply reports another model than the one that the route requests. A dated snapshot of the requested model is the
+ * Returns true unless the reply reports a model other than the one that the route requests. A dated snapshot of the requested model is the
  * same model, and so is any name that the vendor documents for it. If the model is requested by date, a different date is a different
  * model.
  *

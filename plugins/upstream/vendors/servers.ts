@@ -3,7 +3,7 @@ import { kimiQuirks } from './hosts.ts';
 
 /**
  * Messages endpoints of servers that do not sign thinking. They accept adaptive thinking with an effort, as newer Claude models do. If it
- * has a budget, they reject it or ignore the effort. They enforce other parts of a schema than Claude does.
+ * has a budget, they reject it or ignore the effort. They also enforce a different subset of JSON Schema than Claude.
  */
 const serverMessages = {
   reasoning: 'adaptive',

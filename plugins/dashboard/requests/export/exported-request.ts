@@ -7,7 +7,7 @@ import { firstTokenOf } from '../describe-row.ts';
 type Value = string | number | boolean | null;
 type Field = (record: RequestRecord, routes: RouteNames) => Value;
 
-/** What is exported of a request, by name, whatever the file format and the language. Times are in ms. */
+/** Exported fields of a request, by name. They do not depend on the file format or the language. Times are in ms. */
 const fields: Readonly<Record<string, Field>> = {
   id: ({ id }) => id,
   time: ({ started_at: startedAt }) => new Date(startedAt).toISOString(),

@@ -148,7 +148,7 @@ function comparableNumber(text) {
   return Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER ? String(Number(text)) : text;
 }
 
-/** An object in which a name occurs twice equals nothing. */
+/** An object with a duplicate name equals nothing. */
 function comparableContainer(kind, children) {
   const values = children.map(({ node }) => node.value);
   if (values.includes('?') || (kind === 'map' && new Set(children.map(({ name }) => name)).size < values.length))

@@ -67,7 +67,7 @@ const commands = {
   },
 };
 
-/** A value that kept its place may be of another kind than the new one. It must then be removed first. */
+/** A value that kept its place may be of a different kind than the new one. It must then be removed first. */
 function mergeOrReplace(format, base, original, added, options) {
   return unlessRefused(
     () => format.merge(base, added, options),

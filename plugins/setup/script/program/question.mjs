@@ -1,4 +1,4 @@
-// Sends one streamed request in which the model must call a tool, to prove that the features work that a coding tool needs.
+// Sends one streamed request in which the model must call a tool. This proves the features that a coding tool needs.
 
 import { errorMessage, readJson, request } from './gateway.mjs';
 import { printable, run } from './run.mjs';

@@ -209,7 +209,7 @@ function printResult(jobs, variablePlan, isShown) {
   printNextSteps(committed, variablePlan);
 }
 
-/** A file behind a link keeps the permissions that its user chose, with which other users may be able to read the key. */
+/** A file behind a link keeps the permissions that its user chose, which may let other users read the key. */
 function warnAboutReadableKeys(jobs) {
   for (const { isSecret, isLink, real, verdict } of jobs.flatMap(({ plans }) => plans)) {
     if (!isSecret || !isLink || isWindows || verdict !== 'written' || !((machine.stat(real)?.mode ?? 0) & 0o44))

@@ -97,8 +97,8 @@ function findPendingFiles(id, { files, places }) {
 }
 
 /**
- * Returns true if a run would write other settings than the recorded ones, because of a new catalog, address or key. A model or key given
- * on the command line is only tested.
+ * Returns true if a run would now write different settings, because of a new catalog, address or key. A model or key given on the command
+ * line is only tested.
  */
 function isOutdated(id, target) {
   if (run.options.model || run.options.keyFile) return false;

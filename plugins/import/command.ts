@@ -114,7 +114,7 @@ async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
   const lines = Array.from(draft.variables.values(), ({ name, value = '' }) => {
     const quote = ["'", '"', '`'].find((candidate) => !value.includes(candidate));
     const canBeQuoted = quote !== undefined && (quote === "'" || !value.includes('\\'));
-    if (!canBeQuoted) draft.note(name, 'its secret has all kinds of quotes: it is not in the file with secrets');
+    if (!canBeQuoted) draft.note(name, 'its secret contains every kind of quote, so it is not in the file of secrets');
     return `${name}=${canBeQuoted ? `${quote}${value}${quote}` : ''}\n`;
   });
   await writeNewFile(path, lines.join(''));

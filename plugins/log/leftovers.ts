@@ -103,7 +103,7 @@ export class Leftovers {
     this.#isObstacleNew = true;
     if (this.#loggedReasons.has(reason) || this.#loggedReasons.size >= maxLoggedObstacles) return;
     this.#loggedReasons.add(reason);
-    this.#log.error(`in the journal, ${reason}`);
+    this.#log.error(`journal: ${reason}`);
   }
 
   /**

@@ -56,7 +56,7 @@ export class MemoryBlocks {
     const missingBytes = this.#usedBytes + length - this.#blocks.length * blockBytes;
     const blockCount = Math.max(0, Math.ceil(missingBytes / blockBytes));
     if (blockCount * blockBytes > this.#budget.freeBytes)
-      throw new Error(`${bounds.journalMemory} bytes of records wait in memory already`);
+      throw new Error(`${bounds.journalMemory} bytes of records already wait in memory`);
     this.#budget.freeBytes -= blockCount * blockBytes;
     for (let index = 0; index < blockCount; index++) this.#blocks.push(Buffer.allocUnsafeSlow(blockBytes));
   }

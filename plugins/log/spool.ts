@@ -63,7 +63,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     if (lines.length === 0) return;
     const bytes = lines.reduce((sum, { length }) => sum + length + 1, 0);
     if (sumBytes(this.#batches) + bytes > this.#options.maxBytes)
-      return this.#drop(lines.length, `${this.#options.maxBytes} bytes wait for the collector already`);
+      return this.#drop(lines.length, `${this.#options.maxBytes} bytes already wait for the collector`);
     const path = join(this.#folder, formatSegmentName(this.#options.instance, this.#nextNumber++));
     const batch = { path, bytes, records: lines.length, lines };
     const failure = (await this.#writeBatchesInMemory()) ?? (await this.#write(batch));

@@ -168,7 +168,10 @@ async function probeUrl(
     throw new CommandFailed(`"${url}" is not a valid URL; use one such as https://api.example.com/v1`, 2);
   if (ask !== true) return printServerPreset(gateway, print, url, await readKey(key), json === true);
   if (model === undefined || model === '')
-    throw new CommandFailed('Which model? Add --model with the vendor’s name of it, such as --model example-large.', 2);
+    throw new CommandFailed(
+      'Which model? Add --model with the vendor’s name for it, such as --model example-large.',
+      2,
+    );
   const [{ probeVendor }, { createTestHost }] = await Promise.all([
     import('./vendor.ts'),
     import('#core/extension/testing/test-host.ts'),

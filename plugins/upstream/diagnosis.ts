@@ -81,8 +81,8 @@ function describeRefusal(status: number): Finding {
     return failed(`rejected (${status})`, advice);
   }
   if (status === 402) return failed('out of credit (402)', 'Pay the vendor.');
-  if (status === 429) return warning('throttled (429)', 'Add a key of another account, or wait.');
-  if (status >= 500) return warning(`the upstream answers ${status}`, 'Look at the status page of the vendor.');
+  if (status === 429) return warning('throttled (429)', 'Add a key from another account, or wait.');
+  if (status >= 500) return warning(`the upstream responds with ${status}`, 'Look at the vendor’s status page.');
   if (status === 404) {
     const advice =
       'If requests fail with 404 as well, correct `base_url`, which ends in the version (/v1). Otherwise the upstream has no list of models, and only a model call shows whether it takes the key.';

@@ -58,5 +58,5 @@ function describeResponse(status: number, message: string | undefined): Finding 
   }
   // Some servers accept a limit of zero and respond with 200.
   if (status === 200 || status === 400) return ok('are called');
-  return skipped(`the server answers ${status}`);
+  return skipped(`the server responds with ${status}`);
 }

@@ -65,7 +65,7 @@ export class KeysFile {
 export async function writeNewFile(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new CommandFailed(
-      `${path} ${error.code === 'EEXIST' ? 'exists already' : `cannot be written (${error.code})`}.`,
+      `${path} ${error.code === 'EEXIST' ? 'already exists' : `cannot be written (${error.code})`}.`,
     );
   });
   await file.writeFile(text);

@@ -251,12 +251,13 @@ export class ResponseParser {
             .split(/[\t ]*,[\t ]*/);
     this.isReusable = !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
     this.idleSeconds = parseKeepAliveTimeout(headers['keep-alive']);
-    if (length !== undefined && coding !== undefined) throw new FramingError('two lengths of the body');
+    if (length !== undefined && coding !== undefined)
+      throw new FramingError('both Content-Length and Transfer-Encoding');
     if (
       length !== undefined &&
       (typeof length !== 'string' || length.length > maxLengthDigits || !/^\d+$/.test(length))
     )
-      throw new FramingError('a malformed length of the body');
+      throw new FramingError('a malformed Content-Length');
     const isChunked = String(coding).toLowerCase() === 'chunked';
     // RFC 2616 still had `identity`, which means no coding. The body then ends with the connection.
     const isIdentity = String(coding).toLowerCase() === 'identity';
@@ -291,13 +292,13 @@ export class ResponseParser {
     while (position < end) {
       const byte = bytes[position++] as number;
       if (this.#state === 'size end') {
-        if (byte !== lf) throw new FramingError('a malformed size of a chunk');
+        if (byte !== lf) throw new FramingError('a malformed chunk size');
         this.#endSize();
         return position;
       }
       if (byte === cr && this.#sizeDigits > 0) this.#state = 'size end';
       else if (this.#state === 'extension') {
-        if ((byte < 0x20 && byte !== 0x09) || byte === 0x7f) throw new FramingError('a malformed extension of a chunk');
+        if ((byte < 0x20 && byte !== 0x09) || byte === 0x7f) throw new FramingError('a malformed chunk extension');
       } else if (byte === semicolon && this.#sizeDigits > 0) this.#state = 'extension';
       else this.#addDigit(byte);
     }
@@ -306,7 +307,7 @@ export class ResponseParser {
 
   #addDigit(byte: number): void {
     const digit = parseHexDigit(byte);
-    if (digit === -1 || ++this.#sizeDigits > maxSizeDigits) throw new FramingError('a malformed size of a chunk');
+    if (digit === -1 || ++this.#sizeDigits > maxSizeDigits) throw new FramingError('a malformed chunk size');
     this.#remainingBytes = this.#remainingBytes * 16 + digit;
   }
 
@@ -323,11 +324,11 @@ export class ResponseParser {
 
   #readChunkEnd(bytes: Buffer, position: number, end: number): number {
     if (this.#state === 'chunk end') {
-      if (bytes[position] !== cr) throw new FramingError('a chunk that is longer than its size');
+      if (bytes[position] !== cr) throw new FramingError('a chunk longer than its size');
       this.#state = 'chunk line feed';
       return position + 1 === end ? end : this.#readChunkEnd(bytes, position + 1, end);
     }
-    if (bytes[position] !== lf) throw new FramingError('a chunk that is longer than its size');
+    if (bytes[position] !== lf) throw new FramingError('a chunk longer than its size');
     this.#startSize();
     return position + 1;
   }

@@ -396,7 +396,7 @@ describe('--env-file', () => {
     await writeFile(join(folder, '.env'), 'KEEP=1\n');
     const { code, errors } = await importFile('litellm', 'litellm.yaml', undefined, '--env-file', join(folder, '.env'));
     expect(code).toBe(1);
-    expect(errors).toContain('exists already');
+    expect(errors).toContain('already exists');
     expect(await readFile(join(folder, '.env'), 'utf8')).toBe('KEEP=1\n');
   });
 });

@@ -181,7 +181,7 @@ describe('daypass import --users', () => {
     const keys = rows.map((row) => String(row[3]));
     for (const [index, key] of keys.entries()) expect((await findAccount(database, key)).id).toBe(rows[index]?.[2]);
     expect(keys.filter((key) => out.includes(key))).toEqual([]);
-    expect((await run('new-api', tables([budi]), '--keys', path)).errors).toContain('exists already');
+    expect((await run('new-api', tables([budi]), '--keys', path)).errors).toContain('already exists');
   });
 
   it('writes keys into no file that is there, such as a link that leads elsewhere', async () => {
@@ -190,7 +190,7 @@ describe('daypass import --users', () => {
     await writeFile(others, 'mine', { mode: 0o644 });
     await symlink(others, `${path}.next`);
     const { code, errors } = await run('new-api', tables([ani]), '--keys', path);
-    expect([code, errors]).toEqual([1, expect.stringContaining('keys.csv.next exists already')]);
+    expect([code, errors]).toEqual([1, expect.stringContaining('keys.csv.next already exists')]);
     expect(await readFile(others, 'utf8')).toBe('mine');
     await expect(findAccount(database, 'ani@example.com')).rejects.toThrow();
   });

@@ -40,8 +40,8 @@ it('logs a folder that is named like a segment or a lock once, and finds the oth
       ['gone', 1],
     ]);
   expect(log.lines.toSorted()).toEqual([
-    `error in the journal, ${join(folder.path, 'dead-00000001.ndjson')} is not a file: remove it`,
-    `error in the journal, ${join(folder.path, 'other.lock')} is not a file: remove it`,
+    `error journal: ${join(folder.path, 'dead-00000001.ndjson')} is not a file: remove it`,
+    `error journal: ${join(folder.path, 'other.lock')} is not a file: remove it`,
   ]);
   expect(leftovers.obstacle?.reason).toMatch(/is not a file: remove it$/);
   for (const name of ['dead-00000001.ndjson', 'other.lock']) rmdirSync(join(folder.path, name));
@@ -90,7 +90,7 @@ it('leaves an instance whose last segments cannot get their names for later, say
   const leftovers = new Leftovers(broken, folder.path, 'self', log);
   for (const _ of [1, 2]) expect(await find(leftovers)).toEqual([['other', 1]]);
   const reason = `${join(folder.path, 'dead-00000001.ndjson.part')} cannot be renamed: EROFS: read-only file system`;
-  expect(log.lines).toEqual([`error in the journal, ${reason}`]);
+  expect(log.lines).toEqual([`error journal: ${reason}`]);
   expect(leftovers.obstacle?.reason).toBe(reason);
   broken.isBroken = false;
   for (const _ of [1, 2])

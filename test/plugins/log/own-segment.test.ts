@@ -96,7 +96,7 @@ test('segments in memory share a bound, and take lines as a whole or not at all'
   const line = Buffer.alloc(1024 * 1024, 'x');
   const segments = [OwnSegment.createInMemory(disk, 'one', budget), OwnSegment.createInMemory(disk, 'two', budget)];
   for (let index = 0; index < 16; index++) segments[index % 2]?.append(line, 0, line.length);
-  expect(() => segments[0]?.append(line, 0, 1)).toThrow('wait in memory already');
+  expect(() => segments[0]?.append(line, 0, 1)).toThrow('already wait in memory');
   expect(segments.map(({ bytes }) => bytes)).toEqual([8 * line.length, 8 * line.length]);
   segments[1]?.close();
   expect(segments[0]?.append(line, 0, line.length)).toBe(line.length);

@@ -64,7 +64,7 @@ it('over the limit of bytes records are counted as dropped and nothing fails', a
   const { spool, lines } = open(folder.path, 'one', 10);
   await spool.add(['{"a":1}', '{"a":2}']);
   expect([spool.dropped, spool.oldest()]).toEqual([2, undefined]);
-  expect(lines).toEqual([expect.stringContaining('10 bytes wait for the collector already; the database has them')]);
+  expect(lines).toEqual([expect.stringContaining('10 bytes already wait for the collector; the database has them')]);
 });
 
 it('records that the disk refuses wait in memory, are written once it takes them, and are dropped over a bound', async () => {

@@ -10,21 +10,21 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { runInTurns, nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 
-/** Headers that select a version of a format. Their order must not change, because the cache keys of stored replies contain their values. */
+/** Headers that select a version of a format. Do not change their order: it is part of the cache keys of replies already stored. */
 const versionHeaders = Object.values(dialects)
   .toReversed()
   .flatMap((dialect) => dialect.versionHeaders);
 
 /**
- * Computes the cache key of a request. Requests are identical if account, address, format, format version, model and the meaning of the
- * body are equal. A short name and a public name are the same model. An alias is not, because replies contain the alias.
+ * Computes the cache key of a request. Two requests are identical if they have the same account, address, format, format version and model,
+ * and bodies that mean the same. A short name and a public name count as the same model. An alias does not, because replies contain it.
  *
- * @throws GatewayError for a body that is not a JSON object
+ * @throws GatewayError if the body is not a JSON object
  */
 export async function computeCacheKey(exchange: Exchange, catalog: Catalog, accountId: string): Promise<string> {
   const { endpoint, format, headers, params, query } = exchange;
   const versions = versionHeaders.map((name) => headers[name] ?? null);
-  // The path of some formats contains the model and whether to stream.
+  // In some formats, the path contains the model and says whether to stream.
   const { id: pathModel, ...otherParams } = params;
   const { model: bodyModel, ...otherMembers } = await readExactBody(exchange);
   const models = [pathModel, bodyModel].map((requested) => identifyModel(requested, catalog));
@@ -43,12 +43,12 @@ async function readExactBody({ body }: Exchange): Promise<JsonObject> {
     : parseExact(text))) as JsonObject;
 }
 
-/** Returns the name of the requested model in replies; undefined if the catalog does not have it. */
+/** Finds the requested model and the name that replies use for it; undefined if the catalog does not have it. */
 export async function findCalledModel(
   { body, params }: Exchange,
   catalog: Catalog,
 ): Promise<Pick<CachedCall, 'model' | 'modelName'> | undefined> {
-  // The path of some formats contains the model.
+  // In some formats, the path contains the model.
   const requested = params['id'] ?? (await body.json())['model'];
   if (typeof requested !== 'string') return undefined;
   const model = catalog.resolve(requested);
@@ -74,11 +74,11 @@ async function computeHash(text: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Returns canonical JSON: members are sorted and texts have their length as prefix, so only equal objects give equal texts. */
+/** Returns canonical JSON: members are sorted and strings are prefixed with their length, so different objects never give the same text. */
 function toCanonicalText(value: unknown): string {
   if (typeof value === 'string') return value.isWellFormed() ? `${value.length}"${value}` : JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return String(value);
-  // Long numbers stay texts, because 2⁵³ and 2⁵³ + 1 are equal as doubles.
+  // Long numbers keep their digits, because 2⁵³ and 2⁵³ + 1 are equal as doubles.
   if (JSON.isRawJSON(value)) return value.rawJSON;
   let text = '';
   if (Array.isArray(value)) {

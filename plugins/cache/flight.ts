@@ -2,23 +2,24 @@ import { randomUUID } from 'node:crypto';
 import type { CacheEntry, Shared } from '#core/platform/shared/shared.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 
-/** Lifetime of a claim, and interval of its extension by a live leader. */
+/** How long a claim lasts unless its leader extends it. */
 const claimLifetimeSeconds = 15;
+/** How often a leader extends its claim. */
 const extendIntervalSeconds = 5;
-/** Interval at which followers check the store, in case a signal was lost. */
+/** How often followers check the store, in case a signal was lost. */
 const pollIntervalMs = 500;
-/** Maximum wait of a follower. */
+/** The longest a follower waits. */
 const maxWaitMs = 120_000;
 
-/** The right to call the upstream. Its holder leads several identical exchanges, and the others wait as followers. */
+/** The right to call the upstream on behalf of several identical exchanges. The others wait as followers. */
 export interface FlightLead {
-  /** Stores the reply and wakes the followers. Frees them if the store fails. */
+  /** Stores the reply and wakes the followers. If the store fails, they make their own calls. */
   store(value: Buffer, seconds: number): Promise<void>;
   /** Ends the lead because its client disconnected. One of the followers takes over. */
   handOver(): Promise<void>;
   /**
-   * Ends the lead because its reply failed or cannot be cached. All followers make their own calls immediately. Their replies
-   * would probably fail as well, and with successive leaders each follower would wait for all calls before it.
+   * Ends the lead because its reply failed or cannot be cached. All followers make their own calls immediately. Their calls would probably
+   * fail too, and if they took turns as leader, each follower would have to wait for every call ahead of it.
    */
   freeFollowers(): Promise<void>;
 }
@@ -29,7 +30,7 @@ type LeaderSignal = 'look' | 'go';
 const createChannelName = (key: string) => `cache:${key}`;
 
 /**
- * Gets a cached entry, or the lead to create it.
+ * Returns the cached entry, or a lead that lets the caller create it.
  *
  * @throws SharedUnavailable
  * @returns undefined on timeout, if the leader freed its followers, or if the exchange is over; the caller then makes its own call
@@ -37,23 +38,23 @@ const createChannelName = (key: string) => `cache:${key}`;
 export async function joinFlight(
   shared: Shared,
   key: string,
-  signal: AbortSignal,
+  abortSignal: AbortSignal,
 ): Promise<CacheEntry | FlightLead | undefined> {
   const owner = randomUUID();
-  const firstResult = await lookUp(shared, key, owner);
+  const firstResult = await lookUpOrClaim(shared, key, owner);
   if (firstResult !== undefined) return firstResult;
   const deadline = performance.now() + maxWaitMs;
-  let leaderSignal = Promise.withResolvers<LeaderSignal>();
+  let nextSignal = Promise.withResolvers<LeaderSignal>();
   const unsubscribe = await shared.events.subscribe(createChannelName(key), (message) =>
-    leaderSignal.resolve(message === 'go' ? 'go' : 'look'),
+    nextSignal.resolve(message === 'go' ? 'go' : 'look'),
   );
   try {
-    while (!signal.aborted && performance.now() < deadline) {
-      // Created before the lookup, so that a signal during it is not missed.
-      leaderSignal = Promise.withResolvers();
-      const result = await lookUp(shared, key, owner);
+    while (!abortSignal.aborted && performance.now() < deadline) {
+      // Created before the lookup, so that a signal that arrives during it is not missed.
+      nextSignal = Promise.withResolvers();
+      const result = await lookUpOrClaim(shared, key, owner);
       if (result !== undefined) return result;
-      if ((await waitForFirst([leaderSignal.promise], pollIntervalMs, signal)) === 'go') return undefined;
+      if ((await waitForFirst([nextSignal.promise], pollIntervalMs, abortSignal)) === 'go') return undefined;
     }
     return undefined;
   } finally {
@@ -61,7 +62,8 @@ export async function joinFlight(
   }
 }
 
-async function lookUp(shared: Shared, key: string, owner: string): Promise<CacheEntry | FlightLead | undefined> {
+/** Returns the cached entry, or a lead if the claim succeeds; undefined while another exchange holds the claim. */
+async function lookUpOrClaim(shared: Shared, key: string, owner: string): Promise<CacheEntry | FlightLead | undefined> {
   const entry = await shared.cache.get(key);
   if (entry !== undefined) return entry;
   try {
@@ -72,14 +74,14 @@ async function lookUp(shared: Shared, key: string, owner: string): Promise<Cache
     await endLead(shared, key, owner, 'look');
     return storedMeanwhile;
   } catch (error) {
-    // A store that timed out may have granted the claim.
+    // The claim may have been granted even though the store timed out.
     endLead(shared, key, owner, 'look').catch(() => undefined);
     throw error;
   }
 }
 
 function createLead(shared: Shared, key: string, owner: string): FlightLead {
-  // Another exchange takes over a claim that could not be extended. Two leaders only cost an additional call.
+  // If extending fails, the claim expires and another exchange takes over. Two leaders only cost an extra call.
   const extend = () => {
     shared.cache.extend(key, owner, claimLifetimeSeconds).catch(() => undefined);
   };

@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { cacheStage } from './stage.ts';
 
-/** Caches replies at a client's request. */
+/** Caches replies if the client asks for it. */
 export const plugin: GatewayPlugin = {
   name: 'cache',
   register(server) {

@@ -29,8 +29,8 @@ const leadFact = defineFact<HeldLead>('cache_lead');
 const warnIntervalMs = 60_000;
 
 /**
- * Finds and stores cached replies. An exchange without a cached reply takes the lead, and identical exchanges wait until it has stored
- * its reply or given up the lead.
+ * Finds and stores cached replies. An exchange that finds none takes the lead. Identical exchanges wait until it stores its reply or gives
+ * up the lead.
  */
 export class ReplyCache {
   readonly #options: ReplyCacheOptions;
@@ -40,7 +40,7 @@ export class ReplyCache {
     this.#options = options;
   }
 
-  /** Returns the cached reply to the same request; undefined if this exchange must make the call. */
+  /** Returns the cached reply to an identical request; undefined if this exchange must make the call. */
   async find(exchange: Exchange, seconds: number): Promise<Reply | undefined> {
     const { shared, catalog } = this.#options;
     const key = await computeCacheKey(exchange, catalog, exchange.get(principal).accountId);
@@ -65,12 +65,12 @@ export class ReplyCache {
     return { ...stored, headers: { ...stored.headers, ...createCacheHeaders('hit', entry) } };
   }
 
-  /** Passes the reply on and stores it once it is complete; undefined if it must not be cached. */
+  /** Returns the reply, which is stored once it is complete; undefined if it must not be cached. */
   store(exchange: Exchange, reply: Reply): Reply | undefined {
     const heldLead = exchange.find(leadFact);
     if (heldLead === undefined) return undefined;
     if (reply.status !== 200) {
-      // If the client disconnected during the lookup, `release` ran before the exchange got the lead.
+      // The client may have disconnected during the lookup. `release` then ran before the exchange got the lead.
       this.#endLead(exchange, heldLead);
       return undefined;
     }
@@ -91,18 +91,18 @@ export class ReplyCache {
     return { ...reply, headers };
   }
 
-  /** Ends the lead of a finished exchange. */
+  /** Ends the lead, if any, of an exchange that is over. */
   release(exchange: Exchange): void {
     const heldLead = exchange.find(leadFact);
     if (heldLead !== undefined) this.#endLead(exchange, heldLead);
   }
 
-  /** Hands the lead to a follower if only the client disconnected. Otherwise frees the followers, which would wait in vain. */
+  /** Hands the lead to a follower if only the client disconnected. Otherwise frees the followers, which would wait for nothing. */
   #endLead(exchange: Exchange, heldLead: HeldLead): void {
     this.#settle(heldLead, (lead) => (exchange.isClientGone ? lead.handOver() : lead.freeFollowers()));
   }
 
-  /** Settles the lead once. If the store fails, clients still get their replies. */
+  /** Settles the lead once. A failure of the store is only logged, because the client gets its reply anyway. */
   #settle(heldLead: HeldLead, endFlight: (lead: FlightLead) => Promise<void>): void {
     if (heldLead.isSettled) return;
     heldLead.isSettled = true;
@@ -113,7 +113,7 @@ export class ReplyCache {
   }
 
   /**
-   * Logs that the store is unavailable. The exchange continues without it.
+   * Logs that the store is unavailable, so that the exchange continues without it.
    *
    * @throws any other error
    */
@@ -123,7 +123,7 @@ export class ReplyCache {
   }
 }
 
-/** Returns the digests to store; undefined if a stage has changed the content, which is then digested whenever the reply is sent. */
+/** Returns the digests to store; undefined if a stage has changed the content, which is then digested each time the reply is sent. */
 function findDigests(exchange: Exchange): AnswerDigests | undefined {
   return exchange.find(changedContent) === undefined ? exchange.find(answerDigests) : undefined;
 }

@@ -7,13 +7,12 @@ import { integer, object } from '#core/platform/schema.ts';
 import { ReplyCache } from './reply-cache.ts';
 
 const headerName = 'x-service-cache';
-/** Identical requests wait up to two minutes for the leader, and then for the store. */
+/** The longest wait: up to two minutes for the leader, then for the store. */
 const maxWaitSeconds = 150;
 
 /**
- * Caches replies for clients that send `X-Service-Cache: SECONDS`, for each account separately. Identical requests in flight
- * cause one upstream call. The others wait for its reply, and each makes its own call if that reply fails or is too large
- * to cache.
+ * Caches replies, separately for each account, for clients that send `X-Service-Cache: SECONDS`. Identical requests in flight share one
+ * upstream call. The others wait for its reply, and each makes its own call if that reply fails or is too large to cache.
  *
  * @throws GatewayError `invalid_request` if the header is not an integer in range, even on endpoints without caching
  */
@@ -58,7 +57,7 @@ export const cacheStage = defineStage({
   },
 });
 
-/** Returns true for uploads, which are not cached because they are rarely identical. */
+/** Returns true for uploads. They are not cached, because they are rarely identical. */
 function isForm({ headers }: Exchange): boolean {
   return headers['content-type']?.toLowerCase().startsWith('multipart/') === true;
 }

@@ -4,7 +4,7 @@ import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 
-/** Version of the layout. It is part of every cache key, so that two versions of the gateway can run side by side. */
+/** Layout version. It is part of every cache key, so that two versions of the gateway can run side by side. */
 export const storedVersion = 1;
 
 interface StoredHead {
@@ -25,7 +25,7 @@ export function encodeStored(contentType: string, body: Buffer, digests?: Answer
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
 
-/** Returns the stored reply; undefined if another gateway version wrote it or it is malformed. */
+/** Returns the stored reply; undefined if it is malformed or was written by another gateway version. */
 export function decodeStored(stored: Buffer): StoredReply | undefined {
   const end = stored.indexOf(0x0a);
   try {
@@ -67,7 +67,7 @@ export function collectWhilePassing(
     if (!passedStream.push(chunk)) source.pause();
   });
   source.once('end', () => {
-    // After the client has disconnected, the source may still end, and a partial body would be cached.
+    // After the client has disconnected, the source may still end, and the body would be cached although it is incomplete.
     if (passedStream.destroyed) return;
     if (collected !== undefined) onEnd(collected.take());
     passedStream.push(null);

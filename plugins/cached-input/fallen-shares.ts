@@ -14,20 +14,20 @@ const minFall = 0.15;
 const hoursPerDay = 24;
 const hoursPerWeek = 7 * hoursPerDay;
 
-/** A route, model or client whose prompts vendors read from their caches less often than before. */
+/** A route, model or client for which vendors read less of the prompts from their caches than before. */
 export interface FallenShare {
   readonly of: 'route' | 'model' | 'client';
   readonly name: string;
-  /** Share of the input, from 0 to 1, in the week before and on the last day. */
+  /** Cached share of the input, from 0 to 1: in the week before, and on the last day. */
   readonly before: number;
   readonly now: number;
-  /** Input tokens of the day that would have been read from the cache at the week's share. */
+  /** Input tokens of the last day that would have been read from the cache if the week's share had held. */
   readonly lostTokens: number;
 }
 
 type Counts = Pick<UsageCounts, 'answered' | 'cached' | 'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
 
-/** Counts of calls with the same names. A name is null if the calls have none. */
+/** Counts of the calls that share these names. A name is null if the calls have none. */
 export interface CallCounts {
   readonly route: string | null;
   readonly model: string | null;
@@ -35,15 +35,15 @@ export interface CallCounts {
   readonly counts: Counts;
 }
 
-/** Counts of a period, by route and model, and also by client. */
+/** Counts for a period, by route and model, and also by client. */
 export interface PeriodCounts {
   readonly byRoute: readonly CallCounts[];
   readonly byClient: readonly CallCounts[];
 }
 
 /**
- * Finds routes whose share has fallen, then models outside these routes, then clients outside these routes and models. The largest
- * loss is first.
+ * Finds routes whose share has fallen, then models outside these routes, then clients outside these routes and models. Sorted by loss,
+ * largest first.
  */
 export function findFallenShares(week: PeriodCounts, day: PeriodCounts): FallenShare[] {
   const fallenRoutes = findFallenBy('route', week.byRoute, day.byRoute);
@@ -101,7 +101,11 @@ function addCounts(one: Counts, other: Counts): Counts {
   };
 }
 
-/** Compares the last 24 hours, including the running hour, with the week before. @param now epoch ms */
+/**
+ * Compares the last 24 hours, including the current hour, with the week before.
+ *
+ * @param now epoch ms
+ */
 export async function readFallenShares(database: Queries, now: number): Promise<FallenShare[]> {
   const since = startOfHours(now, hoursPerDay);
   const [week, day] = await Promise.all([
@@ -129,7 +133,7 @@ function toCallCounts(rows: readonly (UsageCounts & Omit<CallCounts, 'counts'>)[
 const maxAgeMs = 300_000;
 const timeoutMs = 10_000;
 
-/** Returns the cached reading of fallen shares, which are read at most every five minutes. */
+/** Cached for five minutes, because each reading scans a week of records. */
 export const fallenSharesReading = cacheReading(
   { maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs },
   ({ database, now }) => readFallenShares(database.records, now()),

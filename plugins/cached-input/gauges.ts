@@ -3,7 +3,7 @@ import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { countUsage, calculateCacheShares, startOfHours, type UsageCounts } from '#core/gateway/records/usage.ts';
 import { toKnownClient } from './known-clients.ts';
 
-/** Hours of input that a share covers. */
+/** How many hours of input a share covers. */
 const shareHours = 24;
 const maxAgeMs = 60_000;
 const timeoutMs = 5_000;
@@ -17,7 +17,7 @@ interface NamedShare {
   readonly written: number;
 }
 
-/** Returns the cached reading of shares. They are read at most once a minute, so both metrics and all scrapers agree. */
+/** Cached for a minute, so that both metrics and all scrapers see the same shares. */
 const shareReading = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, async (host) =>
   (await Promise.all(dimensions.map((by) => readShares(host, by)))).flat(),
 );
@@ -33,7 +33,7 @@ async function readShares({ database, now, catalog }: Host, by: NamedShare['by']
   });
 }
 
-/** Returns the name if gateway.yaml or the code has it, because client input must not create series. */
+/** Returns the name if gateway.yaml or the code defines it, because client input must not create series. */
 function findKnownName(
   by: NamedShare['by'],
   name: string | null | undefined,

@@ -1,4 +1,4 @@
-/** Lower-case names of programs and SDKs in user agents. */
+/** Programs and SDKs, by their lower-case name in user agents. */
 const knownClients: ReadonlySet<string> = new Set([
   'ai-sdk',
   'aider',

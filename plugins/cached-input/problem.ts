@@ -10,7 +10,7 @@ declare module '#core/gateway/events/events.ts' {
 
 const maxListed = 5;
 
-/** Reports prompts that vendors cache much less than in the week before, so that the same usage costs several times as much. */
+/** Reports that vendors cache much less of the prompts than in the week before, so that the same usage costs several times as much. */
 export const fallenCacheProblem: ProblemKind = {
   name: 'cached_input',
   order: 75,
@@ -56,7 +56,7 @@ function describeFallenShare({ of, name, before, now }: FallenShare, { t, format
     severity: 'warn',
     title: t('cached_input.problem'),
     subject: name,
-    // The name is a separate piece, because an asterisk in it would end the emphasis.
+    // The name is a piece of its own, because an asterisk in it would end the emphasis.
     pieces: [{ text: name, isStrong: true }, ...readEmphasis(`: ${t(`cached_input.problem.${of}`, shares)}`)],
     step: { path: '/operator/routes', label: t('cached_input.problem.label', { name }) },
   };

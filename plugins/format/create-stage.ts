@@ -22,12 +22,12 @@ import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
 import { ReasoningStore } from './state/stored-reasoning/store.ts';
 import { ThreadStore } from './state/threads.ts';
 
-/** The client's request, if it counts tokens and was sent to a route. */
+/** The client's request, if it is to count tokens and was sent to a route. */
 const countRequestFact = defineFact<ClientRequest>('count_request');
 
 /**
- * Falls back to an estimate if the route fails to count tokens, but reports the client's own errors. Trials get the
- * failure, because they test whether the route can count.
+ * If the route fails to count tokens, responds with an estimate, except for the client's own errors. Trials get the failure, because they
+ * test whether the route can count.
  */
 function estimateIfFailed(exchange: Exchange, reply: Reply): Reply {
   const request = exchange.find(countRequestFact);
@@ -37,10 +37,10 @@ function estimateIfFailed(exchange: Exchange, reply: Reply): Reply {
   return respondWithTokenEstimate(request);
 }
 
-/** True if the model has more routes than the one that stores the thread. */
+/** True if the model has routes other than the one that stores the thread. */
 const hasBackups = defineFact<boolean>('has_backups');
 
-/** Asks the client for the whole conversation if the thread's route failed, so that another route can serve it. */
+/** If the thread's route failed, asks the client for the whole conversation, so that another route can serve it. */
 function restartThreadIfFailed(exchange: Exchange, reply: Reply): Reply {
   const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
   if (!isFailed || exchange.find(hasBackups) !== true || exchange.isAborted) return reply;
@@ -48,9 +48,9 @@ function restartThreadIfFailed(exchange: Exchange, reply: Reply): Reply {
 }
 
 /**
- * Creates the stage `format` of one pipeline. Commands that serve no requests do not load this module.
+ * Creates a pipeline's `format` stage. Commands that serve no requests do not load this module.
  *
- * @param retentionHours retention of reasoning before tool calls
+ * @param retentionHours how long the reasoning before tool calls is kept
  */
 export function createFormatStage(retentionHours: number, host: Host): Stage {
   const responses = new ResponsesStore(host);
@@ -58,7 +58,7 @@ export function createFormatStage(retentionHours: number, host: Host): Stage {
   const threads = new ThreadStore(host);
   const endUsers = getEndUserIds(host);
   return {
-    // The stage waits only for the request body, the database and the shared state, which all have deadlines.
+    // The stage only waits for the request body, the database and the shared state, all of which have deadlines.
     timeout: Infinity,
     keepsContent: true,
     leave: (exchange, reply) =>
@@ -74,7 +74,7 @@ export function createFormatStage(retentionHours: number, host: Host): Stage {
       }
       const { format, endpoint } = clientEndpoint;
       const clientRequest = await readClientRequest(exchange, format, endpoint);
-      // Only pending work is awaited, because each `await` creates two promises.
+      // Awaited only if there is work, because each `await` creates two promises.
       const resolving = responses.enter(exchange, clientRequest);
       const resolvedRequest = resolving instanceof Promise ? await resolving : resolving;
       const model = exchange.find(trialModel) ?? findModel(host, resolvedRequest.model);

@@ -4,27 +4,27 @@ import type { MediaSource, StateKind } from './conversation.ts';
 import type { Block, BlockHead, CallHead, Citation, Logprob, ReplyEvent, TextHead } from './reply.ts';
 import type { ToolReference } from './tool-names.ts';
 
-/** Tags opaque reasoning state with its origin; without data, the tag only names the origin of the text. */
+/** Tags opaque reasoning state with its origin. If `data` is empty, the tag only names the origin of the text. */
 export type StateTagger = (kind: StateKind, data: string) => string;
 
 interface BlockQueueOptions {
   readonly emit: (event: ReplyEvent) => void;
   readonly tag: StateTagger;
   readonly hidesReasoning: boolean;
-  /** Called instead of emitting an event that is hidden from the client. */
+  /** Called in place of emitting an event that is hidden from the client. */
   readonly onHidden: () => void;
 }
 
 /**
- * The blocks of an answer, in the order in which they began. The first open block is live: its deltas are emitted at once. Later
- * blocks are buffered until all earlier ones are closed, so that interleaved calls are emitted one after the other.
+ * The blocks of an answer, in the order in which they began. The first open block is live: its deltas are emitted at once. Later blocks are
+ * buffered until all earlier ones are closed, so that interleaved calls come out one after the other.
  */
 export class BlockQueue {
   readonly completeBlocks: Block[] = [];
   readonly #options: BlockQueueOptions;
   readonly #openBlocks: OpenBlock[] = [];
   #isLiveStarted = false;
-  /** Number of complete blocks that the client received. */
+  /** Number of complete blocks that the client has received. */
   #emittedCount = 0;
 
   constructor(options: BlockQueueOptions) {
@@ -46,7 +46,7 @@ export class BlockQueue {
     return [...completeTexts, ...this.#openBlocks.map(({ text }) => text)].join('');
   }
 
-  /** Begins a block and closes the previous one. A call is closed only once its input is complete. */
+  /** Begins a block after closing the previous one. A call is only closed once its input is complete. */
   add<B extends OpenBlock>(block: B): B {
     const { lastBlock: last } = this;
     if (last instanceof CallBlock) last.isClosed ||= last.hasWholeInput;
@@ -136,7 +136,7 @@ export class BlockQueue {
   }
 }
 
-/** A block whose content is still arriving or waits for earlier blocks. */
+/** A block that is still arriving or waits for earlier blocks. */
 export abstract class OpenBlock {
   abstract readonly head: BlockHead;
   readonly #text = new CollectedText();
@@ -161,7 +161,7 @@ export abstract class OpenBlock {
 
   abstract complete(tag: StateTagger): Block;
 
-  /** Returns the part of the complete block that was not emitted as deltas. */
+  /** Returns what the complete block contains beyond the deltas already emitted. */
   getUnsentText(_block: Block): string {
     return '';
   }
@@ -221,7 +221,7 @@ export class CallBlock extends OpenBlock {
   isQueued = false;
   /** Input that arrived before the name. */
   readonly earlyInput = new CollectedText();
-  /** True for a freeform tool sent as a function, whose input is the only string of an object. */
+  /** True for a freeform tool that was sent as a function taking an object with a single string. */
   isWrapped = false;
 
   override get isHeldBack(): boolean {
@@ -236,7 +236,7 @@ export class CallBlock extends OpenBlock {
     return this.#expectsJson && parseCompleteObject(this.text) !== undefined;
   }
 
-  /** True if the input so far is not a complete object. */
+  /** True if the input so far is not yet a complete object. */
   get hasPartialInput(): boolean {
     if (this.isClosed || !this.#expectsJson) return false;
     return this.text.trim() !== '' && !this.hasWholeInput;
@@ -254,7 +254,7 @@ export class CallBlock extends OpenBlock {
   #readInput(): string {
     if (this.isWrapped) return unwrap(this.text);
     if (this.head.form === 'freeform') return this.text;
-    // The white space has already been emitted, so it stays.
+    // The white space has already been emitted, so it must stay.
     return this.text.trim() === '' ? `${this.text}{}` : this.text;
   }
 }
@@ -266,6 +266,6 @@ function unwrap(text: string): string {
 }
 
 function parseCompleteObject(text: string): JsonObject | undefined {
-  // The check is cheaper than parsing every incomplete object.
+  // Checking the last character is cheaper than parsing every incomplete object.
   return text.trimEnd().endsWith('}') ? parseObject(text) : undefined;
 }

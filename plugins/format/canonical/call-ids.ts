@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 
-/** Matches ids that Anthropic and every other format accept. */
+/** Matches ids that Anthropic accepts, and with it every other format. */
 const plainPattern = /^[A-Za-z0-9_-]+$/;
-/** Longer ids are hashed before a number is appended, because OpenAI's Chat endpoint accepts 40 characters. */
+/** Longer ids are hashed before a number is appended, because OpenAI's Chat endpoint accepts 40 characters at most. */
 const maxStemLength = 34;
 
-/** Returns an id of letters, digits, - and _ unchanged, because every vendor of Messages accepts it; hashes any other id. */
+/** Returns an id of letters, digits, - and _ unchanged, because every vendor of the Messages format accepts it. Hashes any other id. */
 export function toPlainId(id: string): string {
   return plainPattern.test(id) ? id : hashId(id);
 }
 
-/** Appends a number to an id. The result is valid for every vendor, except those that require a special form. */
+/** Appends a number to an id. Every vendor accepts the result, except those that require a special form. */
 export function appendNumber(id: string, number: number): string {
   if (id === '') return `call_${number}`;
   const stem = toPlainId(id);
@@ -21,17 +21,17 @@ function hashId(id: string): string {
   return `call_${hash('sha256', id).slice(0, 24)}`;
 }
 
-/** Rules for the ids that a format or vendor accepts. */
+/** Which call ids a format or vendor accepts. */
 export interface IdRules {
-  /** Returns the preferred id of a call; empty if the given id cannot be used. */
+  /** Returns the preferred form of a call's id; empty if the given id cannot be used. */
   toPreferred(id: string, name: string): string;
-  /** Returns an alternative id if the preferred one is already used. */
+  /** Returns an alternative if the preferred id is already taken. */
   toNumbered(id: string, name: string, number: number): string;
   /** True if the number is the call's position among all calls rather than among the calls with its id. */
   readonly countsAllCalls?: true;
 }
 
-/** Accepts any id; only repeated ids are changed. */
+/** Accepts any id, so only repeated ids are changed. */
 export const anyIdRules: IdRules = {
   toPreferred: (id) => id,
   toNumbered: (id, _name, number) => appendNumber(id, number),
@@ -42,10 +42,10 @@ export function createLengthRules(length: number): IdRules {
   return { ...anyIdRules, toPreferred: (id) => (id.length <= length ? id : hashId(id)) };
 }
 
-/** Accepts letters, digits, - and _. Source: Anthropic's refusal, "String should match pattern '^[a-zA-Z0-9_-]+$'". */
+/** Accepts letters, digits, - and _. Source: Anthropic's error message, "String should match pattern '^[a-zA-Z0-9_-]+$'". */
 export const plainIdRules: IdRules = { ...anyIdRules, toPreferred: toPlainId };
 
-/** Creates a unique id for each call. The id depends only on earlier calls, so that prompt caches still match. */
+/** Creates a unique id for each call. It depends only on earlier calls, so that a longer history keeps its ids and prompt caches match. */
 export class UniqueIds {
   readonly #rules: IdRules;
   readonly #used = new Set<string>();
@@ -83,9 +83,9 @@ interface OpenCalls {
 }
 
 /**
- * Pairs the calls and results of a history under unique ids. Its methods are called in the order of the history. Some vendors
- * restart numbering in each turn or give all calls one id. A result belongs to the nearest preceding call with its id; if a turn has
- * several such calls, results are assigned in order.
+ * Pairs the calls and results of a history under unique ids. The methods must be called in the order of the history. Some vendors restart
+ * numbering in each turn or give all calls the same id. A result belongs to the nearest preceding call with its id. If a turn has several
+ * such calls, results are assigned in order.
  */
 export class CallIds {
   readonly #uniqueIds: UniqueIds;
@@ -115,7 +115,7 @@ export class CallIds {
     return id;
   }
 
-  /** Must be called at the first item that does not come from the model. */
+  /** Must be called at the first item after the model's turn. */
   endTurn(): void {
     this.#turn++;
   }

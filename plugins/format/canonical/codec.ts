@@ -8,45 +8,44 @@ import type { Notes } from './notes.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from './reply.ts';
 import type { NameRules, ToolNames } from './tool-names.ts';
 
-/** The upstream side of a format: requests are encoded, replies are decoded. */
+/** The upstream side of a format: encodes requests and decodes replies. */
 export interface UpstreamCodec {
   /** The tool names that the format allows. */
   readonly toolNames: NameRules;
-  /** Kinds of opaque reasoning state that endpoints of the format create and accept. */
+  /** Kinds of opaque reasoning state that endpoints of this format create and accept. */
   readonly stateKinds: readonly StateKind[];
   /**
-   * Writes the request for an upstream. Features that the format cannot express are dropped or approximated, and noted.
+   * Encodes the request for an upstream. Features that the format cannot express are dropped or approximated, and noted.
    *
    * @throws GatewayError `not_supported` naming the parameter that the upstream cannot serve
    */
   encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject;
   /**
-   * Creates a decoder for one reply of an upstream.
+   * Creates a decoder for one reply from an upstream.
    *
-   * @param profile profile of the route, which lists the vendor's quirks
+   * @param profile the route's profile, which lists the vendor's quirks
    */
   createDecoder(profile?: Profile): ReplyDecoder;
 }
 
-/** The client side of a format: requests are decoded, replies are encoded. */
+/** The client side of a format: decodes requests and encodes replies. */
 export interface ClientCodec {
   /**
-   * Reads a client's request. Members that are unknown or that a conversation cannot hold are noted, not refused.
+   * Decodes a client's request. Fields that are unknown or that `Conversation` cannot hold are noted, not refused.
    *
-   * @throws GatewayError `invalid_request` naming the parameter with a wrong type or range, for instance
-   *   `messages[2].content[0].image_url`
+   * @throws GatewayError `invalid_request` naming the parameter with a wrong type or range, for instance `messages[2].content[0].image_url`
    */
   decodeRequest(body: JsonObject, notes: Notes): Conversation;
   createEncoder(context: ReplyContext): ReplyEncoder;
 }
 
-/** A format in its four directions. */
+/** A format in all four directions. */
 export interface Codec extends UpstreamCodec, ClientCodec {
-  /** Minimal dialogue without which a request cannot be decoded. */
+  /** The smallest dialogue that makes a request decodable. */
   readonly minimalDialogue: JsonObject;
 }
 
-/** Route that a request is encoded for. */
+/** The route that a request is encoded for. */
 export interface EncodeTarget {
   /** The upstream's name for the model. */
   readonly model: string;
@@ -58,20 +57,20 @@ export interface EncodeTarget {
   findOwnState(state: OpaqueState | undefined): string | undefined;
 }
 
-/** Reads a reply of an upstream. Tolerates deviations from the format and never throws. */
+/** Decodes a reply from an upstream. Tolerates deviations from the format and never throws. */
 export interface ReplyDecoder {
   /**
    * Reads one event of a stream.
    *
    * @param name value of the `event:` line; undefined if there is none
-   * @param event the parsed event, if the caller only skims. All readers share it, and its large numbers may lose digits
+   * @param event the parsed event, if the caller only skims it. All readers share it, and its large numbers may have lost digits
    */
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[];
   /**
-   * Reads an event after the first content, usually without parsing it and without emitting a fragment for its text.
-   * Missing in formats that have no clients.
+   * Reads an event after the first content, usually without parsing it and without emitting a fragment for its text. Missing in formats
+   * that have no clients.
    *
-   * @param content receives the text; if present, an event whose text cannot be found by skimming must be read with `readEvent`
+   * @param content receives the text; if given, an event whose text cannot be found by skimming must be read with `readEvent`
    * @returns undefined if the event must be read with `readEvent`
    */
   skimEvent?(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined;
@@ -79,37 +78,37 @@ export interface ReplyDecoder {
   readWhole(body: JsonObject): Fragment[];
 }
 
-/** Receives the texts of skimmed events. */
+/** Receives the text of skimmed events. */
 export interface SkimmedContent {
   addText(text: string): void;
   addReasoning(text: string): void;
   addInput(key: string | number, text: string): void;
 }
 
-/** Properties of the exchange that a rendered reply contains. */
+/** Properties of the exchange that appear in the rendered reply. */
 export interface ReplyContext {
   /** Id of the exchange; ids in the reply are derived from it. */
   readonly id: string;
   /** Model name that the client requested. */
   readonly model: string;
   readonly created: number; // seconds since 1970
-  /** The client's request, for formats whose replies repeat parts of the request. */
+  /** The client's request, for formats whose replies repeat parts of it. */
   readonly request: JsonObject;
-  /** `request` without the middle of its long texts; missing if reading `request` costs nothing. */
+  /** `request` with the middle of long texts cut out; missing if reading `request` costs nothing. */
   readonly outline?: JsonObject;
 }
 
-/** Turns ordered events into the client's bytes. */
+/** Turns events, in order, into the bytes that the client gets. */
 export interface ReplyEncoder {
   /** The complete answer as last rendered; missing in formats whose answers are not stored. */
   readonly finished?: JsonObject | undefined;
-  /** Renders complete server-sent events; empty if this format does not send the event. */
+  /** Renders an event as complete server-sent events; empty if this format has none for it. */
   encodeEvent(event: ReplyEvent): string;
   encodeWhole(reply: CompleteReply): JsonObject;
   /**
    * Renders the error that ends a stream.
    *
-   * @param usage usage of the answer so far
+   * @param usage usage up to the error
    */
   encodeFailure(error: GatewayError, usage?: Usage): string;
 }

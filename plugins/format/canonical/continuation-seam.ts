@@ -1,14 +1,14 @@
 import type { Fragment } from './reply.ts';
 
-const maxOverlap = 4_096; // characters before the seam that are searched for a repetition
+const maxOverlap = 4_096; // characters before the seam to search for a repetition
 const certainOverlap = 12; // characters; a repetition this long is never a coincidence
-const minOverlap = 3; // characters; below `certainOverlap`, a repetition counts only if it begins with a word
+const minOverlap = 3; // characters; below `certainOverlap`, a repetition only counts if it begins with a word
 const beginsWithLetter = /^\p{L}/u;
 const endsInWord = /[\p{L}\p{N}_]$/u;
 
 /**
- * Joins the texts of two routes. Models tend to repeat the end of the text that they continue. The repetition is removed,
- * and so is any reasoning. Text is held back while it may still turn out to be a repetition.
+ * Joins the texts of two routes. Models tend to repeat the end of the text that they continue. The repetition is removed, and so is any
+ * reasoning. Text is held back for as long as it may turn out to be a repetition.
  */
 export class ContinuationSeam {
   readonly #tail: string;
@@ -36,10 +36,10 @@ export class ContinuationSeam {
       case 'reasoning_state':
         return [];
       case 'break':
-        // The break closes removed reasoning, so the text before the seam continues.
+        // The break only closes removed reasoning, so the text before the seam continues.
         return this.#hasContent ? [fragment] : [];
       case 'citation':
-        // The offsets count from the seam, but the block began before it.
+        // These offsets count from the seam, but the block began before it.
         return [{ ...fragment, citation: { ...fragment.citation, start: undefined, end: undefined } }];
       case 'finish':
       case 'end':
@@ -58,7 +58,7 @@ export class ContinuationSeam {
     }
   }
 
-  /** Removes the repetition from the start of the text, or holds the text back while it may be one. */
+  /** Removes the repetition from the start of the text, or holds the text back if it may still be one. */
   #join(text: string): Fragment[] {
     if (this.#isSeamPassed) return this.#emitText(text);
     this.#heldText += text;
@@ -82,7 +82,7 @@ export class ContinuationSeam {
   }
 }
 
-/** Counts the characters at the start of `text` that repeat the end of `tail`; undefined while more text could extend the repetition. */
+/** Counts the characters at the start of `text` that repeat the end of `tail`; undefined if more text could extend the repetition. */
 function countRepeated(tail: string, text: string): number | undefined {
   for (let start = 0; start < tail.length; start++) {
     const length = tail.length - start;

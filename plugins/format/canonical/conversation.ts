@@ -1,11 +1,11 @@
 import type { JsonObject } from '#core/platform/json.ts';
 
 /**
- * A client's request in a form that is independent of vendors and covers all text formats. Decoders create it, encoders read it.
+ * A client's request in a vendor-neutral form that covers all text formats. Decoders create it, encoders read it.
  *
  * Invariants that decoders guarantee and encoders rely on:
- * - instructions precede the dialogue; a later system message stays where it is, so that the start of a prompt does not
- *   change from turn to turn and vendors' prompt caches get hits;
+ * - instructions precede the dialogue; a later system message stays where it is, so that the start of a prompt does not change from turn to
+ * turn and vendors' prompt caches get hits;
  * - no text part is empty, and every message has at least one part;
  * - after `normalizeCalls`, every call has exactly one result, and results follow their run of calls in the order of the calls.
  */
@@ -16,7 +16,7 @@ export interface Conversation extends Settings {
   readonly toolChoice: ToolChoice | undefined;
   readonly reasoning: ReasoningRequest | undefined;
   readonly output: OutputFormat | undefined;
-  /** True if the cache key was derived from the user, not requested by the client. */
+  /** True if the cache key was derived from the user rather than sent by the client. */
   readonly isCacheKeyImplied?: boolean | undefined;
   /** True to cache the prompt up to the end of the instructions. */
   readonly areInstructionsCached?: true | undefined;
@@ -24,9 +24,9 @@ export interface Conversation extends Settings {
   readonly cacheLifetime?: '1h' | undefined;
 }
 
-/** Settings that have a parameter of their own, see contract/parameters.ts. */
+/** Settings that map to a parameter each, see contract/parameters.ts. */
 export interface Settings {
-  // Sampling parameters, with the ranges of Chat Completions.
+  // Sampling parameters, in the ranges of Chat Completions.
   readonly temperature?: number | undefined; // 0 to 2
   readonly topP?: number | undefined;
   readonly topK?: number | undefined;
@@ -40,16 +40,16 @@ export interface Settings {
   readonly verbosity?: string | undefined;
   /** The end user as named by the client. */
   readonly user?: string | undefined;
-  /** OpenAI's `safety_identifier`; other vendors have only `user`. */
+  /** OpenAI's `safety_identifier`; other vendors only have `user`. */
   readonly safetyId?: string | undefined;
-  /** Shared by requests whose prompts have the same start. */
+  /** The same for requests whose prompts start the same. */
   readonly cacheKey?: string | undefined;
-  /** OpenAI's retention of the prompt cache: `in_memory`, `24h`. */
+  /** How long OpenAI keeps the prompt cache: `in_memory`, `24h`. */
   readonly cacheRetention?: string | undefined;
   readonly serviceTier?: string | undefined;
   /** True if the client also wants images; some models generate them only on request. */
   readonly wantsImages?: boolean | undefined;
-  /** Number of alternatives per token; undefined if the client does not want log probabilities. */
+  /** Number of alternatives per token; undefined if the client did not ask for log probabilities. */
   readonly topLogprobs?: number | undefined;
   /** The client's labels; undefined if it sent none. */
   readonly metadata?: JsonObject | undefined;
@@ -106,10 +106,10 @@ export interface AudioPart {
 
 export type Source =
   | MediaSource
-  /** A file uploaded to the vendor; no other vendor can read it. */
+  /** A file uploaded to a vendor; no other vendor can read it. */
   | { readonly type: 'id'; readonly id: string; readonly vendor: FileVendor };
 
-/** The vendor that stores an uploaded file. OpenAI's two formats share their files. */
+/** The vendor that stores an uploaded file. OpenAI's two formats share files. */
 export type FileVendor = 'openai' | 'anthropic' | 'google';
 
 /** Media that any vendor can read. */
@@ -117,12 +117,12 @@ export type MediaSource =
   | { readonly type: 'base64'; readonly mediaType: string; readonly data: string }
   | { readonly type: 'url'; readonly url: string };
 
-/** Reasoning of the model, as sent back by the client. */
+/** The model's reasoning, as sent back by the client. */
 export interface Reasoning {
   readonly type: 'reasoning';
-  /** Visible text, whose parts are joined by blank lines; may be empty. */
+  /** Visible text, with its parts joined by blank lines; may be empty. */
   readonly text: string;
-  /** The vendor's opaque state; undefined if the state lacks the gateway's tag, so that its origin is unknown. */
+  /** The vendor's opaque state; undefined if it lacks the gateway's tag, so that its origin is unknown. */
   readonly state: OpaqueState | undefined;
 }
 
@@ -149,13 +149,13 @@ export interface ToolCall {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly form: ToolForm;
-  /** JSON text of an object for functions and searches, possibly malformed; raw text for freeform tools. */
+  /** JSON of an object for functions and searches, possibly malformed; raw text for freeform tools. */
   readonly input: string;
 }
 
 export interface ToolResult {
   readonly type: 'tool_result';
-  /** Id of the call. */
+  /** The id of the call that this is the result of. */
   readonly id: string;
   readonly parts: readonly Part[]; // may be empty
   readonly isError: boolean;
@@ -171,13 +171,13 @@ export type ToolForm = 'function' | 'freeform' | 'tool_search';
 export interface ClientTool {
   readonly form: ToolForm;
   readonly name: string;
-  /** Group of the tool, which its calls must repeat. */
+  /** The tool's group, which calls of it must repeat. */
   readonly namespace: string | undefined;
   readonly description: string | undefined;
-  /** JSON Schema of the input; undefined for a tool that is freeform or has no input. */
+  /** JSON Schema of the input; undefined for a freeform tool or one without input. */
   readonly schema: JsonObject | undefined;
   readonly strict: Strictness | undefined;
-  /** The grammar of a freeform input. */
+  /** Grammar for freeform input. */
   readonly grammar: { readonly syntax: string; readonly definition: string } | undefined;
   /** True to cache the prompt up to this tool. */
   readonly isBreakpoint?: true;
@@ -189,7 +189,7 @@ export interface HostedTool {
   readonly options?: SearchOptions;
 }
 
-/** Options of a web search. No vendor supports all of them. */
+/** Options for a web search. No vendor supports all of them. */
 export interface SearchOptions {
   readonly contextSize?: string | undefined;
   readonly maxUses?: number | undefined;
@@ -198,7 +198,7 @@ export interface SearchOptions {
   readonly location?: SearchLocation | undefined;
 }
 
-/** Location of the user: city, country, region and time zone, each if known. */
+/** The user's city, country, region and time zone, as far as known. */
 export type SearchLocation = Readonly<Record<string, string>>;
 
 export type Tool = ClientTool | HostedTool;
@@ -208,7 +208,7 @@ export interface ToolChoice {
   readonly type: 'auto' | 'required' | 'none' | 'tool';
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
-  /** Names of the tools that may be called; undefined for all tools. */
+  /** Names of the tools that may be called; undefined if all may. */
   readonly allowed?: readonly string[] | undefined;
 }
 
@@ -233,7 +233,7 @@ export type OutputFormat =
     };
 
 /**
- * Whether a schema is enforced. A boolean is the client's choice. `fitting` is used for a client format that always enforces
- * schemas, so that another format enforces the schema if its vendor's rules allow it.
+ * Whether a schema is enforced. A boolean is the client's choice. `fitting` stands for a client format that always enforces schemas:
+ * another format then enforces the schema if it meets its vendor's rules.
  */
 export type Strictness = boolean | 'fitting';

@@ -3,7 +3,7 @@ import type { Conversation, Item, Message, Part, Reasoning, ToolCall, ToolResult
 import { isMedia } from './media.ts';
 import type { Notes } from './notes.ts';
 
-/** Turn of one side, for formats that group messages into turns. */
+/** One side's turn, for formats that group messages into turns. */
 export type DialogueTurn = AssistantTurn | UserTurn | SystemTurn;
 
 export interface AssistantTurn {
@@ -12,7 +12,7 @@ export interface AssistantTurn {
   readonly items: (Message | Reasoning | ToolCall)[];
 }
 
-/** Input to the model: results of its calls, and the user's message. */
+/** Input to the model: the results of its calls and the user's message. */
 export interface UserTurn {
   readonly role: 'user';
   /** Results of the previous turn's calls, in the order of the calls. They precede `parts`. */
@@ -27,8 +27,8 @@ interface SystemTurn {
 }
 
 /**
- * Pairs calls and results, which every vendor requires. Not every client's history has pairs: cancelled turns leave calls
- * without results, compaction leaves results without calls, messages separate the two, and ids repeat.
+ * Pairs calls and results, which every vendor requires. A client's history may break the pairs: cancelled turns leave calls without
+ * results, compaction leaves results without calls, messages separate the two, and ids repeat.
  *
  * - Every call gets a unique id, see `CallIds`.
  * - The results of a run of calls follow it directly, in the order of the calls; items in between are moved after them.
@@ -118,21 +118,21 @@ function openAssistantTurn(turns: DialogueTurn[]): AssistantTurn {
   return turn;
 }
 
-/** Writes a tool result as text, for formats without media and error flags in results. Never empty, because some vendors refuse that. */
+/** Writes a tool result as text, for formats whose results have no media or error flag. Never empty, because some vendors refuse that. */
 export function writeResultText({ parts, isError }: ToolResult): string {
   const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
   const text = [joinTexts(parts), ...hint].filter((section) => section !== '').join('\n\n') || '(no output)';
   return isError ? `Error: ${text}` : text;
 }
 
-/** Notes a prefilled answer, for vendors whose models do not continue it. */
+/** Notes a prefilled answer, for vendors whose models do not continue one. */
 export function notePrefill(items: readonly Item[], notes: Notes): void {
   const lastItem = items.at(-1);
   if (lastItem?.type === 'message' && lastItem.role === 'assistant')
     notes.approximate('a prefilled answer as an earlier one');
 }
 
-/** Writes a system message as text of a user message, for formats without system messages inside the dialogue. */
+/** Wraps a system message as text for a user message, for formats without system messages inside the dialogue. */
 export function writeReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }

@@ -16,7 +16,7 @@ interface EnforcedSchema {
  * Prepares the schema of structured output for a vendor.
  *
  * @param subset undefined if the vendor accepts any schema
- * @returns undefined if the vendor cannot enforce the schema, so that the model can only be instructed
+ * @returns undefined if the vendor cannot enforce the schema; the model can then only be instructed to follow it
  */
 export function enforceSchema(
   schema: JsonObject,
@@ -54,7 +54,7 @@ function isPlainObject(schema: JsonObject): boolean {
   return describesObject(schema) && schema['anyOf'] === undefined;
 }
 
-/** Returns true if vendors enforce the schema strictly, because each object requires all of its members and allows no others. */
+/** Returns true if vendors can enforce the schema strictly: each object requires all of its members and allows no others. */
 function isStrictSchema(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.every(isStrictSchema);
   if (!isJsonObject(value)) return true;
@@ -72,7 +72,7 @@ function isStrictSchema(value: JsonValue | undefined): boolean {
 
 interface EnforcedInput {
   readonly schema: JsonObject;
-  /** Undefined if the client did not choose. */
+  /** The client's choice; undefined if it made none. */
   readonly strict: boolean | undefined;
 }
 

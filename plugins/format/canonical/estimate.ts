@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 
 /** Average across languages and tokenizers. */
 const charactersPerToken = 4;
-/** Tokens of an image, a document or a recording. Source: Anthropic docs, "Vision": at most about 1,600. */
+/** Tokens for an image, a document or a recording. Source: Anthropic docs, "Vision": at most about 1,600. */
 const tokensPerAttachment = 1_500;
-/** Characters of text that use as many tokens as a generated image. */
+/** Characters of text that cost as many tokens as a generated image. */
 export const charactersPerImage = tokensPerAttachment * charactersPerToken;
-const tokensPerObject = 3; // role and delimiters of a message, tool or block
+const tokensPerObject = 3; // the role and delimiters of a message, tool or block
 /** Members whose text is encoded data or a URL, not words. */
 const attachmentNames = new Set(['data', 'image_url', 'file_data', 'file_url', 'inlineData', 'fileData', 'url']);
 /** Members that hold opaque reasoning state. */
@@ -28,15 +28,14 @@ const promptNames = new Set([
 
 type EstimateText = (text: string) => number;
 
-/** Estimates tokens cheaply if the upstream did not count them, because the answer must not wait for a tokenizer. */
+/** Estimates tokens if the upstream did not count them. Cheap, because the answer must not wait for a tokenizer. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }
 
 /**
- * Removes counts of zero tokens, which an answer with content cannot have. Ollama 0.17.4 reports them for an answer that it aborts
- * because it repeats itself, LiteLLM 1.108.7 in a stream of Completions whose client requested no usage, OGX 1.5.0 in a stream of
- * Messages.
+ * Removes counts of zero tokens, which an answer with content cannot have. They are reported by Ollama 0.17.4 when it aborts an answer that
+ * repeats itself, by LiteLLM 1.108.7 in a Completions stream whose client did not ask for usage, and by OGX 1.5.0 in a Messages stream.
  */
 export function removeEmptyCounts(reported: Usage): Usage {
   const { input, output, cacheRead = 0, ...others } = reported;
@@ -49,7 +48,7 @@ export function removeEmptyCounts(reported: Usage): Usage {
  * @param estimateText estimates the tokens of a text; by default from its length, without reading it
  */
 export function estimatePromptTokens(request: JsonObject, estimateText: EstimateText = estimateByLength): number {
-  // Google's requests for counting tokens contain the request to be counted.
+  // Google's requests for counting tokens wrap the request to be counted.
   const countedRequest = request['generateContentRequest'];
   let tokens = isJsonObject(countedRequest) ? estimatePromptTokens(countedRequest, estimateText) : 0;
   for (const name of promptNames) tokens += estimatePart(name, request[name], estimateText);
@@ -57,7 +56,7 @@ export function estimatePromptTokens(request: JsonObject, estimateText: Estimate
 }
 
 /**
- * Estimates the tokens of a part of a request or reply.
+ * Estimates the tokens of one part of a request or reply.
  *
  * @param name name of the member that holds the part
  */
@@ -82,12 +81,14 @@ function estimateString(name: string, value: string, estimateText: EstimateText)
   return isAttachment(name, value) ? tokensPerAttachment : estimateText(value);
 }
 
-/** Returns true if the text is encoded data or a URL; short texts of these members are words. */
+/** Returns true if the text is encoded data or a URL. These members can also hold short texts, which are words. */
 function isAttachment(name: string, value: string): boolean {
   return attachmentNames.has(name) && (value.length > 256 || value.startsWith('data:'));
 }
 
-/** Estimates the tokens of a member name. The format's own names are not part of the prompt, but names of tool parameters are. */
+/**
+ * Estimates the tokens of a member name. The names that belong to a format are not part of the prompt, but names of tool parameters are.
+ */
 function estimateName(name: string): number {
   return name === 'type' || name === 'text' || name === 'role' || name === 'content' ? 0 : 1;
 }

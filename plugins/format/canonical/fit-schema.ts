@@ -9,18 +9,18 @@ import {
   type SchemaSubset,
 } from './schema-subsets.ts';
 
-/** Maximum nesting of schemas; request bodies cannot be nested deeper. */
+/** The deepest nesting of a schema; request bodies cannot be nested deeper. */
 const maxDepth = 200;
-/** Maximum number of inlined references; keeps mutual references from multiplying. */
+/** The most references to inline, so that references that contain each other do not multiply. */
 const maxInlined = 500;
 
-/** Which objects are closed to unlisted members: all objects, objects that do not specify it, or none. */
+/** Which objects forbid unlisted members: all objects, objects that do not say, or none. */
 type ClosedObjects = 'always' | 'unspecified' | 'never';
 
 /**
- * Translates a JSON Schema into the subset that a vendor enforces. Keywords that the vendor refuses move into the description, as
- * in Anthropic's SDK; `oneOf` becomes `anyOf`. Supported keywords stay. Any value that is valid under the original schema is valid
- * under the result, unless the vendor allows listed members only.
+ * Translates a JSON Schema into the subset that a vendor enforces. As in Anthropic's SDK, keywords that the vendor refuses move into the
+ * description, and `oneOf` becomes `anyOf`. Supported keywords stay. Any value that is valid under the original schema is valid under the
+ * result, unless the vendor allows listed members only.
  *
  * @param notes gets an entry for each kind of rule that is no longer enforced
  * @returns undefined if the subset cannot express the schema, because the schema contains itself or allows any value
@@ -38,7 +38,7 @@ export function fitSchema(
 }
 
 const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
-/** Keywords that apply to values of one type, and so imply the type. */
+/** Keywords that only apply to values of one type, and therefore imply the type. */
 const impliedTypes: readonly (readonly [readonly string[], string])[] = [
   [['properties', 'additionalProperties', 'required', 'patternProperties', 'minProperties', 'maxProperties'], 'object'],
   [['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems'], 'array'],
@@ -78,7 +78,7 @@ class Fitter {
     return this.#splitTypes(this.#replaceOneOf(this.#replaceTuple(this.#wrapReference(mergedSchema))));
   }
 
-  /** Merges an `allOf` if the vendor refuses it, or if no value could satisfy its parts once they are closed. */
+  /** Merges an `allOf` if the vendor refuses it, or if no value could satisfy all parts once they are closed. */
   #merge(schema: JsonObject, isPart = false): JsonObject {
     const { allOf, ...others } = schema;
     if (!Array.isArray(allOf)) return schema;
@@ -98,7 +98,7 @@ class Fitter {
     return target === undefined ? schema : mergeSchemas(target, others);
   }
 
-  /** Wraps a reference as the only alternative if it stands next to other keywords, which is not allowed. */
+  /** Wraps a reference as the only alternative if other keywords stand next to it, which vendors do not allow. */
   #wrapReference(schema: JsonObject): JsonObject {
     const { $ref, ...others } = schema;
     if ($ref === undefined || !Object.keys(others).some((name) => !name.startsWith('$') && name !== 'definitions')) {
@@ -107,7 +107,7 @@ class Fitter {
     return others['anyOf'] === undefined ? { anyOf: [{ $ref }], ...others } : this.#inlineReference(schema);
   }
 
-  /** Turns the entries of a tuple into alternatives. Further entries are allowed only if the schema describes them. */
+  /** Turns the entries of a tuple into alternatives for its items. Further entries are only allowed if the schema describes them. */
   #replaceTuple(schema: JsonObject): JsonObject {
     const { items, prefixItems } = schema;
     const tuple = [prefixItems, items].find((list) => Array.isArray(list));
@@ -133,7 +133,7 @@ class Fitter {
     return { ...labels, anyOf: type.map((name) => (name === 'null' ? { type: name } : { ...rules, type: name })) };
   }
 
-  /** Adds a type to a schema without one if the vendor requires it. */
+  /** Adds a type to a schema that lacks one if the vendor requires it. */
   #addType(schema: JsonObject): JsonObject {
     const hasType = typeKeywords.some((name) => schema[name] !== undefined && this.#accepts(name, schema[name]));
     if (this.#subset.requiresTypes !== true || hasType) return schema;
@@ -151,7 +151,7 @@ class Fitter {
       if (value === undefined) continue;
       if (this.#accepts(name, value)) {
         const member = this.#fitKeyword(name, value);
-        // A relaxed alternative may also accept values of a different alternative, and `oneOf` would then reject them.
+        // A relaxed alternative may also accept values meant for another alternative, and `oneOf` would then reject them.
         if (name !== 'oneOf' || JSON.stringify(member) === JSON.stringify(value)) acceptedKeywords.push([name, member]);
         else if (schema['anyOf'] === undefined) acceptedKeywords.push([this.#noteAnyOf(), member]);
         else movedKeywords.push([name, value]);
@@ -199,7 +199,7 @@ class Fitter {
   }
 }
 
-/** Returns true if a part of an `allOf` must be merged with the other parts into one object. */
+/** Returns true if a part of an `allOf` must be merged with the others into one object. */
 function isStructured(schema: JsonObject): boolean {
   return describesObject(schema) || ['$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => schema[name] !== undefined);
 }

@@ -1,10 +1,10 @@
 import type { Item, MediaSource, Message, Part } from './conversation.ts';
 import type { Notes } from './notes.ts';
 
-/** The images that a format allows in answers: any, only those with inline data, or none. */
+/** Which images a format allows in answers: any, only those with inline data, or none. */
 export type AnswerImages = 'any' | 'data' | 'none';
 
-/** Describes an image in text for answers that cannot hold it. An image with a URL becomes a Markdown image. */
+/** Describes an image in text, for answers that cannot hold it. An image with a URL becomes a Markdown image. */
 export function describeImage(source: MediaSource): string {
   if (source.type === 'url') return `![image](${source.url})`;
   const size = Math.ceil((source.data.length * 3) / 4 / 1024);
@@ -23,17 +23,17 @@ const mediaTypePrefixes: readonly (readonly [string, string])[] = [
   ['UklGR', 'image/webp'],
 ];
 
-/** Detects common media types by the first base64 characters. */
+/** Detects common media types by the first characters of the base64 data. */
 export function detectMediaType(data: string): string | undefined {
   return mediaTypePrefixes.find(([prefix]) => data.startsWith(prefix))?.[1];
 }
 
-/** Precedes generated images that were moved into a user message. */
+/** Precedes generated images that were moved to a user message. */
 const caption = 'Images of your earlier answers:';
 
 /**
- * Moves generated images into the next user message, for formats without images in assistant messages, because the user may ask to
- * change them. They are dropped if no user message follows or the model does not accept images.
+ * Moves generated images to the next user message, for formats without images in assistant messages, because the user may ask to change
+ * them. They are dropped if no user message follows or the model does not accept images.
  */
 export function moveGeneratedImages(items: readonly Item[], acceptsImages: boolean, notes: Notes): readonly Item[] {
   if (!items.some(hasGeneratedImages)) return items;

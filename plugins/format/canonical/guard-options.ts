@@ -4,44 +4,44 @@ import type { AnswerImages } from './generated-images.ts';
 import type { CompleteReply, Fragment } from './reply.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** Receives the content of an answer as sent by the upstream. */
+/** Receives the content of a reply as the upstream sent it. */
 interface ContentReceiver {
   addReceived(fragment: Fragment): void;
-  /** Called when the client's answer differs from the upstream's. */
+  /** Called if the client's reply differs from the upstream's. */
   noteChange(change: 'arguments' | 'images_as_text' | 'tool_names'): void;
 }
 
-/** What replies of a client's format can hold. */
+/** What replies in a client's format can contain. */
 export interface ReplyRules {
-  /** True if clients treat the last item of a reply as the reply itself, so that reasoning after it is dropped. */
+  /** True if clients take the last item of a reply as its text, so that reasoning after it must be dropped. */
   readonly endsWithAnswer?: boolean;
-  /** The images that replies can hold; any by default. */
+  /** The images that replies can contain; any by default. */
   readonly replyImages?: AnswerImages;
-  /** The ids that clients accept for calls; any by default. */
+  /** The call ids that clients accept; any by default. */
   readonly callIds?: IdRules;
-  /** True if replies can hold log probabilities. */
+  /** True if replies can contain log probabilities. */
   readonly hasLogprobs?: boolean;
   /** True if the format has a finish reason for a reply that pauses while the vendor runs its own tools. */
   readonly hasPauses?: boolean;
 }
 
-/** Options that depend on the route of an answer. */
+/** The options that depend on the route of a reply. */
 export interface GuardedRoute {
   readonly names: ToolNames;
   readonly tag: StateTagger;
 }
 
 export interface GuardOptions extends GuardedRoute {
-  /** Id of the exchange; calls without an id get one that is derived from it. */
+  /** Id of the exchange; the ids of calls that lack one are derived from it. */
   readonly id: string;
-  /** Estimates the tokens of the request, if the upstream did not count them. */
+  /** Estimates the tokens of the request; called if the upstream did not count them. */
   readonly inputTokens: () => number;
   readonly rules?: ReplyRules | undefined;
-  /** True if the client did not request reasoning, which is then recorded but omitted from the answer. */
+  /** True if the client did not ask for reasoning. It is then recorded but left out of the reply. */
   readonly hidesReasoning?: boolean | undefined;
-  /** True if the client requested an output format, which a blank line between texts would break. */
+  /** True if the client asked for an output format, which a blank line between texts would break. */
   readonly isStructured?: boolean | undefined;
   readonly received?: ContentReceiver | undefined;
-  /** Called with the complete answer, including hidden reasoning. */
+  /** Called with the complete reply, including hidden reasoning. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }

@@ -37,7 +37,7 @@ type CallFragment = Extract<Fragment, { type: 'call' }>;
  */
 export class GrammarGuard {
   failure: GatewayError | undefined;
-  /** Notes on parts of the answer that the client does not get. */
+  /** Notes on what the client does not get of the answer. */
   readonly notes = new Notes();
   readonly #options: GuardOptions;
   readonly #usage: UsageTally;
@@ -58,7 +58,7 @@ export class GrammarGuard {
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
   #tier: string | undefined;
-  /** Log probabilities of tokens whose text has not arrived yet. */
+  /** Log probabilities of tokens whose text is still to come. */
   readonly #logprobs: Logprob[] = [];
   #heldCharacters = 0;
   /** Value of `#heldCharacters` when the finish reason arrived. */
@@ -74,12 +74,12 @@ export class GrammarGuard {
       emit: (event) => this.#emit(event),
       tag: (kind, data) => this.#route.tag(kind, data),
       hidesReasoning: options.hidesReasoning === true,
-      // A hidden event still starts the client's answer.
+      // Even a hidden event starts the client's answer.
       onHidden: () => this.#start(),
     });
   }
 
-  /** Takes fragments and returns the resulting events; none after the end or a failure. */
+  /** Takes fragments and returns the resulting events; none once the answer has ended or failed. */
   push(fragments: readonly Fragment[]): ReplyEvent[] {
     for (const fragment of fragments) {
       if (this.isOver) break;
@@ -89,7 +89,7 @@ export class GrammarGuard {
     return this.#takeEvents();
   }
 
-  /** Completes an answer whose upstream closed after its finish reason, but without its last event. */
+  /** Completes an answer whose upstream sent its finish reason, but closed before its last event. */
   close(): ReplyEvent[] {
     if (!this.isOver && this.#finish !== undefined) this.#complete();
     return this.#takeEvents();
@@ -106,7 +106,7 @@ export class GrammarGuard {
     );
   }
 
-  /** True if the vendor withheld or truncated the answer because of its policy. */
+  /** True if the vendor's policy withheld or cut the answer. */
   get isPolicyRefusal(): boolean {
     return this.#finish === 'content_filter';
   }
@@ -124,7 +124,7 @@ export class GrammarGuard {
     return this.#isStarted;
   }
 
-  /** Usage so far; undefined until the upstream has reported counts or a part of the answer has arrived. */
+  /** Usage so far; undefined until the upstream has reported counts or any part of the answer. */
   get usage(): Usage | undefined {
     if (this.#reply !== undefined) return { ...this.#usage.accountedUsage, isEstimated: this.#usage.isEstimated };
     if (this.#isStarted) return { ...this.#usage.interruptedUsage, isEstimated: true };
@@ -138,8 +138,8 @@ export class GrammarGuard {
   }
 
   /**
-   * Lets another route continue the answer after the previous route broke off at the end of `plainText`. Resets how that route ended;
-   * the text, its log probabilities and the token counts stay.
+   * Lets another route continue the answer from the end of `plainText`, where the previous route broke off. Forgets how that route ended,
+   * but keeps the text, its log probabilities and the token counts.
    */
   resume(route: GuardedRoute): void {
     this.#route = route;
@@ -194,7 +194,7 @@ export class GrammarGuard {
       case 'end':
         return this.#complete(fragment.isUnfinished);
       case 'error':
-        // An error after a finished answer does not fail it: same-format clients already have its finish.
+        // An error after the finish reason does not fail the answer: clients of the same format already have the finish.
         if (this.#finish !== undefined && this.isFinished) this.#complete();
         else this.failure = fragment.error;
         return;
@@ -206,7 +206,7 @@ export class GrammarGuard {
     if (this.#options.rules?.hasLogprobs !== true) this.notes.drop('logprobs in the answer');
     else if (this.#reserve(JSON.stringify(logprobs).length)) this.#logprobs.push(...logprobs);
     else return;
-    // The text gets the log probabilities of its own tokens and of earlier tokens without text.
+    // The text gets the log probabilities of its own tokens and those of earlier tokens that had no text.
     this.#appendText('text', text);
   }
 
@@ -265,7 +265,7 @@ export class GrammarGuard {
     if (this.#reserve(JSON.stringify(citation).length)) this.#queue.addCitation(lastBlock, citation);
   }
 
-  /** Closes the last open block, so that a new block follows. A call stays open until its own end. */
+  /** Closes the last open block, so that a new block follows. A call stays open until it ends itself. */
   #closeLastBlock(): void {
     const lastBlock = this.#queue.lastBlock;
     if (lastBlock === undefined || lastBlock instanceof CallBlock) return;
@@ -275,7 +275,7 @@ export class GrammarGuard {
   #startCall(fragment: CallFragment): void {
     const { key, id, name } = fragment;
     let call = this.#calls.get(key);
-    // Some vendors give every call the index 0 and distinguish them only by id.
+    // Some vendors give every call the index 0, so only the ids tell them apart.
     if (call === undefined || (call.isQueued && isDifferentId(id, call.givenId))) {
       if (!this.#reserve(charactersPerBlock)) return;
       call = new CallBlock();
@@ -346,7 +346,7 @@ export class GrammarGuard {
   }
 
   /**
-   * Adds to the characters held in memory, and fails the answer if it becomes too large.
+   * Adds to the characters held in memory. Fails the answer if it becomes too large.
    *
    * @returns false if the answer has failed
    */
@@ -388,7 +388,7 @@ export class GrammarGuard {
     this.#emit({ type: 'finish', reply: this.#reply });
   }
 
-  /** A model may end without text on purpose, but then the upstream reports at least one output token. */
+  /** A model may intend to end without text, but then the upstream reports at least one output token. */
   get #isEmptyByMistake(): boolean {
     if (this.#hasDroppedContent && this.#finish !== undefined) return false;
     return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.reported.output ?? 0) === 0);

@@ -14,10 +14,10 @@ import type {
 import { detectMediaType } from './generated-images.ts';
 import type { Notes } from './notes.ts';
 
-/** Paths of parts in the client's request, for error messages. Parts created by the gateway have none. */
+/** Where parts are in the client's request, for error messages. Parts created by the gateway have no path. */
 const partPaths = new WeakMap<Part, string>();
 
-/** Records the path of parts that do not have a more specific path yet. */
+/** Records the path for those parts that do not have a more specific one yet. */
 export function placeParts(parts: Part[], placed: Pick<BodyObject, 'path'>): Part[] {
   for (const part of parts) if (part.type !== 'text' && !partPaths.has(part)) partPaths.set(part, placed.path);
   return parts;
@@ -26,7 +26,7 @@ export function placeParts(parts: Part[], placed: Pick<BodyObject, 'path'>): Par
 /**
  * Creates the error for a part that the model does not accept.
  *
- * @param content name of the content, such as `audio`
+ * @param content what the part contains, such as `audio`
  */
 export function createUnsupportedContentError(content: string, part: Part): GatewayError {
   return createPartError(`This model does not accept ${content}.`, part);
@@ -63,13 +63,13 @@ export function createMediaPart(
   return { type: 'file', source, name };
 }
 
-/** Returns an audio format's name in all formats except Google's: `mp3` for `audio/mpeg`, `wav` for `audio/x-wav`. */
+/** Returns the name that all formats except Google's use for an audio format: `mp3` for `audio/mpeg`, `wav` for `audio/x-wav`. */
 function toAudioFormat(subtype: string): string {
   const format = (subtype.split(';')[0] ?? '').replace(/^x-/, '');
   return format === 'mpeg' ? 'mp3' : format === 'wave' ? 'wav' : format;
 }
 
-/** Returns a name for a file that has none, because vendors rely on the extension. */
+/** Returns a name for a file without one, because vendors rely on the extension. */
 export function createFileName(mediaType: string): string {
   if (mediaType.startsWith('text/')) return 'document.txt';
   return `document.${/^application\/(json|xml|zip|rtf)$/.exec(mediaType)?.[1] ?? 'pdf'}`;
@@ -79,7 +79,7 @@ export function createFileName(mediaType: string): string {
 const commonImageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /**
- * Refuses an image type that no model behind a format can read, so that another route is tried.
+ * Refuses an image type that no model of a format can read, so that another route is tried.
  *
  * @param acceptedTypes `any` accepts every type except drawings
  * @throws GatewayError `unsupported_content`
@@ -92,7 +92,7 @@ export function checkImageType(source: Source, acceptedTypes: 'common' | 'any', 
   if (isRefused) throw createUnsupportedContentError(`images of the type ${type}`, part);
 }
 
-/** Decodes a text file, which even models without file support can read; undefined for other files. */
+/** Decodes a text file, because its text can be sent even to models without file support; undefined for other files. */
 export function decodeTextFile(source: Source): string | undefined {
   if (source.type !== 'base64' || !isTextType(source.mediaType)) return undefined;
   return Buffer.from(source.data, 'base64').toString();
@@ -102,19 +102,19 @@ function isTextType(mediaType: string): boolean {
   return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
 }
 
-/** Returns true for an image, a file, audio or video, which tools and assistants of most formats cannot send. */
+/** Returns true for images, files, audio and video, which tools and assistants cannot send in most formats. */
 export function isMedia(part: Part): part is Exclude<Part, TextPart | RefusalPart> {
   return part.type !== 'text' && part.type !== 'refusal';
 }
 
-/** Returns the text and refusal parts of an assistant message. Media are dropped and noted. */
+/** Returns the text and refusal parts of an assistant message. Media are noted as dropped. */
 export function dropAssistantMedia(parts: readonly Part[], notes: Notes): (TextPart | RefusalPart)[] {
   for (const part of parts) if (isMedia(part)) notes.drop(`${part.type} in assistant message`);
   return parts.filter((part) => !isMedia(part));
 }
 
 /**
- * Wraps a text in a list of parts, which is empty for an empty text.
+ * Wraps a text in a list of parts; empty for an empty text.
  *
  * @param isBreakpoint true to cache the prompt up to this part
  */
@@ -140,14 +140,14 @@ export function writeDataUrl({ mediaType, data }: { mediaType: string; data: str
   return `data:${mediaType};base64,${data}`;
 }
 
-/** Corrects `image/jpg`, which is not a media type: clients send it, and vendors refuse it. */
+/** Corrects `image/jpg`, which is not a media type: some clients send it, and vendors refuse it. */
 export function correctMediaType(mediaType: string): string {
   return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
 }
 
 /**
- * Converts data to standard base64 with padding, which data URLs and Anthropic require. google-genai for Python uses the URL-safe
- * alphabet, which Gemini also accepts; white space and missing padding are common. Standard data is returned unchanged.
+ * Converts data to standard base64 with padding, which data URLs and Anthropic require. google-genai for Python uses the URL-safe alphabet,
+ * which Gemini also accepts. White space and missing padding are common. Standard data is returned unchanged.
  *
  * @param path path of the member, for errors
  * @throws GatewayError `invalid_request`
@@ -162,7 +162,7 @@ export function toStandardBase64(data: string, path: string): string {
   return digits.padEnd(Math.ceil(digits.length / 4) * 4, '=');
 }
 
-/** @param end end of the base64 digits; -1 if nothing follows them */
+/** @param end where the base64 digits end; -1 if nothing follows them */
 function isStandardBase64(data: string, end: number): boolean {
   return data.length % 4 === 0 && (end === -1 || /^={1,2}$/.test(data.slice(end)));
 }

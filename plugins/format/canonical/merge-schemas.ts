@@ -3,7 +3,7 @@ import type { GeminiSchema } from '../wire/gemini.ts';
 import type { Editable } from '../wire/loose.ts';
 import { withoutUndefined } from '../wire/members.ts';
 
-/** Resolves a `$ref` inside one document. Source: RFC 6901. */
+/** Resolves a `$ref` within the same document. Source: RFC 6901. */
 export function findReference(root: JsonObject, reference: string): JsonObject | undefined {
   if (!reference.startsWith('#')) return undefined;
   let value: JsonValue | undefined = root;
@@ -26,13 +26,13 @@ function decodeStep(step: string): string {
 /** Keywords that hold alternatives. */
 export const alternativeKeywords = ['anyOf', 'oneOf'] as const;
 
-/** Selects the stricter of two limits, by keyword. */
+/** For each limit, selects the stricter of two values. */
 const stricterLimits = new Map<keyof GeminiSchema, (a: number, b: number) => number>([
   ...(['minimum', 'minLength', 'minItems', 'exclusiveMinimum'] as const).map((name) => [name, Math.max] as const),
   ...(['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'] as const).map((name) => [name, Math.min] as const),
 ]);
 
-/** Combines the rules of two schemas. If both set a keyword that cannot be merged, the second wins. */
+/** Combines the rules of two schemas. If both set a keyword whose values cannot be merged, the second wins. */
 export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObject {
   const mergedSchema: Editable<GeminiSchema> = { ...first, ...second };
   const properties = mergeProperties(first.properties, second.properties);
@@ -53,7 +53,7 @@ function mergeDescriptions(first: JsonValue | undefined, second: JsonValue | und
   return `${second}\n${first}`;
 }
 
-/** Moves the alternatives of the first schema into the description if both schemas have some. */
+/** If both schemas have alternatives, moves those of the first into the description. */
 function mergeAlternatives(first: GeminiSchema, second: GeminiSchema, merged: GeminiSchema): JsonObject {
   const hasBoth = [first, second].every((schema) => alternativeKeywords.some((name) => Array.isArray(schema[name])));
   if (!hasBoth) return merged;

@@ -1,10 +1,10 @@
 const whiteSpace = /\s/;
 
 /**
- * Finds the part of a text that has not been received yet. White space may differ, because some servers trim a text or its lines when
- * they repeat it.
+ * Returns the end of a text that has not been received yet. White space may differ, because some servers trim a text or its lines when they
+ * repeat it.
  *
- * @param received start of the text
+ * @param received the start of the text
  * @returns undefined if `received` does not match the text; empty if only white space is missing
  */
 export function findMissingEnd(text: string, received: string): string | undefined {

@@ -1,9 +1,9 @@
 import { truncationMark, maxNotes } from '#core/gateway/model-call/notes-header.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-const maxNoteLength = 120; // characters; notes are sent in a header
+const maxNoteLength = 120; // characters; notes travel in a header
 
-/** A part of a request that a conversation cannot hold. */
+/** A part of a request that `Conversation` cannot hold. */
 interface DroppedPart {
   readonly kind: string;
   readonly path: string;
@@ -38,12 +38,12 @@ export class Notes {
     this.#add(`approximated ${change}`);
   }
 
-  /** @param part a part that is missing in the upstream's reply */
+  /** @param part what is missing from the upstream's reply */
   noteMissing(part: string): void {
     this.#add(`missing ${part}`);
   }
 
-  /** @param resource a resource that accounts otherwise share */
+  /** @param resource a resource that accounts would otherwise share */
   noteSeparated(resource: string): void {
     this.#add(`separated ${resource}`);
   }
@@ -58,7 +58,7 @@ export class Notes {
   /**
    * Notes each of the named members that is set.
    *
-   * @param holder name for the object, such as `tools` in `allowed_callers of tools`
+   * @param holder what the object is called in notes, such as `tools` in `allowed_callers of tools`
    */
   dropMembers<T extends object>(object: T, names: readonly (keyof T & string)[], holder: string): void {
     for (const name of names) {
@@ -76,7 +76,7 @@ export class Notes {
     return this.#isTruncated ? [...this.#entries, truncationMark] : [...this.#entries];
   }
 
-  /** Replaces the characters that a header does not allow, and the semicolon, which separates notes. */
+  /** Replaces the characters that a header cannot contain, and semicolons, which separate notes. */
   #add(entry: string): void {
     if (this.#entries.has(entry)) return;
     const headerText = entry
@@ -90,9 +90,9 @@ export class Notes {
 }
 
 /**
- * Refuses a request whose last message consists only of parts of unknown types and would be empty without them.
+ * Refuses a request whose last message would be empty, because it consists only of parts of unknown types.
  *
- * @param path path of the last message, whose parts are all missing in the conversation
+ * @param path path of the last message, none of whose parts were read
  * @throws GatewayError `unsupported_content` naming the part
  */
 export function refuseUnreadMessage(path: string, { lastDroppedPart }: Notes): void {

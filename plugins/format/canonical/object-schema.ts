@@ -3,17 +3,17 @@ import { appendKeywords } from './fit-schema.ts';
 import { alternativeKeywords, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
 
-/** Maximum number of merged schemas; keeps mutual references from multiplying. */
+/** The most schemas to merge, so that references that contain each other do not multiply. */
 const maxSchemas = 500;
-/** Keywords, apart from alternatives, that vendors refuse at the top level of a tool's input. */
+/** Keywords other than alternatives that vendors refuse at the top level of a tool's input. */
 const refusedAtTop = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
 
 /**
  * Converts the schema of a tool's input into the schema of an object.
  *
- * @param refusesAlternatives true if the vendor refuses alternatives at the top level, which are then combined into one object and
- *   repeated in the description. Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"; OpenAI: "schema
- *   must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
+ * @param refusesAlternatives true if the vendor refuses alternatives at the top level. They are then combined into one object and repeated
+ * in the description. Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"; OpenAI: "schema must have type
+ * 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
  */
 export function toObjectSchema(schema: JsonObject | undefined, refusesAlternatives: boolean, notes: Notes): JsonObject {
   const flatSchema =
@@ -54,7 +54,7 @@ class Flattener {
     return entries.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), others);
   }
 
-  /** Creates an object with the members of all alternatives. It requires only the members that every alternative requires. */
+  /** Creates an object with the members of all alternatives. It only requires the members that every alternative requires. */
   #unite(schema: JsonObject, keyword: string): JsonObject {
     const { [keyword]: alternatives = [], ...others } = schema;
     this.#notes.approximate(`${keyword} at the top of a tool as description`);
@@ -84,7 +84,7 @@ class Flattener {
   }
 }
 
-/** Collects the members of all objects; a member whose schemas differ gets them as alternatives. */
+/** Collects the members of all objects. A member whose schemas differ gets them as alternatives. */
 function collectMembers(objects: readonly JsonObject[]): JsonObject {
   const members = new Map<string, Map<string, JsonValue>>();
   for (const { properties } of objects) {

@@ -4,9 +4,9 @@ import type { EncodeTarget, UpstreamCodec } from './codec.ts';
 import type { OpaqueState, StateKind } from './conversation.ts';
 
 /**
- * Vendors refuse another vendor's opaque reasoning state, and with it every later request of the conversation. The gateway
- * therefore prefixes the state with a tag that names its origin, and sends the state back only to that origin. State without a tag
- * has no known origin and is dropped.
+ * Vendors reject a request with another vendor's opaque reasoning state, and so every later request of the conversation. The gateway
+ * therefore prefixes the state with a tag that names its origin, and sends the state back only to that origin. State without a tag is
+ * dropped, because its origin is unknown.
  *
  * Format: `dps1` kind origin `.` data, for example `dps1s4fa61b0c.EqQBCkYIBRgC…`
  */
@@ -23,10 +23,10 @@ const tagPattern = /^dps1[sxetn][0-9a-f]{8}\./;
 const originLength = 8; // hex digits
 const tagLength = prefix.length + 1 + originLength + 1;
 
-/** Cache of origins: every pass-through reply needs its origin, and hashing was among the costliest steps of a small request. */
+/** Cached, because every pass-through reply needs its origin, and hashing was among the costliest steps of a small request. */
 const origins = new WeakMap<Pick<Upstream, 'name' | 'baseUrl'>, string>();
 
-/** Derives the origin from an upstream's name and URL, so that another account of the same vendor is a different origin. */
+/** Derives the origin from an upstream's name and URL, so that another account at the same vendor is a different origin. */
 export function deriveOrigin(upstream: Pick<Upstream, 'name' | 'baseUrl'>): string {
   let origin = origins.get(upstream);
   if (origin === undefined) {
@@ -36,18 +36,18 @@ export function deriveOrigin(upstream: Pick<Upstream, 'name' | 'baseUrl'>): stri
   return origin;
 }
 
-/** Writes opaque state in the form that clients get. */
+/** Writes opaque state in the form that clients receive. */
 export function tagState({ kind, origin, data }: OpaqueState): string {
   return `${prefix}${kindLetters[kind]}${origin}.${data}`;
 }
 
-/** Reads opaque state; undefined if the text does not have the gateway's tag. */
+/** Reads opaque state; undefined if the text lacks the gateway's tag. */
 export function readTaggedState(text: string): OpaqueState | undefined {
   const kind = tagPattern.test(text) ? kindsByLetter.get(text.charAt(prefix.length)) : undefined;
   return kind && { kind, origin: text.slice(prefix.length + 1, tagLength - 1), data: text.slice(tagLength) };
 }
 
-/** Creates the lookup of state data, which finds only states that the upstream created and accepts in its format. */
+/** Creates a lookup for state data. It finds only states that this upstream created and its format accepts. */
 export function createStateLookup(
   { stateKinds }: Pick<UpstreamCodec, 'stateKinds'>,
   origin: string,

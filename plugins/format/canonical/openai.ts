@@ -39,7 +39,7 @@ export function readOutputFormat<T extends object>(
     type,
     name: details.maybeText('name'),
     description: details.maybeText('description'),
-    // In Chat, the schema is optional.
+    // Chat does not require the schema.
     schema: schemaName === undefined ? details.object('schema').value : (details.maybeObject('schema')?.value ?? {}),
     strict: details.maybeBoolean('strict'),
   };
@@ -48,7 +48,7 @@ export function readOutputFormat<T extends object>(
 /**
  * Reads content in OpenAI's formats: a string or a list of parts.
  *
- * @param readPart returns an empty list for a part that is empty or unknown
+ * @param readPart returns an empty list if a part is empty or unknown
  * @throws GatewayError `invalid_request`
  */
 export function readContentParts<T extends object>(
@@ -67,7 +67,7 @@ export function readContentParts<T extends object>(
   });
 }
 
-/** Wraps a refusal in a list of parts, which is empty for an empty text. */
+/** Wraps a refusal in a list of parts; empty for an empty text. */
 export function toRefusalParts(text: string | undefined): Part[] {
   return text === undefined || text === '' ? [] : [{ type: 'refusal', text }];
 }
@@ -77,7 +77,7 @@ export function hasBreakpoint(part: JsonObject): boolean {
   return isJsonObject(part['prompt_cache_breakpoint']) || isJsonObject(part['cache_control']);
 }
 
-/** Adds a system message at the start of a history to the instructions. */
+/** Appends a system message at the start of a history to the instructions. */
 export function readInstructions(
   target: { readonly instructions: string[]; areInstructionsCached: true | undefined },
   parts: readonly Part[],
@@ -89,7 +89,7 @@ export function readInstructions(
   if (parts.some(({ type }) => type !== 'text')) notes.drop('images and files in instructions');
 }
 
-/** @throws GatewayError `invalid_request` for data that is not base64 */
+/** @throws GatewayError `invalid_request` if the data is not base64 */
 export function readAudio(audio: BodyObject<ChatAudio>): AudioPart {
   return {
     type: 'audio',
@@ -114,9 +114,9 @@ export function writeAudio(
 }
 
 /**
- * Reads the URL of media, which may be a data URL.
+ * Reads a media URL, which may be a data URL.
  *
- * @throws GatewayError `invalid_request` for an empty or invalid URL
+ * @throws GatewayError `invalid_request` if the URL is empty or invalid
  */
 export function readMediaUrl(url: string, path: string): Source {
   const content = readDataUrl(url);
@@ -131,7 +131,7 @@ export function readMediaUrl(url: string, path: string): Source {
  * Reads the data, URL or id of a file part.
  *
  * @param allowsUrl true if the format allows URLs
- * @throws GatewayError `invalid_request` for a part without any of these
+ * @throws GatewayError `invalid_request` if the part has none of these
  */
 export function readFilePart(file: BodyObject<ResponsesPart>, allowsUrl: boolean): Part {
   const data = file.maybeText('file_data');
@@ -145,30 +145,31 @@ export function readFilePart(file: BodyObject<ResponsesPart>, allowsUrl: boolean
   throw invalidValue(file.pathOf('file_data'), `the data of a file, unless there is ${alternatives}`);
 }
 
-/** Reads a data URL, a URL or bare base64. Bare base64 has no media type; clients send PDF files this way. */
+/** Reads a data URL, a URL or bare base64. Clients send PDF files as bare base64, which has no media type. */
 function readFileData(data: string, path: string): Source {
   const isUrl = isDataUrl(data) || /^https?:/i.test(data);
   if (isUrl) return readMediaUrl(data, path);
   return { type: 'base64', mediaType: 'application/pdf', data: toStandardBase64(data, path) };
 }
 
-/** Limits of metadata. OpenAI refuses requests that exceed them. */
-const maxMembers = 16;
-const maxNameLength = 64;
-const maxValueLength = 512;
+/** OpenAI's limits for metadata; it refuses requests that exceed them. */
+const metadataLimits = { members: 16, nameLength: 64, valueLength: 512 };
 
-/** Returns true if every upstream accepts the metadata. Some proxies allow more. */
+/** Returns true if every upstream accepts the metadata. Some proxies allow other values too. */
 export function isPlainMetadata(metadata: JsonObject): boolean {
   const entries = Object.entries(metadata);
   return (
-    entries.length <= maxMembers &&
+    entries.length <= metadataLimits.members &&
     entries.every(
-      ([name, value]) => name.length <= maxNameLength && typeof value === 'string' && value.length <= maxValueLength,
+      ([name, value]) =>
+        name.length <= metadataLimits.nameLength &&
+        typeof value === 'string' &&
+        value.length <= metadataLimits.valueLength,
     )
   );
 }
 
-/** Writes the end user in OpenAI's formats. OpenAI has two members for it; other vendors may refuse the newer one. */
+/** Writes the end user in OpenAI's formats. OpenAI has two parameters for it; other vendors may refuse the newer one. */
 export function writeEndUser({ user, safetyId }: Conversation, { profile, notes }: EncodeTarget): JsonObject {
   if (safetyId === undefined) return { user: user && shortenId(user) };
   const safety_identifier = shortenId(safetyId);
@@ -178,10 +179,10 @@ export function writeEndUser({ user, safetyId }: Conversation, { profile, notes 
   return { user: safety_identifier };
 }
 
-/** OpenAI's limit for call ids, users and cache keys, in characters. */
+/** The longest call id, user or cache key that OpenAI accepts, in characters. */
 export const maxIdLength = 64;
 
-/** Replaces an id that is too long with its hash. */
+/** Replaces an id that is too long by its hash. */
 export function shortenId(id: string): string {
   return id.length <= maxIdLength ? id : hash('sha256', id);
 }

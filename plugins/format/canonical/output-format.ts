@@ -15,8 +15,8 @@ export interface WrittenFormat {
 /**
  * Requests JSON output in the strictest way that the model supports.
  *
- * @param supported output formats that can be requested by a parameter
- * @param vendor vendor whose schema rules apply, unless the profile names a different vendor
+ * @param supported output formats that a parameter can request
+ * @param vendor the vendor whose schema rules apply unless the profile names another
  */
 export function writeFormat(
   conversation: Conversation,
@@ -32,7 +32,7 @@ export function writeFormat(
   if (output.type === 'json_schema') notes.approximate('json_schema as instruction');
   else if (supported === 'none') notes.approximate('json_object as instruction');
   const format = supported === 'none' ? undefined : { type: 'json_object' };
-  // Vendors refuse `json_object` unless the input, not only the instructions, contains the word JSON.
+  // Vendors refuse `json_object` unless the word JSON appears in the input; the instructions do not count.
   const needsNoInstruction = output.type === 'json_object' && format !== undefined && mentionsJson(conversation);
   return { format, instruction: needsNoInstruction ? undefined : writeInstruction(output) };
 }
@@ -57,17 +57,17 @@ function writeSchema(
   return { format, instruction: undefined };
 }
 
-/** Notes a schema's description as dropped, for formats that cannot express it. */
+/** Notes that a schema's description is dropped, for formats that cannot express it. */
 export function noteDescription(output: OutputFormat | undefined, notes: EncodeTarget['notes']): void {
   if (output?.type === 'json_schema' && output.description !== undefined) notes.drop('description of json_schema');
 }
 
-/** Converts a schema's name, which is required, into up to 64 letters, digits, - and _. */
+/** Makes a valid schema name, which is required: up to 64 letters, digits, - and _. */
 function toSchemaName(name: string | undefined): string {
   return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';
 }
 
-/** Writes the instruction that requests an output format from a model without a parameter for it. */
+/** Writes the instruction that asks for an output format, for models that have no parameter for it. */
 export function writeInstruction(output: OutputFormat): string {
   if (output.type === 'json_object') return 'Answer with one JSON object and nothing else.';
   return `Answer with one JSON value that fits this JSON Schema, and nothing else:\n${JSON.stringify(output.schema)}`;

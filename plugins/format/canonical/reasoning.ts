@@ -4,7 +4,7 @@ import { invalidValue, type BodyObject } from '../wire/read.ts';
 import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
 import type { Notes } from './notes.ts';
 
-/** Thinking budgets by effort, in tokens. Vendors do not publish such a table, and other gateways use different values. */
+/** Thinking budgets in tokens, by effort. Vendors do not publish such a table, and other gateways use different values. */
 const budgets: Readonly<Record<Effort, number>> = {
   none: 0,
   minimal: 1_024,
@@ -19,10 +19,10 @@ export function budgetForEffort(effort: Effort): number {
   return budgets[effort];
 }
 
-/** Minimum thinking budget, in tokens. Source: Anthropic API reference, "Create a Message". */
+/** The smallest thinking budget, in tokens. Source: Anthropic API reference, "Create a Message". */
 export const minBudget = 1_024;
 
-/** Fits a thinking budget into the token limit of the answer; undefined if the limit leaves no room for thinking. */
+/** Fits a thinking budget into the answer's token limit; undefined if the limit leaves no room for thinking. */
 export function fitBudget(requested: number, maxTokens: number, notes: Notes): number | undefined {
   const raised = Math.max(requested, minBudget);
   const budget = raised < maxTokens ? raised : Math.floor(maxTokens / 2);
@@ -43,7 +43,7 @@ function effortForBudget(budget: number): Effort {
 }
 
 /**
- * Reads a reasoning effort; undefined for `default`, which Groq uses for an omitted effort.
+ * Reads a reasoning effort; undefined for `default`, with which Groq means that no effort is set.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -56,12 +56,12 @@ export function readEffort<T extends object>(holder: BodyObject<T>, member: keyo
   return effort;
 }
 
-/** Returns the requested effort, which may be derived from the budget. */
+/** Returns the requested effort, or the one that corresponds to the requested budget. */
 export function readRequestedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
   return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortForBudget(reasoning.budget));
 }
 
-/** Finds the nearest effort that a model supports. A lower effort is preferred unless it is `none`. */
+/** Finds the nearest effort that a model supports. Prefers a lower effort, unless that is `none`. */
 export function clampEffort(effort: Effort, supported: readonly Effort[]): Effort {
   if (supported.includes(effort)) return effort;
   const rank = efforts.indexOf(effort);

@@ -3,7 +3,7 @@ import { type Fragment, isAside } from './reply.ts';
 type Key = string | number;
 type CallFragment = Extract<Fragment, { type: 'call' }>;
 
-/** A call that may be a repetition, because an earlier, complete call has the same id and name. */
+/** A call that may be a repetition, because an earlier, completed call has the same id and name. */
 interface PossibleRepeat {
   readonly key: Key;
   readonly earlierKeys: readonly Key[];
@@ -12,8 +12,8 @@ interface PossibleRepeat {
 }
 
 /**
- * Removes repeated calls from an answer. A repeated call has the id, name and arguments of an earlier, complete call. A call with different
- * arguments is a new call and gets a new id from the guard. A possible repetition is held back until its arguments are complete.
+ * Removes repeated calls from an answer. A repeated call has the id, name and arguments of an earlier, completed call. With other arguments
+ * it is a new call, and the guard gives it a new id. A possible repetition is held back until its arguments are complete.
  */
 export class RepeatedCalls {
   readonly #hasInput: (key: Key, input: string) => boolean;
@@ -50,7 +50,7 @@ export class RepeatedCalls {
     return [fragment];
   }
 
-  /** Stops holding the call back. Returns its fragments. */
+  /** Stops holding the call back and returns its fragments. */
   releaseHeldCall(): readonly Fragment[] {
     const { fragments = [] } = this.#possibleRepeat ?? {};
     this.#possibleRepeat = undefined;
@@ -88,7 +88,7 @@ export class RepeatedCalls {
     return [...this.releaseHeldCall(), ...this.filter(fragment)];
   }
 
-  /** Stops holding the call back. Returns true if the call is a repetition, which is dropped. */
+  /** Stops holding the call back. Returns true if it is a repetition, whose fragments are dropped. */
   #resolveHeldCall(input: string): boolean {
     const { earlierKeys = [] } = this.#possibleRepeat ?? {};
     this.#possibleRepeat = undefined;

@@ -2,15 +2,15 @@ import { findStringEnd } from '#core/platform/json-scan.ts';
 import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
 import { type DeltaFragment, type Fragment, selectOnlyDelta, progress, withText } from './reply.ts';
 
-/** Failed attempts after which learning stops, because some vendors put a different number into each event. */
+/** Learning stops after this many failed attempts, because some vendors put a different number into each event. */
 const maxAttempts = 8;
-/** Characters that a JSON string must escape. */
+/** Matches a character that a JSON string must escape. */
 const escapedCharacter = /["\\\p{Cc}]/u;
 
-/** Matches the number of an event in a numbered stream. Quotes inside strings are escaped and do not match. */
+/** Matches an event's number in a numbered stream. Quotes inside strings are escaped, so they do not match. */
 const numberPattern = /(?<="sequence_number"\s*:\s*)\d+/;
 
-/** A piece of an event; split in two around the number of the event if it has the number. */
+/** A piece of an event, split in two around the event's number if it contains that. */
 type NumberedPiece = readonly [string, string?];
 
 function splitAtNumber(piece: string): NumberedPiece {
@@ -25,26 +25,26 @@ function insertNumber([head, rest]: NumberedPiece, number: number | undefined): 
 type ReadText = (event: JsonObject) => JsonValue | undefined;
 
 /**
- * Finds the end of the text in an event that starts with `prefix`, whose last character is the opening quote of the text. Callers then
- * compare the event's tail: JSON that begins and ends like a known event has its members in the same places.
+ * Finds the end of the text in an event that starts with `prefix`, whose last character is the text's opening quote. Callers then compare
+ * the event's tail: JSON that begins and ends like a known event has its members in the same places.
  *
  * @returns undefined for other events
  */
 export function findTextEnd(data: string, prefix: string): number | undefined {
-  // Comparing slices is the fastest way.
+  // Comparing slices is the fastest way to compare.
   return data.slice(0, prefix.length) === prefix ? findStringEnd(data, prefix.length - 1) : undefined;
 }
 
 /** OpenAI pads its events to hide their length. */
 const padding = '"obfuscation":"';
 
-/** Tail of an event, split in two around padding, whose text is ignored. */
+/** The tail of an event, split in two around the padding, whose content does not matter. */
 export type EventTail = readonly [string, string?];
 
 /**
  * Reads the tail of an event.
  *
- * @param searchStart start of the search for padding
+ * @param searchStart where to start searching for padding
  */
 export function readTail(data: string, start: number, searchStart = start): EventTail {
   const memberStart = data.indexOf(padding, searchStart);
@@ -61,14 +61,14 @@ export function hasTail(data: string, start: number, tail: string, afterPadding?
 }
 
 /**
- * Reads events without parsing them if only one text, and the number of the event, differs from the last parsed event, which is true
- * for nearly all tokens of an answer.
+ * Reads an event without parsing it if it differs from the last parsed event only in one text and in its number. That is the case for
+ * nearly all tokens of an answer.
  */
 export class RepeatedEvent {
   #name: string | undefined;
-  /** The event up to and including the opening quote of the text; undefined until an event was learned. */
+  /** The event up to and including the text's opening quote; undefined until an event has been learned. */
   #prefix: NumberedPiece | undefined;
-  /** The event from the closing quote of the text, split in two around padding. */
+  /** The event from the text's closing quote on, split in two around padding. */
   #tail: NumberedPiece = [''];
   #afterPadding: NumberedPiece | undefined;
   #attempts = 0;
@@ -76,7 +76,7 @@ export class RepeatedEvent {
   /**
    * Reads the text of an event; undefined if the event must be parsed.
    *
-   * @param number the number that the event must have, in a numbered stream
+   * @param number the number that the event must have in a numbered stream
    */
   read(name: string | undefined, data: string, number?: number): string | undefined {
     if (this.#prefix === undefined || name !== this.#name) return undefined;
@@ -95,7 +95,7 @@ export class RepeatedEvent {
   }
 
   /**
-   * Learns the last parsed event.
+   * Learns from the last parsed event.
    *
    * @param text the only content of the event; undefined if the event has other content
    * @param readText finds the text in a parsed event
@@ -108,7 +108,7 @@ export class RepeatedEvent {
     if (literal === undefined) return;
     const start = data.indexOf(literal);
     const end = start + literal.length - 1;
-    // The text may also occur elsewhere in the event: appending a character here must change the event's text.
+    // The text may also occur elsewhere in the event. Appending a character at this position must change the text that is read.
     if (readText(parseObject(`${data.slice(0, end)}.${data.slice(end)}`) ?? {}) !== `${text}.`) return;
     this.#name = name;
     const [tail, afterPadding] = readTail(data, end);
@@ -118,7 +118,7 @@ export class RepeatedEvent {
   }
 }
 
-/** Escapes all characters outside of ASCII, as JSON writers of Python do. */
+/** Escapes all non-ASCII characters, as Python's JSON writers do. */
 function toAscii(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -136,7 +136,7 @@ export class RepeatedDelta {
     return [text === '' ? progress : withText(lastDelta, text)];
   }
 
-  /** Learns the last parsed event. Returns its fragments. */
+  /** Learns from the last parsed event and returns its fragments. */
   learn(name: string | undefined, data: string, fragments: Fragment[], readText: ReadText): Fragment[] {
     this.#lastDelta = selectOnlyDelta(fragments);
     this.#event.learn(name, data, this.#lastDelta?.text, readText);

@@ -3,28 +3,28 @@ import type { SchemaSubsetName } from '#core/config/catalog/quirks.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 
 /**
- * The part of JSON Schema that a vendor compiles into a grammar. The vendor refuses all other keywords with 400, so they
- * are moved into the description.
+ * The part of JSON Schema that a vendor compiles into a grammar. The vendor refuses all other keywords with 400, so they move into the
+ * description.
  */
 export interface SchemaSubset {
-  /** The only accepted keywords; if omitted, all except the refused ones are accepted. */
+  /** If given, the only keywords that are accepted; otherwise all except the refused ones are. */
   readonly accepted?: ReadonlySet<string>;
   readonly refused?: ReadonlySet<string>;
-  /** Checks of values, by keyword; other keywords accept any value. */
+  /** Which values a keyword accepts; any for keywords that are not listed. */
   readonly valueChecks?: Readonly<Record<string, (value: JsonValue) => boolean>>;
   /** True if every schema is compiled, false if only schemas marked `strict` are. */
   readonly isAlwaysEnforced: boolean;
   /** True if a tool's schema is compiled even without `strict`. */
   readonly compilesEveryTool?: boolean;
-  /** True if each schema needs a type or alternatives. */
+  /** True if each schema must have a type or alternatives. */
   readonly requiresTypes?: boolean;
-  /** True if objects must set `additionalProperties: false`; the gateway then adds it. */
+  /** True if objects must set `additionalProperties: false`. The gateway adds it. */
   readonly requiresClosedObjects?: boolean;
   /** True if a strict schema must require all of its properties and set `additionalProperties: false`. */
   readonly requiresAllProperties?: boolean;
   /** False if a schema must not contain itself. */
   readonly allowsRecursion: boolean;
-  /** False if several types must be written as alternatives instead of a list. */
+  /** False if several types must be written as alternatives rather than a list. */
   readonly allowsTypeLists: boolean;
   /** True if the schema of a tool's input must not have alternatives at its top level. */
   readonly refusesToolAlternatives?: boolean;
@@ -41,7 +41,7 @@ const commonKeywords = 'type title description enum $ref $defs anyOf properties 
 const stringFormats = splitWords('date-time time date duration email hostname uri ipv4 ipv6 uuid');
 
 /**
- * Returns true for a pattern without backreferences, lookaround, word boundaries and long repetitions. Source: Anthropic docs, "Structured
+ * Returns true for a pattern without backreferences, lookaround, word boundaries or long repetitions. Source: Anthropic docs, "Structured
  * outputs", "Pattern support".
  */
 function isSimplePattern(value: JsonValue): boolean {
@@ -56,7 +56,7 @@ function isStringFormat(value: JsonValue): boolean {
   return typeof value === 'string' && stringFormats.has(value);
 }
 
-/** The subsets of vendors, each with its source. */
+/** Each vendor's subset, with its source. */
 export const schemaSubsets: Readonly<Record<Exclude<SchemaSubsetName, 'any' | 'format'>, SchemaSubset>> = {
   // Anthropic docs, "Structured outputs", "JSON Schema limitations"; @anthropic-ai/sdk 1.14.0, lib/transform-json-schema.
   anthropic: {
@@ -127,23 +127,23 @@ export const schemaSubsets: Readonly<Record<Exclude<SchemaSubsetName, 'any' | 'f
   },
 };
 
-/** Keywords that name or comment a schema without restricting values. */
+/** Keywords that name or describe a schema without restricting its values. */
 export const annotationKeywords = splitWords(
   '$schema $id $anchor $comment title deprecated readOnly writeOnly propertyOrdering',
 );
 
-/** Keywords that do not restrict values but inform the model. */
+/** Keywords that inform the model without restricting values. */
 export const hintKeywords = splitWords('default examples');
 
 /** Keywords that contain a schema or a list of schemas. */
 export const schemaKeywords = splitWords('items prefixItems anyOf oneOf allOf');
-/** Keywords that contain schemas by name. */
+/** Keywords that contain named schemas. */
 export const schemaMapKeywords = splitWords('properties $defs definitions');
 
 /**
- * Selects the subset of a route; undefined if any schema is accepted.
+ * Selects the subset for a route; undefined if any schema is accepted.
  *
- * @param vendorSubset subset of the format's vendor
+ * @param vendorSubset subset of the format's own vendor
  */
 export function selectSubset({ quirks }: Profile, vendorSubset?: keyof typeof schemaSubsets): SchemaSubset | undefined {
   const name = quirks.schema_subset === 'format' ? (vendorSubset ?? 'any') : quirks.schema_subset;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '#core/platform/json.ts';
 
-/** OpenAI's service tiers. Clients get no other tiers, because some of their decoders accept only a fixed list. */
+/** OpenAI's service tiers. Clients get no others, because some clients accept only a fixed list. */
 export const openaiTiers: ReadonlySet<JsonValue | undefined> = new Set([
   'auto',
   'default',
@@ -14,19 +14,19 @@ export const openaiTiers: ReadonlySet<JsonValue | undefined> = new Set([
 
 const requestableTiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
-/** Returns the tier if a request to OpenAI may name it. */
+/** Returns the tier if OpenAI accepts it in a request. */
 export function toRequestableTier(tier: string): string | undefined {
   return requestableTiers.has(tier) ? tier : undefined;
 }
 
 const otherTier = new RegExp(`"service_tier"\\s*:\\s*"(?!(?:${[...openaiTiers].join('|')})")`);
 
-/** Returns true if a JSON text contains a tier unknown to OpenAI. Quotes inside strings are escaped and do not match. */
+/** Returns true if a JSON text contains a tier unknown to OpenAI. Quotes inside strings are escaped, so they do not match. */
 export function namesOtherTier(text: string): boolean {
   return otherTier.test(text);
 }
 
-/** Removes a tier unknown to OpenAI, such as Groq's `on_demand`, from a reply; otherwise returns the same object. */
+/** Removes a tier unknown to OpenAI, such as Groq's `on_demand`, from a reply. Otherwise returns the same object. */
 export function removeOtherTier<T extends { readonly service_tier?: JsonValue | undefined }>(reply: T): T {
   const { service_tier: tier } = reply;
   if (typeof tier !== 'string' || openaiTiers.has(tier)) return reply;

@@ -3,7 +3,7 @@ import type { Conversation, Settings } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import { noteLocalStops } from './stop-cutter.ts';
 
-/** Name of a setting in a conversation, such as `temperature` or `stop`. */
+/** A setting of `Conversation`, such as `temperature` or `stop`. */
 export type SettingName = keyof Settings;
 export type SettingType<N extends SettingName> = NonNullable<Settings[N]>;
 
@@ -39,12 +39,12 @@ export function readSetting(settings: Settings, name: SettingName): JsonValue | 
   return Array.isArray(value) && value.length === 0 ? undefined : (value as JsonValue | undefined);
 }
 
-/** Changes settings in place although their type is readonly. Only the decoder that created the settings may call this. */
+/** Changes settings in place although they are readonly. Only the decoder that created the settings may call this. */
 export function writeSetting(settings: Settings, name: SettingName, value: unknown): void {
   (settings as Record<SettingName, unknown>)[name] = value;
 }
 
-/** Parameter to note as dropped, or a function that notes the loss. */
+/** The parameter to note as dropped, or a function that notes the loss. */
 type LossNote = string | ((notes: Notes, setting: JsonValue, conversation: Conversation) => void);
 
 const dropUnlessZero =
@@ -53,7 +53,7 @@ const dropUnlessZero =
     if (setting !== 0) notes.drop(name);
   };
 
-/** How the loss of a setting is noted, in the order of the notes. All other settings are supported everywhere. */
+/** How to note that a setting is lost; the notes have this order. Settings that are not listed are supported everywhere. */
 const lossNotes: { readonly [N in SettingName]?: LossNote } = {
   wantsImages: 'image output',
   stop: noteLocalStops,
@@ -76,7 +76,7 @@ const lossNotes: { readonly [N in SettingName]?: LossNote } = {
   },
 };
 
-/** Settings that some format does not have. */
+/** Settings that at least one format lacks. */
 export const losableSettings = Object.keys(lossNotes) as readonly SettingName[];
 
 /** Notes a setting that an upstream does not support. */

@@ -10,13 +10,13 @@ interface Match {
 }
 
 /**
- * Truncates the answer before the first stop sequence, for upstreams that do not support stop sequences. The remainder of the
- * reply is read for its usage and dropped.
+ * Cuts the answer off before the first stop sequence, for upstreams that do not support stop sequences. The remainder of the reply is read
+ * only for its usage.
  */
 export class StopCutter implements ReplyDecoder {
   readonly #decoder: ReplyDecoder;
   readonly #sequences: readonly string[];
-  /** End of the text so far, which may be the start of a stop sequence. */
+  /** The end of the text so far, which may be the start of a stop sequence. */
   #heldText = '';
   #isTruncated = false;
 
@@ -37,7 +37,7 @@ export class StopCutter implements ReplyDecoder {
   #cutFragment(fragment: Fragment): Fragment[] {
     if (isAside(fragment)) return this.#isTruncated && fragment.type === 'dropped' ? [] : [fragment];
     if (this.#isTruncated) return isEnding(fragment) ? [{ type: 'end' }] : [];
-    // Log probabilities are dropped: tokens may span the cut.
+    // Log probabilities are dropped, because a token may span the cut.
     if (fragment.type === 'text') return [...noteLogprobs(fragment), ...this.#cutText(fragment.text)];
     const heldText = this.#heldText;
     this.#heldText = '';
@@ -60,7 +60,7 @@ export class StopCutter implements ReplyDecoder {
     return toTextFragments('text', text.slice(0, heldFrom));
   }
 
-  /** Finds the sequence that is completed first. The upstream would have stopped there. */
+  /** Finds the sequence that is completed first, because that is where the upstream would have stopped. */
   #findFirst(text: string): Match | undefined {
     return this.#sequences
       .map((sequence) => ({ position: text.indexOf(sequence), sequence }))
@@ -68,7 +68,7 @@ export class StopCutter implements ReplyDecoder {
       .toSorted((a, b) => endOf(a) - endOf(b) || a.position - b.position)[0];
   }
 
-  /** Finds the position near the end of a text where a sequence may begin; the length of the text if none does. */
+  /** Returns where a sequence may begin near the end of the text; the length of the text if nowhere. */
   #findPartial(text: string): number {
     const maxLength = Math.max(...this.#sequences.map(({ length }) => length));
     let position = Math.max(0, text.length - maxLength + 1);
@@ -86,12 +86,12 @@ function endOf({ position, sequence }: Match): number {
   return position + sequence.length;
 }
 
-/** Returns true for the end and for an error, which counts as the end after the cut because the client's answer is already complete. */
+/** Returns true for the end and for errors. After the cut, an error counts as the end, because the client's answer is already complete. */
 function isEnding({ type }: Fragment): boolean {
   return type === 'end' || type === 'error';
 }
 
-/** Notes that stop sequences are not sent to the upstream. */
+/** Notes that the gateway applies the stop sequences itself. */
 export function noteLocalStops(notes: Notes): void {
   notes.approximate('stop by cutting the answer');
 }

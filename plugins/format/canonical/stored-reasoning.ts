@@ -3,7 +3,7 @@ import type { OpaqueState, Reasoning, ToolCall } from './conversation.ts';
 import { readTaggedState } from './opaque-state.ts';
 import type { CompleteReply } from './reply.ts';
 
-/** Access to the reasoning that the gateway stores for clients that do not send it back. Each request has its own object. */
+/** Gives access to the reasoning that the gateway stores for clients that do not send it back. Each request has its own object. */
 export interface StoredReasoning {
   /** True if reasoning was found for any call in the request's history. */
   readonly hasStored: boolean;
@@ -17,7 +17,7 @@ export interface StoredReasoning {
   store(reply: CompleteReply): void;
 }
 
-/** Identifies a call in a conversation. An id alone is not enough: it may repeat or belong to a call that the client has removed. */
+/** Identifies a call within a conversation. The id is not enough: it may repeat, or belong to a call that the client has removed. */
 export type CallIdentity = Pick<ToolCall, 'id' | 'name' | 'input'>;
 
 /** A call in a client's history. */
@@ -28,20 +28,20 @@ export interface HistoryCall extends CallIdentity {
 
 /** Reasoning that led to a tool call. */
 export interface Thought extends Reasoning {
-  /** Opaque state, whose tag names the upstream that created it. */
+  /** Opaque state. Its tag names the upstream that created it. */
   readonly state: OpaqueState;
-  /** True if text of the answer preceded the reasoning, since the previous call. */
+  /** True if the answer had text between the previous call and the reasoning. */
   readonly followsText: boolean;
 }
 
-/** Stored form of a thought. */
+/** The stored form of a thought. */
 export interface StoredThought {
   readonly text: string;
   readonly state: string; // includes the tag
   readonly isLate: boolean; // stored name of `followsText`
 }
 
-/** Lists the calls of an answer, each with the reasoning that precedes it. */
+/** Lists the calls of an answer, each with the reasoning before it. */
 export function listThoughtsByCall({
   blocks,
 }: CompleteReply): [call: CallIdentity, thoughts: readonly StoredThought[]][] {
@@ -60,7 +60,7 @@ export function listThoughtsByCall({
   return calls;
 }
 
-/** Reads stored thoughts. Skips entries that another version of the gateway wrote in a different form. */
+/** Reads stored thoughts. Skips entries that another gateway version wrote in a different form. */
 export function readThoughts(entries: readonly StoredThought[]): Thought[] {
   return entries.flatMap(({ text, state: tagged, isLate }) => {
     const state = typeof tagged === 'string' ? readTaggedState(tagged) : undefined;
@@ -69,7 +69,7 @@ export function readThoughts(entries: readonly StoredThought[]): Thought[] {
   });
 }
 
-/** Normalizes the white space and member order of a call's input, which clients may change when they send it back. */
+/** Normalizes white space and member order in a call's input, because clients may change them before they send it back. */
 export function normalizeInput(input: string): string {
   if (input.trim() === '') return '{}';
   const value = parseObject(input);

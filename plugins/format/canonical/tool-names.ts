@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { ClientTool, Conversation, ToolForm } from './conversation.ts';
 
-/** Tool that a wire name stands for. */
+/** The tool that a wire name stands for. */
 export interface ToolReference {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly form: ToolForm;
 }
 
-/** Rules for tool names of an upstream. */
+/** Which tool names an upstream accepts. */
 export interface NameRules {
   readonly maxLength: number;
-  /** Matches characters that are not allowed; needs the flag `g`. */
+  /** Matches characters that are not allowed; must have the flag `g`. */
   readonly forbidden: RegExp;
-  /** Matches names whose first character is allowed there. */
+  /** Matches names that begin with an allowed character. */
   readonly firstCharacter: RegExp;
 }
 
@@ -25,8 +25,8 @@ export const commonNameRules: NameRules = {
 };
 
 /**
- * Maps the tool names of a conversation to wire names and back: groups are flattened, characters that the upstream does not allow
- * are replaced, and names that are too long are shortened. The same conversation always gets the same names.
+ * Maps the tool names of a conversation to wire names and back: flattens groups, replaces characters that the upstream does not allow, and
+ * shortens names that are too long. The same conversation always gets the same names.
  */
 export class ToolNames {
   readonly #rules: NameRules;
@@ -35,7 +35,7 @@ export class ToolNames {
 
   constructor({ tools, items }: Pick<Conversation, 'tools' | 'items'>, rules: NameRules) {
     this.#rules = rules;
-    // Declared tools first: calls in the history must not take their names.
+    // Declared tools come first, because calls in the history must not take their names.
     for (const tool of tools) if (isClientTool(tool)) this.#add(tool);
     for (const item of items) if (item.type === 'tool_call') this.#add(item);
   }
@@ -44,7 +44,7 @@ export class ToolNames {
     return this.#wireNames.get(keyOf(name, namespace)) ?? this.#toAllowedName(flatten(name, namespace));
   }
 
-  /** Finds the tool with this wire name. A model may also call a tool that does not exist, whose name then stays as it is. */
+  /** Finds the tool with this wire name. If the model calls a tool that does not exist, its name stays as it is. */
   fromWire(wireName: string): ToolReference {
     return this.#toolsByWireName.get(wireName) ?? { name: wireName, namespace: undefined, form: 'function' };
   }
@@ -54,7 +54,7 @@ export class ToolNames {
     if (this.#wireNames.has(key)) return;
     const flatName = flatten(name, namespace);
     const allowedName = this.#toAllowedName(flatName);
-    // Tools of different groups can have the same flat name, but not the same key.
+    // Tools in different groups can have the same flat name, but not the same key.
     const wireName = this.#toolsByWireName.has(allowedName) ? this.#shorten(this.#clean(flatName), key) : allowedName;
     this.#wireNames.set(key, wireName);
     this.#toolsByWireName.set(wireName, { name, namespace, form });

@@ -33,7 +33,7 @@ export class ToolSet {
 /**
  * Reads a function tool.
  *
- * @param schemaName name of the member with the JSON Schema
+ * @param schemaName name of the member that holds the JSON Schema
  */
 export function readFunctionTool(
   tool: BodyObject<ChatToolBody & MessagesTool>,
@@ -52,7 +52,7 @@ export function readFunctionTool(
 }
 
 /**
- * Reads a custom tool of OpenAI.
+ * Reads one of OpenAI's custom tools.
  *
  * @param grammarName name of the member that holds the grammar; undefined if the format itself is the grammar
  */
@@ -78,13 +78,13 @@ export function isWebSearch(type: string): boolean {
   return /^web_search(_|$)/.test(type);
 }
 
-/** Matches notes on dropped tools that only a vendor can run. */
+/** Matches notes about dropped tools that only a vendor can run. */
 export const droppedToolNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
 
-/** Note on a forced web search, which no format can express. */
+/** Notes a forced web search, which no format can express. */
 export const forcedSearchNote = 'tool_choice web_search as auto';
 
-/** Reads a `tool_choice` of OpenAI's formats that allows only certain tools. */
+/** Reads a `tool_choice` in OpenAI's formats that allows only certain tools. */
 export function readAllowedChoice(
   choice: BodyObject<{ readonly mode?: JsonValue | undefined }>,
   allowed: readonly string[],
@@ -95,7 +95,7 @@ export function readAllowedChoice(
   return { type: mode === 'required' ? 'required' : 'auto', allowed };
 }
 
-/** Returns the input of a call as an object. Malformed input is put under `_raw`. */
+/** Returns a call's input as an object. Malformed input is put under `_raw`. */
 export function toObjectInput({ form, input }: ToolCall, notes: Notes): JsonObject {
   if (form === 'freeform') return { input };
   if (input.trim() === '') return {};
@@ -104,17 +104,17 @@ export function toObjectInput({ form, input }: ToolCall, notes: Notes): JsonObje
   return parsed ?? { _raw: input };
 }
 
-/** Returns the input of a generated call as an object, for formats that require one. Malformed input is put under `_raw`. */
+/** Returns the input of a call in a reply as an object, for formats that require one. Malformed input is put under `_raw`. */
 export function toArgumentsObject({ form, input }: Pick<ToolCall, 'form' | 'input'>): JsonObject {
   return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
 
-/** Returns true if the client wants the schema of the tool's input enforced. */
+/** Returns true if the client asked for the tool's schema to be enforced. */
 export function wantsEnforcedInput({ strict }: ClientTool): boolean {
   return strict !== undefined && strict !== false;
 }
 
-/** Describes a tool as a function, for formats and vendors that support only functions. */
+/** Describes a tool as a function, for formats and vendors that only support functions. */
 export function describeAsFunction(tool: ClientTool, notes: Notes): Pick<ClientTool, 'description' | 'schema'> {
   if (tool.form !== 'freeform') return tool;
   notes.approximate('freeform tools as functions');
@@ -127,7 +127,7 @@ function describeFreeform({ description, grammar }: ClientTool): string | undefi
   return description === undefined ? rule : `${description}\n\n${rule}`;
 }
 
-/** Creates the schema of a function whose member `input` holds the whole freeform text. */
+/** Creates the schema of a function whose property `input` holds the whole freeform text. */
 function createFreeformSchema(): JsonObject {
   return {
     type: 'object',

@@ -4,36 +4,35 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { readMember } from '../wire/members.ts';
 import { estimateTokens, estimatePromptTokens, removeEmptyCounts } from './estimate.ts';
 
-/** Maximum number of deltas with text that are measured, and of deltas that are parsed to find them. */
+/** How many deltas with text are measured at most, and how many are parsed to find them. */
 const maxDeltas = { measured: 4, parsed: 16 };
 /** Members of a reply that hold the model's text, in all formats. */
 const textMembers = ['choices', 'content', 'output', 'candidates'] as const;
-/** Members of an answer that are not the model's text. */
+/** Members of an answer that the model did not write. */
 const metadataMembers = new Set(
   (
     'role type id index object status call_id finish_reason finishReason annotations logprobs ' +
     'signature encrypted_content thoughtSignature data result b64_json'
   ).split(' '),
 );
-/** Members of a tool call that the model wrote entirely, including the names of inner members. */
+/** Members of a tool call that the model wrote entirely, including the names inside them. */
 const inputMembers = new Set(['input', 'args']);
 
 /**
- * Estimates the tokens of a pass-through reply, for upstreams that do not report them. Only the first deltas of a stream
- * are parsed, which shows how many characters surround the text of an event. The text of later deltas is estimated as
- * their length minus that number.
+ * Estimates the tokens of a pass-through reply, for upstreams that do not report them. Parses only the first deltas of a stream, to learn
+ * how many characters surround an event's text. The text of later deltas is estimated as their length minus that number.
  */
 export class UsageMeter {
   readonly #request: { readonly body: JsonObject };
   #input: number | undefined;
   #characters = 0;
-  #frameLength = Number.POSITIVE_INFINITY; // characters that surround the text of an event
+  #frameLength = Number.POSITIVE_INFINITY; // characters that surround an event's text
   #parsedDeltas = 0;
   #measuredDeltas = 0;
   #wholeTokens: number | undefined;
   #isOutputUnreliable = false;
 
-  /** @param request its body is read only when its tokens must be estimated */
+  /** @param request its body is only read if its tokens must be estimated */
   constructor(request: { readonly body: JsonObject }) {
     this.#request = request;
   }
@@ -65,7 +64,7 @@ export class UsageMeter {
   /**
    * Completes the upstream's counts with estimates.
    *
-   * @param isOver false for a truncated reply, whose counts are not final
+   * @param isOver false if the reply was cut off, so that its counts are not final
    */
   complete(reported: Usage | undefined, isOver: boolean): Usage {
     const counted = reported !== undefined && this.output > 0 ? removeEmptyCounts(reported) : reported;
@@ -92,7 +91,7 @@ function countCharacters(value: JsonValue | undefined): number {
   if (typeof value === 'string') return JSON.stringify(value).length - 2;
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + countCharacters(entry), 0);
   if (!isJsonObject(value)) return 0;
-  // A choice holds its delta next to metadata.
+  // A choice holds its delta next to its metadata.
   const delta = readMember(value, 'delta') ?? readMember(value, 'content');
   if (isJsonObject(delta)) return countCharacters(delta);
   let characters = 0;

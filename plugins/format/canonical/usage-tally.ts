@@ -4,8 +4,8 @@ import { estimateTokens, removeEmptyCounts } from './estimate.ts';
 import type { CompleteUsage } from './reply.ts';
 
 /**
- * Sums up the tokens of an answer as reported by its upstream, and estimates missing counts. For an answer written by several
- * routes, the counts of all routes are included.
+ * Sums up the tokens of an answer as its upstream reports them, and estimates missing counts. If several routes wrote the answer, the
+ * counts of all of them are included.
  */
 export class UsageTally {
   readonly #estimateInput: () => number;
@@ -28,7 +28,7 @@ export class UsageTally {
     this.#writtenCharacters += characters;
   }
 
-  /** Starts counting for another route, which continues a truncated answer. */
+  /** Starts counting for another route, which continues an answer that was cut off. */
   startNextRoute(): void {
     if (this.#hasProgress) this.#truncatedRoutes.push(this.#truncatedUsage);
     this.#reported = {};
@@ -48,7 +48,7 @@ export class UsageTally {
     return this.#truncatedRoutes.length > 0 || input === undefined || output === undefined;
   }
 
-  /** Usage for the client. The prompt counts once, and the outputs of all routes are added up. */
+  /** Usage for the client: counts the prompt once and adds up the outputs of all routes. */
   get clientUsage(): CompleteUsage {
     const routes = [...this.#truncatedRoutes, this.#routeUsage];
     const { output, reasoning } = sumUsages(routes);
@@ -60,13 +60,13 @@ export class UsageTally {
     return sumUsages([...this.#truncatedRoutes, this.#routeUsage]);
   }
 
-  /** Usage for accounting of a truncated answer that no route continues. */
+  /** Usage for accounting if the answer was cut off and no route continues it. */
   get interruptedUsage(): CompleteUsage {
     const isCounted = this.#hasProgress || this.#truncatedRoutes.length === 0;
     return sumUsages(isCounted ? [...this.#truncatedRoutes, this.#truncatedUsage] : this.#truncatedRoutes);
   }
 
-  /** False if the route has neither reported nor written anything. */
+  /** False if the route has neither reported counts nor written anything. */
   get #hasProgress(): boolean {
     return this.#writtenCharacters > 0 || Object.keys(this.#reported).length > 0;
   }
@@ -82,7 +82,7 @@ export class UsageTally {
     };
   }
 
-  /** Usage of a route whose answer was truncated: counts reported before the end are not final. */
+  /** Usage of a route whose answer was cut off. Counts reported before the end are not final. */
   get #truncatedUsage(): CompleteUsage {
     const { output, ...usage } = this.#routeUsage;
     return { ...usage, output: Math.max(output, estimateTokens(this.#writtenCharacters)) };

@@ -16,7 +16,7 @@ const supportedMembers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a web search tool of any format. Unknown members are noted, except those listed in `ignored`.
+ * Reads a web search tool in any format. Notes unknown members, except those listed in `ignored`.
  *
  * @param ignored members that do not affect the search
  * @throws GatewayError `invalid_request`

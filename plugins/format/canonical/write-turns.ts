@@ -13,7 +13,7 @@ import { moveGeneratedImages } from './generated-images.ts';
 import { dropAssistantMedia, isMedia } from './media.ts';
 import type { Notes } from './notes.ts';
 
-/** An assistant's turn by kind of item, for formats with one member per kind. It has text, calls or both. */
+/** An assistant turn split by kind of item, for formats with one member per kind. It has text, calls or both. */
 export interface SplitTurn {
   readonly text: string;
   readonly calls: readonly ToolCall[];
@@ -21,7 +21,7 @@ export interface SplitTurn {
   readonly hasReasoning: boolean;
 }
 
-/** Writes the messages of a format whose tool results are messages that hold only text. */
+/** Writes the messages of a format in which tool results are messages of their own that hold only text. */
 interface MessageWriter<M> {
   system(text: string): M;
   result(result: ToolResult): M;
@@ -55,29 +55,29 @@ export function writeAsMessages<M>(
   });
 }
 
-/** A message with all blocks of one side until the other side's turn. */
+/** A message with all blocks of one side up to the other side's turn. */
 interface WrittenTurn<Block> {
   readonly role: string;
   readonly content: Block[];
 }
 
-/** Writes the blocks of a format that requires alternating sides, beginning with the user, and no empty message. */
+/** Writes the blocks of a format that requires alternating sides, with the user first and no empty message. */
 interface BlockWriter<Block> {
   readonly assistantRole: string;
   assistant(turn: AssistantTurn): Block[];
   /** Writes the user's parts; an empty text yields no block. */
   input(parts: readonly Part[]): Block[];
-  /** @param moved media that the result cannot hold, which follow all results instead */
+  /** @param moved media that the result cannot hold; they follow after all results */
   result(result: ToolResult, moved: readonly Part[]): Block;
   canHoldMedia(result: ToolResult): boolean;
-  /** True if the format accepts a system message at this point; otherwise the message becomes a user message. */
+  /** True if the format accepts a system message at this point. Otherwise the message becomes a user message. */
   acceptsSystem?(lastRole: string | undefined, next: DialogueTurn | undefined): boolean;
 }
 
-/** First user message of a conversation that does not begin with a user message. */
+/** The first user message of a conversation that does not begin with one. */
 const firstUserText = 'Begin.';
 
-/** Writes turns as messages of alternating sides. */
+/** Writes turns as messages with alternating sides. */
 export function writeAlternatingTurns<Block>(
   turns: readonly DialogueTurn[],
   { notes }: EncodeTarget,
@@ -120,7 +120,7 @@ function writeUserTurn<Block>({ results, parts }: UserTurn, notes: Notes, writer
   return [...content, ...writer.input([...allMoved, ...parts])];
 }
 
-/** Collects the media of tool results for the user's message after them, because the results cannot hold media. */
+/** Collects the media of tool results that cannot hold them, for the user message that follows. */
 function collectResultMedia(results: readonly ToolResult[], notes: Notes): Part[] {
   const media = results.flatMap(({ parts }) => parts.filter(isMedia));
   if (media.length > 0) notes.approximate('images in tool results as user message');

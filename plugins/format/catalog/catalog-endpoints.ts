@@ -15,7 +15,7 @@ import { selectPage, readPageSelection } from './model-page.ts';
 type ModelStates = ReadonlyMap<string, ModelState>;
 
 /**
- * `GET /v1/models`: lists the models in a body that both OpenAI's and Anthropic's SDKs read, in one page unless the client wants less.
+ * `GET /v1/models`: lists the models in a body that both OpenAI's and Anthropic's SDKs can read, on one page unless the client wants less.
  * Google's clients also use this endpoint (by default since version 3 of `@google/genai`) and get Google's format.
  *
  * @param states model states as on the status page
@@ -33,7 +33,7 @@ export function listModels(host: Host, exchange: Exchange, states: ModelStates):
   });
 }
 
-/** Selects the chat models, because Claude Code's picker lists no others, and names them as the picker expects. */
+/** Selects the chat models, the only ones that Claude Code's picker lists, and names them as the picker expects. */
 function selectForPicker(models: readonly ListedModel[], { service }: Host): ListedModel[] {
   const chatModels = models.filter(({ model }) => model.kind === 'chat');
   const byPickerName = new Map(
@@ -43,7 +43,7 @@ function selectForPicker(models: readonly ListedModel[], { service }: Host): Lis
 }
 
 /**
- * `GET /v1/models/{id}`: returns one model, in the format of the client.
+ * `GET /v1/models/{id}`: returns one model in the client's format.
  *
  * @throws GatewayError `plan_inactive`, `model_not_found`
  */
@@ -67,7 +67,7 @@ function describeModel({ name, model }: ListedModel, host: Host, states: ModelSt
     created_at: creationDate.toISOString(),
     max_input_tokens: input ?? null,
     max_tokens: output ?? null,
-    // Strict decoders require these members; every model in the catalog is in use.
+    // Strict decoders require these members. Every model in the catalog is in use.
     capabilities: null,
     deprecated_at: null,
     lifecycle: 'active',
@@ -78,15 +78,15 @@ function describeModel({ name, model }: ListedModel, host: Host, states: ModelSt
   };
 }
 
-/** Methods of the Gemini API that a kind of model serves; other kinds serve none. */
+/** Methods of the Gemini API, by kind of model; kinds that are not listed have none. */
 const generationMethods: Partial<Readonly<Record<ModelKind, readonly string[]>>> = {
   chat: ['generateContent', 'countTokens'],
   embedding: ['embedContent', 'batchEmbedContents'],
 };
 
 /**
- * `GET /v1beta/models`: lists the models in Google's format, in one page unless the client wants less. Source: Gemini API
- * reference, "Models".
+ * `GET /v1beta/models`: lists the models in Google's format, on one page unless the client wants less. Source: Gemini API reference,
+ * "Models".
  *
  * @throws GatewayError `invalid_request`
  */
@@ -127,8 +127,8 @@ function describeGeminiModel({ name, model }: ListedModel) {
 const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
 /**
- * Responds with the models that the caller can use now: all models while a period is active or if no stage requires a period.
- * Otherwise the list is empty, and `x-daypass-notice` (for a service named Daypass) gives the reason.
+ * Responds with the models that the caller can use now: all models if a period is active or no stage requires one. Otherwise the list is
+ * empty, and `x-daypass-notice` (for a service named Daypass) gives the reason.
  */
 function respondWithList(
   { catalog, service }: Host,
@@ -142,7 +142,7 @@ function respondWithList(
 }
 
 /**
- * Responds with the model in the path, under the name that replies use.
+ * Responds with the model named in the path, under the name that replies use.
  *
  * @throws GatewayError `plan_inactive`, `model_not_found`
  */
@@ -154,7 +154,7 @@ function respondWithModel(host: Host, exchange: Exchange, describe: (model: List
   return { status: 200, headers, body: JSON.stringify(describe({ name: nameInReply(model, requested), model })) };
 }
 
-/** Encodes a text for a header, which must be ASCII; the base URL in it may contain other characters. */
+/** Encodes a text for a header, which must be ASCII. The base URL in the text may contain other characters. */
 function encodeHeader(text: string): string {
   return text.toWellFormed().replace(/[^ -~]+/g, encodeURIComponent);
 }

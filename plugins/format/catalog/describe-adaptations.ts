@@ -5,7 +5,7 @@ import { alignColumns } from '#core/extension/commands/table-text.ts';
 import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats } from '../formats/formats.ts';
 
-/** A change to requests, the quirks that cause it, and the affected formats. */
+/** A change to requests, which quirks cause it, and for which formats. */
 type Change = readonly [description: string, isMade: (quirks: Quirks) => boolean, formats: readonly string[]];
 
 const anthropicAndOpenai = ['chat', 'responses', 'messages'];
@@ -37,8 +37,8 @@ const omissions: readonly Change[] = [
 ];
 
 /**
- * Describes for `daypass check` how a request is changed on a route of its own format if the vendor rejects some members. Members
- * that are only renamed, and therefore not lost, are omitted.
+ * Describes for `daypass check` how a request is changed on a route of its own format whose vendor rejects some members. Members that are
+ * only renamed are left out, because nothing is lost.
  */
 export function describeAdaptations({ models }: Catalog): string[] {
   const chatModels = models.filter(({ kind }) => kind === 'chat');

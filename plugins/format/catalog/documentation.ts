@@ -19,7 +19,7 @@ const examples: Readonly<Record<string, (model: string) => JsonObject>> = {
   gemini_count_tokens: createGeminiExample,
 };
 
-/** Without `alt=sse` a Gemini stream is one JSON array. */
+/** Without `alt=sse`, a Gemini stream is a single JSON array. */
 const geminiStreamQuery: Readonly<Record<string, JsonSchema>> = {
   alt: { type: 'string', enum: ['sse', 'json'], default: 'json' },
 };
@@ -50,8 +50,7 @@ interface OpenSchema extends JsonSchema {
 }
 
 /**
- * Builds the schema of a request body from the rules of its format. Other members are allowed and left to
- * the upstream.
+ * Builds the schema of a request body from the rules of its format. Other members are allowed, and checking them is left to the upstream.
  *
  * @param required names of required members
  */
@@ -62,7 +61,7 @@ function buildBodySchema({ checkedParameters }: ParameterRules, required: readon
   return { ...body, ...(required.length > 0 && { required }) };
 }
 
-/** Adds the schema of a member at a path. */
+/** Adds the schema for the member at a path. */
 function addSchema(parent: OpenSchema, [name = '', ...inner]: readonly string[], schema: JsonSchema): void {
   if (inner.length === 0) {
     parent.properties[name] = { ...schema };

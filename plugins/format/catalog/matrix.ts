@@ -8,7 +8,7 @@ import { clientTextFormats, formats, textFormats } from '../formats/formats.ts';
 import { responses } from '../formats/responses/descriptor.ts';
 import { selectPreferredFormat } from '../request/upstream-format.ts';
 
-/** Support of a feature: `yes`, `no`, or with losses. */
+/** Whether a feature is supported: `yes`, `no`, or with losses. */
 export type Support = 'yes' | 'no' | { readonly losses: readonly LossText[] };
 
 const parallelCallsLoss = 'parallel tool calls cannot be disabled';
@@ -22,7 +22,7 @@ const hasCapability: Readonly<Record<ModelFeature, ((profile: Profile) => boolea
   'structured output': undefined,
 };
 
-/** Determines the support of a feature on a route for clients of a format. */
+/** Determines whether a route supports a feature for clients of a format. */
 export function determineSupport(client: ClientTextFormat, route: Route, feature: ModelFeature): Support {
   const upstream = selectFormat(client, route, feature);
   if (upstream === undefined) return 'no';
@@ -37,7 +37,7 @@ export function determineSupport(client: ClientTextFormat, route: Route, feature
   return losses.length === 0 ? 'yes' : { losses };
 }
 
-/** Selects the route's format. A model that cannot reason with tools in Chat gets requests with tools on the Responses endpoint. */
+/** Selects the route's format. A model that cannot reason with tools in Chat is sent requests with tools on the Responses endpoint. */
 function selectFormat(
   client: ClientTextFormat,
   { upstream, profile }: Route,
@@ -48,7 +48,7 @@ function selectFormat(
   return needsResponses ? responses : selectPreferredFormat(client, upstream.formats);
 }
 
-/** Finds the loss of a feature that the route itself causes in any format, through its adaptations and encoders. */
+/** Finds what the route itself loses of a feature in any format, through its adaptations and encoders. */
 function findRouteLoss(
   client: ClientTextFormat,
   upstream: TextFormat,
@@ -60,7 +60,7 @@ function findRouteLoss(
     case 'tools':
       return quirks.forced_tools ? undefined : 'tool calls cannot be forced';
     case 'parallel tools':
-      // A format that cannot disable parallel calls loses nothing.
+      // If a format has no way to disable parallel calls, nothing is lost.
       return quirks.parallel_switch || ![client, upstream].every(({ text }) => text.features.parallelCallOption)
         ? undefined
         : parallelCallsLoss;
@@ -116,7 +116,7 @@ function selectLosses(feature: ModelFeature, losses: LossTable): LossText[] {
   return applicable.map(([, loss]) => loss);
 }
 
-/** Lists the losses of a feature that the upstream's format cannot express. */
+/** Lists what is lost of a feature because the upstream's format cannot express it. */
 function listTranslationLosses(client: ClientTextFormat, upstream: TextFormat, feature: ModelFeature): LossText[] {
   const sender = client.text.features;
   const receiver = upstream.text.features;
@@ -137,7 +137,7 @@ function findStructureLoss({ capabilities }: Profile): LossText | undefined {
     : 'the schema is in the prompt; nothing is enforced';
 }
 
-/** Describes for `daypass check` which features each client format gets on each route, and what is lost in translation. */
+/** Describes for `daypass check` which features each client format gets on each route, and what translation loses. */
 export function describeMatrix({ models }: Catalog): string[] {
   const losses: LossText[] = [];
   const rows = models.flatMap((model) =>
@@ -164,14 +164,14 @@ function describeRow(model: Model, client: ClientTextFormat, route: Route, losse
   return [[model.id, model.kind, route.id, client.name, upstream.name, ...cells]];
 }
 
-/** Describes a route of a model that is not for chat. Its endpoints, except embeddings, are called in their own format. */
+/** Describes a route of a model that is not a chat model. Its endpoints, except for embeddings, are called in their own format. */
 function describeOtherKind({ id, kind }: Model, route: Route): string[][] {
   const served = formats.filter((format) => format.kind === kind && route.upstream.formats.includes(format.name));
   const names = served.map(({ name }) => name).join(', ');
   return [[id, kind, route.id, names, names]];
 }
 
-/** @param losses numbered losses; new ones are added */
+/** @param losses numbered losses, to which new ones are added */
 function renderCell(support: Support, losses: LossText[]): string {
   if (typeof support === 'string') return support;
   const numbers = support.losses.map((loss) => {
@@ -181,7 +181,7 @@ function renderCell(support: Support, losses: LossText[]): string {
   return `loss ${numbers.join(', ')}`;
 }
 
-/** Finds backup routes that cannot serve any request of their primary route. */
+/** Finds backup routes that cannot serve any request that their primary route serves. */
 export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
   return models.flatMap(({ id, routes }) =>
     routes.flatMap((route, index) => {
@@ -201,7 +201,7 @@ export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
   );
 }
 
-/** Finds routes that cannot serve any request because they have no endpoint for the kind of their model. */
+/** Finds routes that cannot serve any request, because they have no endpoint for their model's kind. */
 export function findUnservedKinds({ models }: Catalog): CatalogProblem[] {
   return models.flatMap(({ id, kind, routes }) =>
     routes.flatMap((route) => {

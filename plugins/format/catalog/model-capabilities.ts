@@ -26,12 +26,12 @@ const lossNames = new Map(Object.entries(featureLosses).map(([name, text]) => [t
 type RouteCapabilities = Omit<ModelAbilities, 'maxInputTokens' | 'maxOutputTokens'>;
 
 /**
- * Capabilities shared by models (there may be thousands) with the same upstreams and settings. Keyed by the quirks of the
- * first route, an object that routes with equal settings share, and then by all routes.
+ * Capabilities shared by models (there may be thousands) with the same upstreams and settings. Keyed first by the quirks of the first
+ * route, an object that routes with equal settings share, and then by all routes.
  */
 const capabilityCache = new WeakMap<Quirks, Map<string, RouteCapabilities>>();
 
-/** Describes what clients of each format can use of a model: the least that any of its primary routes supports. */
+/** Describes what clients of each format can use of a model, which is what all of its primary routes support. */
 export function describeCapabilities(model: Model): ModelAbilities {
   const { input, output } = readLimits(model);
   return { ...findRouteCapabilities(model), maxInputTokens: input, maxOutputTokens: output };
@@ -50,7 +50,7 @@ function findRouteCapabilities(model: Model): RouteCapabilities {
 
 const quirkNumbers = { count: 0, byQuirks: new WeakMap<Quirks, number>() };
 
-/** Creates a key that is equal for routes with the same capabilities. */
+/** Creates a key that is equal for routes with equal capabilities. */
 function createCapabilityKey({ upstream, profile: { quirks } }: Route): string {
   const number = quirkNumbers.byQuirks.get(quirks) ?? quirkNumbers.count++;
   quirkNumbers.byQuirks.set(quirks, number);
@@ -75,7 +75,7 @@ function listVendors(formatNames: readonly string[]): string[] {
   return [...new Set(clientFormats.map(({ client, dialect }) => client.vendor ?? dialects[dialect].vendor))];
 }
 
-/** Lists the inputs that all primary routes support. For an endpoint without a vendor preset, support is undeclared. */
+/** Lists the inputs that all primary routes support. Endpoints without a vendor preset do not declare their support. */
 function describeInputs({ routes }: Model): ('files' | 'audio' | 'video')[] {
   const primary = selectPrimaryRoutes(routes);
   return (['files', 'audio', 'video'] as const).filter((input) =>
@@ -83,7 +83,7 @@ function describeInputs({ routes }: Model): ('files' | 'audio' | 'video')[] {
   );
 }
 
-/** Describes the settings of Chat Completions requests that all primary routes support, including routes of other formats. */
+/** Describes which settings of Chat Completions requests all primary routes support, including routes of other formats. */
 function describeSettings({ routes }: Model): ModelSettings {
   const primary = selectPrimaryRoutes(routes);
   const profiles = primary.flatMap(({ upstream, profile }) => {
@@ -107,7 +107,7 @@ function hasSafeguards({ upstream, profile }: Route): boolean {
   return (quirks.betas || quirks.safeguards) && !isRefusedMember('safeguards', quirks);
 }
 
-/** Returns true if clients can call a model in a format without conversations. Embedding formats are translated into each other. */
+/** Returns true if clients can call a model in a format that has no conversations. Embedding formats are translated into each other. */
 function canCallInFormat({ client, text, kind, name }: FormatDescriptor, model: Model): boolean {
   if (client === undefined || text !== undefined || kind !== model.kind) return false;
   const names = kind === 'embedding' ? embeddingFormats.map((format) => format.name) : [name];
@@ -133,7 +133,7 @@ function describeFormat(client: ClientTextFormat, { routes }: Model): FormatAbil
   ];
 }
 
-/** @param losses set to which the losses of the primary routes are added */
+/** @param losses set to which the primary routes' losses are added */
 function summarizeSupport(
   client: ClientTextFormat,
   primaryRoutes: readonly Route[],
@@ -152,13 +152,13 @@ function lossesOf(support: Support): readonly LossText[] {
   return typeof support === 'string' ? [] : support.losses;
 }
 
-/** Limits that clients can rely on: the model's own limits, otherwise the smallest limits of its primary routes. */
+/** Limits that clients can rely on: the model's own, otherwise the smallest among its primary routes. */
 interface ModelLimits {
   readonly input: number | undefined; // tokens
   readonly output: number | undefined; // tokens
 }
 
-/** Reads the limits of a model. Backup routes are ignored, because a prompt that is too long for one route goes to another. */
+/** Reads a model's limits. Backup routes do not count, because a prompt that is too long for one route is sent to another. */
 export function readLimits({ routes, maxInputTokens, maxOutputTokens }: Model): ModelLimits {
   const primary = selectPrimaryRoutes(routes);
   return {

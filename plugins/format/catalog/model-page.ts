@@ -1,18 +1,18 @@
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** Query parameter that names a model, such as `after_id`. */
+/** A query parameter that names a model, such as `after_id`. */
 interface Cursor {
   readonly parameter: string;
   readonly name: string;
 }
 
 interface PageSelection {
-  /** Maximum number of models; undefined for all. */
+  /** The most models on the page; undefined for all. */
   readonly size: number | undefined;
-  /** Model directly before the page. */
+  /** The model directly before the page. */
   readonly after: Cursor | undefined;
-  /** Model directly after the page. */
+  /** The model directly after the page. */
   readonly before: Cursor | undefined;
 }
 
@@ -53,7 +53,7 @@ function readSize(query: URLSearchParams, parameter: string): number | undefined
 /**
  * Selects a page of models.
  *
- * @throws GatewayError `invalid_request` for a cursor that is not in the list
+ * @throws GatewayError `invalid_request` if the cursor is not in the list
  */
 export function selectPage(
   models: readonly ListedModel[],

@@ -2,12 +2,12 @@ import type { JsonValue } from '#core/platform/json.ts';
 import { parseInput } from '../wire/members.ts';
 
 const numberPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-const surrogate = /[\uD800-\uDFFF]/; // names without surrogates have the same order by UTF-16 and by code points
+const surrogate = /[\uD800-\uDFFF]/; // names without surrogates sort the same by UTF-16 as by code points
 
 /**
- * Writes the arguments of a call in the form that is hashed. Formats write equal arguments as text or as an object, with different white
- * space, escapes and digits. An object becomes JSON without white space, with members sorted by code points and numbers in one canonical
- * form. Missing arguments become `{}`, and any other text stays unchanged.
+ * Writes a call's arguments in the form that is hashed. Formats write equal arguments as text or as an object, with different white space,
+ * escapes and digits. An object becomes JSON without white space, with members sorted by code points and numbers in one canonical form.
+ * Missing arguments become `{}`. Any other text stays unchanged.
  */
 export function canonicalizeArguments(text: string): string {
   if (text === '{}' || text.trim() === '') return '{}';
@@ -26,7 +26,10 @@ function writeCanonical(value: JsonValue | undefined): string {
   return `{${names.map((name) => `${writeCanonical(name)}:${writeCanonical(value[name])}`).join(',')}}`;
 }
 
-/** Writes a number as an integer without trailing zeros, then a power of ten unless the power is 0: 1.50 is `15e-1`, 1000 and 1e3 are `1e3`. */
+/**
+ * Writes a number as an integer without trailing zeros, followed by a power of ten unless that is 0: 1.50 is `15e-1`, 1000 and 1e3 are
+ * `1e3`.
+ */
 function writeCanonicalNumber(text: string): string {
   const [, sign = '', integer = '', fraction = '', exponent = '0'] = numberPattern.exec(text) ?? [];
   const digits = (integer + fraction).replace(/^0+/, '');

@@ -5,11 +5,11 @@ import type { Fragment } from '../canonical/reply.ts';
 import { canonicalizeArguments } from './canonical-arguments.ts';
 import { TextDigest } from './text-digest.ts';
 
-/** Maximum characters of all arguments of an answer; an answer with more has no digest. */
+/** The most characters that an answer's arguments may have in total; an answer with more gets no digest. */
 const maxArgumentsLength = 1_048_576;
 
 interface OpenCall {
-  /** Id given by the upstream. */
+  /** The id given by the upstream. */
   id: string | undefined;
   name: string;
   input: string;
@@ -19,7 +19,7 @@ type CallKey = string | number;
 
 /**
  * Computes the digest of an answer's content in any format: its text (including refusals), its reasoning, and its calls with names and
- * arguments, each in order. docs/honesty.md specifies the hashed form and has programs that compute the digest of an answer.
+ * arguments, each in order. docs/honesty.md specifies what is hashed and has programs that compute the digest.
  */
 export class ContentDigest implements SkimmedContent {
   readonly #text = new TextDigest();
@@ -66,7 +66,7 @@ export class ContentDigest implements SkimmedContent {
     if (input.startsWith(call.input)) this.addInput(key, input.slice(call.input.length));
   }
 
-  /** Replaces the input of a call with a different form of the same input. */
+  /** Replaces the input of a call by another form of the same input. */
   replaceInput(key: CallKey, input: string): void {
     const call = this.#openCalls.get(key);
     if (call === undefined || call.input === input) return;
@@ -92,7 +92,7 @@ export class ContentDigest implements SkimmedContent {
     }
   }
 
-  /** Returns true if both have the same content and this can be decided without hashing. */
+  /** Returns true if the contents are equal and no hashing is needed to tell. */
   hasSameContent(other: ContentDigest): boolean {
     const [text, reasoning] = [this.#text.text, this.#reasoning?.text];
     if (text === undefined || text !== other.#text.text || reasoning !== other.#reasoning?.text) return false;
@@ -105,7 +105,7 @@ export class ContentDigest implements SkimmedContent {
     );
   }
 
-  /** Digest in hexadecimal; undefined for an answer without content or with arguments that are too long. */
+  /** The digest in hexadecimal; undefined if the answer has no content or its arguments are too long. */
   get digest(): string | undefined {
     if (this.#argumentsLength > maxArgumentsLength) return undefined;
     const reasoning = this.#reasoning?.isEmpty === false ? `reasoning ${this.#reasoning.digest()}\n` : '';
@@ -126,7 +126,7 @@ export class ContentDigest implements SkimmedContent {
   }
 }
 
-/** Adds the content of an event to collected content. */
+/** Adds an event's content to collected content. */
 export function addDelta(content: SkimmedContent, { text, reasoning, input }: ContentDelta): void {
   if (text !== '') content.addText(text);
   if (reasoning !== '') content.addReasoning(reasoning);

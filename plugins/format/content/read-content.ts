@@ -8,7 +8,7 @@ import type { Fragment } from '../canonical/reply.ts';
 import { parseBody } from '../wire/members.ts';
 import { ContentDigest } from './content-digest.ts';
 
-/** Creates the readers for answers in the client's format that did not come from a route. */
+/** Creates the readers for answers in the client's format that do not come from a route. */
 export function createContentReaders({ createDecoder }: Pick<UpstreamCodec, 'createDecoder'>) {
   return (contentType: string): SentReader =>
     contentType.startsWith('text/event-stream')
@@ -26,7 +26,7 @@ class StreamContentReader implements SentReader {
   }
 
   add(chunk: string | Buffer): void {
-    // A framer over its limit would store all further data.
+    // A framer over its limit would buffer all further data.
     if (this.#framer.isOverLimit) return;
     for (const { name, data } of this.#framer.push(Buffer.from(chunk)))
       if (data !== undefined) addFragments(this.#content, this.#decoder.readEvent(name, data));
@@ -60,7 +60,7 @@ class WholeContentReader implements SentReader {
     return content.digest;
   }
 
-  /** Reads the entries of a Gemini stream without `alt=sse`, which is one array. */
+  /** Reads the entries of a Gemini stream without `alt=sse`, which is a single array. */
   #readEntries(text: string): readonly Fragment[] {
     const entries = parseJson(text) as JsonValue | undefined;
     if (!Array.isArray(entries)) return [];

@@ -2,7 +2,7 @@ import type { Block, BlockHead, CallHead, ReplyEvent } from '../canonical/reply.
 import { canonicalizeArguments } from './canonical-arguments.ts';
 import { ContentDigest } from './content-digest.ts';
 
-/** Reason why a client gets content that differs from the upstream's; docs/honesty.md explains each. */
+/** Why the client's content differs from the upstream's; docs/honesty.md explains each reason. */
 export type ContentChange =
   | 'arguments'
   | 'calls'
@@ -14,7 +14,7 @@ export type ContentChange =
   | 'stage'
   | 'tool_names';
 
-/** Kinds of content that precede a block in the answer. */
+/** The kinds of content that precede a block in the answer. */
 export interface PrecedingContent {
   readonly hasText: boolean;
   readonly hasRefusal: boolean;
@@ -24,27 +24,27 @@ export interface PrecedingContent {
 
 type CallBlock = CallHead & { readonly input: string };
 
-/** Rules for the content of blocks as clients of a format receive it. */
+/** How the content of blocks differs once clients of a format receive it. */
 export interface ContentForm {
-  /** Returns the separator before the text of a block; missing if the format has none. */
+  /** Returns the separator before a block's text; missing if the format has none. */
   writeSeparator?(head: BlockHead, before: PrecedingContent): string;
-  /** Returns the arguments of a call; missing if they always equal its input. */
+  /** Returns a call's arguments; missing if they always equal its input. */
   writeArguments?(call: CallBlock, isStream: boolean): string;
   /**
-   * Returns true for a call whose arguments are sent only once they are complete.
+   * Returns true for a call whose arguments are only sent once they are complete.
    *
-   * @param start start of the input, which contains more than white space
+   * @param start the start of the input, which is more than white space
    */
   sendsInputAtEnd?(head: CallHead, start: string): boolean;
   /** True if complete calls are sent together with the content that follows them. */
   readonly sendsWholeCalls?: boolean;
-  /** Maximum number of calls; further calls are omitted. */
+  /** The most calls that are sent; further calls are omitted. */
   readonly maxCalls?: number;
   /** True if the client gets no reasoning. */
   readonly hidesReasoning?: boolean;
 }
 
-/** Collects the content of a translated answer that the client gets in its format. */
+/** Collects the content of a translated answer as the client gets it in its format. */
 export class SentContent {
   readonly content = new ContentDigest();
   readonly changes = new Set<ContentChange>();
@@ -56,10 +56,10 @@ export class SentContent {
     lastType: undefined as BlockHead['type'] | undefined,
   };
   #separator = '';
-  /** True if the input of the open call is sent at its end; undefined until the input has begun. */
+  /** True if the open call's input is sent at its end; undefined until the input has begun. */
   #isInputHeld: boolean | undefined;
   #callCount = 0;
-  /** Complete calls that are sent together with the next content. */
+  /** Complete calls that wait to be sent together with the next content. */
   #heldCalls: { readonly key: number; readonly name: string; readonly input: string }[] = [];
 
   constructor(form: ContentForm = {}) {
@@ -131,7 +131,7 @@ export class SentContent {
     else if (this.#countCall()) this.#heldCalls.push({ key: index, name: block.name, input });
   }
 
-  /** Counts a call; returns false if the client gets no more calls. */
+  /** Counts a call. Returns false if the client gets no more calls. */
   #countCall(): boolean {
     if (this.#callCount >= (this.#form.maxCalls ?? Infinity)) {
       this.changes.add('calls');

@@ -1,12 +1,14 @@
 import { createHash, hash, type Hash } from 'node:crypto';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 
-/** Minimum characters of a text that is hashed in pieces. Shorter texts, as in most answers, are hashed in one call at half the cost. */
+/**
+ * The shortest text, in characters, that is hashed in pieces. Shorter texts, as in most answers, are hashed in one call at half the cost.
+ */
 const minPieceLength = 4_096;
-/** Separates a text from the data after it, because this byte never occurs in UTF-8. */
+/** Separates a text from the data after it. This byte never occurs in UTF-8. */
 const separator = Buffer.from([0xff]);
 
-/** Computes the SHA-256 of a text's UTF-8 from its pieces. Stores at most the last 4 KB of the text. */
+/** Computes the SHA-256 of a text in UTF-8 from its pieces. Keeps at most the last 4 KB of the text. */
 export class TextDigest {
   #hash: Hash | undefined;
   #pending = new CollectedText();
@@ -16,7 +18,7 @@ export class TextDigest {
     return this.#isEmpty;
   }
 
-  /** The text; undefined if it was too long to be stored. */
+  /** The text; undefined if it was too long to be kept. */
   get text(): string | undefined {
     return this.#hash === undefined ? this.#pending.text : undefined;
   }
@@ -39,7 +41,7 @@ export class TextDigest {
     return (suffix === '' ? textHash : textHash.update(separator).update(suffix)).digest('hex');
   }
 
-  /** Hashes the pending text except for the first half of a surrogate pair, whose second half may arrive in the next piece. */
+  /** Hashes the pending text, except for the first half of a surrogate pair at its end, whose second half may arrive in the next piece. */
   #flush(): void {
     const { text } = this.#pending;
     const lastUnit = text.charCodeAt(text.length - 1);

@@ -3,12 +3,12 @@ import type { Fragment, ReplyEvent } from '../canonical/reply.ts';
 import { ContentDigest } from './content-digest.ts';
 import { type ContentChange, type ContentForm, SentContent } from './sent-content.ts';
 
-/** Collects the content of a translated answer, both as received from the upstream and as sent to the client. */
+/** Collects the content of a translated answer, both as the upstream sent it and as the client received it. */
 export class TranslatedContent {
   readonly #receivedContent = new ContentDigest();
   readonly #sentContent: SentContent;
   readonly #changes = new Set<ContentChange>();
-  /** Model named by the upstream. */
+  /** The model as named by the upstream. */
   model: string | undefined;
 
   constructor(form?: ContentForm) {

@@ -5,16 +5,16 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { isSet, mapObjects, omitMembers } from './adapt-members.ts';
 
-/** A member of a request that makes a choice in the operator's account. */
+/** A field of a request that makes a choice at the operator's expense. */
 interface AccountField {
   readonly choice: CustomerChoice;
-  /** Returns true for values that cost no more than omitting the field. */
+  /** Returns true for values that cost no more than leaving the field out. */
   isFree?(value: JsonValue): boolean;
-  /** True if a reply without the field would break a promise, so the request is rejected instead. */
+  /** True if a reply without the field would break a promise. The request is then rejected. */
   readonly isBinding?: boolean;
 }
 
-/** Tiers that are the default or cheaper. Sources: OpenAI, Anthropic, Gemini and Groq API references, `service_tier`. */
+/** Tiers that cost the default price or less. Sources: OpenAI, Anthropic, Gemini and Groq API references, `service_tier`. */
 const freeTiers = new Set([
   'auto',
   'default',
@@ -30,23 +30,23 @@ function isFreeTier(value: JsonValue): boolean {
   return typeof value === 'string' && freeTiers.has(value.toLowerCase().replace(/^service_tier_/, ''));
 }
 
-/** Account fields by their names in the wire formats. */
+/** These fields, by their names in the wire formats. */
 const accountFields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>([
-  // Anthropic, SDK 1.10 and 1.11: the accounts for billing and for usage counts.
+  // Anthropic, SDK 1.10 and 1.11: which accounts are billed, and for which usage is counted.
   ['billing_policy', { choice: 'billing_policy' }],
   ['user_profile_id', { choice: 'user_profile_id' }],
   ['workspace_id', { choice: 'workspace_id' }],
-  // Anthropic docs, "Fast mode": `fast` has a higher price. A number is the speed of a voice.
+  // Anthropic docs, "Fast mode": `fast` costs more. A number is the speed of a voice.
   ['speed', { choice: 'speed', isFree: (value) => value !== 'fast' }],
   ['service_tier', { choice: 'service_tier', isFree: isFreeTier }],
   ['serviceTier', { choice: 'service_tier', isFree: isFreeTier }],
-  // Anthropic docs, "Data residency": has a higher price, and customers must be able to rely on it.
+  // Anthropic docs, "Data residency": costs more, and customers must be able to rely on it.
   ['inference_geo', { choice: 'inference_geo', isBinding: true }],
 ]);
 
 /**
- * Removes choices that customers may not make in the operator's account, from a body in the upstream's format. Returns the same
- * body if there are none.
+ * Removes choices that customers may not make for the operator's account from a body in the upstream's format. Returns the same body if
+ * there are none.
  *
  * @throws GatewayError `unsupported_content` for a choice that must not be dropped
  */
@@ -72,7 +72,7 @@ export function removeAccountChoices(
 }
 
 /**
- * Rejects choices that must not be dropped. Called before a translation, because no other format has such choices.
+ * Rejects choices that must not be dropped. Call this before a translation, because no other format can express them.
  *
  * @throws GatewayError `unsupported_content` for such a choice
  */
@@ -81,7 +81,7 @@ export function refuseBindingChoices(body: JsonObject): void {
     if (isBinding === true && isChosen(body[name])) throw createRejectedChoiceError(name);
 }
 
-/** Returns false for a field that is missing or empty, which chooses nothing. */
+/** Returns false for a missing or empty field, which chooses nothing. */
 function isChosen(value: JsonValue | undefined): value is JsonValue {
   return isSet(value) && value !== '';
 }

@@ -10,8 +10,8 @@ type CallIdRule = Quirks['tool_call_ids'];
 export type WriteCallIds = (body: JsonObject, ids: WireIds) => JsonObject;
 
 /**
- * Gives calls and their results ids that the vendor accepts: unique ids, or ids of a vendor-specific form. Keeps accepted ids, but
- * fills in empty ids for every vendor.
+ * Gives calls and their results ids that the vendor accepts: unique ids, or ids in a vendor-specific form. Ids that are accepted stay.
+ * Empty ids are filled in for every vendor.
  *
  * @param uniqueForm the format's own form of ids, for vendors that require no other form
  */
@@ -19,7 +19,7 @@ export function adaptCallIds(write: WriteCallIds, uniqueForm: IdRules = anyIdRul
   return (body, { profile }) => write(body, new WireIds(profile.quirks.tool_call_ids, uniqueForm));
 }
 
-/** Assigns the ids of one request. */
+/** Assigns the ids within one request. */
 export class WireIds {
   readonly #rule: CallIdRule;
   readonly #form: IdRules;
@@ -39,12 +39,12 @@ export class WireIds {
     return this.#isAccepted(id) ? id : this.#ids.addCall(id, name);
   }
 
-  /** Returns the id for a result: its own id if the result belongs to no call. */
+  /** Returns the id for a result; a result that belongs to no call keeps its own. */
   assignResultId(id: string): string {
     return this.#isAccepted(id) ? id : (this.#ids.matchResult(id) ?? id);
   }
 
-  /** Must be called at the first item that does not come from the model. */
+  /** Must be called at the first item after the model's turn. */
   endTurn(): void {
     this.#createdIds?.endTurn();
   }
@@ -60,8 +60,8 @@ const nineCharacterForm: IdRules = {
 };
 
 /**
- * Ids such as `functions.NAME:N`, where N counts the calls of a conversation from 0. Source: Moonshot's "Tool call guidance" for
- * Kimi K2, whose prompts contain the ids.
+ * Ids such as `functions.NAME:N`, where N counts the calls of a conversation from 0. Source: Moonshot's "Tool call guidance" for Kimi K2.
+ * The ids are part of the model's prompt.
  */
 const functionForm: IdRules = {
   toPreferred: (id, name) => (id.startsWith(`functions.${name}:`) && /:\d+$/.test(id) ? id : ''),

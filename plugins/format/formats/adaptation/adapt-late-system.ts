@@ -15,8 +15,8 @@ interface DialogueShape {
 }
 
 /**
- * Turns late system messages into user messages for routes that reject them. They keep their position, so that the prompt before them
- * stays the same. Only tool results move ahead of them, because results must directly follow their calls.
+ * Turns late system messages into user messages for routes that reject them. They keep their position, so that the prompt before them stays
+ * the same. Only tool results move ahead of them, because they must directly follow their calls.
  */
 export function adaptLateSystem(shape: DialogueShape): Adaptation {
   const { member, instructions } = shape;
@@ -64,7 +64,7 @@ function placeReminders(messages: readonly JsonValue[], shape: DialogueShape): J
   return placed;
 }
 
-/** Moves the results of calls ahead of the reminders that separate them from their calls. */
+/** Moves results ahead of the reminders that separate them from their calls. */
 function moveResults(entries: readonly JsonValue[], reminders: ReadonlySet<JsonValue>): JsonValue[] {
   let waiting: JsonValue[] = [];
   const ordered = entries.flatMap((entry): JsonValue[] => {
@@ -81,13 +81,13 @@ function moveResults(entries: readonly JsonValue[], reminders: ReadonlySet<JsonV
   return [...ordered, ...waiting];
 }
 
-/** Returns the reminder for a system message; undefined if the message has no text. */
+/** Returns the reminder that replaces a system message; undefined if the message has no text. */
 function toReminder({ type, content }: JsonObject, textType: string): JsonObject | undefined {
   const reminder = toReminderContent(content, textType);
   return reminder === undefined ? undefined : { ...(type !== undefined && { type }), role: 'user', content: reminder };
 }
 
-/** Converts content: a string stays a string, and parts keep their other members, such as a cache breakpoint. */
+/** Converts content. A string stays a string, and parts keep their other members, such as a cache breakpoint. */
 function toReminderContent(content: JsonValue | undefined, textType: string): string | JsonObject[] | undefined {
   if (!Array.isArray(content)) {
     return typeof content === 'string' && content.trim() !== '' ? writeReminder(content) : undefined;
@@ -98,7 +98,7 @@ function toReminderContent(content: JsonValue | undefined, textType: string): st
 
 type TextPart = JsonObject & { readonly text: string };
 
-/** Reads the non-empty text parts and gives them the type that the format uses. */
+/** Reads the non-empty text parts and gives them the format's type. */
 function readTextParts(parts: readonly JsonValue[], type: string): TextPart[] {
   return parts.flatMap((part) => {
     const block = isJsonObject(part) ? part : { text: part };
@@ -120,20 +120,20 @@ function joinMessages(first: JsonObject, second: JsonObject, textType: string): 
   return { ...first, content: [first, second].flatMap(({ content }) => toParts(content, textType)) };
 }
 
-/** Returns content as a list of parts: a string becomes a text part of the given type. */
+/** Returns content as a list of parts. A string becomes a text part of the given type. */
 export function toParts(content: JsonValue | undefined, type: string): JsonValue[] {
   if (Array.isArray(content)) return content;
   return typeof content === 'string' && content !== '' ? [{ type, text: content }] : [];
 }
 
-/** Returns true for a message that holds only the result of a call: a message in Chat, or an item in Responses. */
+/** Returns true for a message that only holds a call's result: a message in Chat, an item in Responses. */
 function isResult(message: JsonValue): boolean {
   if (!isJsonObject(message)) return false;
   const { role, type } = message;
   return role === 'tool' || role === 'function' || (typeof type === 'string' && type.endsWith('_output'));
 }
 
-/** Splits the tool_result blocks off a user message of the Messages format. */
+/** Splits the tool_result blocks off a user message in the Messages format. */
 function splitResults(message: JsonValue): [results: JsonObject | undefined, others: JsonValue | undefined] {
   if (!isUser(message) || !Array.isArray(message['content'])) return [undefined, message];
   const { content } = message;

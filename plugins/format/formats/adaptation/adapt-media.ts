@@ -17,12 +17,12 @@ const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
   ['input_audio', 'audio'],
   ['video_url', 'video'],
 ]);
-/** Members of messages and tool results that hold parts. */
+/** The members of messages and tool results that hold parts. */
 const partHolders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
 
 /**
- * Decodes and re-encodes the dialogue of a request, as a translation does, if it has media that the model does not accept. Text
- * files become text. All other media are rejected, so that another route is tried.
+ * If a request has media that the model does not accept, decodes and re-encodes its dialogue, as a translation does. Text files become
+ * text. All other media are rejected, so that another route is tried.
  *
  * @param names names of the members that hold the dialogue and the instructions
  * @param nameOf returns the name of a member that has several spellings
@@ -34,7 +34,7 @@ export function adaptMedia(
 ): Adaptation {
   return (body, target) => {
     const rejectedMedia = allMedia.filter((medium) => !target.profile.capabilities[medium]);
-    // A model that lacks only video support rejects videos itself, with a clear error, so its requests are not searched.
+    // A model that only lacks video support rejects videos itself, with a clear error, so its requests are not searched.
     if (rejectedMedia.every((medium) => medium === 'video')) return body;
     const dialogue = Object.entries(body).filter(([name]) => names.includes(nameOf(name)));
     if (!dialogue.some(([, value]) => containsMedium(value, new Set(rejectedMedia)))) return body;
@@ -68,10 +68,10 @@ function mediumOf(part: JsonObject): Medium | undefined {
   return mimeType.startsWith('audio/') ? 'audio' : 'files';
 }
 
-/** Text in place of an image that the model does not accept. */
+/** Stands for an image that the model does not accept. */
 export const omittedImage = '[image omitted: this model takes no images]';
 
-/** Creates a function that replaces image parts of a type by a text. */
+/** Creates a function that replaces image parts of a given type by a text. */
 export function createImageReplacer(type: string, textType: string): (part: JsonObject) => JsonObject {
   return (part) => {
     if (part['type'] !== type) return part;

@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Notes } from '../../canonical/notes.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
-/** Returns true for the value of a member that is present and not null. */
+/** Returns true if a member is present and not null. */
 export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null;
 }
 
-/** Values that can be omitted without effect; clients often send them explicitly. */
+/** Values that can be left out without effect, although clients often send them. */
 const omittableValues: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
   ['defer_loading', [false]],
   ['eager_input_streaming', [false, true]],
@@ -24,14 +24,14 @@ const omittableValues: ReadonlyMap<string, readonly JsonValue[]> = new Map<strin
   ['top_p', [1]],
 ]);
 
-/** Returns true for a member that can be omitted without any effect. */
+/** Returns true for a member that can be left out without effect. */
 export function canOmit(name: string, value: JsonValue | undefined): boolean {
   if (!isSet(value) || value === '') return true;
   if (typeof value === 'object') return Object.keys(value).length === 0 && !JSON.isRawJSON(value);
   return omittableValues.get(name)?.includes(value) === true;
 }
 
-/** Removes members, including null ones, and notes each whose loss has an effect. Returns the same body if none is present. */
+/** Removes members, including null ones, and notes those whose loss has an effect. Returns the same body if none is present. */
 export function omitMembers<T extends Readonly<JsonObject>>(
   body: T,
   names: readonly (keyof NoInfer<T> & string)[],
@@ -43,7 +43,7 @@ export function omitMembers<T extends Readonly<JsonObject>>(
   return Object.fromEntries(Object.entries(body).filter(([name]) => !presentNames.includes(name))) as T;
 }
 
-/** Returns the body with another value of a member; undefined removes the member. Returns the same body if the value is the same. */
+/** Returns the body with a new value for a member; undefined removes the member. Returns the same body if the value is the same. */
 export function withMember<T extends Readonly<JsonObject>>(
   body: T,
   name: keyof NoInfer<T> & string,

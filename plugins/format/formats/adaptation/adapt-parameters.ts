@@ -21,16 +21,16 @@ interface EndUserMembers {
   write(id: string, quirks: Quirks): JsonObject;
 }
 
-/** The end user in OpenAI's formats, except the conversation formats. */
+/** The end user in OpenAI's formats other than the conversation formats. */
 export const plainEndUser: EndUserMembers = { names: ['user'], write: (user) => ({ user }) };
 
-/** The end user in OpenAI's conversation formats. Endpoints that imitate OpenAI's support only the older field, `user`. */
+/** The end user in OpenAI's conversation formats. Endpoints that imitate OpenAI's only support the older field, `user`. */
 export const openaiEndUser: EndUserMembers = {
   names: ['user', 'safety_identifier'],
   write: (id, { betas }) => (betas ? { safety_identifier: id } : { user: id }),
 };
 
-/** Removes the end-user id if the route rejects it, or replaces it if the account must be identified to the upstream. */
+/** Removes the end-user id if the route rejects it, or replaces it if the upstream must learn which account sent the request. */
 export function adaptEndUser({ names, write }: EndUserMembers): Adaptation {
   return (body, { profile: { quirks }, notes, endUser }) => {
     if (!quirks.end_user) return omitMembers(body, names, notes);
@@ -40,13 +40,13 @@ export function adaptEndUser({ names, write }: EndUserMembers): Adaptation {
   };
 }
 
-/** Reasoning budgets, which must be below the output token limit: the object in the request, and the member inside it. */
+/** Reasoning budgets, which must be below the output token limit: the object in the request, and the budget's name in it. */
 const budgetMembers = [
   ['thinking', 'budget_tokens'],
   ['reasoning', 'max_tokens'], // OpenRouter
 ] as const;
 
-/** Lowers the output token limit to the model's maximum, and fits the reasoning budget into the lower limit. */
+/** Lowers the output token limit to the model's maximum and fits the reasoning budget into it. */
 export function adaptOutputLimit(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => {
     const maxTokens = profile.quirks.max_output_tokens;
@@ -78,7 +78,7 @@ function fitReasoningBudget(
 }
 
 /**
- * Sends no more stop sequences than the route supports. The gateway applies the remaining sequences to the reply.
+ * Sends only as many stop sequences as the route supports. The gateway applies the others to the reply.
  *
  * @param isSingleChoice returns false for a request for several choices, which the gateway cannot cut
  */
@@ -98,13 +98,13 @@ export function adaptStops(name: string, isSingleChoice: (body: JsonObject) => b
 export interface OutputFormatEditor {
   /** Returns the members that request JSON; undefined if there are none. */
   find(body: JsonObject): JsonObject | undefined;
-  /** Removes the request for JSON, or replaces it by a request for any object if the route supports that. */
+  /** Removes the request for JSON, or asks for any object if the route supports that. */
   replace(body: JsonObject, supportsObject: boolean): JsonObject;
   /** Adds an instruction. */
   instruct(body: JsonObject, text: string, profile: Profile): JsonObject;
 }
 
-/** Requests JSON in the strictest way that the model supports: by a parameter, otherwise by an instruction. */
+/** Requests JSON in the strictest way that the model supports: with a parameter, otherwise with an instruction. */
 export function adaptOutput(codec: Codec, { find, replace, instruct }: OutputFormatEditor): Adaptation {
   return (body, { profile, notes }) => {
     const support = profile.capabilities.structured_output;
@@ -121,7 +121,7 @@ export function adaptOutput(codec: Codec, { find, replace, instruct }: OutputFor
 /** Requests any JSON object in OpenAI's formats. */
 export const anyJsonObject = { type: 'json_object' } as const;
 
-/** Returns the object with another value of a member; undefined if no member remains. */
+/** Returns the object with a new value for a member; undefined if no member remains. */
 export function setOrOmitEmpty(object: JsonValue | undefined, name: string, value: JsonValue | undefined) {
   return isJsonObject(object) ? asFilledObject(withMember(object, name, value)) : object;
 }

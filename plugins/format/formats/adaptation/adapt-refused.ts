@@ -4,12 +4,12 @@ import type { Notes } from '../../canonical/notes.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 import { canOmit, mapEntries, omitMembers } from './adapt-members.ts';
 
-/** Members of OpenRouter and LiteLLM that name further models, which neither the account's plan nor the record covers. */
+/** Fields with which OpenRouter and LiteLLM name further models, which neither the account's plan nor the record would cover. */
 export const fallbackModelMembers = ['models', 'fallbacks'];
 
 /**
- * Removes members that a route rejects, at any depth: another vendor's history, defaults that a client sends explicitly, and
- * beta features of a vendor that is not behind the route.
+ * Removes members that a route rejects, at any depth: what another vendor left in the history, defaults that a client sends explicitly, and
+ * beta features of a vendor that the route does not lead to.
  *
  * @param listVendorMembers lists members that only the format's own vendor supports
  */
@@ -29,16 +29,16 @@ export function adaptRefused(listVendorMembers: (quirks: Quirks) => readonly str
   };
 }
 
-/** Returns true if a route rejects a member at the top level of a request. */
+/** Returns true if a route rejects this member at the top level of a request. */
 export function isRefusedMember(name: string, { refuses, accepts }: Quirks): boolean {
   if (refuses.includes(name)) return true;
   return !accepts.includes(name) && accepts.some((path) => !path.includes('.'));
 }
 
-/** Rules for the members of an object and, by name, for the objects inside it. */
+/** Rules for an object's members and, by name, for the objects inside it. */
 interface MemberRules {
   readonly refuses: Set<string>;
-  /** The only accepted names; empty to accept all names. */
+  /** If not empty, the only names that are accepted. */
   readonly accepts: Set<string>;
   readonly inner: Map<string, MemberRules>;
 }
@@ -60,7 +60,7 @@ function addPath(rules: MemberRules, list: 'refuses' | 'accepts', [name = '', ..
 /** Removes rejected members. Returns the same value if there are none. */
 function removeRefused(value: JsonValue, rules: MemberRules, path: string, notes: Notes): JsonValue {
   if (Array.isArray(value)) return mapEntries(value, (entry) => removeRefused(entry, rules, path, notes));
-  // A raw number is also an object but has no members.
+  // A raw number is also an object, but one without members.
   if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
   let acceptedObject = value;
   for (const name of Object.keys(value)) {

@@ -5,18 +5,18 @@ import { asList, readMember, keepIfSame, scalarToText } from '../../wire/members
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { isSet, mapMembers, mapObjects, omitMembers, withMember } from './adapt-members.ts';
 
-/** The members of a format about tools. */
+/** A format's members that concern tools. */
 interface ToolMembers {
   readonly names: readonly string[];
-  /** Returns a tool without `strict`; the same object if it has no `strict`. Missing in formats without `strict`. */
+  /** Returns a tool without `strict`, or the same object if it has none. Missing in formats without `strict`. */
   relax?(tool: JsonObject, notes: Notes): JsonObject;
-  /** Returns true for a request that forbids calls; missing if routes of the format can always forbid them. */
+  /** Returns true for a request that forbids calls; missing if all routes of the format can forbid them. */
   forbidsCalls?(body: JsonObject): boolean;
 }
 
 /**
- * Removes what the route does not support: `strict`, or all tools. If the route cannot forbid calls, removing the tools of a request
- * that forbids them loses nothing, because tools that are not in the request cannot be called.
+ * Removes what the route does not support: `strict`, or all tools. If a request forbids calls but the route cannot, its tools are removed
+ * without loss, because a model cannot call tools that are not in the request.
  */
 export function adaptToolMembers({ names, relax, forbidsCalls }: ToolMembers): Adaptation {
   return (body, { profile: { capabilities, quirks }, notes }) => {
@@ -31,7 +31,7 @@ export function adaptToolMembers({ names, relax, forbidsCalls }: ToolMembers): A
 }
 
 /**
- * Replaces a tool choice that forces a call by a choice that leaves calls to the model, for routes that cannot force calls.
+ * For routes that cannot force calls, replaces a tool choice that forces a call by one that leaves it to the model.
  *
  * @param relax returns the value of a member without the force; the same value if it forces no call
  */
@@ -44,17 +44,17 @@ export function adaptForcedTools(relax: (name: string, value: JsonValue) => Json
   };
 }
 
-/** Adapts `parallel_tool_calls` in OpenAI's formats, which have it at the same level as the tools. */
+/** Adapts `parallel_tool_calls` in OpenAI's formats, where it is next to the tools. */
 export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, quirks }, notes }) => {
   if (!quirks.parallel_switch) {
-    // Vendors allow parallel calls by default, so only the loss of `false` has an effect.
+    // Vendors allow parallel calls by default, so leaving out `true` has no effect.
     return omitMembers(body, ['parallel_tool_calls'], body['parallel_tool_calls'] === false ? notes : undefined);
   }
   const exceedsModel = !capabilities.parallel_tools && body['parallel_tool_calls'] === true;
   return exceedsModel ? { ...body, parallel_tool_calls: false } : body;
 };
 
-/** Removes `strict` from an object. Returns the same object if it has no `strict`. */
+/** Removes `strict` from an object. Returns the same object if it has none. */
 export function removeStrict(object: JsonObject, notes: Notes): JsonObject {
   const { strict, ...others } = object;
   if (strict === true) notes.drop('strict of tools');
@@ -74,7 +74,7 @@ function readAllowedMode(choice: JsonObject): JsonValue | undefined {
   return choice['mode'] ?? readMember(choice['allowed_tools'], 'mode');
 }
 
-/** Replaces a `tool_choice` that forces a call, in OpenAI's formats. Returns the same value for any other member or choice. */
+/** Replaces a `tool_choice` that forces a call, in OpenAI's formats. Returns any other member or choice unchanged. */
 export function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !forcesCall(choice)) return choice;
   if (readMember(choice, 'type') !== 'allowed_tools' || !isJsonObject(choice)) return 'auto';
@@ -87,8 +87,8 @@ export function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
  * Removes tools that only another vendor can run, or replaces them by functions.
  *
  * @param replace returns the tool for the route: the same object if the route supports it, undefined if nothing can replace it
- * @throws GatewayError `not_supported` if no tool remains or the forced tool is removed, because the model would then invent the
- *   tool's results
+ * @throws GatewayError `not_supported` if no tool remains or the forced tool is removed, because the model would then invent the tool's
+ * results
  */
 export function adaptHostedTools(
   replace: (tool: JsonObject, target: AdaptationTarget) => JsonObject | undefined,
@@ -105,12 +105,12 @@ export function adaptHostedTools(
   };
 }
 
-/** Returns true for the tool that must be called. Messages chooses a tool by its name, Responses by its type. */
+/** Returns true for the tool that must be called. Messages names that tool, Responses gives its type. */
 function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
   return ['name', 'type'].some((key) => tool[key] !== undefined && readMember(choice, key) === tool[key]);
 }
 
-/** Creates the error for a tool of another vendor. Gemini names such a tool by its member, the other formats by its type. */
+/** Creates the error for another vendor's tool. In Gemini a member names such a tool, in the other formats its type does. */
 export function createUnsupportedToolError(tool: JsonObject): GatewayError {
   const type = scalarToText(tool['type'] ?? Object.keys(tool)[0]);
   const message = `Tools of type "${type.slice(0, 64)}" are not supported by this model.`;

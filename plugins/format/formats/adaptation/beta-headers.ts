@@ -4,8 +4,8 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { FormatDescriptor } from '../contract/descriptor.ts';
 
 /**
- * Client headers that OpenAI supports. Codex sends most of them. Excludes `openai-organization` and `openai-project`, which
- * belong to the client's own key. Sources: OpenAI API reference, "Debugging requests"; openai/codex, codex-api.
+ * Client headers that OpenAI supports, most of which Codex sends. Leaves out `openai-organization` and `openai-project`, which belong to
+ * the client's own key. Sources: OpenAI API reference, "Debugging requests"; openai/codex, codex-api.
  */
 export const openaiBetaHeaders: readonly string[] = [
   'openai-beta',
@@ -18,12 +18,12 @@ export const openaiBetaHeaders: readonly string[] = [
   'thread-id',
 ];
 
-/** Beta that Anthropic and the clouds require for `safeguards`. */
+/** The beta that Anthropic and the clouds require for `safeguards`. */
 const safeguardsBeta = 'dangerous-tool-use-2026-09-03';
 
 /**
- * Selects the client's headers for beta features and for its tool, if the route leads to the vendor that supports them; empty for other
- * vendors. Headers in the body take precedence, because they are newer than the headers of a WebSocket's handshake.
+ * Selects the client's headers that enable beta features or identify its tool, if the route leads to the vendor that supports them; empty
+ * for other vendors. Headers in the body take precedence, because they are newer than those of a WebSocket's handshake.
  */
 export function selectBetaHeaders(
   client: IncomingHttpHeaders,

@@ -5,7 +5,7 @@ import { isSet } from './adapt-members.ts';
 
 type Target = Pick<AdaptationTarget, 'profile' | 'notes'>;
 
-/** Functions that put a text at the start of the instructions, by format. */
+/** By format, how to put a text at the start of the instructions. */
 const instructionMarkers: Readonly<Record<string, (body: JsonObject, text: string, target: Target) => JsonObject>> = {
   chat: markMessages,
   completions: (body, text) => ({ ...body, prompt: markPrompt(text, body['prompt']) }),
@@ -21,13 +21,13 @@ const instructionMarkers: Readonly<Record<string, (body: JsonObject, text: strin
 };
 
 /**
- * Separates the prompt caches of accounts. If the vendor separates caches by a field, the field gets the account's mark. Otherwise both
- * the first tool and the instructions start with the mark, because vendors cache by prefix and read one of the two first.
+ * Keeps the prompt caches of accounts apart. If the vendor has a field that separates caches, the field gets the account's mark. Otherwise
+ * both the first tool and the instructions start with the mark, because vendors cache by prefix and read one of the two first.
  *
  * Sources: DeepSeek docs, "Rate Limit & Isolation" (`user_id`); vLLM docs, "Automatic Prefix Caching" (`cache_salt`); Anthropic and OpenAI
  * docs, "Prompt caching" (caches belong to the operator's account and are found by their prefix).
  *
- * @param mark mark of the account; undefined to leave the body unchanged
+ * @param mark the account's mark; undefined to leave the body unchanged
  */
 export function isolateCache(body: JsonObject, format: string, mark: string | undefined, target: Target): JsonObject {
   const markInstructions = instructionMarkers[format];
@@ -63,7 +63,7 @@ function markFirstTool(body: JsonObject, text: string): JsonObject {
   return body;
 }
 
-/** Puts a text before a tool's description. Returns undefined for vendor tools, which have no description. */
+/** Puts a text before a tool's description. Returns undefined for vendors' own tools, which have no description. */
 function markDescription(tool: JsonValue, text: string): JsonObject | undefined {
   if (!isJsonObject(tool)) return undefined;
   const prependDescription = (holder: JsonObject) => ({
@@ -83,17 +83,17 @@ function markDescription(tool: JsonValue, text: string): JsonObject | undefined 
     : undefined;
 }
 
-/** Puts a text before a message or instructions, which are a string or a list of parts. Any other value is replaced. */
+/** Puts a text before a message or instructions, given as a string or a list of parts. Any other value is replaced. */
 function prependText(text: string, content: JsonValue | undefined): JsonValue {
   return Array.isArray(content) ? [{ type: 'text', text }, ...content] : joinLines(text, content);
 }
 
-/** Puts a text before the instructions of Messages. Keeps a malformed value, which the upstream then rejects. */
+/** Puts a text before the instructions of Messages. Keeps a malformed value, for the upstream to reject. */
 function markSystem(text: string, system: JsonValue | undefined): JsonValue {
   return isSet(system) && typeof system !== 'string' && !Array.isArray(system) ? system : prependText(text, system);
 }
 
-/** Puts a text before one or several prompts. Prompts that are token ids cannot take a text. */
+/** Puts a text before one or several prompts. A prompt given as token ids cannot take a text. */
 function markPrompt(text: string, prompt: JsonValue | undefined): JsonValue {
   if (!Array.isArray(prompt)) return joinLines(text, prompt);
   return prompt.map((entry) => (typeof entry === 'string' ? joinLines(text, entry) : entry));
@@ -103,7 +103,7 @@ function joinLines(text: string, existing: JsonValue | undefined): string {
   return typeof existing === 'string' && existing !== '' ? `${text}\n${existing}` : text;
 }
 
-/** Reads the parts of instructions, which may also be one text. */
+/** Reads the parts of instructions, which may also be a single text. */
 function readParts(instructions: JsonValue | undefined, parts: JsonValue | undefined): JsonValue[] {
   if (typeof instructions === 'string') return [{ text: instructions }];
   if (Array.isArray(parts)) return parts;

@@ -19,7 +19,7 @@ import { readCallIdentity, readReasoning, reasoningSeparator } from './request/r
 type MessageChange = (message: ChatMessage, path: string) => ChatMessage;
 
 /**
- * Adapts messages to what Chat vendors require: restores the reasoning of earlier turns, and turns text parts into a string.
+ * Adapts messages to what Chat vendors require: restores the reasoning of earlier turns and joins text parts into a string.
  *
  * @throws GatewayError `invalid_request` if reasoning is malformed
  */
@@ -47,8 +47,8 @@ function selectChanges(target: AdaptationTarget, messages: readonly JsonValue[])
 }
 
 /**
- * Returns true if the reasoning of a message is to be restored. If the vendor reads reasoning from `reasoning_content`, where clients
- * return it, only required reasoning is restored.
+ * Returns true if a message's reasoning must be restored. A vendor that reads `reasoning_content`, where clients return reasoning, only
+ * needs it restored if it is required.
  */
 function shouldRestore(profile: Profile, hasCalls: boolean): boolean {
   const isMember = selectReasoningPlace(profile) === 'reasoning_content';
@@ -56,8 +56,8 @@ function shouldRestore(profile: Profile, hasCalls: boolean): boolean {
 }
 
 /**
- * Puts reasoning where the vendor expects it. Takes it from the store if the client did not return it. Lost reasoning becomes an empty
- * string if the vendor rejects a message without the member.
+ * Puts reasoning where the vendor expects it, from the store if the client did not return it. Lost reasoning becomes an empty string if the
+ * vendor rejects a message without the member.
  */
 function restoreReasoning(message: ChatMessage, path: string, profile: Profile, store: ReasoningByCall): ChatMessage {
   const { role, reasoning_content: received, tool_calls: calls } = message;

@@ -44,7 +44,7 @@ const adaptLimitName: Adaptation = (body: ChatRequest, { profile }) => {
   return members[name] === undefined ? { ...members, [name]: value } : members;
 };
 
-/** Requests usage in streams, because the record needs it. Vendors without this option always report usage. */
+/** Requests usage in streams, because the request log needs it. Vendors without this option always report usage. */
 const adaptStreamUsage: Adaptation = (body: ChatRequest, { profile }) => {
   const { stream_options: options, stream } = body;
   if (!profile.quirks.stream_usage) return omitMembers(body, ['stream_options']);
@@ -59,7 +59,7 @@ const adaptSeedName: Adaptation = (body: ChatRequest, { profile }) => {
   return { [name]: seed, ...members };
 };
 
-/** Renames the role `developer`, which newer OpenAI models use for `system`, for vendors that do not support it. */
+/** Renames the role `developer`, which newer OpenAI models use in place of `system`, for vendors that do not support it. */
 const adaptSystemRole: Adaptation = (body: ChatRequest, { profile }) => {
   if (profile.quirks.system_role !== 'system') return body;
   return mapObjects(body, 'messages', (message: ChatMessage) =>
@@ -67,7 +67,7 @@ const adaptSystemRole: Adaptation = (body: ChatRequest, { profile }) => {
   );
 };
 
-/** Re-encodes messages with generated images, which only OpenRouter accepts as members of messages. */
+/** Re-encodes messages with generated images. Only OpenRouter accepts images as members of messages. */
 const adaptGeneratedImages: Adaptation = (body: ChatRequest, target) => {
   const { messages } = body;
   if (target.profile.quirks.reasoning === 'openrouter' || !Array.isArray(messages)) return body;
@@ -100,7 +100,7 @@ function removeToolStrict(tool: ChatTool, notes: Notes): ChatTool {
 }
 
 /**
- * Removes a web search that the route cannot run. It is a member of the request, not an entry of `tools`.
+ * Removes a web search that the route cannot run. In Chat it is a parameter, not an entry of `tools`.
  *
  * @throws GatewayError `not_supported` if there is no other tool
  */
@@ -112,7 +112,7 @@ const adaptHostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) =>
   return omitMembers(body, ['web_search_options']);
 };
 
-/** Replaces the choice of a named tool by `required`, with the named tool as the only tool. */
+/** Replaces a choice of one named tool by `required`, with that tool as the only one. */
 const requireNamedTool: Adaptation = (body: ChatRequest, { profile }) => {
   const { tools, tool_choice: choice } = body;
   if (profile.quirks.named_tools || !Array.isArray(tools)) return body;
@@ -136,14 +136,14 @@ const outputEditor: OutputFormatEditor = {
   }),
 };
 
-/** Adds an instruction after the existing instructions, so that the start of the prompt is unchanged. */
+/** Adds an instruction after the existing ones, so that the start of the prompt stays the same. */
 function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
   const [first, ...others] = messages;
   if (!isSystem(first)) return [{ role, content: text }, ...messages];
   return [{ ...first, content: appendInstruction(first['content'], text) }, ...others];
 }
 
-/** Adapts a Chat request to the capabilities and quirks of a route. */
+/** Adapts a Chat request to a route's capabilities and quirks. */
 export const adaptChat = chainAdaptations(
   adaptOutputLimit(['max_tokens', 'max_completion_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
@@ -173,10 +173,10 @@ export const adaptChat = chainAdaptations(
   adaptRefused(() => fallbackModelMembers),
 );
 
-/** All Chat members that request reasoning, of all vendors. */
+/** The Chat parameters with which any vendor requests reasoning. */
 const reasoningMembers = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'] as const;
 
-/** Requests reasoning in the route's style. Keeps vendor-specific members unless the route is known to reject them. */
+/** Requests reasoning in the route's style. Keeps vendor-specific parameters unless the route is known to reject them. */
 function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
   const { profile } = target;
   const hasRefusedTools = asList(body.tools).length > 0 && refusesToolsWithReasoning(profile);

@@ -5,20 +5,20 @@ import { asText } from '../../../wire/members.ts';
 import type { CallPiece } from '../reply/call-tracker.ts';
 import type { TrackedCall } from '../reply/tracked-call.ts';
 
-/** A call as the client has received it. */
+/** A call as sent to the client. */
 interface SentCall {
   readonly index: number;
   readonly id: string;
   readonly type: string;
 }
 
-/** Pieces of a call whose name has not arrived. */
+/** The pieces of a call whose name has not arrived yet. */
 interface HeldCall {
   readonly entry: ChatCall;
   readonly input: string;
 }
 
-/** Names of the member that holds the name and the input of a call, and of the input inside it. */
+/** The member that holds a call's name and input, and the member inside it that holds the input. */
 type CallKind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
 
 const otherKind = { function: 'custom', custom: 'function' } as const;
@@ -26,8 +26,8 @@ const otherKind = { function: 'custom', custom: 'function' } as const;
 type CallEntry = readonly [call: TrackedCall, entry: ChatCall];
 
 /**
- * Repairs entries of `tool_calls`: numbers calls 0, 1, 2…, sends id, type and name only with the first piece of a call, and writes
- * the input as a string, `{}` if missing. The openai SDK's stream helper requires this, and LangChain concatenates repeated names.
+ * Repairs entries of `tool_calls`: numbers calls 0, 1, 2…, sends id, type and name only with a call's first piece, and writes the input as
+ * a string, `{}` if it is missing. The openai SDK's stream helper requires this, and LangChain concatenates repeated names.
  */
 export class CallRepair {
   readonly #id: string;
@@ -37,7 +37,7 @@ export class CallRepair {
   readonly #ids = new UniqueIds();
 
   /**
-   * @param id prefix of the generated ids for calls without an id
+   * @param id prefix of the ids generated for calls that have none
    * @param isWhole true for the entries of a non-streaming message, which need no indexes
    */
   constructor(id: string, isWhole: boolean) {
@@ -55,7 +55,7 @@ export class CallRepair {
   }
 
   /**
-   * Returns the entries of a delta or a message for the client. Clean entries are the vendor's own objects.
+   * Returns the entries of a delta or message for the client. Clean entries are the vendor's own objects.
    *
    * @param isLast true to end the calls
    */
@@ -64,7 +64,7 @@ export class CallRepair {
     return (isLast ? this.#addEmptyInputs(entries) : entries).map(([, entry]) => entry);
   }
 
-  /** Gives calls without input an empty object as their input. */
+  /** Gives calls without input an empty object as input. */
   #addEmptyInputs(entries: readonly CallEntry[]): readonly CallEntry[] {
     const completedEntries = [...entries];
     for (const [call, { index }] of this.#sentCalls) {
@@ -88,7 +88,7 @@ export class CallRepair {
     return [];
   }
 
-  /** Joins a piece to the held-back pieces of its call. */
+  /** Joins a piece to those of its call that were held back. */
   #joinHeld({ call, entry, input }: CallPiece): HeldCall {
     const heldCall = this.#heldCalls.get(call);
     return { entry: { ...heldCall?.entry, ...entry }, input: (heldCall?.input ?? '') + input };
@@ -142,7 +142,7 @@ function readBody(entry: ChatCall, name: CallKind[0]): ChatCallBody | undefined 
   return isJsonObject(body) ? body : undefined;
 }
 
-/** Returns true if the member of the other kind of call is present but empty. */
+/** Returns true if the entry also has the member for the other kind of call, but empty. */
 function hasEmptyOtherBody(entry: ChatCall, name: CallKind[0]): boolean {
   const otherBody = readBody(entry, otherKind[name]);
   return otherBody !== undefined && !isFilled(otherBody);

@@ -11,7 +11,7 @@ import { type CallForm, writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
 
 interface ChoiceRepairOptions extends ChoiceTrackerOptions {
-  /** Prefix of the generated ids for calls without an id. */
+  /** Prefix of the ids generated for calls that have none. */
   readonly id: string;
   readonly index: number;
   /** False for a stream of deltas. */
@@ -19,7 +19,7 @@ interface ChoiceRepairOptions extends ChoiceTrackerOptions {
   readonly callForm: CallForm;
 }
 
-/** Repairs one choice of a reply, as a stream of deltas or as a whole message. */
+/** Repairs one choice of a reply, whether it arrives as deltas or as a whole message. */
 export class ChoiceRepair {
   readonly #tracker: ChoiceTracker;
   readonly #calls: CallRepair;
@@ -28,7 +28,7 @@ export class ChoiceRepair {
   readonly #isWhole: boolean;
   #hasRole = false;
   #reportedFinish: FinishReason | undefined;
-  /** The finish reason that the client has received. */
+  /** The finish reason that was sent to the client. */
   #sentReason: string | undefined;
 
   constructor({ id, index, isWhole, callForm, ...options }: ChoiceRepairOptions) {
@@ -51,17 +51,17 @@ export class ChoiceRepair {
     return this.#tracker.callTracker.calls.some((call) => call.isTruncated);
   }
 
-  /** True while deltas that carry only text, reasoning or input need no repair. */
+  /** True if deltas that carry only text, reasoning or input need no repair. */
   get isPlain(): boolean {
     return this.#hasRole && this.#tracker.isPlain;
   }
 
-  /** Appends a delta of text and reasoning. Returns false if the delta needs a repair and was not appended. */
+  /** Appends a delta of text and reasoning. Returns false, without appending it, if the delta needs a repair. */
   tryAppendPlainDelta(text: string, reasoning: string): boolean {
     return this.#tracker.tryAppendPlainDelta(text, reasoning);
   }
 
-  /** Appends a piece of a call's input. Returns false if the piece needs a repair and was not appended. */
+  /** Appends a piece of a call's input. Returns false, without appending it, if the piece needs a repair. */
   tryAppendPlainInput(index: number, input: string): boolean {
     const call = this.#tracker.callTracker.findNumbered(index);
     if (call === undefined || !this.#calls.hasSent(call, index)) return false;
@@ -69,7 +69,7 @@ export class ChoiceRepair {
     return true;
   }
 
-  /** Repairs the choice of a chunk. Some vendors put a message into it, in place of a delta or in addition. */
+  /** Repairs a choice in a chunk. Some vendors send a message instead of a delta, or in addition to it. */
   repairChunk(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
     const isFirst = this.#tracker.isEmpty;
@@ -104,7 +104,7 @@ export class ChoiceRepair {
     const update = this.#tracker.applyMessage(receivedMessage);
     const repairedMessage = this.#repair(receivedMessage, this.#joinUpdates([update], true), true);
     const finish = this.#readFinish(choice);
-    // The decoder does not treat a choice without content and finish reason as a reply either.
+    // A choice without content or finish reason is no reply for the decoder either.
     if (finish === undefined && this.#tracker.isEmpty) return choice;
     const finish_reason = this.#chooseFinishReason(choice.finish_reason, finish ?? 'stop');
     const isClean =
@@ -129,7 +129,7 @@ export class ChoiceRepair {
     return finish === undefined || finish === 'failed' ? undefined : finish.reason;
   }
 
-  /** Joins the updates of a chunk. The last chunk also gets the held-back content. */
+  /** Joins the updates of a chunk. The last chunk also gets what was held back. */
   #joinUpdates(updates: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
     const heldContent = isLast ? this.#tracker.finish() : { reasoning: '', text: '', calls: [] };
     return {
@@ -152,7 +152,7 @@ export class ChoiceRepair {
     });
   }
 
-  /** Returns the finish reason for the client, which gets it once. Undefined if the choice has no finish reason. */
+  /** Returns the finish reason to send, which the client gets only once; undefined if the choice has none. */
   #chooseFinishReason(received: JsonValue | undefined, finish: FinishReason | undefined): JsonValue | undefined {
     const openValue = typeof received === 'string' ? null : received;
     this.#reportedFinish ??= finish;
@@ -166,18 +166,18 @@ export class ChoiceRepair {
   }
 }
 
-/** Members that hold reasoning as text. Clients always get the first, because few read the second. */
+/** Members that hold reasoning as text. Clients always get the first, because few of them read the second. */
 const reasoningNames = ['reasoning_content', 'reasoning'] as const;
 
 interface MessageRepair {
-  /** The new entries of `tool_calls`; undefined keeps the received entries. */
+  /** The new entries of `tool_calls`; undefined to keep the received ones. */
   readonly entries: readonly ChatCall[] | undefined;
   readonly needsRole: boolean;
   /** False for a delta. */
   readonly isWhole: boolean;
 }
 
-/** Repairs the content of a delta or message and keeps all other members. Returns the same object if it is clean. */
+/** Repairs the content of a delta or message and keeps its other members. Returns the same object if it is clean. */
 function repairMessage(received: ChatMessage, update: ChoiceUpdate, repair: MessageRepair): ChatMessage {
   const message = removeEmptyMembers(received);
   const changes = {
@@ -194,7 +194,7 @@ function repairMessage(received: ChatMessage, update: ChoiceUpdate, repair: Mess
   return { ...members, ...changes, ...(entries.length > 0 && { tool_calls: [...entries] }) };
 }
 
-/** Removes an empty call and an empty audio, because clients treat the mere presence of the member as a call or audio. */
+/** Removes an empty call or audio, because clients take the mere presence of the member for a call or audio. */
 function removeEmptyMembers(message: ChatMessage): ChatMessage {
   const emptyNames = (['function_call', 'audio'] as const).filter((name) => isEmptyObject(message[name]));
   return omitMembers(message, emptyNames);
@@ -219,7 +219,7 @@ function changeText(
 ): ChatMessage {
   const isText = content === undefined || content === null || typeof content === 'string';
   if (isText && asText(content) === text) return {};
-  // A whole message with calls and no text has null as its content.
+  // The content of a whole message with calls and no text is null.
   return { content: text === '' && isWhole && entries.length > 0 ? null : text };
 }
 
@@ -231,7 +231,7 @@ function changeReasoning(message: ChatMessage, { reasoning }: ChoiceUpdate): Cha
   return { ...changes, ...(names.length === 0 && changeDetails(message, reasoning)) };
 }
 
-/** Replaces details that repeat earlier reasoning, as MiniMax's do in each chunk, by the new reasoning. */
+/** Replaces details that repeat earlier reasoning, as MiniMax sends them in each chunk, by the new reasoning alone. */
 function changeDetails(message: ChatMessage, reasoning: string): ChatMessage {
   const content = readMessage(message);
   if (!content.isFromDetails || content.reasoning === reasoning) return {};

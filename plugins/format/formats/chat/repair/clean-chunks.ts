@@ -13,18 +13,18 @@ type CleanDelta = (
   readonly missing: readonly HeadMember[];
 };
 
-/** A required member of a chunk beside its id and its choices. */
+/** A required member of a chunk other than its id and choices. */
 export type HeadMember = 'object' | 'created' | 'model';
 
-/** A clean chunk without its one varying string, up to the end of its choices. */
+/** A clean chunk up to the end of its choices, without the one string that varies. */
 interface ChunkShape {
-  /** The text up to and including the opening quote of the string. */
+  /** Everything up to and including the string's opening quote. */
   readonly before: string;
-  /** The text from the closing quote to the end of the choices. */
+  /** From the string's closing quote to the end of the choices. */
   readonly after: string;
-  /** The text from the closing quote to the end of the chunk; undefined if readers need more than the choice. */
+  /** From the string's closing quote to the end of the chunk; undefined if readers need more than the choice. */
   readonly remainder: EventTail | undefined;
-  /** The kind of the string; for the input of a call, the index of the call. */
+  /** What the string is; for a call's input, the index of the call. */
   readonly kind: 'text' | 'reasoning' | number;
   /** Required members that the first chunk of this shape lacks. */
   readonly missing: readonly HeadMember[];
@@ -32,50 +32,50 @@ interface ChunkShape {
   readonly hasWholeHead: boolean;
 }
 
-/** Kind and offsets of a string in a chunk, without its quotes. */
+/** What a string in a chunk is, and its offsets without the quotes. */
 interface StringSpan {
   readonly kind: ChunkShape['kind'];
   readonly start: number;
   readonly end: number;
 }
 
-/** Maximum number of remembered shapes: text, reasoning, and the input of a few calls. */
+/** How many shapes are remembered: enough for text, reasoning, and the input of a few calls. */
 const maxShapes = 4;
 /** Matches members that may need a repair, in the spellings of all vendors. */
 const repairPattern =
   /"(?:finish_reason"\s*:\s*"|content"\s*:\s*[[{]|message"\s*:|refusal"\s*:\s*"|function_call"\s*:\s*\{|error"\s*:)/;
 /** Matches members that other readers look for in chunks without a finish reason. */
 const otherReaderPattern = /"(?:usage"\s*:\s*\{|base_resp"\s*:)/;
-/** Matches the required members where they have a value of their type. Quotes within strings are escaped. */
+/** Matches required members whose value has the right type. Quotes within strings are escaped. */
 const headMembers = [
   ['object', /"object"\s*:\s*"chat\.completion\.chunk"/],
   ['created', /"created"\s*:\s*\d/],
   ['model', /"model"\s*:\s*"/],
 ] as const;
 const deltaStart = '"delta":{';
-/** The member that clients read, and a member that is clean only together with the first. */
+/** The member that clients read, and one that is only clean together with the first. */
 const reasoningNames = ['"reasoning_content":"', '"reasoning":"'] as const;
 /** Matches the start of the next piece of one call. */
 const nextInputPattern = /"tool_calls":\[\{"index":(\d+),"function":\{"arguments":(?=")/g;
 const inputEndPattern = /\}\}\]/y;
-/** Matches the start of a nested value, such as Groq's search results, which quote texts as `content`. */
+/** Matches the start of a nested value, such as Groq's search results, which hold quotations as `content`. */
 const nestedStart = /[[{]/;
 
 /**
- * Reads chunks without parsing them if their only choice carries text, reasoning, or the next piece of one call, because nearly
- * every token of a stream takes this path. The chunks of a stream differ in one string only, so most match an earlier chunk.
+ * Reads a chunk without parsing it if its only choice carries text, reasoning, or the next piece of one call: nearly every token of a
+ * stream takes this path. The chunks of a stream differ in one string only, so most of them match an earlier chunk.
  */
 export class CleanChunks {
   #shapes: ChunkShape[] = [];
   readonly #keepsTiers: boolean;
 
-  /** @param keepsTiers true for OpenAI itself, whose new tiers clients may support */
+  /** @param keepsTiers true for OpenAI itself, because clients may support its new tiers */
   constructor(keepsTiers: boolean) {
     this.#keepsTiers = keepsTiers;
   }
 
   /**
-   * Reads a clean chunk; returns undefined for any other chunk, including a chunk that may need a repair.
+   * Reads a clean chunk; undefined for any other chunk, including one that may need a repair.
    *
    * @param id the JSON of the `id` member that a clean chunk has
    */
@@ -83,7 +83,7 @@ export class CleanChunks {
     for (const shape of this.#shapes) {
       const clean = readDeltaOfShape(chunk, shape);
       if (clean === undefined) continue;
-      // The id, the tier and the head of a plain chunk equal those of an earlier clean chunk.
+      // A plain chunk has the same id, tier and head as an earlier clean chunk.
       if (clean.isPlain) return clean;
       if (!this.#hasCleanMembers(chunk, id)) return undefined;
       if (shape.hasWholeHead) return clean;
@@ -102,7 +102,7 @@ export class CleanChunks {
       .map((span) => (span !== undefined && span.end > span.start ? span : undefined));
     if (reasoning === undefined) {
       if (otherReasoning !== undefined) return undefined;
-      // Without reasoning as plain text, the details may be cumulative.
+      // If the reasoning is not there as plain text, the details may be cumulative.
       if (chunk.includes('"reasoning_details":', deltaOffset)) return undefined;
       const members = chunk.slice(deltaOffset + deltaStart.length, text?.start);
       return nestedStart.test(members) ? undefined : learnShape(text);
@@ -124,7 +124,7 @@ export class CleanChunks {
   #learnShape(chunk: string, span: StringSpan | undefined, missing: readonly HeadMember[]): CleanDelta | undefined {
     if (span === undefined) return undefined;
     const { kind, start, end } = span;
-    // The list of choices ends after the list of calls.
+    // The list of calls ends before the list of choices does.
     const searchStart = typeof kind === 'number' ? chunk.indexOf('}]', end) + 2 : end;
     const choicesEnd = chunk.indexOf('}]', searchStart) + 2;
     if (choicesEnd > 1) {
@@ -163,7 +163,7 @@ function createDelta(
   return { type: 'text', text: isText ? content : '', reasoning: isText ? '' : content, isPlain, missing };
 }
 
-/** Finds the required members that a chunk lacks; undefined if it has one with a wrong value, which must be replaced. */
+/** Finds the required members that a chunk lacks; undefined if one has a wrong value, which must be replaced. */
 function findMissing(chunk: string): readonly HeadMember[] | undefined {
   const missing = headMembers.filter(([, pattern]) => !pattern.test(chunk)).map(([name]) => name);
   return missing.some((name) => chunk.includes(`"${name}":`)) || !chunk.startsWith('{') ? undefined : missing;

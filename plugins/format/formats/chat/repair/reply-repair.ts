@@ -19,13 +19,13 @@ import { isSingleChoice } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
 import { CleanChunks, type HeadMember } from './clean-chunks.ts';
 
-/** Maximum number of repaired choices per reply; further choices pass unchanged. OpenAI allows 128. */
+/** How many choices of a reply are repaired; further ones pass unchanged. OpenAI allows 128. */
 const maxChoices = 128;
 const noText = { text: '', reasoning: '' };
 
 /**
- * Repairs Chat Completions replies of all vendors for clients that expect the format that OpenAI publishes. Sources: see
- * `ChatDecoder`; client requirements: the stream helper of the openai SDK, Vercel's AI SDK.
+ * Repairs Chat Completions replies from any vendor for clients that expect the format that OpenAI publishes. Sources: see `ChatDecoder`;
+ * client requirements: the stream helper of the openai SDK, Vercel's AI SDK.
  */
 export class ChatReplyRepair implements ReplyRepair {
   failure: GatewayError | undefined;
@@ -37,11 +37,11 @@ export class ChatReplyRepair implements ReplyRepair {
   readonly #isSingleChoice: boolean;
   readonly #choices = new Map<number, ChoiceRepair>();
   readonly #cleanChunks: CleanChunks;
-  /** True for OpenAI itself, whose new tiers clients may support. */
+  /** True for OpenAI itself, because clients may support its new tiers. */
   readonly #keepsTiers: boolean;
-  /** The last chunk, whose head is copied into added chunks. */
+  /** The last chunk, whose head is copied to the chunks that the gateway adds. */
   #lastChunk: StreamEvent | undefined;
-  /** The JSON of the `id` member, as the upstream writes it; undefined while chunks must be parsed. */
+  /** The JSON of the `id` member, as the upstream writes it; undefined as long as chunks must be parsed. */
   #cleanId: string | undefined;
   #id = '';
   #hasFailed = false;
@@ -83,7 +83,7 @@ export class ChatReplyRepair implements ReplyRepair {
     const isClean =
       readCleanChoice(body) !== undefined && this.#removeOtherTier(body) === body && body['error'] === undefined;
     if (!this.#inlineThinking && isClean) return body;
-    // Numbers in inputs that are objects must keep all digits.
+    // Numbers must keep all digits, because an input may be an object.
     const exact = mayContainLongNumbers(text) ? (parseBody(text) ?? body) : body;
     if (isFailure(exact)) return body;
     const reply = addRefusedChoice(removeEmptyError(exact), 'message');
@@ -114,7 +114,7 @@ export class ChatReplyRepair implements ReplyRepair {
     return chunk;
   }
 
-  /** Inserts required members without parsing the chunk: strict clients, such as async-openai, fail at one without them. */
+  /** Inserts required members without parsing the chunk. Strict clients, such as async-openai, fail if one is missing. */
   #insertMembers(event: StreamEvent, data: string, names: readonly HeadMember[]): StreamEvent {
     const { created, model } = this.#context;
     const head = { object: 'chat.completion.chunk', created, model };
@@ -122,7 +122,7 @@ export class ChatReplyRepair implements ReplyRepair {
     return replaceEventJson(event, `{${members.join('')}${data.slice(1)}`);
   }
 
-  /** Learns the id of a first chunk that has all required members: later chunks with this id need not be parsed. */
+  /** Learns the id from a first chunk that has all required members. Later chunks with this id need not be parsed. */
   #learnCleanId(data: string, chunk: ChatReply, repaired: ChatReply): void {
     if (this.#cleanId !== undefined || !this.#isSingleChoice || !isChunk(chunk)) return;
     if (readChoices(repaired)[0] === undefined || readChoices(chunk)[0]?.index !== 0) return;
@@ -160,7 +160,7 @@ export class ChatReplyRepair implements ReplyRepair {
   #addHead(reply: ChatReply, choices: JsonValue, object: string): ChatReply {
     const body = this.#removeOtherTier(reply);
     const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body.usage);
-    // Azure's first chunk has no choice, and its id and object are empty.
+    // Azure's first chunk has no choice and an empty id and object.
     const isExempt = isEmpty && typeof body.id === 'string';
     const { id, created, model } = this.#context;
     this.#id = asText(body.id) || this.#id || createReplyId(id);
@@ -187,7 +187,7 @@ export class ChatReplyRepair implements ReplyRepair {
       this.failure = createTruncatedCallError();
       return [];
     }
-    // LiteLLM 1.108.7 omits some or all finish reasons of several choices.
+    // LiteLLM 1.108.7 omits some or all finish reasons if a reply has several choices.
     const missingFinish = classifyMissingFinish(this.#profile);
     const ending = missingFinish === 'cut' && repairs.length > 1 ? 'unknown' : missingFinish;
     if (ending === 'cut') this.failure = createMissingFinishError();

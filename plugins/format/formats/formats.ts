@@ -21,7 +21,7 @@ import { messages } from './messages/descriptor.ts';
 import { ollama } from './ollama/descriptor.ts';
 import { responses } from './responses/descriptor.ts';
 
-/** All formats, the most expressive first. A translation uses the first format in this list that the upstream supports. */
+/** All formats, the most expressive first: a translation uses the first one that the upstream supports. */
 export const formats: readonly FormatDescriptor[] = [
   responses,
   messages,
@@ -47,16 +47,16 @@ export const embeddingFormats = formats.filter(({ kind }) => kind === 'embedding
 /** Formats for conversations that clients can use. */
 export const clientTextFormats = textFormats.filter(isClientTextFormat);
 
-/** A model endpoint and its format. */
+/** An endpoint that calls a model, and its format. */
 export interface ClientCall {
   readonly format: ClientFormat;
   readonly endpoint: ModelEndpoint;
 }
 
 /**
- * Lists the paths for calling models of a kind, for clients of a dialect; OpenAI's paths if the dialect has none.
+ * Lists the paths on which clients of a dialect call models of a kind; OpenAI's paths if the dialect has none.
  *
- * @param formatNames names of the formats of a route that does not serve conversations
+ * @param formatNames formats of the route, if it does not serve conversations
  */
 export function listEndpoints(kind: ModelKind, dialect: Dialect, formatNames?: readonly string[]): readonly string[] {
   const isServed = ({ name }: ClientFormat): boolean => formatNames?.includes(name) ?? name !== completions.name;
@@ -66,7 +66,7 @@ export function listEndpoints(kind: ModelKind, dialect: Dialect, formatNames?: r
   return [...new Set(listedFormats.flatMap(({ client }) => client.endpoints.flatMap(listPath)))];
 }
 
-/** Lists the path of an endpoint. Omits Google's paths under `/v1`, because Google's clients use another API version. */
+/** Lists an endpoint's path. Leaves out Google's paths under `/v1`, because Google's clients use another API version. */
 function listPath({ path, purpose, method }: ModelEndpoint): string[] {
   const isListed = purpose === 'answer' && !path.startsWith('/v1/models');
   return isListed ? [`${method} ${path.replace('{id*}', '{model}')}`] : [];
@@ -78,7 +78,7 @@ const callsByEndpoint: ReadonlyMap<string, ClientCall> = new Map(
     .flatMap((format) => format.client.endpoints.map((endpoint) => [endpoint.name, { format, endpoint }])),
 );
 
-/** Finds the model call of an endpoint; undefined if the endpoint does not call a model. */
+/** Returns how an endpoint calls a model; undefined if it does not call one. */
 export function findClientCall({ name, format }: Endpoint): ClientCall | undefined {
   return format === undefined ? undefined : callsByEndpoint.get(name);
 }

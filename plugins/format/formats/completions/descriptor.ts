@@ -51,7 +51,7 @@ class CompletionsDecoder implements ReplyDecoder {
   }
 
   readWhole(body: JsonObject): Fragment[] {
-    // A choice with an empty text counts as well: there may be nothing to fill in.
+    // A choice with an empty text counts too, because there may be nothing to fill in.
     const hasChoices = asList(body['choices']).length > 0;
     return [...readReply(body), ...(hasChoices ? [progress] : []), { type: 'end' }];
   }

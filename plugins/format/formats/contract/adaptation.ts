@@ -7,11 +7,11 @@ import { createStateLookup } from '../../canonical/opaque-state.ts';
 import type { StoredReasoning } from '../../canonical/stored-reasoning.ts';
 import { ToolNames } from '../../canonical/tool-names.ts';
 
-/** The route that a request is adapted to, and the notes on losses. */
+/** The route that a request is adapted to, and where losses are noted. */
 export interface AdaptationTarget {
   readonly profile: Profile;
   readonly notes: Notes;
-  /** Origin tag of the upstream, see opaque-state.ts. */
+  /** The upstream's origin tag, see opaque-state.ts. */
   readonly origin: string;
   readonly storedReasoning?: StoredReasoning | undefined;
   /** Replaces the client's end user; undefined to keep the client's. */
@@ -19,14 +19,13 @@ export interface AdaptationTarget {
 }
 
 /**
- * Adapts a request to the profile of a route. Returns the same object if nothing changes.
+ * Adapts a request to a route's profile. Returns the same object if nothing changes.
  *
- * @throws GatewayError `not_supported` if the route cannot serve the request, `invalid_request` if a part that must change is
- *   malformed
+ * @throws GatewayError `not_supported` if the route cannot serve the request, `invalid_request` if a part that must change is malformed
  */
 export type Adaptation = (body: JsonObject, target: AdaptationTarget) => JsonObject;
 
-/** Combines adaptations: each receives the body that the previous one returned. */
+/** Combines adaptations. Each receives the body that the previous one returned. */
 export function chainAdaptations(...adaptations: readonly Adaptation[]): Adaptation {
   return (body, target) => {
     let adaptedBody = body;
@@ -36,7 +35,7 @@ export function chainAdaptations(...adaptations: readonly Adaptation[]): Adaptat
 }
 
 /**
- * Decodes members of a request exactly as a translation would.
+ * Decodes some of a request's members exactly as a translation would.
  *
  * @throws GatewayError `invalid_request` if they cannot be decoded
  */

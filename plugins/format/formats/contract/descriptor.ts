@@ -14,43 +14,43 @@ import type { ReplyListeners } from './fragment-observer.ts';
 import type { ParameterRules } from './parameters.ts';
 import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObserver } from './pass-through.ts';
 
-/** Describes what distinguishes a wire format from the others. Each format has a descriptor in its folder; formats.ts lists them. */
+/** Everything that sets a wire format apart from the others. Each format has a descriptor in its folder; formats.ts lists them. */
 export interface FormatDescriptor extends WireFormat {
   /**
-   * Path after an upstream's base URL.
+   * Returns the path after an upstream's base URL.
    *
    * @param model the upstream's name for the model
-   * @param quirks quirks of the route; by default none
+   * @param quirks the route's quirks; none by default
    */
   path(model: string, isStream: boolean, purpose: Purpose, quirks?: Quirks): string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Client headers that are sent only to the format's own vendor; `x-codex-*` is a prefix. */
   readonly betaHeaders?: readonly string[];
-  /** Reads headers that clients send inside the body if they cannot set them per request. The names are in lower case. */
+  /** Reads headers that clients send inside the body because they cannot set them for each request. Names are in lower case. */
   readBodyHeaders?(outline: JsonObject): Readonly<Record<string, string>>;
   /** Missing if only upstreams use the format. */
   readonly client?: ClientSide;
-  /** Translation of conversations; missing if requests and replies can only pass through. */
+  /** How conversations are translated; missing if requests and replies can only pass through. */
   readonly text?: TextSide;
 }
 
-/** The purpose of a request: a reply, or a count of the request's tokens. */
+/** What a request is for: a reply, or a count of its tokens. */
 export type Purpose = 'answer' | 'count';
 
 /** An endpoint that calls a model. */
 export interface ModelEndpoint extends Endpoint {
-  /** The upstream's path after the base URL; missing if the format has only one path. */
+  /** The upstream's path after its base URL; missing if the format has only one path. */
   readonly upstreamPath?: string;
   /** True if the body may be a form with files. */
   readonly isMultipart?: boolean;
   readonly purpose: Purpose;
-  /** Required parameters. */
+  /** Names of the required parameters. */
   readonly required: readonly string[];
-  /** True if the path selects streaming; missing if the body does. */
+  /** Whether the path selects streaming; missing if the body does. */
   readonly isStream?: boolean;
 }
 
-/** Defines an endpoint that calls a model, which its body names by default. */
+/** Defines an endpoint that calls a model. By default the body names the model. */
 export function defineModelEndpoint(
   name: string,
   path: string,
@@ -62,85 +62,85 @@ export function defineModelEndpoint(
   return { name, method: 'POST', path, isMetered, isAliased: true, purpose, required, ...options };
 }
 
-/** The client side of a format: its endpoints and parameters, and the handling of pass-through replies. */
+/** The client side of a format: its endpoints and parameters, and how pass-through replies are handled. */
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
-  /** Vendor and API, as shown to people; default: the vendor of the dialect. */
+  /** Vendor and API as shown to people; by default the dialect's vendor. */
   readonly vendor?: string;
-  /** Page of the vendor that defines the format. */
+  /** The vendor's page that defines the format. */
   readonly reference?: string;
   readonly parameters: ParameterRules;
-  /** Adapts a request to a route, in formats without conversations; missing if no request needs a change. */
+  /** Adapts a request to a route, in formats without conversations; missing if no request needs any change. */
   readonly adapt?: Adaptation;
-  /** Returns true if a body requests a stream; by default, if its member `stream` is true. */
+  /** Returns true if a body requests a stream. By default it does if its `stream` is true. */
   isStream?(body: JsonObject): boolean;
   /**
-   * Returns a test for the content types of responses that pass through as bytes, such as audio; undefined for requests whose
-   * responses are JSON.
+   * Returns a test for the content types of responses that pass through as bytes, such as audio; undefined if responses to this request are
+   * JSON.
    */
   createByteTypeTest?(body: JsonObject): ((contentType: string) => boolean) | undefined;
-  /** Reads the usage from a reply with too many values to parse, such as many embeddings; missing if such a reply is an error. */
+  /** Reads the usage of a reply with too many values to parse, such as many embeddings; missing if such a reply is an error. */
   readLargeUsage?(text: string): Usage | undefined;
-  /** True if the path, not the body, names the model. */
+  /** True if the path names the model rather than the body. */
   readonly isModelInPath?: boolean;
   /**
-   * Creates the observer of a pass-through reply.
+   * Creates the observer for a pass-through reply.
    *
    * @param body the client's request
    */
   createObserver(body: JsonObject, listeners?: ReplyListeners): ReplyObserver;
   /**
-   * Creates the repair of a pass-through reply; missing if no vendor deviates from the format.
+   * Creates the repair for a pass-through reply; missing if no vendor deviates from the format.
    *
-   * @param profile profile of the route
+   * @param profile the route's profile
    */
   createReplyRepair?(context: ReplyContext, profile: Profile): ReplyRepair | undefined;
   /** Where replies name their model; missing if they do not. */
   readonly modelPlace?: ModelPlace;
   /**
-   * Creates the adapter of a pass-through reply.
+   * Creates the adapter for a pass-through reply.
    *
-   * @param origin tag of the upstream, see opaque-state.ts
+   * @param origin the upstream's tag, see opaque-state.ts
    */
   createReplyAdapter?(request: AnsweredRequest, origin: string): ReplyAdapter;
   /** Drops reasoning that a route would reject. Returns the same object if there is none. */
   readonly dropForeignReasoning?: Adaptation;
   /**
-   * Completes a request from which opaque reasoning state was removed.
+   * Repairs a request after opaque reasoning state was removed from it.
    *
    * @param before the request with all of its reasoning state
    */
   completeWithoutState?(body: JsonObject, before: JsonObject, target: AdaptationTarget): JsonObject;
-  /** Replaces the model's name inside a request whose tokens are to be counted; missing if the request names it only once. */
+  /** Replaces the model's name inside a request whose tokens are to be counted; missing if requests name it only once. */
   setCountedModel?(body: JsonObject, model: string): JsonObject;
   readonly text?: ClientTextSide;
 }
 
-/** A member that is inserted at the start of a JSON object, without parsing the object. */
+/** A member to insert at the start of a JSON object without parsing it. */
 export interface InsertedMember {
   readonly name: string;
   readonly value: JsonObject;
-  /** JSON of an object up to the comma after this member. */
+  /** JSON of an object, up to the comma after this member. */
   readonly prefix: Buffer;
 }
 
-/** The client side of a format for conversations. */
+/** The client side of a conversation format. */
 interface ClientTextSide extends ClientCodec, ReplyRules {
   /** Removes the images in tool results. Returns the same object if there are none. */
   omitResultImages(body: JsonObject): JsonObject;
-  /** Returns true if a request does not ask for reasoning; missing if replies of the format always include it. */
+  /** Returns true if a request does not ask for reasoning; missing if the format's replies always include it. */
   hidesReasoning?(body: JsonObject): boolean;
   /**
-   * Describes how clients receive the content of blocks, for the digest of replies; by default unchanged.
+   * Returns how clients receive the content of blocks, for the digest of replies; missing if they receive it unchanged.
    *
-   * @param request the outline of the request
+   * @param request the request's outline
    */
   describeContentForm?(request: JsonObject): ContentForm;
   writeTokenCount(tokens: number): JsonObject;
   /**
-   * Finds the calls in a history; missing if clients of the format always send reasoning back.
+   * Finds the calls in a history; missing if the format's clients always send reasoning back.
    *
-   * @param needsState true if the text of the reasoning is not enough
+   * @param needsState true if the reasoning text alone is not enough
    */
   findHistoryCalls?(body: JsonObject, needsState: boolean): HistoryCall[];
   /**
@@ -149,20 +149,20 @@ interface ClientTextSide extends ClientCodec, ReplyRules {
    * @returns a body or the events of a stream; undefined if the format cannot express such a reply
    */
   replyToUnavailableTool?(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined;
-  /** Returns true if a request has tools that take raw text; missing if the format has no such tools. */
+  /** Returns true if a request has tools that take raw text; missing if the format has none. */
   hasFreeformTools?(body: JsonObject): boolean;
-  /** Returns true if a call in the history lacks its input or result, or a result its call; missing if vendors accept that. */
+  /** Returns true if a call in the history lacks its input or its result, or a result lacks its call; missing if vendors accept that. */
   hasBrokenCalls?(body: JsonObject): boolean;
-  /** Returns true if a request asks for a single choice: several choices cannot be decoded and re-encoded. */
+  /** Returns true if a request asks for a single choice. Several choices cannot be decoded and re-encoded. */
   isSingleChoice(body: JsonObject): boolean;
 }
 
-/** The upstream side of a format for conversations. */
+/** The upstream side of a conversation format. */
 interface TextSide extends UpstreamCodec {
   readonly features: FormatFeatures;
-  /** Form of streams; default: server-sent events. */
+  /** The form of streams; server-sent events by default. */
   readonly stream?: StreamFormat;
-  /** Member that requests token counts in a streamed reply. */
+  /** The member that requests token counts in streams. */
   readonly usageOption?: InsertedMember;
   /** Reads the stop sequences that a request leaves to the upstream. */
   readStopSequences(body: JsonObject): readonly string[];
@@ -179,10 +179,10 @@ interface FormatFeatures {
   readonly freeformTools: boolean;
   readonly forcedTools: boolean;
   readonly resultImages: boolean;
-  /** Accepted image URLs: any, only URLs that the vendor can fetch, or none. */
+  /** Which image URLs are accepted: any, only those that the vendor can fetch, or none. */
   readonly imageUrls: 'any' | 'reachable' | 'none';
   readonly parallelCallOption: boolean;
-  /** Reasoning of earlier turns: with opaque state, as text, or not at all. */
+  /** How the reasoning of earlier turns is sent: with opaque state, as text, or not at all. */
   readonly reasoning: 'signed' | 'text' | 'none';
 }
 

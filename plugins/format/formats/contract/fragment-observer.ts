@@ -8,13 +8,13 @@ import { type FinishReason, type Fragment, isContent } from '../../canonical/rep
 import { type ContentDigest, addDelta } from '../../content/content-digest.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
-/** Recipients of a pass-through reply besides the client. */
+/** Who receives a pass-through reply in addition to the client. */
 export interface ReplyListeners {
-  /** Profile of the route. */
+  /** The route's profile. */
   readonly profile?: Profile | undefined;
-  /** Receives the vendor's id of the reply, if a later request can continue the reply. */
+  /** Receives the vendor's id for the reply, if a later request can continue it. */
   readonly onReplyId?: ((replyId: string) => void) | undefined;
-  /** Receives the content of the reply, for its digest. */
+  /** Receives the reply's content, for its digest. */
   readonly content?: ContentDigest | undefined;
   /**
    * Receives all fragments, including text.
@@ -25,21 +25,21 @@ export interface ReplyListeners {
 }
 
 interface StreamEnd {
-  /** The last event, to be added to a complete stream that lacks it; missing if the format has none. */
+  /** The last event, which is appended to a complete stream that lacks it; missing if the format has none. */
   readonly mark?: string;
-  /** True if only the end of the body ends a stream: finish reasons may repeat, and there may be fewer choices than requested. */
+  /** True if a stream only ends with its body: finish reasons may repeat, and there may be fewer choices than requested. */
   readonly endsWithBody?: boolean;
-  /** Number of requested choices; default: 1. */
+  /** How many choices were requested; 1 by default. */
   readonly choices?: number;
-  /** True if [DONE], which ends Chat streams, does not end a stream of this format. */
+  /** True if [DONE], which ends Chat streams, does not end streams of this format. */
   readonly ignoresDone?: boolean;
 }
 
 const noFragments: readonly Fragment[] = [];
-/** Types of fragments that may follow the end of a choice without continuing it, such as sources and signatures. */
+/** Types of fragments that may follow the end of a choice, such as sources and signatures, without continuing it. */
 const trailingTypes: ReadonlySet<Fragment['type']> = new Set(['finish', 'citation', 'reasoning_state']);
 
-/** Follows the progress of a reply that passes through as bytes, by the fragments of its decoder. */
+/** Follows the progress of a reply that passes through as bytes, using its decoder's fragments. */
 export class FragmentObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -55,10 +55,10 @@ export class FragmentObserver implements ReplyObserver {
   readonly #end: StreamEnd;
   /** True once the decoded choice has ended. */
   #hasEnded = false;
-  /** Whether each of the other choices has ended, by key; undefined in most replies, which have only one choice. */
+  /** Whether each of the other choices has ended, by key; undefined for most replies, which have only one. */
   #otherChoices: Map<unknown, boolean> | undefined;
   #hasStreamEnded = false;
-  /** True while the next event may be just another piece of text. */
+  /** True if the next event may be just another piece of text. */
   #canSkim = false;
   /** True if content followed the finish reasons. */
   #hasContinued = false;
@@ -101,7 +101,7 @@ export class FragmentObserver implements ReplyObserver {
     }
     const { endsWithBody, choices = 1 } = this.#end;
     const endedCount = this.#endedCount;
-    // Some vendors omit the last event; finish reasons of all choices are equivalent to it.
+    // Some vendors omit the last event. The finish reasons of all choices count as the end too.
     const haveAllEnded = endedCount > 0 && endedCount >= (endsWithBody === true ? this.#startedCount : choices);
     this.isComplete = this.#hasStreamEnded || haveAllEnded;
     this.isFinished = this.#hasStreamEnded || (haveAllEnded && endedCount >= choices && !this.#hasContinued);
@@ -155,7 +155,7 @@ export class FragmentObserver implements ReplyObserver {
     this.isPolicyRefusal ||= reason === 'content_filter';
   }
 
-  /** Number of choices that have started, including the decoded one. */
+  /** How many choices have started, including the decoded one. */
   get #startedCount(): number {
     return 1 + (this.#otherChoices?.size ?? 0);
   }

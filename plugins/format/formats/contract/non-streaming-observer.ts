@@ -30,7 +30,7 @@ export class NonStreamingObserver implements ReplyObserver {
   }
 }
 
-/** Reads the token count of the prompt, from the names that OpenAI and Google use or from the total, which other vendors report. */
+/** Reads the prompt's token count under OpenAI's or Google's name, or from the total, which other vendors report. */
 export function readInputUsage(usage: JsonValue | undefined): Usage | undefined {
   for (const name of ['prompt_tokens', 'promptTokenCount', 'total_tokens']) {
     const input = asCount(readMember(usage, name));

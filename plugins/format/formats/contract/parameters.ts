@@ -6,57 +6,57 @@ import { losableSettings, type SettingName, type SettingType } from '../../canon
 import { invalidValue, isMissing } from '../../wire/read.ts';
 import { anything, type Rule } from './rules.ts';
 
-/** A parameter that sets a setting of conversations, so upstreams of other formats receive it as well. */
+/** A parameter that sets one of the conversation's settings, so upstreams of other formats receive it too. */
 interface SettingRow<N extends SettingName> {
-  /** Rule for the value; default: any value is valid. */
+  /** Rule for the value; by default any value is valid. */
   readonly is?: Rule;
-  /** The setting. If several parameters set it, the first one wins. */
+  /** The setting. If several parameters set it, the first wins. */
   readonly to: N;
-  /** Reads the setting from the value; by default the value itself. Returns undefined for a value that sets nothing. */
+  /** Reads the setting from the value, which by default is the setting. Returns undefined for a value that sets nothing. */
   read?(value: JsonValue, notes: Notes): SettingType<N> | undefined;
-  /** Returns the value for a route; by default the setting itself. Undefined means not supported by the route and is noted. */
+  /** Returns the value to send to a route, by default the setting itself. Undefined if the route does not support it, which is noted. */
   write?(setting: SettingType<N>, target: EncodeTarget): JsonValue | undefined;
-  /** Writer of the parameter in place of this row; `none` if upstreams do not support it. */
+  /** What writes the parameter instead of this row; `none` if upstreams do not support it. */
   readonly writtenBy?: 'encoder' | 'none';
 }
 
-/** A parameter that exists in no other format. */
+/** A parameter that no other format has. */
 interface LostRow {
   readonly is: Rule;
-  /** Returns true if the loss of this value in a translation is noted. */
+  /** Returns true if losing this value in a translation must be noted. */
   isLost(value: JsonValue): boolean;
 }
 
-/** A parameter; only its rule if other code reads and writes it. */
+/** A parameter; just a rule if other code reads and writes it. */
 type Row = Rule | LostRow | { readonly [N in SettingName]: SettingRow<N> }[SettingName];
 type Rows = Readonly<Record<string, Row>>;
 
 /** A compiled parameter of a format. */
 export interface Parameter {
-  /** Path such as `generationConfig.temperature`. */
+  /** Path, such as `generationConfig.temperature`. */
   readonly name: string;
   readonly path: readonly string[];
   /** Position among the rules. The first mistake in this order is reported. */
   readonly order: number;
   readonly rule: Rule;
   readonly row: Partial<SettingRow<SettingName> & LostRow>;
-  /** True if an earlier row has the same setting. */
+  /** True if an earlier row sets the same setting. */
   readonly isAlias: boolean;
 }
 
 type Members = Map<string, Member>;
 type IsLost = (value: JsonValue) => boolean;
 
-/** A member of a request. The body itself is a member without a parameter. */
+/** A member of a request. The body itself counts as a member without a parameter. */
 export interface Member {
   /** The spelling that takes precedence if an object has several; empty for the body. */
   readonly name: string;
   parameter?: Parameter;
-  /** True if the value is checked only for a translation, because routes of the same format get any value. */
+  /** True if the value is only checked for a translation, because routes of the same format get any value. */
   isUnchecked?: boolean;
-  /** Members of an object, by each of their spellings. */
+  /** The members of an object, under each of their spellings. */
   members?: Members;
-  /** Returns true if the loss of an unknown member of this object is noted. */
+  /** Returns true if losing an unknown member of this object must be noted. */
   isLost?: IsLost;
 }
 /** The compiled parameters of a format. */
@@ -64,37 +64,37 @@ export interface ParameterRules {
   /** Parameters that are checked for every route. */
   readonly checkedParameters: readonly Parameter[];
   readonly settings: readonly Parameter[];
-  /** Rules as a tree. Lookups go from the members of a body to the rules, because a body has fewer members. */
+  /** The rules as a tree. Lookups start from the members of a body, because a body has fewer members than there are rules. */
   readonly body: Member;
-  /** Documented names of the top-level members, by each of their spellings. Includes the model. */
+  /** The documented names of the top-level members, including the model, under each of their spellings. */
   readonly documentedNames: ReadonlyMap<string, string>;
   /** The case-folded spellings of `documentedNames`. */
   readonly foldedNames: ReadonlySet<string>;
   /** Parameters that `writeSettings` writes. */
   readonly writtenParameters: readonly Parameter[];
-  /** Settings that upstreams of the format have no parameter for. */
+  /** Settings for which upstreams of the format have no parameter. */
   readonly lostSettings: readonly SettingName[];
 }
 
 interface ParameterOptions {
-  /** Parameters that are checked only for a translation, because routes of the same format get any value. */
+  /** Parameters that are only checked for a translation, because routes of the same format get any value. */
   readonly translationOnly?: Rows;
-  /** Members without a row: other code reads them, or their loss is not noted. */
+  /** Members without a row, because other code reads them or their loss does not matter. */
   readonly unmappedMembers?: readonly string[];
-  /** Objects whose unknown members are noted, each with a test of the member's value. */
+  /** Objects whose unknown members are noted, each with a test for the member's value. */
   readonly closedObjects?: Readonly<Record<string, IsLost>>;
-  /** Settings that the encoder writes into other parameters. */
+  /** Settings that the encoder puts into other parameters. */
   readonly encodedSettings?: readonly SettingName[];
-  /** Returns all accepted spellings of a member's name; by default only the name itself. */
+  /** Returns all accepted spellings of a member's name; by default just the name. */
   spellingsOf?(name: string): readonly string[];
 }
 
 const onlyItself = (name: string) => [name];
 
 /**
- * Compiles the parameters of a format from one row per path: how it is validated, read from a client's request, and written for an
- * upstream. Rejects only definite errors of the caller and leaves everything else to the upstream, because vendors keep adding
- * members. Bounds are the published bounds.
+ * Compiles a format's parameters from one row per path: how it is validated, read from a client's request, and written for an upstream.
+ * Only rejects what is certainly the caller's error and leaves everything else to the upstream, because vendors keep adding parameters.
+ * Bounds are those that the vendor publishes.
  */
 export function compileParameters(rows: Rows, options: ParameterOptions = {}): ParameterRules {
   const { translationOnly = {}, encodedSettings = [], spellingsOf = onlyItself } = options;
@@ -149,7 +149,7 @@ function buildMemberTree(parameters: readonly Parameter[], options: ParameterOpt
   return body;
 }
 
-/** Folds the case of a name as case-insensitive parsers do: the Kelvin sign equals k, and the long s equals s. */
+/** Folds a name's case as case-insensitive parsers do: the Kelvin sign equals k, and the long s equals s. */
 export function foldCase(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
@@ -176,9 +176,9 @@ interface Mistake {
 }
 
 /**
- * Finds the mistake against the first broken rule.
+ * Finds the mistake that breaks the first rule.
  *
- * @param earlierMistake first mistake in the members that were checked before
+ * @param earlierMistake the first mistake in members that were already checked
  */
 function findFirstMistake(object: JsonObject, { members }: Member, earlierMistake?: Mistake): Mistake | undefined {
   let firstMistake = earlierMistake;
@@ -186,7 +186,7 @@ function findFirstMistake(object: JsonObject, { members }: Member, earlierMistak
     const value = object[name];
     const member = members?.get(name);
     if (member === undefined || member.isUnchecked === true || isMissing(value)) continue;
-    // Another spelling, which takes precedence, is also present.
+    // The object also has the spelling that takes precedence.
     if (name !== member.name && Object.hasOwn(object, member.name)) continue;
     const mistake = member.parameter && findMistake(value, member.parameter);
     if (mistake !== undefined && (firstMistake === undefined || mistake.order <= firstMistake.order))

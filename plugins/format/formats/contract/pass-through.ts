@@ -8,9 +8,9 @@ import type { UsageMeter } from '../../canonical/usage-meter.ts';
 import type { ContentDigest } from '../../content/content-digest.ts';
 import { asObject } from '../../wire/members.ts';
 
-/** Where the replies of a format name their model. */
+/** Where a format's replies name their model. */
 export interface ModelPlace {
-  /** Name of the member, in a non-streaming reply and in events. */
+  /** The member's name, in a non-streaming reply and in events. */
   readonly member: string;
   /** The member of an event that holds the reply; missing if the event itself names the model. */
   readonly parent?: string;
@@ -18,48 +18,48 @@ export interface ModelPlace {
   readonly events?: ReadonlySet<string>;
 }
 
-/** The request that a reply belongs to. */
+/** The request that a reply answers. */
 export interface AnsweredRequest {
   readonly body: JsonObject;
-  /** The body without the middle of its long texts. */
+  /** The body with the middle of long texts cut out. */
   readonly outline: JsonObject;
-  /** Id of the response that the request continues. */
+  /** Id of the response that this request continues. */
   readonly previousId?: string | undefined;
 }
 
 /**
- * Adapts a reply that otherwise passes through unchanged: tags opaque reasoning state with its origin, and adds token counts
- * if clients of the format fail without them. Edits the text, so that every other byte stays the same.
+ * Adapts a reply that otherwise passes through unchanged: tags opaque reasoning state with its origin, and adds token counts if the
+ * format's clients fail without them. Edits the text, so that every other byte stays the same.
  */
 export interface ReplyAdapter {
   readonly meter: UsageMeter;
   /**
-   * Returns the text of the event for the client.
+   * Returns the event's text for the client.
    *
-   * @param reportedUsage usage that the upstream has reported so far, including this event
+   * @param reportedUsage what the upstream has reported so far, including this event
    */
   adaptEvent(event: StreamEvent, reportedUsage?: Usage): string;
   /**
-   * Returns the text of a non-streaming reply for the client.
+   * Returns a non-streaming reply's text for the client.
    *
    * @param body the parsed `text`
    */
   adaptReply(text: string, body: JsonObject, reportedUsage?: Usage): string;
-  /** Applies the changes to the finished reply; missing in formats whose replies are not stored. */
+  /** Applies the same changes to the finished reply; missing in formats whose replies are not stored. */
   adaptFinishedReply?(reply: JsonObject, reportedUsage?: Usage): JsonObject;
   /** Returns the text to append to a complete stream. */
   renderEnd?(reportedUsage?: Usage): string;
-  /** Applies the changes to the error that ends a stream. */
+  /** Applies the same changes to the error that ends a stream. */
   adaptFailure?(text: string, reportedUsage?: Usage): string;
 }
 
-/** Prefixes the values of a member with a tag, in JSON text. Quotes inside strings are escaped and do not match. */
+/** Prefixes a member's values with a tag, in JSON text. Quotes inside strings are escaped, so they do not match. */
 export function tagMember(text: string, name: string, tag: string): string {
   if (!text.includes(`"${name}"`)) return text;
   return text.replace(new RegExp(`("${name}"\\s*:\\s*")(?=[^"])`, 'g'), `$1${tag}`);
 }
 
-/** Returns true if the upstream has reported counts, other than zero, for the prompt and the reply. */
+/** Returns true if the upstream has reported non-zero counts for both prompt and reply. */
 export function hasTokenCounts(
   usage: Usage | undefined,
 ): usage is Usage & { readonly input: number; readonly output: number } {
@@ -69,8 +69,8 @@ export function hasTokenCounts(
 }
 
 /**
- * Adds a missing name to an event and returns its text. Messages clients skip events without a name and Responses clients
- * require one, but some vendors omit it.
+ * Adds a missing name to an event and returns its text. Some vendors omit the name, but Messages clients skip events without one and
+ * Responses clients require one.
  */
 export function addEventName(event: StreamEvent): string {
   if (event.name !== undefined) return event.text;
@@ -78,7 +78,7 @@ export function addEventName(event: StreamEvent): string {
   return typeof type === 'string' ? `event: ${type}\n${event.text}` : event.text;
 }
 
-/** Reads the name of an event, or the type in its data. */
+/** Reads an event's name or, without one, the type in its data. */
 export function readEventType(event: StreamEvent): JsonValue | undefined {
   return event.name ?? event.parse()?.['type'];
 }
@@ -88,7 +88,7 @@ export function replaceEventData(event: StreamEvent, data: JsonObject): StreamEv
   return replaceEventJson(event, JSON.stringify(data));
 }
 
-/** Creates a copy of an event with other data, which is JSON already. */
+/** Creates a copy of an event with other data, given as JSON. */
 export function replaceEventJson(event: StreamEvent, json: string): StreamEvent {
   const text = writeData(event.text, json);
   return new StreamEvent({ name: event.name, data: json }, text, Buffer.from(text));
@@ -99,13 +99,13 @@ export function replaceDataInText(text: string, data: JsonObject): string {
   return writeData(text, JSON.stringify(data));
 }
 
-/** Avoids `join`, which would create one more copy of the data, because events can be long. */
+/** Does not use `join`, which would copy the data once more, because events can be long. */
 function writeData(text: string, json: string): string {
   const otherLines = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !line.startsWith('data:'));
   return `${otherLines.map((line) => `${line}\n`).join('')}data: ${json}\n\n`;
 }
 
-/** Completes the reported usage with `counts`, which also replace members that are missing or null. */
+/** Completes the reported usage: `counts` replace members that are missing or null. */
 export function completeUsage(usage: JsonValue | undefined, counts: JsonObject): JsonObject {
   const usableMembers = Object.entries(asObject(usage)).filter(
     ([name, value]) => value !== null && value !== undefined && typeof counts[name] !== 'number',
@@ -113,7 +113,7 @@ export function completeUsage(usage: JsonValue | undefined, counts: JsonObject):
   return { ...counts, ...Object.fromEntries(usableMembers) };
 }
 
-/** Removes an empty error, which servers in Go write into every reply, because SDKs throw if the member is present. */
+/** Removes an empty error, which servers written in Go put into every reply, because SDKs throw if the member is present. */
 export function removeEmptyError<T extends JsonObject>(body: T): T {
   const { error } = body;
   if (!isJsonObject(error) || isFilled(error)) return body;
@@ -121,11 +121,11 @@ export function removeEmptyError<T extends JsonObject>(body: T): T {
 }
 
 /**
- * Repairs the reply of a vendor that deviates from the client's format, before anything else reads it. Returns the same event or
- * object if no repair is needed.
+ * Repairs the reply of a vendor that deviates from the client's format, before anything else reads the reply. Returns the same event or
+ * object if it needs no repair.
  */
 export interface ReplyRepair {
-  /** The failure that ends the reply, if the reply itself reports no error. */
+  /** The failure that ends the reply, if the upstream did not report it itself. */
   readonly failure: GatewayError | undefined;
   repairEvent(event: StreamEvent): readonly StreamEvent[];
   /**
@@ -136,25 +136,25 @@ export interface ReplyRepair {
   repairReply(body: JsonObject, text: string): JsonObject;
   /** See `ReplyReader`. */
   readonly held?: number;
-  /** Notes on dropped parts, for the request's record. */
+  /** Notes on dropped parts, for the request log. */
   readonly notes?: readonly string[];
   /** The reply once it is complete; missing in formats whose replies are not stored. */
   readonly finishedReply?: JsonObject | undefined;
-  /** Returns the content so far of a reply that breaks off; missing if the observer already has all of it. */
+  /** Returns the content so far of a reply that is cut off; missing if the observer already has all of it. */
   readUnfinishedContent?(): ContentDigest;
-  /** Renders the error that ends a stream together with the reply so far; missing if clients get only the error. */
+  /** Renders the error that ends a stream together with the reply so far; missing if clients only get the error. */
   renderFailure?(error: GatewayError, usage: Usage | undefined): string;
 }
 
-/** Observes a reply that passes through, and reports the properties that the gateway needs. */
+/** Observes a reply that passes through, and reports what the gateway needs to know about it. */
 export interface ReplyObserver extends Pick<
   ReplyReader,
   'hasContent' | 'isComplete' | 'isFinished' | 'failure' | 'usage' | 'isPolicyRefusal' | 'answeredModel'
 > {
   observeEvent(event: StreamEvent): void;
   observeReply(body: JsonObject): void;
-  /** True after the last event of the stream. Later events do not belong to the reply. */
+  /** True after the stream's last event. Later events do not belong to the reply. */
   readonly isOver: boolean;
-  /** The last event of a stream, to be added to a complete stream that lacks it; missing in formats without such an event. */
+  /** The last event, which is appended to a complete stream that lacks it; missing in formats that have none. */
   readonly endMark?: string;
 }

@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** A mistake inside a value. */
+/** What is wrong inside a value. */
 interface Fault {
-  /** Position inside the value, such as `[2]`. */
+  /** Where inside the value, such as `[2]`. */
   readonly position: string;
-  /** Description of valid values. */
+  /** What a valid value looks like. */
   readonly expected: string;
 }
-/** Returns undefined for a valid value. Otherwise returns a description of valid values, with the position if only a part is invalid. */
+/** Returns undefined for a valid value, otherwise a description of valid values, with the position if only a part is invalid. */
 type Check = (value: JsonValue) => string | Fault | undefined;
-/** A check together with its JSON Schema, for the documentation of the API. */
+/** A check together with its JSON Schema, for the API documentation. */
 export type Rule = Check & { readonly schema: JsonSchema };
 
 function defineRule(schema: JsonSchema, check: Check): Rule {
@@ -20,7 +20,7 @@ function defineRule(schema: JsonSchema, check: Check): Rule {
 /**
  * Defines a rule for a whole value.
  *
- * @param expected description of valid values
+ * @param expected describes valid values
  */
 function simpleRule(schema: JsonSchema, expected: string, isValid: (value: JsonValue) => boolean): Rule {
   return defineRule(schema, (value) => (isValid(value) ? undefined : expected));
@@ -60,7 +60,7 @@ export const integer = (minimum: number, maximum = 1_000_000_000): Rule =>
 /** A 64-bit integer, as in OpenAI's reference. */
 export const seed = integer(-(2 ** 63), 2 ** 63);
 
-/** Defines a rule for a list whose entries must be valid. Mistakes are reported with the index of the entry. */
+/** Defines a rule for a list whose entries must all be valid. Mistakes are reported with the entry's index. */
 const listOf = (entry: Rule): Rule =>
   defineRule({ type: 'array', items: entry.schema }, (value) => {
     if (!Array.isArray(value)) return 'a list';
@@ -87,7 +87,7 @@ export const textOr = (list: Rule): Rule =>
     return Array.isArray(value) ? list(value) : 'a string or a list';
   });
 
-/** Defines a rule for a non-empty list whose entries must be valid. */
+/** Defines a rule for a non-empty list whose entries must all be valid. */
 export const nonEmptyListOf = (entry: Rule): Rule => {
   const list = listOf(entry);
   return defineRule({ ...list.schema, minItems: 1 }, (value) =>
@@ -96,7 +96,7 @@ export const nonEmptyListOf = (entry: Rule): Rule => {
 };
 export const nonEmptyObjects = nonEmptyListOf(object);
 
-/** Defines a rule for an object with a required member, which must be valid. */
+/** Defines a rule for an object that must have a valid member of this name. */
 export const objectWith = (name: string, member: Rule): Rule =>
   defineRule({ type: 'object', properties: { [name]: member.schema }, required: [name] }, (value) => {
     if (!isJsonObject(value)) return 'an object';
@@ -104,7 +104,7 @@ export const objectWith = (name: string, member: Rule): Rule =>
     return typeof fault === 'string' ? { position: `.${name}`, expected: fault } : undefined;
   });
 
-/** Rejects an empty text, an empty list and empty entries of a list. Values of other types are left to the upstream. */
+/** Rejects an empty text, an empty list, and a list with empty entries. Values of other types are left to the upstream. */
 export const nonEmpty = defineRule({ minLength: 1, minItems: 1 }, (value) => {
   const expected = 'a non-empty string or list';
   if (!Array.isArray(value)) return value === '' ? expected : undefined;
@@ -113,5 +113,5 @@ export const nonEmpty = defineRule({ minLength: 1, minItems: 1 }, (value) => {
   return emptyIndex === -1 ? undefined : { position: `[${emptyIndex}]`, expected: 'non-empty' };
 });
 
-/** Accepts any value, for parameters that only a translation reads and whose unknown values it ignores. */
+/** Accepts any value. For parameters that only a translation reads, ignoring values that it does not know. */
 export const anything = defineRule({}, () => undefined);

@@ -7,7 +7,7 @@ import { isMissing } from '../../wire/read.ts';
 import { findMistake, type Member, type Parameter, type ParameterRules } from './parameters.ts';
 
 /**
- * Reads the settings of a request. Members that a conversation cannot hold are noted.
+ * Reads a request's settings. Members that `Conversation` cannot hold are noted.
  *
  * @throws GatewayError `invalid_request` naming the parameter, or the error that a row's `read` throws
  */
@@ -45,9 +45,9 @@ function readParameter(parameter: Parameter, value: JsonValue, settings: Setting
 }
 
 /**
- * Writes the settings of a conversation as parameters. Settings that the format cannot express are noted.
+ * Writes a conversation's settings as parameters. Settings that the format cannot express are noted.
  *
- * @param body the request so far; parameters are added to it
+ * @param body the request so far, to which the parameters are added
  */
 export function writeSettings(
   conversation: Conversation,

@@ -12,7 +12,7 @@ export interface EmbeddingRequest {
   readonly dimensions: JsonValue | undefined;
 }
 
-/** Encoding of vectors, `encoding_format`. */
+/** How vectors are encoded, `encoding_format`. */
 type VectorEncoding = 'float' | 'base64';
 
 const openaiMembers = new Set(['model', 'input', 'dimensions', 'encoding_format']);
@@ -38,7 +38,7 @@ function readInput(input: JsonValue, index: number): string {
   throw new GatewayError('unsupported_content', message, { param: 'input' });
 }
 
-/** Writes a batch request of Google's format, which serves a single input as well. */
+/** Writes a batch request in Google's format, which also works for a single input. */
 export function writeGeminiRequest({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   const requests = inputs.map((text) =>
     withoutUndefined({ model: `models/${model}`, content: { parts: [{ text }] }, outputDimensionality: dimensions }),
@@ -79,12 +79,12 @@ function readText(content: JsonValue | undefined, index: number): string {
   throw new GatewayError('unsupported_content', 'This model makes vectors of texts only.', { param: 'content' });
 }
 
-/** Writes a request of OpenAI's format. */
+/** Writes a request in OpenAI's format. */
 export function writeOpenaiRequest({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   return withoutUndefined({ model, input: [...inputs], encoding_format: 'float', dimensions });
 }
 
-/** Converts a reply of Google's format to OpenAI's. Estimates the token count, because Google usually reports none. */
+/** Converts a reply from Google's format to OpenAI's. Estimates the token count, because Google usually reports none. */
 export function toOpenaiReply(body: JsonObject, request: EmbeddingRequest, encoding: VectorEncoding): JsonObject {
   const vectors = asList(body['embeddings']).map((embedding) => asCamelObject(embedding)['values'] ?? []);
   const data = vectors.map((vector, index) => ({
@@ -97,7 +97,7 @@ export function toOpenaiReply(body: JsonObject, request: EmbeddingRequest, encod
   return { object: 'list', data, model: '', usage: { prompt_tokens: tokens, total_tokens: tokens } };
 }
 
-/** Encodes a vector as base64 of 32-bit floats, little-endian. Source: OpenAI API reference, `encoding_format`. */
+/** Encodes a vector as base64 of little-endian 32-bit floats. Source: OpenAI API reference, `encoding_format`. */
 export function encodeVector(vector: readonly JsonValue[]): string {
   const bytes = Buffer.allocUnsafe(vector.length * 4);
   vector.forEach((value, index) => bytes.writeFloatLE(scalarToNumber(value), index * 4));
@@ -105,7 +105,7 @@ export function encodeVector(vector: readonly JsonValue[]): string {
 }
 
 /**
- * Converts a reply of OpenAI's format to Google's.
+ * Converts a reply from OpenAI's format to Google's.
  *
  * @param isBatch true for a batch request, even with one entry
  */
@@ -118,7 +118,7 @@ export function toGeminiReply(body: JsonObject, isBatch: boolean): JsonObject {
   return isBatch ? { embeddings: vectors, ...usage } : { embedding: vectors[0] ?? { values: [] }, ...usage };
 }
 
-/** Decodes a vector that may be base64, which some servers send for every request. */
+/** Decodes a vector that may be base64. Some servers send base64 whatever the request says. */
 export function decodeVector(embedding: JsonValue | undefined): JsonValue {
   if (typeof embedding !== 'string') return [...asList(embedding)];
   const bytes = Buffer.from(embedding, 'base64');

@@ -31,7 +31,7 @@ export const embeddings: ClientFormat = {
   },
 };
 
-/** Finds the usage at the start or the end of a reply that is too large to parse. */
+/** Finds the usage at the start or end of a reply that is too large to parse. */
 function findUsage(body: string) {
   const ends = body.slice(0, 1_024) + body.slice(-1_024);
   const tokens = /"usage"\s*:\s*\{[^}]*?"(?:prompt|total)_tokens"\s*:\s*(\d{1,10})/.exec(ends)?.[1];
@@ -47,7 +47,7 @@ function defineEndpoints(version: string): ModelEndpoint[] {
   ];
 }
 
-/** `embedContent` and `batchEmbedContents` of Google's Gemini API. */
+/** Google's `embedContent` and `batchEmbedContents`. */
 export const geminiEmbeddings: ClientFormat = {
   name: 'gemini-embeddings',
   kind: 'embedding',

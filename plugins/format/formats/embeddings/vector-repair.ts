@@ -5,10 +5,10 @@ import { asList } from '../../wire/members.ts';
 import type { ReplyRepair } from '../contract/pass-through.ts';
 import { decodeVector, encodeVector } from './convert.ts';
 
-const floatBytes = 4; // before base64
+const floatBytes = 4; // bytes before base64
 
 /**
- * Converts vectors to the encoding that the client requested, because many servers support only one. Notes vectors that are longer than
+ * Converts vectors to the encoding that the client asked for, because many servers only support one. Notes vectors that are longer than
  * requested.
  */
 export class VectorRepair implements ReplyRepair {

@@ -14,8 +14,8 @@ import { writeThinking } from './request/encode-request.ts';
 const samplingNames = new Set(['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty']);
 
 /**
- * Adapts the members of `generationConfig` that a route rejects or limits. Returns the same object if nothing changes. Sources: Gemini
- * API reference, "GenerationConfig"; Gemini docs, "Thinking".
+ * Adapts the members of `generationConfig` that a route rejects or limits. Returns the same object if nothing changes. Sources: Gemini API
+ * reference, "GenerationConfig"; Gemini docs, "Thinking".
  */
 export const adaptGeneration = adaptEachSpelling('generationConfig', (name) =>
   adaptMember(
@@ -29,7 +29,7 @@ export const adaptGeneration = adaptEachSpelling('generationConfig', (name) =>
   ),
 );
 
-/** Removes sampling parameters that the model rejects. The notes use their documented names. */
+/** Removes sampling parameters that the model rejects. Notes use their documented names. */
 function adaptSampling(config: JsonObject, { profile, notes }: AdaptationTarget): JsonObject {
   if (profile.quirks.sampling) return config;
   const rejectedNames = Object.keys(config).filter(
@@ -39,7 +39,7 @@ function adaptSampling(config: JsonObject, { profile, notes }: AdaptationTarget)
   return omitMembers(config, rejectedNames);
 }
 
-/** Applies an adaptation of a member to each spelling of its name. */
+/** Applies the adaptation of a member to every spelling of its name. */
 function adaptEachSpelling(name: string, adapt: (spelling: string) => Adaptation): Adaptation {
   return chainAdaptations(...listCaseVariants(name).map(adapt));
 }
@@ -51,7 +51,10 @@ function adaptThinking(name: string): Adaptation {
   };
 }
 
-/** Rewrites a value that the route rejects. Keeps a value that cannot be read, because the route may support more of its own format. */
+/**
+ * Rewrites a value that the route rejects. A value that cannot be read is kept, because the route may know more of its own format than we
+ * do.
+ */
 function rewriteThinking(value: JsonValue, target: AdaptationTarget): JsonValue | undefined {
   if (!isJsonObject(value) || !isRejected(asCamelObject<GeminiThinkingConfig>(value), target.profile)) return value;
   try {
@@ -62,7 +65,7 @@ function rewriteThinking(value: JsonValue, target: AdaptationTarget): JsonValue 
   }
 }
 
-/** Returns true for a value that the route rejects. Models with thinking levels accept budgets; models with budgets reject levels. */
+/** Returns true for a value that the route rejects. Models with thinking levels accept budgets, but models with budgets reject levels. */
 function isRejected(config: GeminiThinkingConfig, { capabilities, quirks }: Profile): boolean {
   const { thinkingBudget, thinkingLevel } = config;
   if (!capabilities.reasoning || quirks.reasoning === 'none') return true;

@@ -20,7 +20,7 @@ import { adaptGeneration } from './adapt-generation.ts';
 import { geminiCodec } from './codec.ts';
 import { cleanSchema } from './schema/clean-schema.ts';
 
-/** Members that hold a JSON Schema, mapped to the members that hold the same schema in the OpenAPI subset. */
+/** Members that hold a JSON Schema, each mapped to the one that holds the same schema in the OpenAPI subset. */
 const subsetMembers: ReadonlyMap<string, string> = new Map([
   ['parametersJsonSchema', 'parameters'],
   ['responseJsonSchema', 'responseSchema'],
@@ -29,7 +29,7 @@ const subsetMembers: ReadonlyMap<string, string> = new Map([
 /** Members on the path from the top to a schema. */
 const schemaHolders: ReadonlySet<string> = new Set(['tools', 'functionDeclarations', 'generationConfig']);
 
-/** Translates JSON Schemas into the subset, for routes that support only the subset. Returns the same body if it has no schemas. */
+/** Translates JSON Schemas into the subset, for routes that only support that. Returns the same body if it has no schemas. */
 const adaptSchemas: Adaptation = (body, { profile, notes }) =>
   profile.quirks.tool_schema === 'subset' ? translateSchemas(body, notes) : body;
 
@@ -42,7 +42,7 @@ function translateSchemas(object: JsonObject, notes: Notes): JsonObject {
     const subset = subsetMembers.get(toCamelCase(name));
     if (subset === undefined || !isJsonObject(value)) return [[name, value] as const];
     const schema: GeminiSchema = cleanSchema(value, notes);
-    // Google rejects an object schema without properties.
+    // Google rejects the schema of an object without properties.
     return schema.type === 'object' && schema.properties === undefined ? [] : [[subset, schema] as const];
   });
   return Object.fromEntries(members);
@@ -62,7 +62,7 @@ function relaxToolConfig(name: string, config: JsonValue): JsonValue {
   });
 }
 
-/** Removes a web search that the route cannot run. Returns undefined if the tool has nothing else. */
+/** Removes a web search that the route cannot run. Returns undefined if nothing else is left of the tool. */
 function removeHostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): GeminiTool | undefined {
   if (profile.quirks.hosted_search) return tool;
   const names = Object.keys(tool).filter((name) => toCamelCase(name).startsWith('googleSearch'));
@@ -109,7 +109,7 @@ function removeSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
   return { ...body, [name]: Object.fromEntries(remainingMembers) };
 }
 
-/** Adapts a Gemini request to the capabilities and quirks of a route. */
+/** Adapts a Gemini request to a route's capabilities and quirks. */
 export const adaptGemini = chainAdaptations(
   adaptGeneration,
   adaptMedia(geminiCodec, ['contents', 'systemInstruction'], toCamelCase),

@@ -6,7 +6,7 @@ import { encodeRequest } from './request/encode-request.ts';
 
 /** Decodes and encodes requests and replies of `generateContent`. */
 export const geminiCodec: Codec = {
-  // Newer models accept 128 characters, older models only 64.
+  // Newer models accept 128 characters, older ones only 64.
   toolNames: { maxLength: 64, forbidden: /[^A-Za-z0-9_.:-]/g, firstCharacter: /^[A-Za-z_]/ },
   stateKinds: ['thought'],
   minimalDialogue: { contents: [{ role: 'user', parts: [{ text: '.' }] }] },

@@ -23,7 +23,7 @@ import { geminiReplyText } from './reply/reply-text.ts';
 import { selectSeparator } from './reply/write-output.ts';
 import { geminiParameters } from './request/parameters.ts';
 
-/** Defines the endpoints of an API version: Google's own clients use `/v1beta`, some other clients `/v1`. */
+/** Defines the endpoints of an API version. Google's own clients use `/v1beta`, some other clients `/v1`. */
 function defineEndpoints(version: string): ModelEndpoint[] {
   const model = `${version}/models/{id*}`;
   const nonStreaming = { isAliased: false, isStream: false };
@@ -40,7 +40,7 @@ function selectMethod(isStream: boolean, purpose: ModelEndpoint['purpose']): str
   return isStream ? 'streamGenerateContent?alt=sse' : 'generateContent';
 }
 
-/** Replaces the model's name in a request that `countTokens` accepts inside its own request. */
+/** Replaces the model's name in the request that a `countTokens` request may contain. */
 function setCountedModel(body: JsonObject, model: string): JsonObject {
   for (const name of ['generateContentRequest', 'generate_content_request']) {
     const inner = body[name];
@@ -49,7 +49,7 @@ function setCountedModel(body: JsonObject, model: string): JsonObject {
   return body;
 }
 
-/** `generateContent` of Google's Gemini API. */
+/** Google's `generateContent`. */
 export const gemini: ClientTextFormat = {
   name: 'gemini',
   kind: 'chat',
@@ -103,8 +103,8 @@ export const gemini: ClientTextFormat = {
 };
 
 /**
- * Joins contents of the same role that became adjacent because a content between them was removed, since user and model must
- * alternate. Returns the same body if no content was removed.
+ * Joins contents of the same role that became adjacent when a content between them was removed, because user and model must alternate.
+ * Returns the same body if no content was removed.
  *
  * @param original the request before the removal
  */
@@ -133,7 +133,7 @@ function omitResultImages(body: JsonObject): JsonObject {
   return mapObjects(body, 'contents', (content) => mapObjects(content, 'parts', omitPartImages));
 }
 
-/** Removes the images from a result. A note goes into the response object, because parts of a result cannot be text. */
+/** Removes the images from a result. The note about it goes into the response object, because a result's parts cannot be text. */
 function omitPartImages(part: JsonObject): JsonObject {
   for (const name of ['functionResponse', 'function_response']) {
     const { parts, ...members }: GeminiFunctionResponse = asObject(part[name]);

@@ -15,7 +15,7 @@ const imageReply: MediaReplyShape = {
   countImages: ({ data }) => (Array.isArray(data) ? data.length : 0),
 };
 
-/** The Images API of OpenAI. */
+/** OpenAI's Images API. */
 export const images: ClientFormat = {
   name: 'images',
   kind: 'image',

@@ -41,7 +41,7 @@ export const moderations = defineListFormat({
   parameters: compileParameters({}),
 });
 
-/** The reranking API that vendors share. Sources: Cohere and Jina API references, "Rerank"; vLLM and others serve the same. */
+/** The reranking API that several vendors share. Sources: Cohere and Jina API references, "Rerank"; vLLM and others serve the same one. */
 export const rerank = defineListFormat({
   name: 'rerank',
   kind: 'rerank',

@@ -9,7 +9,7 @@ import { type ModelEndpoint, defineModelEndpoint } from '../contract/descriptor.
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { readUsage } from '../responses/reply/reply-object.ts';
 
-/** How the replies of an endpoint for images or audio are read. */
+/** How to read the replies of an image or audio endpoint. */
 export interface MediaReplyShape {
   /** Types of events that carry a part of the content. */
   readonly partEvents: ReadonlySet<string>;
@@ -17,11 +17,11 @@ export interface MediaReplyShape {
   readonly endEvents: ReadonlySet<string>;
   /** Returns true for a non-streaming reply that is not empty. */
   hasContent(body: JsonObject): boolean;
-  /** Counts the images in a non-streaming reply. Missing if replies have no images. In a stream, each end event is one image. */
+  /** Counts the images in a non-streaming reply; missing if replies have no images. In a stream, each end event stands for one image. */
   countImages?(body: JsonObject): number;
 }
 
-/** Observes a reply with images, audio or a transcript. The usage in these replies has the shape of the Responses format. */
+/** Observes a reply with images, audio or a transcript. Usage in these replies looks as in the Responses format. */
 export class MediaObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;
@@ -31,7 +31,7 @@ export class MediaObserver implements ReplyObserver {
   #remainingCount: number;
   #imageCount = 0;
 
-  /** @param requestedCount number of images that the client requested */
+  /** @param requestedCount how many images the client requested */
   constructor(shape: MediaReplyShape, requestedCount = 1) {
     this.#shape = shape;
     this.#remainingCount = requestedCount;
@@ -44,7 +44,7 @@ export class MediaObserver implements ReplyObserver {
       this.hasContent = true;
       return;
     }
-    // Events are large, because each may hold an image. If they have names, only the end events are parsed.
+    // Events are large, because each may contain an image. If they have names, only the end events are parsed.
     const body = event.parse();
     const type = scalarToText(name ?? readMember(body, 'type'));
     const error = readReportedError(body);

@@ -14,11 +14,11 @@ const speechParameters = compileParameters({
 const speechReply: MediaReplyShape = {
   partEvents: new Set(['speech.audio.delta']),
   endEvents: new Set(['speech.audio.done']),
-  // Speech comes as audio or events, so JSON has no content.
+  // Speech comes as audio or events, so JSON never has content.
   hasContent: () => false,
 };
 
-/** Content types of servers that do not state their audio type. */
+/** Content types from servers that do not say which type their audio has. */
 const unspecificTypes = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
 function isAudio(contentType: string): boolean {

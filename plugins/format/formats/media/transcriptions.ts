@@ -14,10 +14,10 @@ const transcriptReply: MediaReplyShape = {
 /** Response formats that are not JSON. Source: OpenAI API reference, "Create transcription". */
 const textFormats: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
-/** Types of text that are not a transcript: the error page of a proxy, and events. */
+/** Types of text that are no transcript: a proxy's error page, and events. */
 const otherTextTypes = new Set(['text/html', 'text/event-stream']);
 
-/** Returns true for a transcript as text, which whisper-1 sends even if a stream was requested. */
+/** Returns true for a transcript as plain text, which whisper-1 sends even if a stream was requested. */
 function isText(contentType: string): boolean {
   const type = mediaTypeOf(contentType);
   return type === '' || type === 'application/x-subrip' || (type.startsWith('text/') && !otherTextTypes.has(type));

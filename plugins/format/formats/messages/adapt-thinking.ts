@@ -16,7 +16,7 @@ import { blocksOf, mapBlocks } from './blocks.ts';
 import { messagesCodec } from './codec.ts';
 import { isCall } from './reply/read-output.ts';
 
-/** Requests thinking in the route's style. Changes only members that the route is known to reject. */
+/** Requests thinking in the route's style. Only changes members that the route is known to reject. */
 export const adaptThinking: Adaptation = (body: MessagesRequest, target) => {
   const { thinking } = body;
   const effort = readMember<MessagesOutputConfig>(body.output_config, 'effort');
@@ -41,7 +41,7 @@ function removeThinking(body: MessagesRequest): MessagesRequest {
   return withEffort(omitMembers(body, ['thinking']), undefined);
 }
 
-/** Returns true for a mode that the model does not support, and for a budget that leaves no room for the answer. */
+/** Returns true if the model does not support the mode, or the budget leaves no room for the answer. */
 function isUnsupportedThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
   const type = readMember<MessagesThinking>(thinking, 'type');
   if (type === 'disabled') return !quirks.efforts.includes('none');
@@ -54,7 +54,7 @@ function isUnsupportedThinking({ thinking, max_tokens: limit }: MessagesRequest,
   return type === 'adaptive' || (type === 'enabled' && exceedsLimit);
 }
 
-/** Rewrites thinking and effort for the route. Keeps a client's budget and drops an additional effort, which is only a hint. */
+/** Rewrites thinking and effort for the route. Keeps a client's budget and drops an effort next to it, which is only a hint. */
 function rewriteThinking(body: MessagesRequest, target: AdaptationTarget): MessagesRequest {
   const { thinking, max_tokens, messages } = body;
   const type = readMember<MessagesThinking>(thinking, 'type');
@@ -81,10 +81,9 @@ function withEffort(body: MessagesRequest, effort: JsonValue | undefined): Messa
 }
 
 /**
- * Drops thinking blocks whose signature is missing or has a different or unknown origin, because the route would
- * reject this and every later request of the conversation. If the route does not check signatures, the text is kept. A
- * message of only thinking is removed; consecutive messages of the same role are one turn. Source: Anthropic docs,
- * "Extended thinking".
+ * Drops thinking blocks whose signature is missing, or comes from a different or unknown origin, because the route would reject this and
+ * every later request of the conversation. The text is kept if the route does not check signatures. A message that only has thinking is
+ * removed; consecutive messages of the same role are one turn. Source: Anthropic docs, "Extended thinking".
  */
 export function dropForeignThinking(body: MessagesRequest, target: AdaptationTarget): MessagesRequest {
   const { messages } = body;
@@ -94,7 +93,7 @@ export function dropForeignThinking(body: MessagesRequest, target: AdaptationTar
   return withMember(body, 'messages', mapBlocks(messages, adaptBlock));
 }
 
-/** Returns the block in a form that the route accepts; undefined if the route rejects it. */
+/** Returns the block in a form that the route accepts; undefined if there is none. */
 function adaptThinkingBlock(
   block: MessagesBlock,
   { origin, profile, notes }: AdaptationTarget,
@@ -111,10 +110,9 @@ function adaptThinkingBlock(
 }
 
 /**
- * Drops thinking from a request whose tool loop began without it. Such a request would be rejected: its last messages are
- * tool results, and the answer with the calls does not begin with thinking, because another upstream generated it. The
- * model thinks again after the tool loop. Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks";
- * adaptive thinking has no such rule.
+ * Drops thinking from a request whose tool loop began without it, because it would be rejected: its last messages are tool results, and the
+ * answer with the calls does not begin with thinking, because another upstream generated it. The model thinks again after the tool loop.
+ * Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks"; adaptive thinking has no such rule.
  */
 export function dropThinkingInToolLoop(body: MessagesRequest, { profile, notes }: AdaptationTarget): MessagesRequest {
   if (!profile.quirks.signed_thinking) return body;
@@ -128,8 +126,7 @@ export function dropThinkingInToolLoop(body: MessagesRequest, { profile, notes }
 }
 
 /**
- * Finds the first assistant message after the last user message, if the dialogue ends with tool results. Consecutive
- * messages are one turn.
+ * If the dialogue ends with tool results, finds the first assistant message after the last user message. Consecutive messages are one turn.
  */
 function findLoopStart(messages: readonly JsonValue[]): MessagesMessage | undefined {
   let loopStart: MessagesMessage | undefined;
@@ -149,9 +146,9 @@ function findLoopStart(messages: readonly JsonValue[]): MessagesMessage | undefi
 }
 
 /**
- * Starts the answers of the history with a thinking block if the vendor rejects answers without one. The vendor accepts
- * an empty block if the thinking is lost. Source: DeepSeek, "The `content[].thinking` in the thinking mode must be passed
- * back to the API."; qwen-code#3788.
+ * Begins the answers of the history with a thinking block if the vendor rejects answers without one. If the thinking is lost, the vendor
+ * accepts an empty block. Source: DeepSeek, "The `content[].thinking` in the thinking mode must be passed back to the API.";
+ * qwen-code#3788.
  */
 export const replayThinking: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;

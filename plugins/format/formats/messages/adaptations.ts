@@ -43,7 +43,7 @@ import { isPlaceholder } from './request/read-tools.ts';
 import { applyToolChanges } from './request/tool-changes.ts';
 
 /**
- * Removes tools that only Anthropic can run, on routes of other vendors. Typed tools that clients run become plain tools.
+ * Removes tools that only Anthropic can run, on other vendors' routes. Typed tools that clients run become plain tools.
  *
  * @throws GatewayError `not_supported` if no tool is left or the forced tool is removed
  */
@@ -61,7 +61,7 @@ const adaptServerTools = adaptHostedTools((tool: MessagesTool, target) => {
   return isJsonObject(converted) ? withMember<MessagesTool>(converted, 'cache_control', tool.cache_control) : undefined;
 });
 
-/** Writes references to the tools of a search result as text on routes of other vendors. */
+/** On other vendors' routes, writes the tool references in a search result as text. */
 const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.betas || !Array.isArray(messages)) return body;
@@ -72,11 +72,11 @@ const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => 
   );
 };
 
-/** Declares the effective tools on routes that do not support tool changes in the middle of a conversation. */
+/** On routes that do not support tool changes within a conversation, declares the tools that are in effect. */
 const adaptToolChanges: Adaptation = (body: MessagesRequest, { profile, notes }) =>
   profile.quirks.betas ? body : applyToolChanges(body, notes);
 
-/** Drops `fallback` blocks, which only endpoints of Claude accept: they mark an answer that another Anthropic model continued. */
+/** Drops `fallback` blocks, which mark an answer that another Anthropic model continued. Only Claude's endpoints accept them. */
 const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes }) => {
   const { messages } = body;
   if (profile.quirks.claude || !Array.isArray(messages)) return body;
@@ -93,7 +93,7 @@ function writeReference(block: JsonValue): JsonValue {
     : block;
 }
 
-/** Members of beta features. Anthropic rejects them without their header; other vendors always reject them. */
+/** Members of beta features. Anthropic rejects them without the beta's header; other vendors always reject them. */
 const betaMembers = [
   'compaction',
   'container',
@@ -111,7 +111,7 @@ const betaMembers = [
   'tools.input_examples',
 ];
 
-/** Members that select the conversations sharing a cached prompt. Source: "scope: Extra inputs are not permitted", claude-code#41966. */
+/** Members that say which conversations share a cached prompt. Source: "scope: Extra inputs are not permitted", claude-code#41966. */
 const cacheScopes = ['', 'tools.', 'system.', 'messages.content.', 'messages.content.content.'].map(
   (path) => `${path}cache_control.scope`,
 );
@@ -152,12 +152,12 @@ const outputEditor: OutputFormatEditor = {
   instruct: (body: MessagesRequest, text) => ({ ...body, system: appendInstruction(body.system, text) }),
 };
 
-/** Omits the model, which Vertex AI reads from the path, and adds the API version. Source: Anthropic docs, "Claude on Vertex AI". */
+/** Leaves out the model, which Vertex AI takes from the path, and adds the API version. Source: Anthropic docs, "Claude on Vertex AI". */
 function adaptVertex(body: MessagesRequest, { profile }: AdaptationTarget): JsonObject {
   return profile.quirks.vertex ? { anthropic_version: 'vertex-2023-10-16', ...omitMembers(body, ['model']) } : body;
 }
 
-/** Adapts a Messages request to the capabilities and quirks of a route. */
+/** Adapts a Messages request to a route's capabilities and quirks. */
 export const adaptMessagesRequest = chainAdaptations(
   adaptOutputLimit(['max_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k']),

@@ -21,7 +21,7 @@ import { hasBrokenCalls } from './request/broken-calls.ts';
 import { findHistoryCalls, hidesReasoning } from './request/history-calls.ts';
 import { messagesParameters } from './request/parameters.ts';
 
-/** The Messages API of Anthropic. */
+/** Anthropic's Messages API. */
 export const messages: ClientTextFormat = {
   name: 'messages',
   kind: 'chat',
@@ -45,7 +45,7 @@ export const messages: ClientTextFormat = {
     createObserver: (_body, listeners) =>
       new FragmentObserver(messagesCodec, listeners, {
         mark: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
-        // Some vendors send the `[DONE]` of Chat, which does not end a stream of this format.
+        // Some vendors send Chat's `[DONE]`, which does not end a stream in this format.
         ignoresDone: true,
       }),
     createReplyRepair: ({ id }, { quirks }) => (quirks.betas ? undefined : new MessagesReplyRepair(id)),
@@ -98,7 +98,7 @@ function replaceResultImages(block: JsonObject): JsonObject {
     : block;
 }
 
-/** Builds the path of a call. Vertex AI has the model in the path and accepts an unescaped @ in its name. */
+/** Builds the path of a call. In Vertex AI, the path contains the model, and an @ in its name need not be escaped. */
 function buildPath(model: string, isStream: boolean, purpose: Purpose, quirks?: Quirks): string {
   if (purpose === 'count') return '/messages/count_tokens';
   if (quirks?.vertex !== true) return '/messages';

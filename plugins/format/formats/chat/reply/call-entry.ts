@@ -22,7 +22,7 @@ export interface CallEntry {
   readonly isDeprecated: boolean;
 }
 
-/** Reads the calls. Some servers write a call in both forms; the deprecated form is then omitted. */
+/** Reads the calls. Some servers write a call in both forms; the deprecated one is then ignored. */
 export function readEntries({ entries, deprecatedCall }: CallEntries): CallEntry[] {
   const callEntries = entries.filter(isJsonObject).map((entry) => readEntry(entry));
   if (deprecatedCall === undefined) return callEntries;
@@ -30,7 +30,7 @@ export function readEntries({ entries, deprecatedCall }: CallEntries): CallEntry
   return callEntries.some((entry) => isSamePiece(entry, deprecated)) ? callEntries : [...callEntries, deprecated];
 }
 
-/** Returns true for a piece that does not identify its call. */
+/** Returns true for a piece that does not say which call it belongs to. */
 export function isAnonymous({ index, id, name }: CallEntry): boolean {
   return index === undefined && id === undefined && name === undefined;
 }
@@ -66,7 +66,7 @@ function readEntry(entry: JsonObject, isDeprecated = false): CallEntry {
   };
 }
 
-/** Reads an input that should be text but that some vendors send as an object. */
+/** Reads an input, which some vendors send as an object rather than as text. */
 function readInput(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   return isJsonObject(value) ? JSON.stringify(value) : '';

@@ -2,18 +2,18 @@ import type { ChatCall } from '../../../wire/chat.ts';
 import { type CallEntries, type CallEntry, isAnonymous, hasDifferentIndex, readEntries } from './call-entry.ts';
 import { isRepetition, mayRepeat, TrackedCall } from './tracked-call.ts';
 
-/** The new part of a call in an entry of `tool_calls`. */
+/** What an entry of `tool_calls` adds to a call. */
 export interface CallPiece {
   readonly call: TrackedCall;
-  /** The vendor's entry before any repair. */
+  /** The vendor's entry, before any repair. */
   readonly entry: ChatCall;
   readonly isCustom: boolean;
   readonly isFirst: boolean;
   /** True if the entry holds the whole call. */
   readonly isWhole: boolean;
-  /** True for a new call whose index differs from an earlier index in the same list, which rules out a repetition. */
+  /** True for a new call whose index differs from an earlier one in the same list, so that it cannot be a repetition. */
   readonly isSeparate: boolean;
-  /** The id, in the piece that brings it; undefined in all other pieces. */
+  /** The id, only in the piece that first has it. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly input: string;
@@ -22,8 +22,8 @@ export interface CallPiece {
 const noPieces: readonly CallPiece[] = [];
 
 /**
- * Assigns entries to calls. Vendors omit indexes or ids, give every call the index 0, repeat names, and repeat the whole call at
- * the end. Holds back the pieces of a call that may be a repetition.
+ * Assigns entries to calls. Vendors omit indexes or ids, give every call the index 0, repeat names, and repeat the whole call at the end.
+ * The pieces of a call that may be a repetition are held back.
  */
 export class CallTracker {
   readonly #calls: TrackedCall[] = [];
@@ -39,7 +39,7 @@ export class CallTracker {
     return call?.key === index ? call : undefined;
   }
 
-  /** Adds the entries of a delta. Returns the new pieces of its calls. */
+  /** Adds the entries of a delta and returns what is new in their calls. */
   addDeltaEntries(entries: CallEntries): CallPiece[] {
     const pieces = readEntries(entries);
     const anonymousPieces = pieces.filter(isAnonymous);
@@ -69,7 +69,7 @@ export class CallTracker {
   }
 
   /**
-   * @param positionFromEnd position, counted from the last call (1), of the call that an anonymous piece belongs to
+   * @param positionFromEnd which call an anonymous piece belongs to, counted from the last call (1)
    * @param callsInChunk calls of earlier pieces in the same chunk
    */
   #addPiece(piece: CallEntry, positionFromEnd: number, callsInChunk: Set<TrackedCall>): CallPiece[] {
@@ -123,8 +123,8 @@ export class CallTracker {
   }
 
   /**
-   * Finds the call that a whole entry repeats. If several calls share an id, the call with the same input wins. A streamed call
-   * matches even if the end of its input is missing or the vendor writes the input differently.
+   * Finds the call that a whole entry repeats. If several calls share an id, the one with the same input wins. A streamed call matches even
+   * if its input lacks the end or the vendor now writes it differently.
    */
   #findRepeated(whole: CallEntry, position: number, callsInList: ReadonlySet<TrackedCall>): TrackedCall | undefined {
     const { id, name, input } = whole;
@@ -163,7 +163,7 @@ export class CallTracker {
   }
 }
 
-/** Returns true for a piece whose name or id is not the call's, or which follows the complete input of the call. */
+/** Returns true for a piece that has another name or id than the call, or that follows the call's complete input. */
 function startsNewCall({ id, name, input }: CallEntry, call: TrackedCall): boolean {
   if (name === undefined || call.name === undefined) return false;
   const hasIds = id !== undefined && call.id !== undefined;

@@ -12,13 +12,13 @@ export interface ChoiceUpdate extends Omit<MessageContent, 'isFromDetails' | 'ca
 }
 
 export interface ChoiceTrackerOptions {
-  /** True if the text contains the reasoning, between <think> and </think>. */
+  /** True if the text begins with the reasoning, between <think> and </think>. */
   readonly inlineThinking?: boolean;
 }
 
 /**
- * Reads one choice of a reply and tolerates the deviations of all vendors: drops repeated content and assigns every piece of a
- * call to its call. Decoders turn the updates into fragments. The repair of same-format routes writes them in place.
+ * Reads one choice of a reply and tolerates the deviations of all vendors: drops repeated content and assigns every piece of a call to its
+ * call. Decoders turn the updates into fragments. For same-format routes, the repair writes them back into the reply.
  */
 export class ChoiceTracker {
   readonly #callTracker = new CallTracker();
@@ -27,7 +27,7 @@ export class ChoiceTracker {
   readonly #refusal = new TextTracker();
   readonly #splitter: ThinkSplitter | undefined;
   #imageCount = 0;
-  /** Digests of the images of deltas. */
+  /** Digests of the images that came in deltas. */
   #imageDigests: Set<string> | undefined;
   #isFinished = false;
 
@@ -44,12 +44,14 @@ export class ChoiceTracker {
     return !hasText && this.#imageCount === 0 && this.#callTracker.calls.length === 0;
   }
 
-  /** True while text and reasoning can be passed through unchanged, unless a piece is a repetition. */
+  /** True if text and reasoning can be passed through unchanged, except for repetitions. */
   get isPlain(): boolean {
     return !this.#isFinished && !this.#reasoning.isCumulative && (this.#splitter?.isDone ?? true);
   }
 
-  /** Appends a delta that contains only text or reasoning, while `isPlain`. Returns false for a repetition, which is not appended. */
+  /**
+   * Appends a delta that contains only text or reasoning; `isPlain` must be true. Returns false for a repetition, which is not appended.
+   */
   tryAppendPlainDelta(text: string, reasoning: string): boolean {
     if (this.#reasoning.isRepetition(reasoning)) return false;
     this.#text.appendDelta(text);
@@ -57,7 +59,7 @@ export class ChoiceTracker {
     return true;
   }
 
-  /** Applies a delta of the choice. */
+  /** Applies a delta to the choice. */
   applyDelta(delta: ChatMessage): ChoiceUpdate {
     const content = readMessage(delta);
     const images = this.#selectNewImages(content.images);
@@ -67,7 +69,7 @@ export class ChoiceTracker {
     const reasoning = content.isFromDetails
       ? this.#reasoning.appendDeltaOrSnapshot(content.reasoning)
       : this.#reasoning.appendUnlessRepeated(content.reasoning);
-    // A vendor that repeats all reasoning also repeats all text.
+    // A vendor that repeats all reasoning so far also repeats all text.
     const isCumulative = this.#reasoning.isCumulative;
     const text = isCumulative ? this.#text.appendDeltaOrSnapshot(content.text) : this.#text.appendDelta(content.text);
     return {
@@ -79,7 +81,7 @@ export class ChoiceTracker {
     };
   }
 
-  /** Applies a whole message: the reply itself, or a repetition of the deltas. */
+  /** Applies a whole message, which is either the reply itself or a repetition of the deltas. */
   applyMessage(message: ChatMessage): ChoiceUpdate {
     const content = readMessage(message);
     // A message repeats the images of the deltas, in the same order.
@@ -88,7 +90,7 @@ export class ChoiceTracker {
     return this.#applyRepeated({ ...content, images }, (tracker, text) => tracker.appendSnapshot(text));
   }
 
-  /** Ends the choice and returns the content that was held back. */
+  /** Ends the choice and returns what was held back. */
   finish(): SplitText & Pick<ChoiceUpdate, 'calls'> {
     this.#isFinished = true;
     const heldContent = this.#splitter?.finish() ?? { reasoning: '', text: '' };
@@ -98,7 +100,7 @@ export class ChoiceTracker {
   /**
    * Applies content that may repeat earlier content.
    *
-   * @param appendNew appends the new part of a text, and returns it
+   * @param appendNew appends the new part of a text and returns it
    */
   #applyRepeated(content: MessageContent, appendNew: (tracker: TextTracker, text: string) => string): ChoiceUpdate {
     const reasoning = appendNew(this.#reasoning, content.reasoning);
@@ -111,7 +113,7 @@ export class ChoiceTracker {
     };
   }
 
-  /** Selects all images of a delta before the finish reason, and afterwards only images that no earlier delta had. */
+  /** Selects all images of a delta before the finish reason; after it, only those that no earlier delta had. */
   #selectNewImages(images: readonly MediaSource[]): readonly MediaSource[] {
     if (images.length === 0) return images;
     const digests = (this.#imageDigests ??= new Set());
@@ -126,7 +128,7 @@ export class ChoiceTracker {
     return this.#preferMember(reasoning, this.#splitter?.take(text) ?? { reasoning: '', text });
   }
 
-  /** Prefers the reasoning of a separate member: MiniMax may send the same reasoning in the text as well. */
+  /** Prefers reasoning from a member of its own, because MiniMax may repeat the same reasoning in the text. */
   #preferMember(reasoning: string, split: SplitText): SplitText {
     return { reasoning: this.#reasoning.isEmpty ? split.reasoning : reasoning, text: split.text };
   }

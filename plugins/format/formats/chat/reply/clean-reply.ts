@@ -2,14 +2,14 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 
-/** Finish reasons that OpenAI publishes for a choice without calls. */
+/** The finish reasons that OpenAI publishes for a choice without calls. */
 const plainReasons = new Set<unknown>(['stop', 'length', 'content_filter']);
-/** Members of a text-only message that need no repair. Any other member must be null. */
+/** The members of a text-only message that need no repair. All others must be null. */
 const plainMembers = new Set(['role', 'content', 'annotations']);
 
 /**
- * Returns the choice of a non-streaming reply that has only text and all members that clients require, as most replies do; undefined
- * if the reply may need a repair.
+ * Returns the choice of a non-streaming reply that has only text and all members that clients require, as most replies do; undefined for a
+ * reply that may need a repair.
  */
 export function readCleanChoice(body: ChatReply): ChatChoice | undefined {
   const { object, choices } = body;
@@ -22,7 +22,7 @@ export function readCleanChoice(body: ChatReply): ChatChoice | undefined {
   return isClean ? choice : undefined;
 }
 
-/** Returns true if a reply or chunk has an id, a time and a model, which clients require. */
+/** Returns true if a reply or chunk has the id, time and model that clients require. */
 export function hasRequiredMembers({ id, created, model }: ChatReply): boolean {
   return asText(id) !== '' && typeof created === 'number' && typeof model === 'string';
 }

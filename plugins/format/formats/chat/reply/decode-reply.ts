@@ -35,15 +35,15 @@ import {
 import { addRefusedChoice } from './prompt-filter.ts';
 import { hasSources, readSources } from './read-reply.ts';
 
-/** Matches chunks that cannot be skimmed, because they end the choice or report an error. */
+/** Matches chunks that end the choice or report an error, and so must be parsed. */
 const endPattern = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
-/** Matches chunks with usage, which some servers report in each chunk. */
+/** Matches chunks with usage. Some servers report it in every chunk. */
 const usagePattern = /"usage"\s*:\s*\{/;
 const noFragments: readonly Fragment[] = [];
 
 /**
- * Reads a Chat Completions reply and tolerates the deviations of all vendors. If there are several choices, it reads the content of the
- * first and the progress of the others. Source: OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
+ * Reads a Chat Completions reply and tolerates the deviations of all vendors. If there are several choices, reads the content of the first
+ * and only the progress of the others. Source: OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
  */
 export class ChatDecoder implements ReplyDecoder {
   /** Created on first use, because most non-streaming replies do not need it. */
@@ -53,7 +53,7 @@ export class ChatDecoder implements ReplyDecoder {
   #hasFinished = false;
   #tier: JsonValue | undefined;
   #hasModel = false;
-  /** Sources listed outside the message, by URL. They are emitted when the choice ends. */
+  /** Sources listed outside the message, by URL; emitted when the choice ends. */
   readonly #sources = new Map<string, Citation>();
   readonly #cited = new Set<string>();
   readonly #repeatedEvent = new RepeatedEvent();
@@ -78,7 +78,7 @@ export class ChatDecoder implements ReplyDecoder {
       return toTextFragments(this.#repeatsReasoning ? 'reasoning' : 'text', text);
     }
     const fragments = this.#readChunk(name, data, event);
-    // A caller that passes the parsed event skims the events after it.
+    // A caller that passes the parsed event skims the following events.
     if (event === undefined) this.#learnEvent(name, data, fragments);
     return fragments;
   }
@@ -98,7 +98,7 @@ export class ChatDecoder implements ReplyDecoder {
 
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const { name, data = '', isLong, contentDelta } = event;
-    // An event that is not a chunk may be an error.
+    // An event that is no chunk may be an error.
     if (isLong || name === 'error' || !data.includes('"choices"') || endPattern.test(data)) return undefined;
     if (content !== undefined && contentDelta === undefined) return undefined;
     if (content !== undefined && contentDelta !== undefined) addDelta(content, contentDelta);
@@ -130,7 +130,7 @@ export class ChatDecoder implements ReplyDecoder {
       return [...toUsageFragments(readUsage(body)), ...this.#readModelAndTier(body), ...simpleFragments];
     const { choices } = addRefusedChoice(body, 'message');
     const choice = this.#pickChoice(choices);
-    // Reports only the message, because a stray `code` does not mean that the request was rejected.
+    // Only the message is reported, because a stray `code` does not mean that the request was rejected.
     if (choice === undefined)
       return [createErrorFragment({ message: asText(readMember(body, 'message')) || 'an answer without choices' })];
     this.#collectSources(body, choice);
@@ -159,7 +159,7 @@ export class ChatDecoder implements ReplyDecoder {
     return sources.map((citation) => ({ type: 'citation', citation }));
   }
 
-  /** Reads the model and the tier, which chunks repeat. */
+  /** Reads the model and the tier, which every chunk repeats. */
   #readModelAndTier({ model, service_tier: tier }: ChatReply): readonly Fragment[] {
     if (tier === this.#tier && this.#hasModel) return noFragments;
     const modelFragments = this.#hasModel ? noFragments : toModelFragments(model);
@@ -169,7 +169,7 @@ export class ChatDecoder implements ReplyDecoder {
     return [...modelFragments, ...toTierFragments(tier)];
   }
 
-  /** Picks the choice that arrived first, regardless of its index. */
+  /** Picks the choice that arrived first, whatever its index. */
   #pickChoice(choices: JsonValue | undefined): ChatChoice | undefined {
     const list: readonly ChatChoice[] = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
     this.#choiceIndex ??= list[0]?.index ?? undefined;
@@ -202,7 +202,7 @@ export class ChatDecoder implements ReplyDecoder {
 
   #createEndFragment(): Fragment {
     const ending = this.#hasFinished ? 'whole' : classifyMissingFinish(this.#profile);
-    // An empty reply gets its own error later.
+    // An empty reply gets an error of its own later.
     if (ending === 'cut' && !this.#tracker.isEmpty) return { type: 'error', error: createMissingFinishError() };
     return ending === 'whole' ? { type: 'end' } : { type: 'end', isUnfinished: true };
   }
@@ -218,7 +218,7 @@ export class ChatDecoder implements ReplyDecoder {
   }
 }
 
-/** Reads a reply that yields only a text and its end; returns undefined for any other reply. */
+/** Reads a reply that consists of a text and its end; undefined for any other reply. */
 function readSimpleReply(body: ChatReply): readonly Fragment[] | undefined {
   const choice = readCleanChoice(body);
   if (choice === undefined || choice.logprobs || hasSources(body) || isJsonObject(body.moderation)) return undefined;
@@ -229,7 +229,7 @@ function readSimpleReply(body: ChatReply): readonly Fragment[] | undefined {
   return [{ type: 'text', text: asText(content) }, finish, { type: 'end' }];
 }
 
-/** Reads the state of the other choices, if the client requested several. */
+/** Reads the state of the other choices if the client requested several. */
 function readOtherChoices(choices: JsonValue | undefined, ownChoice: ChatChoice | undefined): readonly Fragment[] {
   if (Array.isArray(choices) && choices.length === 1 && choices[0] === ownChoice) return noFragments;
   const allChoices: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
@@ -256,7 +256,7 @@ function readReasoning(chunk: ChatReply): JsonValue | undefined {
   return asText(reasoning_content) === '' ? reasoning : reasoning_content;
 }
 
-/** Returns the delta of a chunk that has one choice and no message. */
+/** Returns the delta of a chunk that has a single choice and no message. */
 function readDelta({ choices }: ChatReply): ChatMessage | undefined {
   const [choice, ...others]: readonly JsonValue[] = asList(choices);
   if (others.length > 0 || readMember<ChatChoice>(choice, 'message') !== undefined) return undefined;
@@ -265,7 +265,7 @@ function readDelta({ choices }: ChatReply): ChatMessage | undefined {
 }
 
 /**
- * Attaches log probabilities to the text. Notes the log probabilities of reasoning, calls and refusals, and those in older forms, because
+ * Attaches log probabilities to the text. Those of reasoning, calls and refusals, and those in older forms, are noted as lost, because
  * other formats cannot express them.
  */
 function attachLogprobs(received: JsonValue | undefined, fragments: readonly Fragment[]): readonly Fragment[] {
@@ -289,7 +289,7 @@ function readDroppedParts(message: JsonValue | undefined): readonly Fragment[] {
   return [...(hasAudio ? [droppedAudio] : []), ...(hasRunTools ? [createDroppedPart('executed_tools', '')] : [])];
 }
 
-/** Notes the vendor's moderation of prompt and reply, which other formats cannot express. */
+/** Notes the vendor's moderation results for prompt and reply, which other formats cannot express. */
 function readModeration({ moderation }: ChatReply): Fragment[] {
   return isJsonObject(moderation) ? [createDroppedPart('moderation', '')] : [];
 }

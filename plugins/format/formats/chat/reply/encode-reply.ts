@@ -18,7 +18,7 @@ export class ChatEncoder implements ReplyEncoder {
   readonly #wantsUsage: boolean;
   readonly #deltas: MessageDeltas;
   #hasStarted = false;
-  /** The text of a chunk before and after its delta. */
+  /** What surrounds the delta in a chunk. */
   readonly #plainFrame: readonly [before: string, after: string];
 
   constructor(context: ReplyContext) {
@@ -33,7 +33,7 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   encodeEvent(event: ReplyEvent): string {
-    // The first chunk shows whether there is text, so it waits for the first block.
+    // The first chunk says whether there is text, so it waits for the first block.
     if (event.type === 'start') return '';
     if (event.type === 'finish') return this.#writeEnd(event.reply);
     const logprobs = event.type === 'block_delta' ? event.logprobs : undefined;
@@ -44,8 +44,8 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   /**
-   * Returns the deltas for an event, preceded by the delta that starts the reply. A reply that starts with a call, a refusal or reasoning
-   * has null as its first text, as OpenAI and DeepSeek send it, because the SDK's helper would turn an empty string into an empty text.
+   * Returns the deltas for an event, preceded by the one that starts the reply. If the reply starts with a call, a refusal or reasoning,
+   * its first `content` is null, as OpenAI and DeepSeek send it: the SDK's helper would turn an empty string into an empty text.
    */
   #writeDeltas(event: BlockEvent): ChatMessage[] {
     const deltas = this.#deltas.writeEvent(event);
@@ -72,7 +72,7 @@ export class ChatEncoder implements ReplyEncoder {
 
   #writeEnd(reply: CompleteReply): string {
     const firstChunk = this.#hasStarted ? '' : this.#writeChunk(writeFirstDelta(''), null);
-    // A reply with only reasoning gets an empty text.
+    // A reply that has only reasoning gets an empty text.
     const delta = this.#hasStarted && this.#deltas.isEmpty ? { content: '' } : {};
     const states = this.#deltas.writeStates().map((state) => this.#writeChunk(state, null));
     const lastChunk = this.#writeChunk(delta, writeFinish(reply.finish, this.#callForm), writeTier(reply));
@@ -85,7 +85,7 @@ export class ChatEncoder implements ReplyEncoder {
     return `${firstChunk}${states.join('')}${lastChunk}${this.#wantsUsage ? writeEvent(usage) : ''}data: [DONE]\n\n`;
   }
 
-  /** Writes a chunk that has only a delta, from the prepared frame. The bytes are the same as from `#writeChunk`. */
+  /** Writes a chunk that has only a delta, using the prepared frame. The bytes are the same as those of `#writeChunk`. */
   #writePlainChunk(delta: ChatMessage): string {
     const [before, after] = this.#plainFrame;
     return before + JSON.stringify(delta) + after;

@@ -7,7 +7,7 @@ import { readFailure, type FinishReason, type Fragment } from '../../../canonica
 import type { ChatChoice, ChatReply, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
 import { asText, asCount, readMember } from '../../../wire/members.ts';
 
-/** Finish reasons of all vendors, except reasons that report a failure. */
+/** The finish reasons of all vendors, except those that report a failure. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
   ['eos', 'stop'],
@@ -29,13 +29,13 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 const failedReasons = new Set(['error', 'network_error', 'insufficient_system_resource', 'abort']);
 
-/** Reads the finish of a choice; `failed` if the vendor aborted it, undefined while it continues. An unknown reason ends the choice. */
+/** Reads how a choice ended: `failed` if the vendor aborted it, undefined if it continues. An unknown reason ends the choice. */
 export function readFinish(choice: ChatChoice): Extract<Fragment, { type: 'finish' }> | 'failed' | undefined {
   const reportedReason = asText(choice.finish_reason).toLowerCase();
   if (reportedReason === '' || reportedReason === 'null') return undefined;
   if (failedReasons.has(reportedReason)) return 'failed';
   const reason = reasons.get(reportedReason) ?? 'stop';
-  // vLLM reports the stop sequence here, other servers a reason.
+  // vLLM puts the stop sequence here, other servers a reason.
   const stop = asText(choice.stop_reason);
   const isSequence = reason === 'stop' && stop !== '' && !reasons.has(stop.toLowerCase());
   return isSequence
@@ -52,17 +52,17 @@ export function readAbort(choice: ChatChoice): GatewayError | undefined {
   return new GatewayError(code, upstreamReason('upstream.reason.aborted'));
 }
 
-/** Profiles of the routes that have sent a finish reason in a stream since the last reload. */
+/** Profiles of routes that have sent a finish reason in a stream since the last reload. */
 const routesWithFinish = new WeakSet<Profile>();
 
-/** Records that a stream of the route had a finish reason. */
+/** Records that a stream from this route had a finish reason. */
 export function noteFinish(profile: Profile | undefined): void {
   if (profile !== undefined) routesWithFinish.add(profile);
 }
 
 /**
- * Classifies a stream that ends with [DONE] but without a finish reason. Returns `whole` if the vendor sends no finish reasons,
- * according to its quirks; `cut` if the route has sent finish reasons before; otherwise `unknown`.
+ * Classifies a stream that ends with [DONE] but without a finish reason: `whole` if the vendor's quirks say that it sends none, `cut` if
+ * the route has sent finish reasons before, otherwise `unknown`.
  */
 export function classifyMissingFinish(profile: Profile | undefined): 'whole' | 'cut' | 'unknown' {
   if (profile?.quirks.finish_reason === false) return 'whole';
@@ -85,8 +85,8 @@ export function readUsage(body: ChatReply): Usage | undefined {
 }
 
 /**
- * Reads token counts under the names of all vendors. Sources: OpenAI API reference, "The chat completion object"; the docs of DeepSeek
- * (`prompt_cache_hit_tokens`), Moonshot (`cached_tokens`), Mistral (`num_cached_tokens`), DashScope
+ * Reads token counts under the names that any vendor uses. Sources: OpenAI API reference, "The chat completion object"; the docs of
+ * DeepSeek (`prompt_cache_hit_tokens`), Moonshot (`cached_tokens`), Mistral (`num_cached_tokens`), DashScope
  * (`cache_creation_input_tokens`) and xAI (reasoning is not part of the completion).
  */
 function readCounts(value: JsonValue | undefined): Usage | undefined {
@@ -109,7 +109,7 @@ function readCounts(value: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Reads the output tokens. Adds the reasoning tokens if the total shows that the completion count excludes them. */
+/** Reads the output tokens. Adds the reasoning tokens if the total shows that the completion count does not include them. */
 function readOutputTokens(usage: ChatUsage, reasoning = 0): number | undefined {
   const output = asCount(usage.completion_tokens);
   const total = asCount(usage.total_tokens);

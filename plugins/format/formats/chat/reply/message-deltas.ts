@@ -18,10 +18,7 @@ import { type CallForm, writeCall, writeCitation, writeReasoningState } from './
 /** The events between the start and the end of a reply. */
 export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
 
-/**
- * Writes blocks as deltas of a single message, which has one text, one reasoning text, one refusal, and calls with
- * indexes 0, 1, 2…
- */
+/** Writes blocks as deltas of a single message, which has one text, one reasoning text, one refusal, and calls numbered 0, 1, 2… */
 export class MessageDeltas {
   readonly #callForm: CallForm;
   #textLength = 0;
@@ -30,7 +27,7 @@ export class MessageDeltas {
   #callCount = 0;
   #imageCount = 0;
   readonly #states: ChatReasoningDetail[] = [];
-  /** Number of text characters before the open block, including its separator. */
+  /** How many characters of text precede the open block, including its separator. */
   #precedingTextLength = 0;
   #separator = '';
 
@@ -38,7 +35,7 @@ export class MessageDeltas {
     this.#callForm = callForm;
   }
 
-  /** True while there is no text, refusal or call. */
+  /** True if there is no text, refusal or call yet. */
   get isEmpty(): boolean {
     return this.#textLength === 0 && this.#refusalLength === 0 && this.#callCount === 0;
   }
@@ -59,8 +56,8 @@ export class MessageDeltas {
   }
 
   /**
-   * Returns the reasoning states, which must be in one delta after all blocks: some clients concatenate such lists, but the openai
-   * SDK keeps only the last one.
+   * Returns the reasoning states. They must be in a single delta after all blocks: some clients concatenate such lists, but the openai SDK
+   * keeps only the last one.
    */
   writeStates(): ChatMessage[] {
     return this.#states.length === 0 ? [] : [{ reasoning_details: this.#states }];
@@ -112,7 +109,7 @@ export class MessageDeltas {
   }
 }
 
-/** Returns the separator between a block and earlier blocks of its kind, because the message has one text per kind. */
+/** Returns what separates a block from earlier blocks of its kind, because the message has one text per kind. */
 export function selectSeparator(head: BlockHead, preceding: Omit<PrecedingContent, 'lastType'>): string {
   const { type } = head;
   if (type === 'text') return preceding.hasText && head.isParagraph === true ? paragraphBreak : '';
@@ -129,7 +126,7 @@ export function writeMessage({ blocks }: CompleteReply, callForm: CallForm): Cha
   }
   for (const delta of deltas.writeStates()) addDelta(message, delta);
   const { content, refusal, tool_calls: calls, function_call: call }: ChatMessage = message;
-  // Only a message with a call or a refusal may have null as its text.
+  // The text may be null only in a message with a call or a refusal.
   return refusal === null && calls === undefined && call === undefined
     ? { ...message, content: content ?? '' }
     : message;
@@ -146,7 +143,7 @@ function writeBlock(deltas: MessageDeltas, index: number, block: Block): ChatMes
   ];
 }
 
-/** Writes an image as OpenRouter does, because OpenAI's format has no images. */
+/** Writes an image in OpenRouter's form, because OpenAI's format has none. */
 function writeImage({ source }: ImageBlock, index: number): ChatPart {
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
   return { type: 'image_url', image_url: { url }, index };
@@ -159,7 +156,7 @@ function addDelta(message: JsonObject, delta: ChatMessage): void {
   }
 }
 
-/** Adds entries to the calls with their indexes, or as new calls. The calls of a non-streaming message have no indexes. */
+/** Adds entries to the calls with the same index, or as new calls. The calls of a non-streaming message have no indexes. */
 function addCalls(calls: readonly JsonValue[], entries: readonly JsonValue[]): JsonValue[] {
   const mergedCalls = [...calls];
   for (const entry of entries) {

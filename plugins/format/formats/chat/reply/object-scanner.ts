@@ -5,7 +5,7 @@ const [quote, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d];
 const whiteSpace: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const emptyObjectHash = [openBrace, closeBrace].reduce((hash, code) => Math.imul(hash ^ code, fnv.prime), fnv.offset);
 
-/** Detects incrementally whether a JSON text is a closed object. Checks only the braces, so the text may be malformed. */
+/** Detects, piece by piece, whether a JSON text is a complete object. Only checks the braces, so the text may be malformed. */
 export class ObjectScanner {
   /** Hash of the text without the white space between its tokens. */
   #hash = fnv.offset;
@@ -15,7 +15,7 @@ export class ObjectScanner {
   #hasOpened = false;
   #isBlank = true;
 
-  /** True while the text has only white space. */
+  /** True if the text so far is only white space. */
   get isBlank(): boolean {
     return this.#isBlank;
   }

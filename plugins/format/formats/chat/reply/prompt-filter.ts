@@ -3,8 +3,8 @@ import type { ChatReply, ChatFilterResults } from '../../../wire/chat.ts';
 import { asList, readMember } from '../../../wire/members.ts';
 
 /**
- * Returns true for an Azure reply or chunk with status 200 that has no choice because the content filter rejected the prompt.
- * Source: Azure OpenAI docs, "Content filtering", `prompt_filter_results`.
+ * Returns true if Azure's content filter rejected the prompt. Azure then sends a reply or chunk with status 200 and no choice. Source:
+ * Azure OpenAI docs, "Content filtering", `prompt_filter_results`.
  */
 export function isPromptRefused({
   choices,
@@ -21,7 +21,7 @@ function isRefused(result: JsonValue): boolean {
   return isJsonObject(filters) && Object.values(filters).some((filter) => readMember(filter, 'filtered') === true);
 }
 
-/** Adds a choice that ends with `content_filter` to a reply or chunk whose prompt was rejected. Returns any other object unchanged. */
+/** Adds a choice that ends with `content_filter` if the prompt was rejected. Returns any other reply or chunk unchanged. */
 export function addRefusedChoice(reply: ChatReply, place: 'message' | 'delta'): ChatReply {
   if (!isPromptRefused(reply)) return reply;
   const message = { role: 'assistant', content: '', ...(place === 'message' && { refusal: null }) };

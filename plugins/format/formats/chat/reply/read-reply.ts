@@ -51,12 +51,12 @@ export function readMessage(message: ChatMessage): MessageContent {
   };
 }
 
-/** Lists the choices of a reply or a chunk. Omits values that are not objects. */
+/** Lists the choices of a reply or chunk. Skips values that are not objects. */
 export function readChoices({ choices }: ChatReply): Editable<ChatChoice>[] {
   return asList(choices).filter(isJsonObject);
 }
 
-/** Reads a list. An object in its place counts as the only entry. */
+/** Reads a list. An object in its place counts as a list of one. */
 export function toList(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   return isJsonObject(value) ? [value] : [];
@@ -76,7 +76,7 @@ function readDeprecatedCall(call: JsonValue | undefined): JsonObject | undefined
   return isJsonObject(call) && isFilled(call) ? call : undefined;
 }
 
-/** Reads an image, from the separate list of images or from among the parts. */
+/** Reads an image from the list of images or from the parts. */
 function readImage(part: JsonValue): MediaSource[] {
   const image = readMember<ChatPart>(part, 'image_url');
   const url = asText(image) || asText(readMember<ChatImage>(image, 'url'));
@@ -92,8 +92,8 @@ export function hasSources({ citations, search_results, web_search }: ChatReply)
 }
 
 /**
- * Reads the sources listed outside the text of a message, each URL once. xAI and Perplexity list URLs, Perplexity and Z.ai list
- * search results, and Groq lists the results of each of its tools.
+ * Reads the sources listed outside a message's text, each URL once. xAI and Perplexity list URLs, Perplexity and Z.ai list search results,
+ * and Groq lists the results of each of its tools.
  */
 export function readSources(reply: ChatReply, message: ChatMessage): readonly Citation[] {
   // Most replies and chunks have no such sources.

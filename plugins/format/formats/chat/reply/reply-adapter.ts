@@ -13,11 +13,11 @@ import {
 } from '../../contract/pass-through.ts';
 import { writeUsage } from './reply-object.ts';
 
-/** Adds usage that the client expects, and hides usage that only the gateway requested. */
+/** Adds usage if the client expects it, and hides usage that only the gateway requested. */
 export class ChatReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #wantsUsage: boolean;
-  /** True while the client waits for a chunk with the usage. */
+  /** True until the client has received the usage chunk that it requested. */
   #isUsagePending: boolean;
   #lastChunk: StreamEvent | undefined;
 
@@ -69,8 +69,8 @@ export class ChatReplyAdapter implements ReplyAdapter {
 }
 
 /**
- * Adds the cached-token count where clients read it, because DeepSeek, Moonshot and Mistral use other names. Returns the same object
- * if the count is already there.
+ * Adds the cached-token count where clients read it, because DeepSeek, Moonshot and Mistral use other names. Returns the same object if it
+ * is already there.
  */
 function addCachedTokens(reply: ChatReply, reportedUsage: Usage | undefined): ChatReply {
   const { usage } = reply;
@@ -81,7 +81,7 @@ function addCachedTokens(reply: ChatReply, reportedUsage: Usage | undefined): Ch
   return { ...reply, usage: { ...usage, prompt_tokens_details: completedDetails } };
 }
 
-/** Returns true for a chunk with usage at the top level, where clients read it. Some vendors nest usage in another member. */
+/** Returns true for a chunk with usage at the top level, where clients read it. Some vendors nest it elsewhere. */
 function isUsageChunk(event: StreamEvent): boolean {
   return (
     (event.isLong || /"usage"\s*:\s*\{/.test(event.text)) && isJsonObject(readMember<ChatReply>(event.parse(), 'usage'))

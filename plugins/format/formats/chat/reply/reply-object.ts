@@ -4,15 +4,15 @@ import type { ChatAnnotation, ChatCall, ChatReasoningDetail, ChatRequest, ChatUs
 
 type ReasoningBlock = Extract<Block, { type: 'reasoning' }>;
 
-/** The form of calls that a client supports: `tool_calls`, or the deprecated `function_call`, which a message has at most once. */
+/** How a client expects calls: as `tool_calls`, or as the deprecated `function_call`, of which a message has at most one. */
 export type CallForm = 'tool_calls' | 'function_call';
 
-/** Creates the id of a reply from the id of its exchange. */
+/** Derives the id of a reply from the id of its exchange. */
 export function createReplyId(exchangeId: string): string {
   return `chatcmpl-${exchangeId}`;
 }
 
-/** Maps a pause for the vendor's own tools to `length`, the only reason of this format for an unfinished reply. */
+/** A pause for the vendor's own tools becomes `length`, this format's only reason for an unfinished reply. */
 const finishReasons: Readonly<Record<Exclude<FinishReason, 'tool_calls'>, string>> = {
   stop: 'stop',
   stop_sequence: 'stop',
@@ -22,7 +22,7 @@ const finishReasons: Readonly<Record<Exclude<FinishReason, 'tool_calls'>, string
   content_filter: 'content_filter',
 };
 
-/** Encodes a finish reason. The reasons for calls have the names of their forms. */
+/** Encodes a finish reason. For calls, it has the name of the form that the client expects. */
 export function writeFinish(finish: FinishReason, callForm: CallForm): string {
   return finish === 'tool_calls' ? callForm : finishReasons[finish];
 }
@@ -47,7 +47,7 @@ export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 
   };
 }
 
-/** Encodes a call. Searches become functions, because the format has no type for them. */
+/** Encodes a call. Searches become functions, because the format has no type of its own for them. */
 export function writeCall({ id, name, form }: CallHead, input: string): ChatCall {
   if (form === 'freeform') return { id, type: 'custom', custom: { name, input } };
   return { id, type: 'function', function: { name, arguments: input } };
@@ -56,7 +56,7 @@ export function writeCall({ id, name, form }: CallHead, input: string): ChatCall
 /**
  * Encodes a citation.
  *
- * @param offset number of characters of the message's text before the citing block
+ * @param offset how many characters of the message's text precede the citing block
  */
 export function writeCitation({ url, title, start = 0, end = start }: Citation, offset: number): ChatAnnotation {
   const positions = { start_index: offset + start, end_index: offset + end };
@@ -64,14 +64,14 @@ export function writeCitation({ url, title, start = 0, end = start }: Citation, 
 }
 
 /**
- * Encodes the reasoning state that a client must send back, as an entry of OpenRouter's `reasoning_details`. `text_length` is the
- * number of characters of the joined reasoning text that belong to this state.
+ * Encodes the reasoning state that a client must send back, as an entry of OpenRouter's `reasoning_details`. `text_length` is how many
+ * characters of the joined reasoning text belong to this state.
  */
 export function writeReasoningState({ state, text }: ReasoningBlock, index: number): ChatReasoningDetail {
   return { type: 'reasoning.encrypted', data: state, index, text_length: text.length };
 }
 
-/** Reads the form of calls that the client supports, which is deprecated if it sent only the deprecated `functions`. */
+/** Returns how the client expects calls: in the deprecated form if it sent only the deprecated `functions`. */
 export function readCallForm({ functions, tools }: ChatRequest): CallForm {
   return Array.isArray(functions) && !Array.isArray(tools) ? 'function_call' : 'tool_calls';
 }

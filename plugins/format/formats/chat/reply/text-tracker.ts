@@ -1,15 +1,15 @@
-/** Minimum characters for two equal consecutive pieces to count as one piece sent twice. */
+/** How long two equal consecutive pieces must be, in characters, to count as one piece sent twice. */
 const repeatLength = 16;
-/** Constants of FNV-1a: the hash of an empty text, and the factor for each added character. */
+/** FNV-1a: the hash of an empty text, and the factor for each added character. */
 export const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };
 
 /**
- * Tracks a text to filter out repetitions; the methods that take text return its new part. Keeps only the length and a hash of the
- * text, because replies are long and many are in flight.
+ * Filters repetitions out of a text. The methods that take text return what is new in it. Keeps only the text's length and a hash, because
+ * replies are long and many are in flight.
  */
 export class TextTracker {
   #length = 0;
-  /** Hash of all pieces except the last: a whole reply has only one piece and needs no hash. */
+  /** Hash of all pieces except the last. A whole reply has only one piece, so it needs no hash. */
   #hashBeforeLast = fnv.offset;
   #lastPiece = '';
   /** True if every piece contains all pieces before it; undefined until the second piece. */
@@ -31,7 +31,7 @@ export class TextTracker {
     return this.#add(text);
   }
 
-  /** Appends the next piece, unless it repeats the last piece, which xAI sends twice. */
+  /** Appends the next piece unless it is the last one again, which xAI sends twice. */
   appendUnlessRepeated(text: string): string {
     return this.isRepetition(text) ? '' : this.#add(text);
   }
@@ -53,7 +53,7 @@ export class TextTracker {
     return this.isStartOf(text) ? this.appendSnapshot(text) : this.#add(text);
   }
 
-  /** Appends the missing end of the whole text. Ignores a text that does not start with the text so far. */
+  /** Appends what a text has beyond the text so far. Ignores a text that does not start with the text so far. */
   appendSnapshot(text: string): string {
     return this.isStartOf(text) ? this.#add(text.slice(this.#length)) : '';
   }

@@ -1,4 +1,4 @@
-/** Parts of a text; `text` is the text without its reasoning. */
+/** A text and the reasoning that was taken out of it. */
 export interface SplitText {
   readonly reasoning: string;
   readonly text: string;
@@ -8,7 +8,7 @@ const openingTag = '<think>';
 const closingTag = '</think>';
 
 /**
- * Separates reasoning at the start of a text, `<think>…</think>`, from the answer. Later tags are text, because a model may write
+ * Separates reasoning at the start of a text, `<think>…</think>`, from the answer. Later tags count as text, because a model may write
  * about them.
  */
 export class ThinkSplitter {
@@ -17,12 +17,12 @@ export class ThinkSplitter {
   #held = '';
   #hasReasoning = false;
 
-  /** True once the remaining text contains no reasoning. */
+  /** True once the rest of the text cannot contain reasoning. */
   get isDone(): boolean {
     return this.#state === 'answer';
   }
 
-  /** Appends a chunk and returns what is certain. A possible start of a tag is held back until the next chunk, or until `finish`. */
+  /** Appends a chunk and returns the part that is certain. What may be the start of a tag is held back until the next chunk or `finish`. */
   take(text: string): SplitText {
     this.#held += text;
     if (this.#state === 'start') this.#findOpeningTag();
@@ -30,7 +30,7 @@ export class ThinkSplitter {
     return { reasoning, text: this.#takeAnswer() };
   }
 
-  /** Returns the held-back text. Reasoning without a closing tag stays reasoning. */
+  /** Returns the text that was held back. Reasoning without a closing tag stays reasoning. */
   finish(): SplitText {
     const heldText = this.#held;
     this.#held = '';
@@ -67,7 +67,7 @@ export class ThinkSplitter {
   }
 }
 
-/** Omits a possible start of the closing tag at the end of the text, and trailing white space, which is dropped if the tag follows. */
+/** Leaves out what may be the start of the closing tag, and trailing white space, which is dropped if the tag follows. */
 function selectCertainReasoning(text: string): string {
   for (let length = Math.min(text.length, closingTag.length - 1); length > 0; length--) {
     if (text.endsWith(closingTag.slice(0, length))) return text.slice(0, -length).trimEnd();

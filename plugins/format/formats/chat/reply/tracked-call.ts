@@ -3,21 +3,21 @@ import { type CallEntry, hasDifferentIndex } from './call-entry.ts';
 import { ObjectScanner } from './object-scanner.ts';
 import { TextTracker } from './text-tracker.ts';
 
-/** Maximum number of extra characters, all white space, in an input that equals the input of the suspected original. */
+/** How many extra characters, all of them white space, an input may have and still equal that of the suspected original. */
 const maxExtraWhiteSpace = 4_096;
 
-/** A call of a choice, complete or still arriving. */
+/** A call in a choice, complete or still arriving. */
 export class TrackedCall {
   /** Position among the calls of the choice. */
   readonly key: number;
   readonly index: number | undefined;
   readonly isDeprecated: boolean;
-  /** Undefined if the vendor sent no id. Some vendors reuse an id for other calls of the choice. */
+  /** Undefined if the vendor sent no id. Some vendors reuse an id for other calls in the choice. */
   id: string | undefined;
   name: string | undefined;
   /** True for a call whose input is not JSON. */
   isCustom = false;
-  /** The call that this call may repeat. The pieces of this call are held back until its input shows whether it does. */
+  /** The call that this one may repeat. Its pieces are held back until its input shows whether it does. */
   suspectedOriginal: TrackedCall | undefined;
   isRepetition = false;
   readonly scanner = new ObjectScanner();
@@ -30,12 +30,12 @@ export class TrackedCall {
     this.isDeprecated = isDeprecated;
   }
 
-  /** True if the input has started but is not a complete object. */
+  /** True if the input has begun but is not a complete object. */
   get isTruncated(): boolean {
     return !this.isCustom && !this.scanner.isBlank && !this.scanner.isClosed;
   }
 
-  /** Returns true if `input` equals the input so far. White space in JSON is ignored. */
+  /** Returns true if `input` equals the input so far, ignoring white space in JSON. */
   hasInput(input: string): boolean {
     return this.isCustom ? this.#input.equals(input) : this.scanner.matches(input);
   }
@@ -50,21 +50,21 @@ export class TrackedCall {
     return this.#input.appendDelta(input);
   }
 
-  /** Appends the missing end of the whole input, and returns it. */
+  /** Appends what the whole input has beyond the input so far, and returns it. */
   completeInput(input: string): string {
     const missingEnd = this.#input.appendSnapshot(input);
     this.scanner.scan(missingEnd);
     return missingEnd;
   }
 
-  /** Holds a piece back. Returns true once enough input has arrived to compare the call with its suspected original. */
+  /** Holds a piece back. Returns true once there is enough input to compare the call with its suspected original. */
   holdBack(entry: ChatCall, input: string): boolean {
     this.#heldPiece = { entry: { ...this.#heldPiece.entry, ...entry }, input: this.#heldPiece.input + input };
     const maxLength = (this.suspectedOriginal?.inputLength ?? 0) + maxExtraWhiteSpace;
     return this.scanner.isClosed || this.#heldPiece.input.length > maxLength;
   }
 
-  /** Returns the held-back pieces as one piece; undefined if the call repeats its suspected original. */
+  /** Returns the held-back pieces as a single piece; undefined if the call repeats its suspected original. */
   release(): { readonly entry: ChatCall; readonly input: string } | undefined {
     const heldPiece = this.#heldPiece;
     this.isRepetition = this.suspectedOriginal?.hasInput(heldPiece.input) === true;
@@ -79,7 +79,7 @@ export class TrackedCall {
 }
 
 /**
- * Returns true if a piece repeats a complete call in full.
+ * Returns true if a piece repeats all of a complete call.
  *
  * @param callsInChunk calls of earlier pieces in the same chunk
  */
@@ -89,8 +89,8 @@ export function isRepetition(piece: CallEntry, call: TrackedCall, callsInChunk: 
 }
 
 /**
- * Returns true if a piece may repeat a call: it has the id and name of a complete call, or the name of a call that the server wrote in
- * the other form. In the same chunk, a different index means a different call.
+ * Returns true if a piece may repeat a call: it has the id and name of a complete call, or the name of a call that the server wrote in the
+ * other form. Within a chunk, a different index means a different call.
  *
  * @param callsInChunk calls of earlier pieces in the same chunk
  */

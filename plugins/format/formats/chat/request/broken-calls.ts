@@ -1,7 +1,7 @@
 import type { ChatCall, ChatCallBody, ChatMessage, ChatRequest } from '../../../wire/chat.ts';
 import { asList, asText, readMember } from '../../../wire/members.ts';
 
-/** Returns true if a call has empty arguments, a call is not followed by its result, or a result belongs to no call. */
+/** Returns true if a call has empty arguments or is not followed by its result, or if a result belongs to no call. */
 export function hasBrokenCalls({ messages }: ChatRequest): boolean {
   const openIds = new Set<unknown>();
   for (const message of asList(messages)) {

@@ -4,7 +4,7 @@ import { asText, readMember } from '../../../wire/members.ts';
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
 import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 
-/** Maximum length of a call id on OpenAI's endpoint, in characters. The Responses endpoint accepts longer ids. */
+/** The longest call id that OpenAI's Chat endpoint accepts, in characters. Its Responses endpoint accepts longer ones. */
 export const maxCallIdLength = 40;
 
 /** Rewrites the ids of calls and results. Calls in the deprecated form have no ids. */

@@ -33,7 +33,7 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
   };
 }
 
-/** Reads the cache lifetime from `cache_control`, a member that OpenRouter and LiteLLM add to OpenAI's format and forward to Anthropic. */
+/** Reads the cache lifetime from `cache_control`, which OpenRouter and LiteLLM add to OpenAI's format and forward to Anthropic. */
 function readCacheLifetime({ messages, tools }: ChatRequest): '1h' | undefined {
   const hasLongLivedMessage = asList(messages).some(
     (message) => isLongLived(message) || asList(readMember<ChatMessage>(message, 'content')).some(isLongLived),
@@ -48,7 +48,7 @@ function isLongLived(holder: JsonValue | undefined): boolean {
   return readMember(readMember<ChatPart>(holder, 'cache_control'), 'ttl') === '1h';
 }
 
-/** Reads the requested reasoning: from OpenAI's parameter if it is set, otherwise from OpenRouter's `reasoning` or DeepSeek's `thinking`. */
+/** Reads the requested reasoning from OpenAI's parameter if it is set, otherwise from OpenRouter's `reasoning` or DeepSeek's `thinking`. */
 function readReasoningRequest(body: BodyObject<ChatRequest>): ReasoningRequest | undefined {
   const effort = readEffort(body, 'reasoning_effort');
   if (effort !== undefined) return createReasoningRequest(effort, undefined);

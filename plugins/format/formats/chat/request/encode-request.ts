@@ -21,7 +21,7 @@ import { writeMessages } from './write-messages.ts';
 import { writeTools } from './write-tools.ts';
 
 /**
- * Encodes a request for a chat completion as OpenAI documents it. adaptations.ts then handles vendor differences. Source: OpenAI
+ * Encodes a request for a chat completion as OpenAI documents it; adaptations.ts then handles differences between vendors. Source: OpenAI
  * API reference, "Create chat completion".
  *
  * @throws GatewayError `not_supported`
@@ -29,7 +29,7 @@ import { writeTools } from './write-tools.ts';
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { format, instruction } = writeFormat(conversation, target);
   const tools = writeTools(conversation, target);
-  // OpenAI ignores a prefilled reply; other vendors may support it.
+  // OpenAI ignores a prefilled reply; other vendors may continue it.
   if (target.profile.quirks.betas) notePrefill(conversation.items, target.notes);
   const request: ChatRequest = {
     model: target.model,
@@ -64,7 +64,7 @@ function nestFormat(format: ChatResponseFormat | undefined): ChatResponseFormat 
 }
 
 /**
- * Requests reasoning with the vendor's parameters. If the client sets no effort or budget, the vendor's default applies. Sources:
+ * Requests reasoning with the vendor's parameters. If the client sets neither effort nor budget, the vendor's default applies. Sources:
  * OpenAI, DeepSeek, DashScope and OpenRouter API references.
  */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): ChatRequest {
@@ -92,7 +92,7 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
   }
 }
 
-/** Turns thinking on or off. Adds an effort only for vendors whose efforts are configured, because others reject it. */
+/** Turns thinking on or off. Only adds an effort for vendors whose efforts are configured, because others reject it. */
 function writeThinkingSwitch(wantedEffort: Effort, effort: Effort, routeEfforts: readonly Effort[]): ChatRequest {
   if (wantedEffort === 'none') return { thinking: { type: 'disabled' } };
   const hasEfforts = routeEfforts.length < efforts.length;
@@ -117,7 +117,7 @@ export function refusesToolsWithReasoning({ capabilities, quirks }: Profile): bo
   return quirks.responses_for_tools && capabilities.tools && capabilities.reasoning;
 }
 
-/** Notes that reasoning was dropped in favor of tools, which most requests need more. */
+/** Notes that reasoning was dropped in favor of tools, because most requests need the tools more. */
 export function noteReasoningDropped(notes: Notes): void {
   notes.drop('reasoning: not supported together with tools');
 }

@@ -32,7 +32,7 @@ export const chatParameters = compileParameters(
     parallel_tool_calls: { is: rule.boolean, to: 'parallelToolCalls', writtenBy: 'encoder' },
     reasoning_effort: rule.text,
     response_format: rule.object,
-    // `structural_tag` is an addition of vLLM and SGLang, `grammar` of Fireworks.
+    // `structural_tag` exists only in vLLM and SGLang, `grammar` only in Fireworks.
     'response_format.type': rule.oneOf(
       ['text', 'json_object', 'json_schema', 'structural_tag', 'grammar'],
       'text, json_object or json_schema',
@@ -51,7 +51,7 @@ export const chatParameters = compileParameters(
     prompt_cache_key: { is: rule.text, to: 'cacheKey', read: asFilledText, write: writeIfSupported(shortenId) },
     service_tier: { is: rule.text, to: 'serviceTier', read: asFilledText, write: writeIfSupported(toRequestableTier) },
     store: { is: rule.boolean, isLost: (store) => store === true },
-    // Written for no upstream: OpenAI accepts metadata only for stored replies.
+    // Never written: OpenAI accepts metadata only for replies that it stores.
     metadata: { is: rule.object, to: 'metadata', read: asFilledObject, writtenBy: 'none' },
     // xAI
     deferred: rule.mustBeFalse(
@@ -88,17 +88,17 @@ function readModalities(value: JsonValue): true | undefined {
   return modalities.includes('image') || undefined;
 }
 
-/** Requests image output from OpenRouter, the only Chat endpoint that generates images on request. */
+/** Requests image output from OpenRouter, whose Chat endpoint is the only one to generate images on request. */
 function writeModalities(_: true, { profile }: EncodeTarget): string[] | undefined {
   return profile.quirks.reasoning === 'openrouter' ? ['image', 'text'] : undefined;
 }
 
-/** Creates a writer for a member that many vendors reject. Vendors that support custom tools, which are equally new, support the member. */
+/** Creates a writer for a parameter that many vendors reject. It is sent to vendors that support custom tools, which are equally new. */
 function writeIfSupported(write: (setting: string) => string | undefined = (setting) => setting) {
   return (setting: string, { profile }: EncodeTarget) => (profile.quirks.freeform_tools ? write(setting) : undefined);
 }
 
-/** Returns true if a request asks for a single choice: several choices cannot be decoded and re-encoded. */
+/** Returns true if a request asks for a single choice. Several choices cannot be decoded and re-encoded. */
 export function isSingleChoice({ n }: ChatRequest): boolean {
   return typeof n !== 'number' || n <= 1;
 }

@@ -5,20 +5,20 @@ import type { ChatMessage, ChatPart } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 import { toParts } from '../../adaptation/adapt-late-system.ts';
 
-/** Returns true if the route requires the reasoning of earlier assistant messages, or accepts it if given. */
+/** Returns true if the route requires the reasoning of earlier assistant messages, or accepts it. */
 export function acceptsReasoning(profile: Profile, hasCalls: boolean): boolean {
   const { capabilities, quirks } = profile;
   return requiresReasoning(profile, hasCalls) || (capabilities.reasoning && quirks.replay_reasoning === 'given');
 }
 
-/** Returns where a vendor expects the reasoning of earlier turns. A model that reasons inside its text gets the reasoning back there. */
+/** Returns where a vendor expects the reasoning of earlier turns. A model that reasons within its text gets it back there. */
 export function selectReasoningPlace({ quirks }: Profile): Profile['quirks']['replay_as'] {
   return quirks.inline_thinking ? 'think_tags' : quirks.replay_as;
 }
 
 /**
- * Puts the reasoning of a message where the vendor expects it. Sources: Mistral API reference, "ThinkChunk"; Cerebras docs,
- * "Reasoning", on models that continue from their own text.
+ * Puts a message's reasoning where the vendor expects it. Sources: Mistral API reference, "ThinkChunk"; Cerebras docs, "Reasoning", on
+ * models that continue from their own text.
  */
 export function placeReasoning(message: ChatMessage, reasoning: string, profile: Profile): ChatMessage {
   const place = selectReasoningPlace(profile);
@@ -36,7 +36,7 @@ export function placeReasoning(message: ChatMessage, reasoning: string, profile:
   };
 }
 
-/** Returns true for a message whose content already has the reasoning. */
+/** Returns true for a message whose content already includes the reasoning. */
 export function hasReasoningInContent({ content }: ChatMessage): boolean {
   if (Array.isArray(content) && content.some((part) => isJsonObject(part) && part['type'] === 'thinking')) return true;
   return JSON.stringify(content ?? '').includes('<think>');

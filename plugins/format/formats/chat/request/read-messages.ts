@@ -17,8 +17,8 @@ import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 import { readReasoning } from './read-reasoning.ts';
 
 /**
- * Reads the messages of a request. System messages at the start become instructions. Source: OpenAI API reference, "Create
- * chat completion", `messages`.
+ * Reads a request's messages. System messages at the start become instructions. Source: OpenAI API reference, "Create chat completion",
+ * `messages`.
  */
 export class ChatHistoryReader {
   readonly instructions: string[] = [];
@@ -67,7 +67,7 @@ export class ChatHistoryReader {
     return this.#readParts(message);
   }
 
-  /** Reads a string or a list of parts, without empty texts. A cache breakpoint on the message applies to its last text. */
+  /** Reads a string or a list of parts and skips empty texts. A cache breakpoint on the message applies to its last text. */
   #readParts(message: BodyObject<ChatMessage>): Part[] {
     const parts = readContentParts(message, 'content', (part) => readPart(part, this.#notes));
     if (!hasBreakpoint(message.value)) return parts;
@@ -88,7 +88,7 @@ export class ChatHistoryReader {
   #readAssistant(message: BodyObject<ChatMessage>): void {
     this.items.push(...readReasoning(message, this.#notes));
     const parts = this.#readParts(message);
-    // Clients send generated images back in the form that they received from the gateway.
+    // Clients send generated images back as they received them from the gateway.
     for (const image of message.objects('images')) parts.push(...placeParts(readPart(image, this.#notes), image));
     parts.push(...toRefusalParts(message.maybeText('refusal')));
     this.#addMessage('assistant', parts);
@@ -110,7 +110,7 @@ export class ChatHistoryReader {
     this.items.push({ type: 'tool_call', id, name, namespace: undefined, form, input });
   }
 
-  /** @param calls the other calls of the message, because some servers write a call in both forms */
+  /** @param calls the message's other calls, because some servers write a call in both forms */
   #readDeprecatedCall(call: BodyObject<ChatCallBody>, calls: readonly Item[]): void {
     const name = readName(call);
     const input = call.maybeText('arguments') || '{}';
@@ -126,7 +126,7 @@ export class ChatHistoryReader {
   }
 }
 
-/** Creates an id for a call in the deprecated form, which has none. `CallIds` makes repeated ids unique later. */
+/** Creates an id for a call in the deprecated form, which has none. Later `CallIds` makes repeated ids unique. */
 function createDeprecatedCallId(name: string): string {
   return `call_function_${name}`;
 }
@@ -153,7 +153,7 @@ function readPart(part: BodyObject<ChatPart>, notes: Notes): Part[] {
   }
 }
 
-/** Reads an image or a video. Some clients send the URL in place of the object that contains it. */
+/** Reads an image or video. Some clients send the bare URL instead of the object that contains it. */
 function readImage(part: BodyObject<ChatPart>, name: 'image_url' | 'video_url'): ImagePart {
   const value = part.get(name);
   if (typeof value === 'string')

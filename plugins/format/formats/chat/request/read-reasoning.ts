@@ -7,17 +7,17 @@ import type { ChatCall, ChatCallBody, ChatMessage, ChatReasoningDetail, ChatRequ
 import { asList, asText, asCount, readMember } from '../../../wire/members.ts';
 import type { BodyObject } from '../../../wire/read.ts';
 
-/** Separates the reasoning texts of a message, which are joined into one text. */
+/** Joins the reasoning texts of a message into one text. */
 export const reasoningSeparator = '\n\n';
 
 interface StateEntry {
   readonly state: OpaqueState;
-  readonly length: number | undefined; // characters of the text that belongs to the state; undefined if not stated
+  readonly length: number | undefined; // how many characters of the text belong to the state; undefined if not given
 }
 
 /**
- * Reads the reasoning of an assistant message, which is not part of OpenAI's format. DeepSeek introduced `reasoning_content`,
- * OpenRouter `reasoning` and `reasoning_details`. Clients send back the members that they received.
+ * Reads the reasoning of an assistant message, for which OpenAI's format has no member. DeepSeek introduced `reasoning_content`, OpenRouter
+ * `reasoning` and `reasoning_details`. Clients send back the members that they received.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -34,7 +34,7 @@ function readPlainReasoning({ reasoning }: ChatMessage, details: readonly JsonVa
   return details.map(readDetailText).join('');
 }
 
-/** Reads the visible text of an entry of `reasoning_details`. Source: OpenRouter documentation, "Reasoning tokens". */
+/** Reads the visible text of an entry in `reasoning_details`. Source: OpenRouter documentation, "Reasoning tokens". */
 export function readDetailText(entry: JsonValue | undefined): string {
   if (!isJsonObject(entry)) return '';
   const { text, summary }: ChatReasoningDetail = entry;
@@ -51,12 +51,12 @@ function readReasoningState(entry: JsonValue, notes: Notes): StateEntry[] {
   return [];
 }
 
-/** Keeps Google's signatures, which are valid without the text of their thoughts. */
+/** Keeps Google's signatures, which are valid without the text of the thoughts. */
 function keepSignatures(states: readonly StateEntry[]): Reasoning[] {
   return states.flatMap(({ state }) => (state.kind === 'thought' ? [{ type: 'reasoning', text: '', state }] : []));
 }
 
-/** Assigns every state its text; undefined if the division is ambiguous, because upstreams reject a state with the wrong text. */
+/** Gives every state its text, because upstreams reject a state with the wrong text; undefined if the division is ambiguous. */
 function assignTexts(text: string, states: readonly StateEntry[]): Reasoning[] | undefined {
   if (text === '' && states.some(hasLostText)) return undefined;
   const [only] = states;
@@ -75,15 +75,15 @@ function assignTexts(text: string, states: readonly StateEntry[]): Reasoning[] |
   return remainingText === '' ? reasoning : undefined;
 }
 
-/** Returns true if the state is useless without its text, whose length the client has dropped as well. */
+/** Returns true if the state is useless, because the client has dropped its text as well as the length. */
 function hasLostText({ state, length }: StateEntry): boolean {
   return length === undefined && (state.kind === 'signature' || state.kind === 'none');
 }
 
 /**
- * Finds the calls in a history, and whether each lacks its reasoning: most coding tools return only `content` and `tool_calls`.
+ * Finds the calls in a history and which of them lack their reasoning: most coding tools return only `content` and `tool_calls`.
  *
- * @param needsState true if the text of the reasoning is not enough
+ * @param needsState true if the reasoning text alone is not enough
  */
 export function findHistoryCalls({ messages }: ChatRequest, needsState: boolean): HistoryCall[] {
   return asList(messages).flatMap((message) => {
@@ -95,7 +95,7 @@ export function findHistoryCalls({ messages }: ChatRequest, needsState: boolean)
   });
 }
 
-/** Reads the members of a call that identify its stored reasoning. */
+/** Reads what identifies a call whose reasoning is stored. */
 export function readCallIdentity(entry: JsonValue): CallIdentity {
   const { id, type, function: namedFunction, custom }: ChatCall = isJsonObject(entry) ? entry : {};
   const isCustom = type === 'custom';
@@ -107,7 +107,7 @@ export function readCallIdentity(entry: JsonValue): CallIdentity {
   };
 }
 
-/** Returns true for a state with its text. Some SDKs drop either, and most vendors reject a state without its text. */
+/** Returns true if there is a state together with its text. Some SDKs drop either, and most vendors reject a state without its text. */
 function hasState({ reasoning_details: details }: ChatMessage, hasText: boolean): boolean {
   if (!Array.isArray(details) || details.length === 0) return false;
   return hasText || details.every((entry) => !lacksText(entry));

@@ -9,8 +9,8 @@ import type { ChatAllowedTools, ChatRequest, ChatTool, ChatToolChoice } from '..
 import { invalidValue, type BodyObject } from '../../../wire/read.ts';
 
 /**
- * Reads the tools of a request, in the current and the deprecated form. Source: OpenAI API reference, "Create chat completion",
- * `tools`, `functions`, `web_search_options`.
+ * Reads a request's tools, in the current and the deprecated form. Source: OpenAI API reference, "Create chat completion", `tools`,
+ * `functions`, `web_search_options`.
  *
  * @throws GatewayError `invalid_request`, or `not_supported` if there are tools but none can be served
  */
@@ -34,19 +34,19 @@ export function readTools(body: BodyObject<ChatRequest>, notes: Notes): Tool[] {
   return tools.list;
 }
 
-/** Reads Anthropic's cache breakpoint, which clients of OpenRouter and LiteLLM put on the tool or inside its declaration. */
+/** Reads Anthropic's cache breakpoint, which clients of OpenRouter and LiteLLM put on the tool or into its declaration. */
 function readBreakpoint(clientTool: ClientTool, tool: ChatTool): ClientTool {
   const isMarked = [tool, tool.function, tool.custom].some((holder) => isJsonObject(holder) && hasBreakpoint(holder));
   return isMarked ? { ...clientTool, isBreakpoint: true } : clientTool;
 }
 
-/** Reads the type of a tool, which Mistral's clients omit for functions. */
+/** Reads a tool's type, which Mistral's clients leave out for functions. */
 function readType(tool: BodyObject<ChatTool> | BodyObject<ChatToolChoice>): string {
   return tool.isMissing('type') && isJsonObject(tool.value.function) ? 'function' : tool.text('type');
 }
 
 /**
- * Reads the choice of tools, in the current or the deprecated form.
+ * Reads the tool choice, in the current or the deprecated form.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -62,7 +62,7 @@ export function readToolChoice(body: BodyObject<ChatRequest>, notes: Notes): Too
 function readChoice(body: BodyObject<ChatRequest>, notes: Notes): ToolChoice {
   const { tool_choice: value } = body.value;
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value };
-  // Mistral and Anthropic use this name.
+  // Mistral's and Anthropic's name for it.
   if (value === 'any') return { type: 'required' };
   if (typeof value === 'string') throw invalidValue('tool_choice', 'auto, none, required, or an object');
   const choice = body.object<ChatToolChoice>('tool_choice');
@@ -73,7 +73,7 @@ function readChoice(body: BodyObject<ChatRequest>, notes: Notes): ToolChoice {
 }
 
 function readAllowed(choice: BodyObject<ChatAllowedTools>, notes: Notes): ToolChoice {
-  // Throws if the list is missing; it may be empty.
+  // Throws if the list is missing, but it may be empty.
   choice.list('tools');
   const allowedNames: string[] = [];
   for (const tool of choice.objects<ChatToolChoice>('tools')) {

@@ -20,8 +20,8 @@ import { reasoningSeparator } from './read-reasoning.ts';
 import { isSentFreeform } from './write-tools.ts';
 
 /**
- * Writes the dialogue as messages. Sources: OpenAI API reference, "Create chat completion", `messages`; for the reasoning that
- * vendors expect back: DeepSeek, Moonshot and MiniMax API references.
+ * Writes the dialogue as messages. Sources: OpenAI API reference, "Create chat completion", `messages`; for the reasoning that vendors
+ * expect back, the API references of DeepSeek, Moonshot and MiniMax.
  *
  * @throws GatewayError `not_supported`
  */
@@ -46,8 +46,8 @@ function writeAssistant(
 }
 
 /**
- * Returns the reasoning to send back with a message; undefined if the vendor does not accept it. Lost reasoning becomes an empty string
- * if the vendor requires the member.
+ * Returns the reasoning to send back with a message; undefined if the vendor does not accept it. Lost reasoning becomes an empty string if
+ * the vendor requires the member.
  */
 function joinReplayedReasoning(
   thoughts: readonly string[],
@@ -66,12 +66,12 @@ function writeCall(call: ToolCall, target: EncodeTarget): ChatCall {
   return { id, type: 'function', function: { name, arguments: input.trim() === '' ? '{}' : input } };
 }
 
-/** Shortens the id of a call if it is too long. The result is deterministic, so that prompt caches hit. */
+/** Shortens a call id that is too long. Always gives the same result, so that prompt caches hit. */
 function shortenCallId(id: string): string {
   return id.length <= maxCallIdLength ? id : hash('sha256', id).slice(0, maxCallIdLength);
 }
 
-/** Maps values of `detail` to values that Chat accepts; `original` exists only in Responses. */
+/** Maps values of `detail` to those that Chat accepts; `original` exists only in Responses. */
 const chatDetails = new Map([
   ['auto', 'auto'],
   ['low', 'low'],
@@ -80,7 +80,7 @@ const chatDetails = new Map([
 ]);
 
 /**
- * Writes the content of a user message: a string for a single text, otherwise parts.
+ * Writes a user message's content: a string for a single text, otherwise parts.
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
@@ -129,12 +129,12 @@ function writeFile(file: FilePart, { profile, notes }: EncodeTarget): ChatPart {
   return { type: 'file', file: { filename, file_data: writeDataUrl(source) } };
 }
 
-/** Puts a title before the text of a file, so that the text is never empty. */
+/** Puts a title before a file's text, which is then never empty. */
 function addTitle(name: string | undefined, text: string): string {
   return `${name ?? 'document'}:\n${text}`;
 }
 
-/** Writes a video in the shape that other vendors share. OpenAI's format has no videos. */
+/** Writes a video in the form that other vendors share, because OpenAI's format has none. */
 function writeVideo(video: VideoPart, { profile }: EncodeTarget): ChatPart {
   const { source } = video;
   if (!profile.capabilities.video) throw createUnsupportedContentError('videos', video);

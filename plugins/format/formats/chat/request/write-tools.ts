@@ -7,8 +7,8 @@ import { describeAsFunction } from '../../../canonical/tools.ts';
 import type { ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
 
 /**
- * Writes the tools of a request and their options. Returns an empty object without tools, because vendors reject an empty list and a
- * choice without tools. Source: OpenAI API reference, "Create chat completion", `tools`.
+ * Writes a request's tools and their options. Returns an empty object if there are none, because vendors reject an empty list and a choice
+ * without tools. Source: OpenAI API reference, "Create chat completion", `tools`.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): ChatRequest {
   const tools = selectTools(conversation, target);
@@ -20,7 +20,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ch
   };
 }
 
-/** Omits tools that may not be called, because only OpenAI can forbid calls of listed tools. */
+/** Leaves out tools that may not be called, because only OpenAI can forbid calls of tools that are listed. */
 function selectTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarget): ClientTool[] {
   if (!tools.every(isClientTool)) notes.drop('web_search');
   const allowedNames = toolChoice?.allowed;
@@ -28,7 +28,7 @@ function selectTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarge
   return tools.filter((tool: Tool) => isClientTool(tool)).filter(({ name }) => allowedNames?.includes(name) !== false);
 }
 
-/** Returns true if a freeform tool can be sent unchanged. Otherwise it becomes a function. */
+/** Returns true if a freeform tool can be sent as it is. Otherwise it becomes a function. */
 export function isSentFreeform(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return form === 'freeform' && profile.quirks.freeform_tools;
 }

@@ -18,7 +18,7 @@ import { readBlock, readEnding, readFinish, readUsage } from './finish.ts';
 import { PartReader } from './read-output.ts';
 
 /**
- * Reads a `generateContent` reply. A stream is a sequence of such replies, each with the new parts. It has no end event, only a
+ * Reads a `generateContent` reply. A stream is a sequence of such replies, each with the parts that are new. It has no end event, only a
  * finish reason.
  *
  * Source: Gemini API reference, "GenerateContentResponse".
@@ -33,13 +33,13 @@ export class GeminiDecoder implements ReplyDecoder {
     return body === undefined ? [] : this.#readReply(body, event !== undefined);
   }
 
-  /** Parses every event, because each carries token counts. */
+  /** Parses every event, because each has token counts. */
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const body: GeminiReply = event.parse() ?? {};
     const [candidate, ...others] = asList(body.candidates);
     const isOnlyPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
     if (!isOnlyPiece || readEnding(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
-    // Only a block counts: every event may repeat Google's ratings of the prompt.
+    // Only a block matters, because every event may repeat Google's ratings of the prompt.
     if (readBlock(body.promptFeedback).length > 0) return undefined;
     if (content !== undefined && !addTexts(candidate, content)) return undefined;
     return toUsageFragments(readUsage(body.usageMetadata));
@@ -54,7 +54,7 @@ export class GeminiDecoder implements ReplyDecoder {
     return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#endReply()];
   }
 
-  /** @param isShared true if the event passes through, so the text is not kept */
+  /** @param isShared true if the event passes through, so that the text need not be kept */
   #readReply(envelope: JsonObject, isShared = false): Fragment[] {
     const body: GeminiReply = unwrap(envelope);
     if (readReportedError(body) !== undefined) return [createErrorFragment(body)];
@@ -73,12 +73,12 @@ export class GeminiDecoder implements ReplyDecoder {
     return [...content, ...(isOnlyProgress ? [progress] : []), ...metadata, ...otherFragments, ...finish];
   }
 
-  /** Returns true for the decoded candidate. The gateway requests only one, but clients may request several. */
+  /** Returns true for the candidate to decode. The gateway only requests one, but clients may request several. */
   #isOwn(candidate: JsonValue): boolean {
     return readIndex(candidate) === (this.#index ?? 0);
   }
 
-  /** Returns true for a candidate without content, which is compatible with a blocked prompt. */
+  /** Returns true for a candidate without content, which may come with a blocked prompt. */
   #isCompatibleWithBlock(candidate: JsonObject): boolean {
     if (hasFilledParts(candidate)) return false;
     const ending = readEnding(candidate);
@@ -90,7 +90,7 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 }
 
-/** Adds the texts of a candidate to the content. Returns false, and adds nothing, if the candidate also has other parts. */
+/** Adds a candidate's texts to the content. Returns false, without adding anything, if the candidate also has other parts. */
 function addTexts(candidate: JsonValue, content: SkimmedContent): boolean {
   const parts = asList(readMember<GeminiContent>(readMember<GeminiCandidate>(candidate, 'content'), 'parts'));
   if (!parts.every(isText)) return false;
@@ -131,9 +131,9 @@ export function unwrap(body: JsonObject): JsonObject {
 
 const startsChunk = /^\s*[[{]/;
 
-/** Parses an event. Errors of the streaming endpoint may come in a list. */
+/** Parses an event. The streaming endpoint may wrap errors in a list. */
 function readChunk(data: string): JsonObject | undefined {
-  // A parser's error takes a hundred times as long as this test, and a stream may have thousands of empty events.
+  // A parse error takes a hundred times as long as this test, and a stream may have thousands of empty events.
   if (!startsChunk.test(data)) return undefined;
   try {
     const value = parseExactInputs(data) as JsonValue;

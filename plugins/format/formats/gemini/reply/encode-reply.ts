@@ -16,14 +16,14 @@ import { writeUsage } from './finish.ts';
 import { PartWriter, writeFinish, writeGrounding } from './write-output.ts';
 
 /**
- * Encodes a `generateContent` reply. Every chunk has usage and the last chunk a finish reason, because clients treat a stream without
- * them as broken. Sources: Gemini API reference, "GenerateContentResponse"; the requirements of Gemini CLI.
+ * Encodes a `generateContent` reply. Every chunk has usage and the last one a finish reason, because clients treat a stream without them as
+ * broken. Sources: Gemini API reference, "GenerateContentResponse"; what Gemini CLI requires.
  */
 export class GeminiEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #parts: PartWriter;
   #usage: GeminiUsage = writeUsage({});
-  /** Calls that wait for the next chunk: all calls must be in one content, and clients keep every chunk as a separate content. */
+  /** Calls that wait for the next chunk. All calls must be in one content, and clients keep every chunk as a content of its own. */
   #heldCalls: GeminiPart[] = [];
 
   constructor(context: ReplyContext) {
@@ -34,7 +34,8 @@ export class GeminiEncoder implements ReplyEncoder {
   encodeEvent(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
-        // LangChain JS adds up the cached tokens of all chunks and keeps the largest prompt, so cached tokens and estimates wait.
+        // LangChain JS adds up the cached tokens of all chunks and keeps the largest prompt, so cached tokens and estimates wait for the
+        // end.
         this.#usage = writeUsage(event.usage.isEstimated === true ? {} : { input: event.usage.input });
         return '';
       case 'block_delta':
@@ -94,7 +95,7 @@ export class GeminiEncoder implements ReplyEncoder {
   }
 }
 
-/** Returns the last part if one is needed: a content must have a part, and the signature must be on a part. */
+/** Returns the last part if one is needed, because a content must have a part and the signature must be on one. */
 function finishParts(writer: PartWriter, parts: readonly GeminiPart[]): GeminiPart[] {
   return parts.length === 0 ? writer.finish() : writer.placeSignature();
 }
@@ -109,7 +110,7 @@ function writeText(writer: PartWriter, block: Block): GeminiPart[] {
     : writer.writeDelta(block, block.text);
 }
 
-/** Returns true if the client requested thoughts. Other clients would treat thoughts as part of the text. */
+/** Returns true if the client asked for thoughts. Other clients would take them for text. */
 export function wantsThoughts(request: JsonObject): boolean {
   return asCamelObject<GeminiThinkingConfig>(asGenerationConfig(request).thinkingConfig).includeThoughts === true;
 }

@@ -7,7 +7,7 @@ import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
 import { asObject, asText, asCount, sumDefined } from '../../../wire/members.ts';
 
-/** Finish reasons. Vendors and mock servers invent other reasons, which also end the candidate. */
+/** Known finish reasons. Vendors and mock servers invent others, which also end the candidate. */
 const reasons = new Map<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
@@ -27,7 +27,7 @@ const reasons = new Map<string, FinishReason>([
   // Filtered by an escalation rule. Source of this and the next reason: @google/genai 3.3.0, `FinishReason`.
   ['ESCALATION', 'content_filter'],
 ]);
-/** Finish reasons that mark the model's output as unusable. */
+/** Finish reasons which mean that the model's output is unusable. */
 const failedReasons = new Set([
   'MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
@@ -36,7 +36,7 @@ const failedReasons = new Set([
   'MISSING_THOUGHT_SIGNATURE',
 ]);
 
-/** Finish reason of a candidate that was withheld because the operator's account is limited or disabled. */
+/** The finish reason if a candidate was withheld because the operator's account is limited or disabled. */
 const accountLimitedReason = 'PUP_LIMITED_DISABLED';
 
 /** How a candidate has ended. */
@@ -44,11 +44,11 @@ interface Ending {
   readonly reportedReason: string;
   /** The reason under the name that all formats share. */
   readonly reason: FinishReason;
-  /** The failure of a candidate whose output is unusable. */
+  /** The failure, if the candidate's output is unusable. */
   readonly error?: GatewayError;
 }
 
-/** Reads how a candidate has ended; undefined while it continues. */
+/** Reads how a candidate has ended; undefined if it continues. */
 export function readEnding(candidate: JsonValue | undefined): Ending | undefined {
   const { finishReason: reportedReason, finishMessage }: GeminiCandidate = asObject(candidate);
   if (typeof reportedReason !== 'string' || reportedReason === '' || reportedReason.endsWith('_UNSPECIFIED'))
@@ -63,9 +63,9 @@ export function readEnding(candidate: JsonValue | undefined): Ending | undefined
 }
 
 /**
- * Reads the finish of a candidate; empty while it continues.
+ * Reads a candidate's finish; empty if it continues.
  *
- * @param hasContent false if the candidate has no visible part; the reason of a filter then becomes a refusal
+ * @param hasContent false if the candidate has no visible part; a filter's reason then becomes a refusal
  */
 export function readFinish(candidate: GeminiCandidate, hasContent: boolean): Fragment[] {
   const ending = readEnding(candidate);
@@ -78,7 +78,7 @@ export function readFinish(candidate: GeminiCandidate, hasContent: boolean): Fra
   return isWithheld ? [{ type: 'refusal', text, isReason: true }, finish] : [finish];
 }
 
-/** Reads the block of a prompt as a refusal that ends the reply; empty if the prompt is not blocked. */
+/** Reads a blocked prompt as a refusal that ends the reply; empty if the prompt is not blocked. */
 export function readBlock(feedback: JsonValue | undefined): Fragment[] {
   const { blockReason, blockReasonMessage }: GeminiFeedback = asObject(feedback);
   const reason = asText(blockReason);
@@ -87,7 +87,7 @@ export function readBlock(feedback: JsonValue | undefined): Fragment[] {
   return [{ type: 'refusal', text, isReason: true }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
 }
 
-/** Reads usage. Gemini counts thoughts separately from the candidates, and the prompts of tools separately from the prompt. */
+/** Reads usage. Gemini does not count thoughts as part of the candidates, nor the prompts of tools as part of the prompt. */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   const counts: GeminiUsage = asObject(usage);
   const input = asCount(counts.promptTokenCount);
@@ -101,7 +101,7 @@ export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Encodes usage. Omits cached tokens and thoughts if they are zero, as Google does. */
+/** Encodes usage. Leaves out cached tokens and thoughts if they are zero, as Google does. */
 export function writeUsage({ input = 0, output = 0, cacheRead = 0, reasoning = 0 }: Usage): GeminiUsage {
   return {
     promptTokenCount: input,

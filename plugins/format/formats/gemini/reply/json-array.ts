@@ -15,8 +15,8 @@ import type { JsonObject } from '#core/platform/json.ts';
 const whiteSpace = '\n';
 
 /**
- * Turns a streamed reply into one JSON array for clients that do not send `alt=sse`. The array grows with every chunk. An error is the last
- * entry, after which the array is not closed. Returns any other reply unchanged.
+ * Turns a streamed reply into a single JSON array, for clients that do not send `alt=sse`. The array grows with every chunk. An error
+ * becomes the last entry, and the array is then not closed. Returns any other reply unchanged.
  *
  * Source: Gemini API reference, "streamGenerateContent".
  */
@@ -96,14 +96,14 @@ export class JsonArrayFramer implements EntryFramer {
   }
 }
 
-/** Finds the end of the entries, before closing brackets and spaces. A regular expression would retry at each space inside a text. */
+/** Finds the end of the entries, before closing brackets and spaces. A regular expression would retry at every space within a text. */
 function findEntriesEnd(text: string, start: number): number {
   let end = text.length;
   while (end > start && /[\]\s]/.test(text.charAt(end - 1))) end--;
   return end;
 }
 
-/** Parses entries separated by commas; undefined if the last entry is incomplete. */
+/** Parses comma-separated entries; undefined if the last one is incomplete. */
 function parseEntries(text: string): readonly JsonObject[] | undefined {
   try {
     return parseExact(`[${text}]`) as JsonObject[];

@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { GeminiPartialArg } from '../../../wire/gemini.ts';
 import { readMember } from '../../../wire/members.ts';
 
-/** Maximum number of entries in a list; real call arguments have fewer. */
+/** The highest index in a list. Real call arguments have fewer entries. */
 const maxIndex = 10_000;
 
 /**
- * Collects the arguments of a call that arrive in pieces. Each piece is a value at a path, and the pieces of a string are concatenated.
- * Source: Vertex AI reference, "PartialArg".
+ * Collects a call's arguments that arrive in pieces. Each piece is a value at a path. The pieces of a string are concatenated. Source:
+ * Vertex AI reference, "PartialArg".
  */
 export class PartialArgs {
   readonly #args: JsonObject = {};
@@ -46,7 +46,7 @@ export class PartialArgs {
   }
 }
 
-/** Returns true for a name inside a list, which has no named members. */
+/** Returns true for a name inside a list, which cannot have named members. */
 function isNameInList(holder: JsonObject | JsonValue[], step: string | number): boolean {
   return Array.isArray(holder) && typeof step !== 'number';
 }
@@ -55,7 +55,7 @@ function getOwn(holder: JsonObject, step: string | number): JsonValue | undefine
   return Object.hasOwn(holder, step) ? holder[step] : undefined;
 }
 
-/** Sets a member, even one that is named `__proto__`. */
+/** Sets a member, even one named `__proto__`. */
 function setMember(holder: JsonObject, step: string | number, value: JsonValue): void {
   Object.defineProperty(holder, step, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -21,7 +21,7 @@ import type {
 import { asList, asObject, asText, asFilledText, readMember, scalarToText } from '../../../wire/members.ts';
 import { PartialArgs } from './partial-args.ts';
 
-/** Reads the parts of one candidate in the order of arrival. */
+/** Reads the parts of one candidate as they arrive. */
 export class PartReader {
   /** True once text, an image or a call has arrived. */
   hasContent = false;
@@ -32,13 +32,13 @@ export class PartReader {
   /** A call whose arguments arrive in pieces. */
   #openCall: { readonly key: number; readonly args: PartialArgs } | undefined;
 
-  /** @param isShared true if positions of citations are not needed, so the text is not kept */
+  /** @param isShared true if the positions of citations are not needed, so that the text need not be kept */
   read(candidate: GeminiCandidate, isShared = false): Fragment[] {
     this.#keepsText = !isShared;
     const parts = readMember<GeminiContent>(candidate.content, 'parts');
     const fragments = asList(parts).flatMap((part) => (isJsonObject(part) ? this.#readPart(part) : []));
     const citations = [...readCitations(candidate, () => this.#text.text), ...readDroppedMetadata(candidate)];
-    // Citations go directly after the text, before a signature that follows it.
+    // Citations go directly after the text, ahead of a signature that follows it.
     return fragments.toSpliced(fragments.findLastIndex(({ type }) => type === 'text') + 1, 0, ...citations);
   }
 
@@ -50,9 +50,9 @@ export class PartReader {
 
   #readPart(part: GeminiPart): Fragment[] {
     const call = part.functionCall;
-    // The signature of a call or an image belongs to the thoughts before it.
+    // The signature on a call or image belongs to the thoughts before it.
     const signature = readSignature(part.thoughtSignature);
-    // An empty call ends an open call; without an open call it means nothing.
+    // An empty call ends the open call. If there is none, it means nothing.
     if (isJsonObject(call) && (isFilled(call) || this.#openCall !== undefined))
       return [...signature, ...this.#readCall(call)];
     const image = part.thought === true ? undefined : readImage(part);
@@ -63,7 +63,7 @@ export class PartReader {
     const followsContent = this.hasContent;
     const content = [...this.#readText(part), ...readDroppedParts(part)];
     if (part.thought === true) return [...content, ...signature];
-    // Google recommends sending a signature back but requires it only for calls. Source: Gemini API docs, "Thought signatures".
+    // Google recommends sending every signature back but only requires it for calls. Source: Gemini API docs, "Thought signatures".
     if (followsContent) return [...content, ...signature.map((state) => ({ ...state, isTrailing: true }) as const)];
     return [...signature, ...content];
   }
@@ -93,11 +93,11 @@ export class PartReader {
   }
 }
 
-/** Members of parts that other formats cannot express, and that are noted as executed code. */
+/** Part members that other formats cannot express; noted as executed code. */
 const codeMembers = ['executableCode', 'codeExecutionResult'] as const;
-/** Members of parts for tools that Google runs itself, and other members without a counterpart in other formats. */
+/** Part members for tools that Google runs itself, and others that no other format has. */
 const otherMembers = ['toolCall', 'toolResponse', 'functionResponse', 'audioTranscription'] as const;
-/** Grounding members that no other format has: pages that Google read, and elements that Google's terms require clients to show. */
+/** Grounding members that no other format has: pages that Google read, and elements that Google's terms oblige clients to show. */
 const groundingMembers = ['searchEntryPoint', 'googleMapsWidgetContextToken', 'sourceFlaggingUris'] as const;
 const mediaMembers = ['inlineData', 'fileData'] as const;
 const droppedMediaNames = new Map([
@@ -151,8 +151,8 @@ function readSignature(value: JsonValue | undefined): Extract<Fragment, { type: 
 }
 
 /**
- * Reads the sources of a candidate, which a search found or the model quoted. Google's positions are byte offsets in a part, so the
- * quoted words are located in the text instead.
+ * Reads a candidate's sources, which a search found or the model quoted. Google's positions are byte offsets in a part, so the quoted words
+ * are looked up in the text instead.
  *
  * Source: Gemini API reference, "GroundingMetadata", "CitationMetadata".
  */

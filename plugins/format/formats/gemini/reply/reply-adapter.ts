@@ -12,7 +12,7 @@ import {
 import { tagSignatures } from '../request/thought-signature.ts';
 import { writeUsage } from './finish.ts';
 
-/** Tags signatures with their origin, and adds usage that the upstream did not report. */
+/** Tags signatures with their origin and adds usage that the upstream did not report. */
 export class GeminiReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #origin: string;

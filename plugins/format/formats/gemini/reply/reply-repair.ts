@@ -17,8 +17,8 @@ import { unwrap } from './decode-reply.ts';
 import { PartialArgs } from './partial-args.ts';
 
 /**
- * Repairs the deviations of endpoints that imitate Gemini: two calls of a candidate have the same id, a call is sent twice, a part has
- * all possible members, most of them empty, or the reply is wrapped in an object. All other bytes stay unchanged.
+ * Repairs the replies of endpoints that imitate Gemini: two calls in a candidate have the same id, a call is sent twice, a part has all
+ * possible members, most of them empty, or the reply is wrapped in an object. All other bytes stay unchanged.
  */
 export class GeminiReplyRepair implements ReplyRepair {
   readonly failure = undefined;
@@ -56,7 +56,7 @@ export class GeminiReplyRepair implements ReplyRepair {
   }
 }
 
-/** Members of parts for content other than text, which clients recognize by the presence of the member. */
+/** Part members for content other than text. Clients recognize such content by the mere presence of the member. */
 const contentMembers = [
   'functionCall',
   'functionResponse',
@@ -68,7 +68,7 @@ const contentMembers = [
   'toolResponse',
 ] as const;
 
-/** Returns true for a reply that has a call (possibly empty) or an error, or that is wrapped in an object. */
+/** Returns true for a reply that has a call (even an empty one) or an error, or is wrapped in an object. */
 function mayNeedRepair({ error, response, candidates }: GeminiReply): boolean {
   return error !== undefined || response !== undefined || asList(candidates).some(hasCall);
 }
@@ -82,18 +82,18 @@ function isEmptyObject(value: JsonValue | undefined): boolean {
   return value === null || (isJsonObject(value) && !isFilled(value));
 }
 
-/** Parses a text again if its numbers may have lost digits, which the inputs of calls must keep. */
+/** Parses a text again if its numbers may have lost digits, because inputs of calls must keep them. */
 function parseExactly(text: string, body: JsonObject | undefined): JsonObject | undefined {
   return mayContainLongNumbers(text) ? parseBody(text) : body;
 }
 
-/** A call as the client has received it. */
+/** A call as sent to the client. */
 interface SentCall {
-  /** The vendor's id, which `id` replaces. */
+  /** The vendor's id, in place of which the client gets `id`. */
   readonly vendorId: string;
   readonly id: string;
   readonly name: string;
-  /** Undefined while the arguments arrive in pieces. */
+  /** Undefined if the arguments arrive in pieces. */
   input: string | undefined;
 }
 
@@ -102,7 +102,7 @@ class CandidateCalls {
   readonly #sentCalls: SentCall[] = [];
   #openCall: { readonly call: SentCall; readonly args: PartialArgs } | undefined;
 
-  /** Returns the part for the client; undefined for a call that repeats the id, name and arguments of an earlier call. */
+  /** Returns the part for the client; undefined for a call that repeats the id, name and arguments of an earlier one. */
   repairPart(received: JsonValue): JsonValue | undefined {
     const part = isJsonObject(received) ? this.#removeEmptyMembers(received) : received;
     const call: GeminiFunctionCall | undefined = readMember<GeminiPart>(part, 'functionCall') as
@@ -127,7 +127,7 @@ class CandidateCalls {
     return this.#sentCalls.some((call) => call.vendorId === vendorId && call.name === name && call.input === input);
   }
 
-  /** Removes empty members, but keeps an empty call that ends an open call. */
+  /** Removes empty members, except for an empty call that ends an open call. */
   #removeEmptyMembers(part: GeminiPart): JsonObject {
     const emptyNames = contentMembers.filter(
       (name) => isEmptyObject(part[name]) && !(name === 'functionCall' && this.#openCall !== undefined),

@@ -24,16 +24,16 @@ import { missingSignatureMark, encodeSignature } from '../request/thought-signat
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
- * Encodes blocks as parts. The signature of thoughts is put on the next call, where most clients keep it, even if a text precedes the
- * call. Without a call, it is put on the last text or, if that was already sent, on an empty text after the reply, as Google does.
+ * Encodes blocks as parts. The signature of thoughts goes on the next call, where most clients keep it, even if a text comes before the
+ * call. If no call follows, it goes on the last text or, if that was already sent, on an empty text after the reply, as Google does.
  * Sources: Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;
   readonly #isWhole: boolean;
-  /** Signature that no part carries yet; empty if there is none. */
+  /** A signature that still has to go on a part; empty if there is none. */
   #signature = '';
-  /** The last text after the thoughts of the signature. */
+  /** The last text after the thoughts that the signature belongs to. */
   #lastText: Editable<GeminiPart> | undefined;
   #hasCalled = false;
   #isWithinText = false;
@@ -52,7 +52,7 @@ export class PartWriter {
     return [this.#lastText];
   }
 
-  /** Adds a separator to a text, because clients concatenate the texts of a reply. */
+  /** Adds a separator to a text, because clients concatenate a reply's texts. */
   #separate(head: BlockHead, text: string): string {
     const separator = this.#isWithinText ? '' : selectSeparator(head);
     this.#isWithinText = true;
@@ -70,19 +70,19 @@ export class PartWriter {
     return previousSignature;
   }
 
-  /** Places the signature if no part carries it yet: on the last text, or on an empty text, which is returned. */
+  /** If the signature is on no part yet, puts it on the last text or on an empty text, which is returned. */
   placeSignature(): GeminiPart[] {
     return this.#signature === '' ? [] : this.finish();
   }
 
-  /** Puts the signature, if any, on the last text. Returns an empty text with it if there is no text or the text was already sent. */
+  /** Puts the signature, if any, on the last text. If there is no text or it was already sent, returns an empty text with the signature. */
   finish(): GeminiPart[] {
     if (this.#lastText === undefined || !this.#isWhole) return [{ text: '', ...this.#takeSignature() }];
     Object.assign(this.#lastText, this.#takeSignature());
     return [];
   }
 
-  /** Writes a call. The first call always gets a signature, because Google rejects a history without it. */
+  /** Writes a call. The first call always gets a signature, because Google rejects a history without one. */
   #writeCall(block: CallBlock): GeminiPart {
     const isFirst = !this.#hasCalled;
     this.#hasCalled = true;
@@ -100,7 +100,7 @@ export class PartWriter {
   }
 }
 
-/** Returns the separator between a block and the text before it. */
+/** Returns what separates a block from the text before it. */
 export function selectSeparator(head: BlockHead): string {
   return head.type === 'text' && head.isParagraph === true ? paragraphBreak : '';
 }
@@ -131,7 +131,7 @@ export function writeFinish({ blocks, finish }: CompleteReply): string {
   return finishReasons[isRefusal ? 'content_filter' : finish];
 }
 
-/** Encodes the sources of a reply. Positions are byte offsets in the text of the reply. */
+/** Encodes a reply's sources. Positions are byte offsets in the reply's text. */
 export function writeGrounding({ blocks }: CompleteReply): GeminiCandidate {
   const chunks = new Map<string, GeminiGroundingChunk>();
   const supports: GeminiGroundingSupport[] = [];
@@ -157,7 +157,7 @@ function writeSource({ url, title }: Citation): GeminiGroundingChunk {
   return { web };
 }
 
-/** Encodes the cited part of a text; undefined if its position is missing or outside of the text. */
+/** Encodes the cited part of a text; undefined if its position is missing or outside the text. */
 function writeSegment({ start, end }: Citation, before: string, text: string): GeminiSegment | undefined {
   if (start === undefined || end === undefined || start < 0 || end > text.length || start >= end) return undefined;
   const startIndex = Buffer.byteLength(before + text.slice(0, start));

@@ -41,7 +41,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
   };
 }
 
-/** Rejects `cachedContent`, which refers to a part of the prompt that only Google has. */
+/** Rejects `cachedContent`, which stands for a part of the prompt that only Google has. */
 function rejectCachedContent({ cachedContent: value }: GeminiRequest): void {
   if (isMissing(value) || value === '') return;
   const message = 'Cached content is not supported. Send the content in the request.';
@@ -53,7 +53,7 @@ function readGenerationConfig(request: BodyObject<GeminiRequest>): BodyObject<Ge
   return config ?? new BodyObject<GeminiGenerationConfig>({}, request.pathOf('generationConfig'));
 }
 
-/** Turns the values of an output of the type `text/x.enum` into an instruction, because no other format has this type. */
+/** Turns the allowed values of a `text/x.enum` output into an instruction, because no other format has this output type. */
 function readEnumInstruction(config: BodyObject<GeminiGenerationConfig>, notes: Notes): string[] {
   const { responseMimeType, responseSchema } = config.value;
   if (responseMimeType !== 'text/x.enum') return [];
@@ -79,7 +79,7 @@ function readOutput(config: BodyObject<GeminiGenerationConfig>, notes: Notes): O
 }
 
 /**
- * Reads the requested reasoning. A budget of -1 means the model's default, like a missing budget.
+ * Reads the requested reasoning. A budget of -1 means the model's default, as does a missing one.
  *
  * @throws GatewayError `invalid_request`
  */

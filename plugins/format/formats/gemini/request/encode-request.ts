@@ -43,10 +43,10 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
   return parts.length === 0 ? undefined : { parts };
 }
 
-/** The request for an output format: members of `generationConfig`, an instruction, or both. */
+/** How an output format is requested: with members of `generationConfig`, an instruction, or both. */
 interface GeminiOutputFormat {
   readonly config?: GeminiGenerationConfig;
-  /** Follows all other instructions. */
+  /** Goes after all other instructions. */
   readonly instruction?: string;
 }
 
@@ -74,13 +74,10 @@ function writeFormat({ output, tools }: Conversation, { profile, notes }: Encode
 
 type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
 
-/** Thinking budget that lets the model choose. */
+/** The thinking budget that leaves the choice to the model. */
 const dynamicBudget = -1;
 
-/**
- * Requests reasoning with a level if the model has levels, otherwise with a budget, but never with both. Source: Gemini docs,
- * "Thinking".
- */
+/** Requests reasoning with a level if the model has levels, otherwise with a budget, never with both. Source: Gemini docs, "Thinking". */
 export function writeThinking(
   reasoning: ReasoningRequest | undefined,
   target: ThinkingTarget,

@@ -5,7 +5,7 @@ import { asText, listTexts } from '../../../wire/members.ts';
 import { listCaseVariants, compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 
-/** Maximum thinking budget, in tokens, that every model accepts. Source: Gemini docs, "Thinking". */
+/** The largest thinking budget that every model accepts, in tokens. Source: Gemini docs, "Thinking". */
 export const maxThinkingTokens = 24_576;
 
 /** Efforts that are also thinking levels. No level turns thinking off. */
@@ -15,7 +15,7 @@ export const thinkingLevels: readonly Effort[] = ['minimal', 'low', 'medium', 'h
 export const geminiParameters = compileParameters(
   {
     contents: rule.nonEmptyObjects,
-    // The API accepts a single object in place of a list.
+    // The API also accepts a single object.
     tools: rule.objectOrObjects,
     toolConfig: rule.object,
     generationConfig: rule.object,
@@ -59,7 +59,7 @@ function unlessZero(penalty: number): number | undefined {
   return penalty || undefined;
 }
 
-/** Returns true if the client requests images as output. Notes any other modality except text. */
+/** Returns true if the client asks for images as output. Notes any modality other than text and images. */
 function readModalities(value: JsonValue, notes: Notes): true | undefined {
   const modalities = listTexts(value).map((modality) => modality.toUpperCase());
   if (modalities.some(isUnsupportedModality)) notes.drop('generationConfig.responseModalities');
@@ -70,7 +70,7 @@ function isUnsupportedModality(modality: string): boolean {
   return modality !== 'TEXT' && modality !== 'IMAGE' && !modality.endsWith('UNSPECIFIED');
 }
 
-/** Reads the tier under the name that all formats share. */
+/** Returns the tier's name that all formats share. */
 function readTier(value: JsonValue): string | undefined {
   const tier = asText(value).toLowerCase().replace('service_tier_', '');
   if (tier === '' || tier === 'unspecified') return undefined;

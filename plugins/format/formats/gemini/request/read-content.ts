@@ -5,7 +5,7 @@ import { readFieldsIfPresent } from '../../../wire/gemini-fields.ts';
 import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts';
 import { isMissing, type BodyObject } from '../../../wire/read.ts';
 
-/** Members of parts that are not content. Any other unknown member is content that only Google has, such as code that it runs. */
+/** Part members that are not content. Any other unknown member is content that only Google has, such as code that it runs. */
 const metadataMembers: ReadonlySet<string> = new Set([
   'thought',
   'thoughtSignature',
@@ -13,11 +13,11 @@ const metadataMembers: ReadonlySet<string> = new Set([
   'mediaResolution',
 ]);
 
-/** Matches videos that Google reads by URL and without a media type. Source: Gemini API docs, "Video understanding". */
+/** Matches videos that Google reads by URL without being given a media type. Source: Gemini API docs, "Video understanding". */
 const youtubePattern = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com|youtu\.be)\//;
 
 /**
- * Reads a part from a user, a tool or an assistant; empty for an empty or unknown part. Source: Gemini API reference, "Part".
+ * Reads a part from a user, a tool or an assistant; empty if the part is empty or unknown. Source: Gemini API reference, "Part".
  *
  * @throws GatewayError `invalid_request`
  */
@@ -54,7 +54,7 @@ function readFile(file: BodyObject<GeminiFile>): Part {
   return createMediaPart(source, file.maybeText('displayName') || undefined, mediaType);
 }
 
-/** Returns true for a file that was uploaded to Google, so that only Google can fetch it. */
+/** Returns true for a file that was uploaded to Google and that only Google can fetch. */
 function isGoogleUpload(uri: string): boolean {
   return /^gs:|^files\/|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) || !/^https?:/.test(uri);
 }

@@ -17,14 +17,14 @@ import { decodeSignature, signaturePlaceholder } from './thought-signature.ts';
 
 type Side = 'user' | 'assistant';
 
-/** Roles of the API; older clients send results with the role `function`. */
+/** The API's roles. Older clients send results with the role `function`. */
 const sidesByRole = new Map<string, Side>([
   ['user', 'user'],
   ['function', 'user'],
   ['model', 'assistant'],
 ]);
 
-/** Reads the instructions of a request: a string, or one content, whose role does not matter. */
+/** Reads a request's instructions: a string, or a content, whose role does not matter. */
 export function readInstructions(request: BodyObject<GeminiRequest>, notes: Notes): string[] {
   const { systemInstruction } = request.value;
   if (typeof systemInstruction === 'string') return systemInstruction === '' ? [] : [systemInstruction];
@@ -50,7 +50,7 @@ export class ContentReader {
   readonly items: Item[] = [];
   readonly #notes: Notes;
   readonly #calls = new CallMatcher();
-  /** Parts of the current side since its last call or result. */
+  /** The current side's parts since its last call or result. */
   #parts: Part[] = [];
   /** Thoughts whose signature may be on the next part. */
   #thought = '';
@@ -76,7 +76,7 @@ export class ContentReader {
   #readContent(content: BodyObject<GeminiContent>): void {
     const side = sidesByRole.get(content.maybeText('role') || 'user');
     if (side === undefined) throw invalidValue(content.pathOf('role'), 'user or model');
-    // Clients keep each chunk of a stream as a separate content, so an assistant's turn ends only at a user's content.
+    // Clients keep each chunk of a stream as a content of its own, so an assistant turn only ends at the user's content.
     if (side === 'user') this.#endTurn('assistant');
     for (const part of iterateList<GeminiPart, GeminiContent>(content, 'parts')) this.#readPart(side, part);
     if (side !== 'user') return;
@@ -100,7 +100,7 @@ export class ContentReader {
     else for (const content of readPart(part, this.#notes)) this.#addPart(side, content);
   }
 
-  /** Adds a part. Consecutive texts of the assistant are pieces of one text. */
+  /** Adds a part. Consecutive texts from the assistant are pieces of one text. */
   #addPart(side: Side, part: Part): void {
     const lastPart = this.#parts.at(-1);
     const isPiece = side === 'assistant' && part.type === 'text' && lastPart?.type === 'text';
@@ -108,7 +108,7 @@ export class ContentReader {
     else this.#parts.push(part);
   }
 
-  /** @param signature signature of the next part; empty if it has none, or there is no next part */
+  /** @param signature the next part's signature; empty if it has none or there is no next part */
   #closeThought(side: Side, signature: string): void {
     const text = this.#thought;
     const state = signature === '' ? undefined : decodeSignature(signature);
@@ -124,8 +124,8 @@ export class ContentReader {
   }
 
   /**
-   * Removes the unsigned thought that a signature belongs to, if text of the reply separates the two. Returns the text of the thought. The
-   * reasoning of other vendors is added again before the reply's text, in the order in which it was generated.
+   * If text of the reply separates a signature from its unsigned thought, removes that thought and returns its text. Reasoning from other
+   * vendors is added again before the reply's text, in the order in which it was generated.
    */
   #removeUnsignedThought(state: OpaqueState | undefined): string {
     const lastItem = this.items.at(-1);
@@ -168,12 +168,12 @@ function hasStateData(state: OpaqueState | undefined): boolean {
   return state !== undefined && state.kind !== 'none';
 }
 
-/** Members that can hold the whole result, documented or observed. */
+/** Members that can hold the whole result, as documented or observed. */
 const resultNames = new Set(['output', 'result', 'error', 'content']);
 
 /**
- * Reads the result of a call. Results must be objects in this format, so an object that only wraps a value is unwrapped. The wrapper may
- * name the function again, as in older samples of Google and in genai for Rust: `{ name: "ls", content: … }`.
+ * Reads a call's result. In this format results must be objects, so an object that only wraps a value is unwrapped. The wrapper may repeat
+ * the function's name, as in older samples by Google and in genai for Rust: `{ name: "ls", content: … }`.
  */
 function unwrapResponse(response: JsonObject, functionName: string): { text: string; isError: boolean } {
   const [firstEntry, ...others] = Object.entries(response).filter(

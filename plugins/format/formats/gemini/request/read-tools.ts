@@ -15,11 +15,11 @@ import { listTexts } from '../../../wire/members.ts';
 import { invalidValue, isMissing, type BodyObject } from '../../../wire/read.ts';
 import { readSchema } from '../schema/read-schema.ts';
 
-/** Names of web search tools, of all generations. */
+/** The web search tools of all model generations. */
 const searchNames = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
 
 /**
- * Reads the tools of a request. Tools that only Google can run are omitted.
+ * Reads a request's tools. Leaves out those that only Google can run.
  *
  * Source: Gemini API reference, "Tool".
  *
@@ -65,7 +65,7 @@ function readDeclaration(declaration: BodyObject<GeminiFunctionDeclaration>, not
 }
 
 /**
- * Reads the choice of tools. Notes members of `toolConfig` that other formats cannot express.
+ * Reads the tool choice. Notes members of `toolConfig` that other formats cannot express.
  *
  * @throws GatewayError `invalid_request`
  */

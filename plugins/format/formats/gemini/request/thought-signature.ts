@@ -2,7 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { OpaqueState } from '../../../canonical/conversation.ts';
 import { readTaggedState, tagState } from '../../../canonical/opaque-state.ts';
 
-/** `dps1` in base64, without the last bits, which depend on the next character. */
+/** `dps1` in base64, without the last bits, which depend on the character that follows. */
 const encodedTagPrefix = 'ZHBzM';
 
 /** Encodes a tagged thought signature in base64, because typed clients reject anything else. */
@@ -10,19 +10,19 @@ export function encodeSignature(tagged: string): string {
   return Buffer.from(tagged).toString('base64');
 }
 
-/** Decodes a signature; undefined if it lacks the gateway's tag. Accepts base64url as well, which some clients write. */
+/** Decodes a signature; undefined if it lacks the gateway's tag. Also accepts base64url, which some clients write. */
 export function decodeSignature(signature: string): OpaqueState | undefined {
   if (!signature.startsWith(encodedTagPrefix)) return undefined;
   return readTaggedState(Buffer.from(signature, 'base64').toString());
 }
 
-/** Marks a call that has no signature. A route to Google replaces this mark by a placeholder. */
+/** Marks a call that has no signature. For a route to Google, the mark is replaced by a placeholder. */
 export const missingSignatureMark = encodeSignature(tagState({ kind: 'none', origin: '00000000', data: '' }));
 
-/** Tags the signatures in the text of a reply and leaves every other byte unchanged. */
+/** Tags the signatures in a reply's text and leaves every other byte unchanged. */
 export function tagSignatures(text: string, origin: string): string {
   if (!text.includes('"thoughtSignature"')) return text;
-  // Quotes inside strings are escaped and do not match.
+  // Quotes inside strings are escaped, so they do not match.
   return text.replace(
     /("thoughtSignature"\s*:\s*)"(?=[^"])([^"\\]*(?:\\.[^"\\]*)*)"/g,
     (whole, name: string, value: string) => {
@@ -32,7 +32,7 @@ export function tagSignatures(text: string, origin: string): string {
   );
 }
 
-/** Unescapes a JSON string, because Google escapes `=`. */
+/** Unescapes a JSON string. Google escapes `=`. */
 function unescapeJson(value: string): string | undefined {
   try {
     return JSON.parse(`"${value}"`) as string;
@@ -41,7 +41,7 @@ function unescapeJson(value: string): string | undefined {
   }
 }
 
-/** Placeholder for a signature of another vendor or a signature that the client lost. Source: Gemini docs, "Thought signatures". */
+/** Takes the place of another vendor's signature, or of one that the client lost. Source: Gemini docs, "Thought signatures". */
 export const signaturePlaceholder = 'skip_thought_signature_validator';
 
 /** Returns true for models that reject a first call without a signature. Models with thinking budgets do not support the placeholder. */

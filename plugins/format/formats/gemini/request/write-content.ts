@@ -12,7 +12,7 @@ import {
 } from '../../../canonical/media.ts';
 import type { GeminiPart } from '../../../wire/gemini.ts';
 
-/** Media types by file extension, because a URL has no other hint. */
+/** Media types by file extension, because a URL gives no other hint. */
 const mediaTypes: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -31,7 +31,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes parts from a user or a tool. Omits empty texts.
+ * Writes the parts of a user or tool. Skips empty texts.
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
@@ -73,7 +73,7 @@ function writeImage(image: ImagePart, target: EncodeTarget): GeminiPart {
   return writeSource(image, target);
 }
 
-/** Writes a file. Models without file support receive text files as text. */
+/** Writes a file. For models without file support, text files become text. */
 function writeFile(file: FilePart, target: EncodeTarget): GeminiPart[] {
   const { source, name } = file;
   if (target.profile.capabilities.files) {

@@ -11,7 +11,7 @@ import type {
 } from '../../../wire/gemini.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
 
-/** Writes the tools of a request and their choice; empty without tools. Source: Gemini API reference, "Tool", "ToolConfig". */
+/** Writes a request's tools and tool choice; empty if there are no tools. Source: Gemini API reference, "Tool", "ToolConfig". */
 export function writeTools(conversation: Conversation, target: EncodeTarget): GeminiRequest {
   const { capabilities, quirks } = target.profile;
   const { tools, parallelToolCalls, toolChoice } = conversation;
@@ -38,7 +38,10 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
   };
 }
 
-/** Selects the functions to offer. If calls are optional, the format cannot name the allowed functions, so all others are omitted. */
+/**
+ * Selects the functions to offer. If calls are optional, the format cannot restrict which functions may be called, so all others are left
+ * out.
+ */
 function selectFunctions({ tools, toolChoice }: Conversation): ClientTool[] {
   const functions = tools.filter(isClientTool);
   const { type, allowed } = toolChoice ?? {};
@@ -60,7 +63,7 @@ function writeParameters(schema: GeminiSchema, { profile, notes }: EncodeTarget)
   const object = schema.type === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
   if (profile.quirks.tool_schema !== 'subset') return { parametersJsonSchema: object };
   const parameters: GeminiSchema = cleanSchema(object, notes);
-  // Google rejects an object schema without properties.
+  // Google rejects the schema of an object without properties.
   return parameters.properties === undefined ? {} : { parameters };
 }
 

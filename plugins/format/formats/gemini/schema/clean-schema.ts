@@ -18,7 +18,7 @@ const isText: Check = (value) => typeof value === 'string' && value !== '';
 const isNumber: Check = (value) => typeof value === 'number';
 const isList: Check = (value) => Array.isArray(value) && value.length > 0;
 
-/** Keywords of the subset, each with a check of its value. Keywords with an invalid value are removed. */
+/** The subset's keywords, each with a check for its value. Keywords with an invalid value are removed. */
 const subsetKeywords: Readonly<Record<string, Check>> = {
   type: isText,
   format: isText,
@@ -37,12 +37,12 @@ const subsetKeywords: Readonly<Record<string, Check>> = {
   pattern: isText,
   anyOf: isList,
 };
-/** Maximum number of schemas after references are resolved, because mutual references multiply. */
+/** The most schemas after references are resolved, because references that contain each other multiply. */
 const maxSchemas = 2_000;
-/** Maximum nesting depth of references, equal to the limit of request bodies. */
+/** The deepest nesting of references; the same as the limit for request bodies. */
 const maxDepth = 200;
 
-/** Rules that are applied in this order to a flat schema, before the schemas inside it. */
+/** Rules to apply, in this order, to a flat schema before the schemas inside it. */
 const translationRules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
   nullRule,
   enumRule,
@@ -54,8 +54,8 @@ const translationRules: readonly ((schema: JsonObject, notes: Notes) => JsonObje
 ];
 
 /**
- * Translates a JSON Schema into the subset of OpenAPI that older models accept. Keywords that the subset lacks go into the description.
- * Values that match the original also match the result, except that a schema for any value becomes a schema for scalar values.
+ * Translates a JSON Schema into the subset of OpenAPI that older models accept. Keywords that the subset lacks move into the description.
+ * Values that match the original also match the result, except that a schema for any value becomes one for scalar values.
  *
  * Source: Gemini API reference, "Schema".
  *
@@ -69,14 +69,14 @@ export function cleanSchema(schema: JsonObject, notes = new Notes()): JsonObject
 function removeMalformed(schema: JsonObject): JsonObject {
   const members = Object.entries(schema).filter(([name, value]) => {
     if (value === undefined) return false;
-    // A list is a tuple, which `itemsRule` handles.
+    // A list means a tuple, which `itemsRule` handles.
     if (name === 'items' && Array.isArray(value)) return true;
     return !Object.hasOwn(subsetKeywords, name) || subsetKeywords[name]?.(value) === true;
   });
   return Object.fromEntries(members);
 }
 
-/** A schema and the references that led to it. A reference that occurs again is recursive. */
+/** A schema and the references that led to it. One that occurs again is recursive. */
 interface ReferencedSchema {
   readonly schema: JsonObject;
   readonly path: readonly string[];

@@ -3,13 +3,13 @@ import { renameToCamelCase } from '../../../wire/gemini-fields.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 import { listTexts } from '../../../wire/members.ts';
 
-/** Keywords with a 64-bit count, which the API writes as a string. */
+/** Keywords with a 64-bit count, which the API writes as strings. */
 const countKeywords = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
-/** Keywords without a meaning outside the API. */
+/** Keywords that have no meaning outside the API. */
 const apiKeywords = new Set(['propertyOrdering', 'nullable', 'example']);
 
 /**
- * Translates a schema of the API, which is close to OpenAPI 3.0, into JSON Schema. Keeps a schema that already is JSON Schema. Source:
+ * Translates one of the API's schemas, which resemble OpenAPI 3.0, into JSON Schema. Keeps a schema that already is JSON Schema. Source:
  * Gemini API reference, "Schema".
  */
 export function readSchema(schema: JsonObject): JsonObject {
@@ -19,7 +19,7 @@ export function readSchema(schema: JsonObject): JsonObject {
   return fields.nullable === true ? addNull(jsonSchema) : jsonSchema;
 }
 
-/** Sorts the properties by `propertyOrdering`. JSON Schema has no such keyword, so the order of the properties expresses it. */
+/** Sorts the properties by `propertyOrdering`. JSON Schema has no such keyword, so the order of the properties has to express it. */
 function sortProperties(schema: JsonObject, { propertyOrdering: order }: GeminiSchema): JsonObject {
   const { properties } = schema;
   if (!Array.isArray(order) || !isJsonObject(properties)) return schema;

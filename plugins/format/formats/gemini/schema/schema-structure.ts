@@ -14,8 +14,8 @@ export function splitTypes(schema: GeminiSchema): JsonObject {
 }
 
 /**
- * Moves the siblings of alternatives into each alternative, because alternatives in the subset have no siblings. A single
- * alternative replaces the schema, and null makes it nullable.
+ * Moves the siblings of alternatives into each alternative, because the subset does not allow siblings. A single alternative replaces the
+ * schema, and null makes it nullable.
  */
 export function distributeAnyOf(schema: GeminiSchema): JsonObject {
   const keyword = alternativeKeywords.find((choice) => Array.isArray(schema[choice]) && schema[choice].length > 0);

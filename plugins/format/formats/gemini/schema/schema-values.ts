@@ -4,13 +4,13 @@ import type { Notes } from '../../../canonical/notes.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 import { asText } from '../../../wire/members.ts';
 
-/** Replaces the type null, which JSON Schema has but the subset lacks. */
+/** Replaces the type null, which the subset lacks. */
 export function nullRule(schema: GeminiSchema): JsonObject {
   if (schema.type !== 'null') return schema;
   return { ...appendDescription(schema, 'always null'), type: 'string', nullable: true };
 }
 
-/** Turns `const` into an enumeration with one value. Only non-empty strings can be enumerated; other values are described. */
+/** Turns `const` into an enumeration with one value. Only non-empty strings can be enumerated; other values go into the description. */
 export function enumRule(schema: GeminiSchema, notes: Notes): JsonObject {
   const { enum: enumeration, const: only, ...members } = schema;
   const values = only === undefined ? enumeration : [only];
@@ -33,7 +33,7 @@ function isTextual(type: JsonValue | undefined): boolean {
   return type === undefined || type === 'string';
 }
 
-/** Returns the common type of all values; empty if their types differ. */
+/** Returns the type that all values share; empty if their types differ. */
 function findCommonType(values: readonly JsonValue[]): JsonObject {
   const types = new Set(values.map((value) => (Array.isArray(value) ? 'array' : typeof value)));
   const [only] = types;
@@ -41,7 +41,7 @@ function findCommonType(values: readonly JsonValue[]): JsonObject {
 }
 
 /**
- * Makes exclusive bounds inclusive. For integers the next value is the bound. For other numbers the bound stays and the description says
+ * Makes exclusive bounds inclusive. For integers, the bound becomes the next value. For other numbers it stays, and the description says
  * that it is exclusive.
  */
 export function boundsRule(schema: GeminiSchema): JsonObject {
@@ -69,7 +69,7 @@ function withMaximum(schema: GeminiSchema, bound: number): GeminiSchema {
   return { ...schema, maximum: typeof maximum === 'number' ? Math.min(maximum, bound) : bound };
 }
 
-/** Gives arrays one schema for all entries. The entries of a tuple become alternatives, and their order is described. */
+/** Gives arrays a single schema for all entries. The entries of a tuple become alternatives, and the description gives their order. */
 export function itemsRule(schema: GeminiSchema): JsonObject {
   const { items, prefixItems, ...members } = schema;
   const tuple = [prefixItems, items].find((list) => Array.isArray(list) && list.length > 0);
@@ -83,7 +83,7 @@ export function itemsRule(schema: GeminiSchema): JsonObject {
 }
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
-/** Keywords that imply a type. */
+/** Keywords from which the type can be inferred. */
 const impliedTypes: readonly (readonly [keyof GeminiSchema, string])[] = [
   ['properties', 'object'],
   ['additionalProperties', 'object'],
@@ -109,7 +109,7 @@ export function typeRule(schema: GeminiSchema): JsonObject {
   return { ...schema, type, ...(needsItems && { items: {} }) };
 }
 
-/** Removes required members without a property, and properties without entries. */
+/** Removes required names that have no property, and `properties` if it is empty. */
 export function requiredRule(schema: GeminiSchema): JsonObject {
   const { required, properties, ...members } = schema;
   if (!isJsonObject(properties) || Object.keys(properties).length === 0) return members;
@@ -119,7 +119,7 @@ export function requiredRule(schema: GeminiSchema): JsonObject {
   return { ...members, properties, ...(names.length > 0 && { required: names }) };
 }
 
-/** Descriptions of keywords that the subset lacks. Keywords that only name, comment on or contain others need no description. */
+/** How keywords that the subset lacks are described. Those that only name, comment on or contain others need no description. */
 const descriptions: readonly (readonly [string, (value: JsonValue) => string | undefined])[] = [
   ['default', (value) => `default: ${toJson(value)}`],
   ['examples', (value) => `for example: ${Array.isArray(value) ? value.map(toJson).join(', ') : toJson(value)}`],
@@ -145,13 +145,13 @@ const descriptions: readonly (readonly [string, (value: JsonValue) => string | u
   ['contentMediaType', (value) => `of the media type ${toJson(value)}`],
 ];
 
-/** Formats that Google accepts. It rejects all others. */
+/** The formats that Google accepts; it rejects all others. */
 const supportedFormats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum']);
 
-/** Keywords that restrict no value. */
+/** Keywords that do not restrict values. */
 const unenforcedKeywords = new Set(['default', 'examples']);
 
-/** Describes keywords that the subset lacks, and notes the keywords that are no longer enforced. */
+/** Describes keywords that the subset lacks, and notes those that are no longer enforced. */
 export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObject {
   const { format, ...members }: GeminiSchema = schema;
   const isSupported = typeof format !== 'string' || supportedFormats.has(format);

@@ -27,7 +27,7 @@ import { readFinish, UsageCounter } from './finish.ts';
 import { BlockReader, readDeltaText, textToBlocks } from './read-output.ts';
 
 const noFragments: readonly Fragment[] = [];
-/** Events of the format; an `error` member in these events is not a failure. */
+/** The format's events. An `error` member in them is not a failure. */
 const eventTypes: ReadonlySet<string> = new Set([
   'message_start',
   'content_block_start',
@@ -38,15 +38,16 @@ const eventTypes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a Messages reply. A non-streaming reply is read like its stream events. Source: Anthropic API reference, "Streaming Messages".
+ * Reads a Messages reply. A non-streaming reply is read as its stream events would be. Source: Anthropic API reference, "Streaming
+ * Messages".
  */
 export class MessagesDecoder implements ReplyDecoder {
   readonly #usage = new UsageCounter();
   readonly #blocks = new BlockReader();
-  /** Data of the first event; empty once there is content, because an identical event would then start a second answer. */
+  /** The first event's data; empty once there is content, because an identical event would then start a second answer. */
   #startData: string | undefined;
   readonly #deltas = new RepeatedDelta();
-  /** Output count of the first event; undefined once a later event has replaced it. */
+  /** The first event's output count; undefined once a later event has replaced it. */
   #earlyOutput: JsonValue | undefined;
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
@@ -97,7 +98,7 @@ export class MessagesDecoder implements ReplyDecoder {
       ...this.#blocks.startBlock(index, block),
       ...this.#blocks.stopBlock(index),
     ]);
-    // A reply with content is complete even without a stop reason; a reply with neither is an error.
+    // A reply with content is complete even without a stop reason. A reply with neither is an error.
     const reason = this.#readFinish(body);
     const finish: Fragment[] =
       reason.length > 0 || contentFragments.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
@@ -116,7 +117,7 @@ export class MessagesDecoder implements ReplyDecoder {
     switch (type) {
       case 'message_start':
         this.#startData ??= data;
-        // Some vendors send the same event twice. The relation of a second response to the first is unknown.
+        // Some vendors send the same event twice. If the events differ, the second response cannot be related to the first.
         if (this.#startData !== data) return [createFailureFragment('upstream.reason.second_start')];
         return this.#readStart(asObject(body.message));
       case 'content_block_start':
@@ -137,15 +138,15 @@ export class MessagesDecoder implements ReplyDecoder {
 
   #readStart(message: MessagesReply): Fragment[] {
     const { id, model, usage } = message;
-    // The output count of the first event is not final, and added with the last event.
+    // The first event's output count is not final, so it is only added with the last event.
     this.#earlyOutput = readMember<MessagesUsage>(usage, 'output_tokens');
     const counts = isJsonObject(usage) ? this.#addUsage({ ...usage, output_tokens: undefined }) : [];
     return [...toIdFragments(id), ...toModelFragments(model), ...counts, ...readContainer(message)];
   }
 
-  /** @param isShared true if the event passes through, so the client already has the early output count */
+  /** @param isShared true if the event passes through, so that the client already has the early output count */
   #readEnding({ usage, delta }: MessagesEvent, isShared: boolean): Fragment[] {
-    // Some vendors report the count only in the first event and send zero here.
+    // Some vendors only report the count in the first event and send zero here.
     const keepsEarlyOutput = isShared || readMember<MessagesUsage>(usage, 'output_tokens') === 0;
     if (keepsEarlyOutput && this.#earlyOutput !== undefined) this.#usage.add({ output_tokens: this.#earlyOutput });
     this.#earlyOutput = undefined;
@@ -179,13 +180,13 @@ export class MessagesDecoder implements ReplyDecoder {
   }
 }
 
-/** Reads an event whose data is not JSON; its name may identify it. */
+/** Reads an event whose data is not JSON, but whose name may say what it is. */
 function readMalformed(name: string | undefined, data: string): Fragment[] {
   if (name === 'error') return [createErrorFragment({ message: data })];
   return name === 'content_block_delta' ? [progress] : [];
 }
 
-/** Notes the container with the files of the vendor's code execution, because no other vendor can continue with these files. */
+/** Notes the container that holds the files of the vendor's code execution, because no other vendor has access to them. */
 function readContainer(ending: JsonValue | undefined): Fragment[] {
   return isJsonObject(readMember<MessagesEnding>(ending, 'container')) ? [createDroppedPart('container', '')] : [];
 }

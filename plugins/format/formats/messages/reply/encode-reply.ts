@@ -15,14 +15,14 @@ import { writeUsage, writeMessageUsage } from './finish.ts';
 import { type Ending, noEnding, writeBlock, writeCitation, writeEnding, writeOpenBlock } from './write-output.ts';
 
 /**
- * Writes a Messages reply. Source: Anthropic API reference, "Streaming Messages"; requirements of MessageStream in the
- * anthropic SDK and of Claude Code.
+ * Writes a Messages reply. Source: Anthropic API reference, "Streaming Messages"; what MessageStream in the anthropic SDK and Claude Code
+ * require.
  */
 export class MessagesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
-  /** True while the type of a reasoning block is undecided, because it depends on whether the block has text. */
+  /** True until the type of a reasoning block is decided, which depends on whether the block has text. */
   #isHeldBack = false;
-  /** Type of a call's input, by its first character; undefined while it is only white space. */
+  /** What a call's input is, judging by its first character; undefined if it is only white space so far. */
   #inputStart: 'object' | 'other' | undefined;
   #separator = '';
   #lastType: BlockHead['type'] | undefined;
@@ -34,7 +34,7 @@ export class MessagesEncoder implements ReplyEncoder {
   encodeEvent(event: ReplyEvent): string {
     switch (event.type) {
       case 'start': {
-        // Anthropic reports one output token before it has counted.
+        // Anthropic reports one output token until it has counted.
         const usage = writeMessageUsage({ output: 1, ...withoutUndefined(event.usage) }, event.tier);
         return writeEvent('message_start', { message: { ...this.#writeMessage([], noEnding), usage } });
       }
@@ -68,7 +68,7 @@ export class MessagesEncoder implements ReplyEncoder {
     return renderStreamError(error, { id: `req_${this.#context.id}`, format: undefined, dialect: 'anthropic' });
   }
 
-  /** Strict decoders require every member of the SDK's type; members that do not apply are null. */
+  /** Strict decoders require every member of the SDK's type, so those that do not apply are null. */
   #writeMessage(content: MessagesBlock[], ending: Ending | typeof noEnding): MessagesReply {
     const { id, model } = this.#context;
     return { id: `msg_${id}`, type: 'message', role: 'assistant', model, content, ...ending, diagnostics: null };
@@ -85,7 +85,7 @@ export class MessagesEncoder implements ReplyEncoder {
       case 'reasoning':
         return this.#openReasoning(index) + writeTextDelta(index, 'thinking_delta', 'thinking', text);
       case 'tool_call':
-        // Input that is not an object is wrapped in an object once it is complete.
+        // An input that is not an object is wrapped in one once it is complete.
         this.#inputStart ??= head.form === 'freeform' ? 'other' : classifyInput(text);
         return this.#inputStart === 'object' ? writeTextDelta(index, 'input_json_delta', 'partial_json', text) : '';
       case 'image':
@@ -109,7 +109,9 @@ export class MessagesEncoder implements ReplyEncoder {
   }
 }
 
-/** Returns the separator before a new paragraph, because clients concatenate adjacent text blocks. Other blocks already separate texts. */
+/**
+ * Returns what separates a new paragraph from adjacent text, because clients concatenate text blocks. Other blocks separate texts anyway.
+ */
 export function selectSeparator(previousType: BlockHead['type'] | undefined, head: BlockHead): string {
   return previousType === 'text' && head.type === 'text' && head.isParagraph === true ? paragraphBreak : '';
 }
@@ -128,7 +130,7 @@ function writeDelta(index: number, delta: MessagesDelta): string {
   return writeEvent('content_block_delta', { index, delta });
 }
 
-/** Writes a delta of a text. The bytes are the same as from `writeDelta`, but only the text is serialized, because this runs for every token. */
+/** Writes a text delta with the same bytes as `writeDelta`, but only serializes the text, because this runs for every token. */
 function writeTextDelta(index: number, type: `${string}_delta`, member: keyof MessagesDelta, text: string): string {
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${member}":${JSON.stringify(text)}}}\n\n`;
 }
@@ -140,7 +142,7 @@ function writeFinish(reply: CompleteReply): string {
   );
 }
 
-/** Writes an event. `event:` repeats the type, because clients ignore an event without it. */
+/** Writes an event. `event:` repeats the type, because clients ignore events without it. */
 export function writeEvent(type: string, members: MessagesEvent): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 }

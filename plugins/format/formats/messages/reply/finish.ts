@@ -4,7 +4,7 @@ import { createFailureFragment, type FinishReason, type Fragment, resolveFinish 
 import { asObject, asText, readMember, asCount, sumDefined } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
-/** Finish reasons of the format and of vendors that imitate it. Any other reason also ends the answer. */
+/** Finish reasons of the format and of vendors that imitate it. Any other reason ends the answer too. */
 const finishReasons = new Map<string, FinishReason>([
   ['end_turn', 'stop'],
   ['max_tokens', 'length'],
@@ -31,20 +31,20 @@ export const stopReasons: Readonly<Record<FinishReason, string>> = {
   pause: 'pause_turn',
 };
 
-/** Returns the reported stop reason, corrected if it contradicts the content or the stop sequence, or belongs to another format. */
+/** Returns the reported stop reason, corrected if it contradicts the content or the stop sequence, or comes from another format. */
 export function correctStopReason(ending: MessagesEnding, hasCalls: boolean): JsonValue | undefined {
   const { stop_reason: reported } = ending;
   const reason = mapStopReason(ending);
   return reason === undefined ? reported : stopReasons[resolveFinish(reason, hasCalls)];
 }
 
-/** Maps a stop reason. llama.cpp sends `end_turn` together with the stop sequence that ended the answer. */
+/** Maps a stop reason. If a stop sequence ended the answer, llama.cpp sends it together with `end_turn`. */
 function mapStopReason({ stop_reason: reported, stop_sequence: sequence }: MessagesEnding): FinishReason | undefined {
   const reason = typeof reported === 'string' ? finishReasons.get(reported) : undefined;
   return reason === 'stop' && asText(sequence) !== '' ? 'stop_sequence' : reason;
 }
 
-/** Reads the finish reason; undefined while the reply continues. */
+/** Reads the finish reason; undefined if the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
   const members: MessagesEnding = asObject(ending);
   const { stop_reason: reported, stop_sequence: sequence } = members;
@@ -55,8 +55,8 @@ export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { t
 }
 
 /**
- * Collects the usage of a reply, which arrives in two parts. Counts of the second part replace counts of the first, except
- * for zeros, which some vendors send in one part.
+ * Collects a reply's usage, which arrives in two parts. Counts in the second part replace those in the first, except for zeros, because
+ * some vendors send each count in one part only.
  *
  * Source: Anthropic API reference, "Messages", usage.
  */
@@ -70,7 +70,7 @@ export class UsageCounter {
       if (value !== undefined && (value > 0 || this.#counts[name] === undefined)) this.#counts[name] = value;
     }
     const { input, output, cacheRead, cacheWrite, reasoning } = this.#counts;
-    // Anthropic counts cached tokens separately from the input; all other vendors include them in the input.
+    // Anthropic does not count cached tokens as input; all other vendors do.
     const total = input === undefined ? undefined : sumDefined(input, cacheRead, cacheWrite);
     this.usage = { input: total, output, cacheRead, cacheWrite, reasoning };
   }
@@ -86,7 +86,7 @@ function readCounts(usage: MessagesUsage): Record<string, number | undefined> {
   };
 }
 
-/** Writes usage, whose input excludes cached tokens. */
+/** Writes usage. Its input does not include cached tokens. */
 export function writeUsage({
   input = 0,
   output = 0,
@@ -110,7 +110,7 @@ const tiers = new Map([
   ['batch', 'batch'],
 ]);
 
-/** Writes the usage of a message, which has more members than the usage of an event. Unknown values, such as cache lifetimes, are null. */
+/** Writes a message's usage, which has more members than an event's. What is unknown, such as cache lifetimes, is null. */
 export function writeMessageUsage(usage: Usage, tier?: string): MessagesUsage {
   const service_tier = (tier === undefined ? undefined : tiers.get(tier)) ?? null;
   return { ...writeUsage(usage), cache_creation: null, inference_geo: null, service_tier, speed: null };

@@ -11,20 +11,20 @@ interface OpenBlock {
   readonly id: JsonValue | undefined;
   /** Signatures arrive in several deltas. */
   readonly signature: CollectedText;
-  /** The complete input, if the start of the block has it; later deltas only repeat it. */
+  /** The complete input, if the block starts with it. Later deltas then only repeat it. */
   readonly input: string | undefined;
-  /** Citations of the block's text, which Anthropic sends before the text. */
+  /** Citations for the block's text. Anthropic sends them before the text. */
   readonly citations: Fragment[];
 }
 
-/** Types of the blocks of the vendor's own tools, whose deltas are ignored. */
+/** Block types of the vendor's own tools, whose deltas are ignored. */
 const vendorToolTypes = /^(server_tool_use|mcp_tool_use|compaction|.*_tool_result)$/;
 
 /** Reads blocks and their deltas. Indexes may be missing, repeated or wrong. */
 export class BlockReader {
   /** True once text or a call has arrived. */
   hasContent = false;
-  /** True if thinking, calls or other blocks followed the last text, so the next text does not continue it. */
+  /** True if thinking, calls or other blocks followed the last text, so that the next text does not continue it. */
   #isSeparated = false;
   readonly #openBlocks = new Map<JsonValue | undefined, OpenBlock>();
   #latestIndex: JsonValue | undefined;
@@ -58,7 +58,7 @@ export class BlockReader {
     if (block !== undefined && vendorToolTypes.test(block.type)) return [progress];
     const fragments = [...this.#readText('reasoning', delta.thinking), ...this.#readText('text', delta.text)];
     const citations = readCitation(delta.citation);
-    // An empty delta, such as the delta of omitted thinking, still counts as progress.
+    // Even an empty delta, such as one whose thinking is omitted, counts as progress.
     const isEmpty = fragments.length === 0 && delta.signature === undefined && delta.citation === undefined;
     if (block === undefined) return [...fragments, ...citations, ...(isEmpty ? [progress] : [])];
     block.citations.push(...citations);
@@ -108,7 +108,7 @@ export class BlockReader {
           progress,
         ];
       case '':
-        // Some vendors omit the type; the deltas reveal it.
+        // Some vendors leave out the type, which the deltas then reveal.
         return [head];
       default:
         return [head, createDroppedPart(block.type, 'unknown blocks'), progress];
@@ -123,15 +123,15 @@ export class BlockReader {
   }
 }
 
-/** Returns true for a call of a tool that the client runs. */
+/** Returns true for a call to a tool that the client runs. */
 export function isCall(block: JsonValue | undefined): block is JsonObject {
   return readMember<MessagesBlock>(block, 'type') === 'tool_use';
 }
 
-/** Members of a delta that are read. */
+/** The delta members that are read. */
 const deltaMembers = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
 
-/** Returns the only text of a delta; undefined for a delta with other content. */
+/** Returns a delta's text if it has nothing else, otherwise undefined. */
 export function readDeltaText({ delta }: MessagesEvent): JsonValue | undefined {
   const values = deltaMembers
     .map((name) => readMember<MessagesDelta>(delta, name))
@@ -139,7 +139,7 @@ export function readDeltaText({ delta }: MessagesEvent): JsonValue | undefined {
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** Returns the blocks of a non-streaming reply whose content is a string. */
+/** Returns the blocks for a non-streaming reply whose content is a string. */
 export function textToBlocks(text: string): JsonObject[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
@@ -148,7 +148,7 @@ function readRedacted(data: string): Fragment[] {
   return data === '' ? [] : [{ type: 'reasoning_state', kind: 'redacted', data }];
 }
 
-/** Reads the text of an input, which some vendors send as an object; undefined if it is empty. */
+/** Reads an input as text, although some vendors send an object; undefined if it is empty. */
 function readInput(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   return isJsonObject(value) && Object.keys(value).length > 0 ? JSON.stringify(value) : undefined;
@@ -158,7 +158,7 @@ function readCitations(value: JsonValue | undefined): Fragment[] {
   return Array.isArray(value) ? value.flatMap(readCitation) : [];
 }
 
-/** Notes the context of a call: vendor code that waits for it, or a set of the vendor's tools. */
+/** Notes where a call comes from: vendor code that waits for it, or a set of the vendor's tools. */
 function readCaller(content: MessagesBlock): Fragment[] {
   const caller = asText(readMember(content.caller, 'type'));
   return [
@@ -169,7 +169,7 @@ function readCaller(content: MessagesBlock): Fragment[] {
   ];
 }
 
-/** Reads a citation. Citations of documents have no URL, so no other format can express them. */
+/** Reads a citation. Citations of documents have no URL, so other formats cannot express them. */
 function readCitation(value: JsonValue | undefined): Fragment[] {
   const { url: link, source, title, cited_text: quote }: MessagesCitation = asObject(value);
   const url = asText(link) || asText(source);

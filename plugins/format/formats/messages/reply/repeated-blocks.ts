@@ -13,18 +13,18 @@ import { BlockReader, isCall, readDeltaText } from './read-output.ts';
 type Index = JsonValue | undefined;
 
 /**
- * Drops a call that repeats the id, name and input of a complete call. Its events are held back until the input is complete.
- * The blocks after a dropped call are renumbered.
+ * Drops a call that repeats the id, name and input of a complete call. Its events are held back until its input is complete. The blocks
+ * after a dropped call are renumbered.
  */
 export class RepeatedBlocks {
   readonly #blocks = new BlockReader();
   readonly #deltas = new RepeatedDelta();
-  /** Inputs of open calls. */
+  /** Inputs of open calls, by key. */
   readonly #inputs = new Map<unknown, string>();
-  /** Digests of the inputs of complete calls. */
+  /** Digests of complete calls' inputs. */
   readonly #digests = new Map<unknown, string>();
   readonly #calls = new RepeatedCalls((key, input) => this.#digests.get(key) === computeDigest(input));
-  /** Events of a call that may be a repetition, and the index of its block. */
+  /** The events of a call that may be a repetition, and the index of its block. */
   #held: { readonly index: Index; readonly events: StreamEvent[] } | undefined;
   readonly #droppedIndexes: number[] = [];
 
@@ -76,7 +76,7 @@ export class RepeatedBlocks {
 
   /** Returns the event, or holds it back if it belongs to a possible repetition. */
   #passOrHold(event: StreamEvent, fragments: Fragment[], isStart = false): readonly StreamEvent[] {
-    // An event of another block shows that both are open. The start of a block that is sent twice has no fragments.
+    // An event of another block means that both are open. The start of a block that is sent twice yields no fragments.
     const isOther =
       this.#held !== undefined && (indexOf(event) !== this.#held.index || (isStart && fragments.length > 0));
     const releasedEvents = isOther ? this.#release() : [];
@@ -96,7 +96,7 @@ export class RepeatedBlocks {
     return this.#endHeldCall(this.#blocks.stopBlock(index));
   }
 
-  /** Returns the held events if the end of their call shows that the call is not a repetition. */
+  /** Returns the held-back events if the end of their call shows that it is not a repetition. */
   #endHeldCall(end: Fragment[]): readonly StreamEvent[] {
     return this.#resolveHeld(hasCall(this.#filter(end)));
   }
@@ -114,7 +114,7 @@ export class RepeatedBlocks {
     return [];
   }
 
-  /** Records the inputs of calls. Returns the fragments except those of a call that is a repetition, or may be. */
+  /** Records the inputs of calls. Leaves out the fragments of a call that is, or may be, a repetition. */
   #filter(fragments: readonly Fragment[]): readonly Fragment[] {
     return fragments.flatMap((fragment) => {
       if (fragment.type === 'call') this.#inputs.set(fragment.key, '');
@@ -128,7 +128,7 @@ export class RepeatedBlocks {
     });
   }
 
-  /** Returns the event with the index that its block has after earlier blocks were dropped. */
+  /** Returns the event with its block's index corrected for the blocks that were dropped before it. */
   #renumber(event: StreamEvent): StreamEvent {
     if (this.#droppedIndexes.length === 0) return event;
     const body: MessagesEvent = event.parse() ?? {};

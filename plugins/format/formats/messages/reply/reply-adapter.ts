@@ -35,14 +35,14 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     const text = addEventName(event);
     switch (readEventType(event)) {
       case 'message_start':
-        // The SDK throws on a second `message_start`. The decoder reports a different second event as a failure.
+        // The SDK throws on a second `message_start`. If that differs from the first, the decoder reports a failure.
         if (this.#hasStarted) return '';
         this.#hasStarted = true;
         return this.#completeStart(event, text, reportedUsage);
       case 'content_block_start':
-        // The name of a call is the model's output too.
+        // The model also wrote the name of a call.
         if (text.includes('"tool_use"')) this.meter.addDelta(event);
-        // In other events these names could be members of a tool's input.
+        // In other events, these names could belong to a tool's input.
         if (text.includes('"thinking"')) return tagMember(text, 'signature', this.#signatureTag);
         return text.includes('"redacted_thinking"') ? tagMember(text, 'data', this.#redactedTag) : text;
       case 'content_block_delta':
@@ -78,7 +78,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     return block;
   }
 
-  /** Adds missing usage to the first event. Anthropic's SDK adds later counts to this usage, and crashes if it is missing. */
+  /** Adds missing usage to the first event. Anthropic's SDK adds later counts to it, and crashes if it is missing. */
   #completeStart(event: StreamEvent, text: string, reportedUsage: Usage | undefined): string {
     const startEvent: MessagesEvent | undefined = event.parse();
     if (startEvent === undefined || reportedUsage?.input !== undefined) return text;
@@ -90,7 +90,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     });
   }
 
-  /** Replaces counts of a `message_delta` that are missing, without which clients of the AI SDK crash, or zero. */
+  /** Replaces counts of a `message_delta` that are zero or missing. Clients of the AI SDK crash if they are missing. */
   #completeOutput(event: StreamEvent, text: string, reportedUsage: Usage = {}): string {
     const ending: MessagesEvent | undefined = event.parse();
     const isCounted = /"output_tokens"\s*:\s*\d/.test(text);

@@ -10,15 +10,15 @@ import { isCall, textToBlocks } from './read-output.ts';
 import { RepeatedBlocks } from './repeated-blocks.ts';
 
 /**
- * Repairs the deviations of endpoints that imitate Messages. All other bytes stay unchanged.
+ * Repairs the replies of endpoints that imitate Messages. All other bytes stay unchanged.
  *
- * - Stop reason: Some endpoints report `end_turn` after a call, so that some clients do not run the call, or together with a stop
- *   sequence. Others report `tool_use` without a call, so that Claude Code repeats the request.
- * - Call ids: Some ids have characters that Anthropic rejects in every later request, such as `functions.Bash:0`. Others are
- *   duplicated or missing.
- * - Calls: Some endpoints send a call twice. The repeat is dropped.
+ * - Stop reason: Some endpoints report `end_turn` after a call, so that some clients do not run the call, or together with a stop sequence.
+ * Others report `tool_use` without a call, so that Claude Code repeats the request.
+ * - Call ids: Some ids have characters that Anthropic rejects in every later request, such as `functions.Bash:0`. Others are duplicated or
+ * missing.
+ * - Calls: Some endpoints send a call twice. The repetition is dropped.
  * - Citations: AI SDK 5 and 6 reject null. Anthropic omits `citations` if there are none.
- * - Content: Some endpoints send a string in place of the list of blocks.
+ * - Content: Some endpoints send a string instead of a list of blocks.
  */
 export class MessagesReplyRepair implements ReplyRepair {
   readonly failure = undefined;
@@ -27,10 +27,10 @@ export class MessagesReplyRepair implements ReplyRepair {
   readonly #ids = new UniqueIds(plainIdRules);
   readonly #exchangeId: string;
   #generatedIds = 0;
-  /** Calls that have not ended, by index, because some vendors send the start of a call twice. */
+  /** Open calls by index, because some vendors send the start of a call twice. */
   readonly #openCalls = new Map<JsonValue | undefined, { readonly originalId: string; readonly id: string }>();
 
-  /** @param id id of the exchange, used for calls without an id */
+  /** @param id id of the exchange, for calls without an id */
   constructor(id: string) {
     this.#exchangeId = id;
   }
@@ -87,7 +87,7 @@ export class MessagesReplyRepair implements ReplyRepair {
   /**
    * Returns the call with a unique id that Anthropic accepts.
    *
-   * @param index index in a stream
+   * @param index index of the block in a stream
    */
   #withUniqueId(block: JsonObject, index?: JsonValue): JsonObject {
     const originalId = asText(block['id']);
@@ -107,7 +107,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     return replaceEventData(event, { ...body, delta: correctedDelta });
   }
 
-  /** Corrects the stop reason; returns the same object if the reason fits the content. */
+  /** Corrects the stop reason. Returns the same object if the reason already fits the content. */
   #correctStopReason(ending: JsonObject): JsonObject {
     return withMember<MessagesEnding>(ending, 'stop_reason', correctStopReason(ending, this.#hasCalls));
   }

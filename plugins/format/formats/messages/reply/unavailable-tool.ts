@@ -16,9 +16,9 @@ const emptyReply: CompleteReply = {
 const hostedTypePattern = /^(web_search|web_fetch|code_execution)_\d/;
 
 /**
- * Writes the response to a request whose only tools are hosted by a vendor without a route here; undefined for other tools.
- * The response has the error result of an unavailable tool. Claude Code sends searches as separate requests; it would retry
- * after an error and mistake plain text for results. Source: Anthropic docs, "Web search tool", "Errors".
+ * Writes the response to a request whose only tools are hosted by a vendor that no route leads to; undefined for other tools. The response
+ * is a tool result which says that the tool is unavailable. Claude Code sends searches as separate requests; it would retry after an error
+ * and mistake plain text for results. Source: Anthropic docs, "Web search tool", "Errors".
  *
  * @returns a body, or the events of a stream
  */
@@ -49,7 +49,7 @@ function writeBlocks(name: string, { id, model }: ReplyContext): MessagesBlock[]
   ];
 }
 
-/** Writes the events of a block. A result is complete in the start event; text follows in a delta. */
+/** Writes a block's events. A result is complete in the start event; text follows in a delta. */
 function writeBlock(block: MessagesBlock, index: number): string {
   const isText = block.type === 'text';
   const content_block = isText ? { ...block, text: '' } : block;

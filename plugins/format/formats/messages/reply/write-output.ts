@@ -7,10 +7,10 @@ import { stopReasons } from './finish.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
-/** The caller of every tool call: the model itself, not code that it runs. */
+/** Every tool call comes from the model itself, not from code that it runs. */
 const caller = { type: 'direct' } as const;
 
-/** Writes the empty block that opens a text or a call. The encoder opens reasoning itself. */
+/** Writes the empty block with which a text or call opens. The encoder opens reasoning itself. */
 export function writeOpenBlock(head: BlockHead): MessagesBlock {
   if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {}, caller };
   return writeText('');
@@ -26,7 +26,7 @@ export function writeBlock(block: Block): MessagesBlock {
     case 'refusal':
       return writeText(block.text);
     case 'image':
-      // Not reached: the descriptor declares that replies have no images.
+      // Never reached, because the descriptor declares that replies have no images.
       return writeText(describeImage(block.source));
     case 'reasoning':
       return block.isRedacted
@@ -42,13 +42,13 @@ function writeText(text: string): MessagesBlock {
   return { type: 'text', text };
 }
 
-/** Returns the JSON of an input as sent to clients. In a stream, an input that begins as an object is sent unchanged. */
+/** Returns an input as the JSON that clients get. In a stream, an input that begins as an object is sent unchanged. */
 export function writeArguments(call: BlockOf<'tool_call'>, isStream: boolean): string {
   const isUnchanged = isStream && call.form !== 'freeform' && call.input.trimStart().startsWith('{');
   return isUnchanged ? call.input : JSON.stringify(toArgumentsObject(call));
 }
 
-/** Writes a citation of the whole block, because the format has no positions in the text. */
+/** Writes a citation for the whole block, because the format has no positions within the text. */
 export function writeCitation({ url, title, quote }: Citation): MessagesCitation {
   return {
     type: 'web_search_result_location',
@@ -59,7 +59,7 @@ export function writeCitation({ url, title, quote }: Citation): MessagesCitation
   };
 }
 
-/** The ending members of a reply. */
+/** The members that say how a reply ended. */
 export interface Ending extends JsonObject {
   readonly container: null;
   readonly stop_reason: string;
@@ -67,10 +67,10 @@ export interface Ending extends JsonObject {
   readonly stop_details: JsonObject | null;
 }
 
-/** The ending members of a reply that has not ended. */
+/** These members for a reply that has not ended. */
 export const noEnding = { container: null, stop_reason: null, stop_sequence: null, stop_details: null } as const;
 
-/** Writes the ending members of a reply. A refusal has its own reason, regardless of the vendor's reason. */
+/** Writes the members that say how a reply ended. A refusal has a reason of its own, whatever the vendor reported. */
 export function writeEnding({ blocks, finish, stopSequence }: CompleteReply): Ending {
   const refusal = blocks.find((block) => block.type === 'refusal');
   const isRefusal = finish === 'content_filter' || (finish === 'stop' && refusal !== undefined);

@@ -2,7 +2,7 @@ import { asList, readMember } from '../../../wire/members.ts';
 import type { MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
 import { blocksOf } from '../blocks.ts';
 
-/** Returns true if the results of a call are not at the start of the next turn, or if a result belongs to no call. */
+/** Returns true if a call's results are not at the start of the next turn, or if a result belongs to no call. */
 export function hasBrokenCalls({ messages }: MessagesRequest): boolean {
   const openCallIds = new Set<unknown>();
   let followsUserTurn = false;

@@ -6,7 +6,7 @@ import { isClientTool } from '../../../canonical/tool-names.ts';
 import type { MessagesBlock, MessagesMessage } from '../../../wire/messages.ts';
 import { blocksOf } from '../blocks.ts';
 
-/** Maximum number of breakpoints in a request, including the automatic one. Source: Anthropic docs, "Prompt caching". */
+/** The most breakpoints that a request can have, including the automatic one. Source: Anthropic docs, "Prompt caching". */
 const maxBreakpoints = 4;
 
 /** Returns true if the route accepts breakpoints inside the prompt. */
@@ -14,7 +14,7 @@ export function supportsBreakpoints({ quirks }: Profile): boolean {
   return quirks.automatic_caching || quirks.claude;
 }
 
-/** Writes `cache_control`. All breakpoints of a request have the same lifetime, because none may outlive an earlier one. */
+/** Writes `cache_control`. All of a request's breakpoints have the same lifetime, because none may outlive an earlier one. */
 export function writeCacheControl({ cacheLifetime: ttl }: Conversation): JsonObject {
   return { type: 'ephemeral', ...(ttl !== undefined && { ttl }) };
 }
@@ -24,25 +24,25 @@ export function findLastBreakpoint(tools: readonly Tool[]): ClientTool | undefin
   return tools.filter(isClientTool).findLast(({ isBreakpoint }) => isBreakpoint === true);
 }
 
-/** Blocks whose part is a breakpoint. */
+/** Blocks written from a part that is a breakpoint. */
 const breakpointBlocks = new WeakSet<MessagesBlock>();
 
-/** Records the block of a part that is a breakpoint. Returns the block. */
+/** Remembers the block if its part is a breakpoint. Returns the block. */
 export function recordBreakpoint(block: MessagesBlock, part: Part): MessagesBlock {
   if (part.type === 'text' && part.isBreakpoint === true) breakpointBlocks.add(block);
   return block;
 }
 
 interface CachedPrompt {
-  /** True if the instructions, and thus the tools before them, are cached. */
+  /** True if the instructions, and with them the tools, are cached. */
   readonly areInstructionsMarked: boolean;
   readonly messages: MessagesMessage[];
 }
 
 /**
- * Marks the client's breakpoints, or only the last of them if the endpoint allows fewer. If the vendor itself sets a breakpoint
- * at the end, or the client has set none, the prompt is also cached after its instructions, which all conversations of a client
- * share, and at the end, so that the next turn hits the cache.
+ * Marks the client's breakpoints, or only the last of them if the endpoint allows fewer. If the client has set none, or the vendor itself
+ * sets one at the end, the prompt is also cached after its instructions, which all conversations of a client share, and at the end, so that
+ * the next turn hits the cache.
  *
  * @param hasInstructions true if the request has instructions
  */
@@ -65,7 +65,7 @@ export function markBreakpoints(
   const gatewayBlocks = [previousEnd, end].filter((block) => block !== undefined && !clientBlocks.includes(block));
   const blocksToMark = [...clientBlocks, ...gatewayBlocks];
   const usedBreakpoints = [isAutomatic, areInstructionsMarked, isToolMarked].filter(Boolean).length;
-  // The start is negative, so the last blocks remain.
+  // The start is negative, so the last blocks are kept.
   const markedBlocks = new Set(blocksToMark.slice(usedBreakpoints - maxBreakpoints));
   if (markedBlocks.size === 0) return { areInstructionsMarked, messages };
   const mark = (block: MessagesBlock) =>
@@ -78,10 +78,10 @@ export function markBreakpoints(
   };
 }
 
-/** Blocks before a breakpoint that the endpoint searches for an earlier breakpoint. Source: Anthropic docs, "Prompt caching". */
+/** How many blocks before a breakpoint the endpoint searches for an earlier one. Source: Anthropic docs, "Prompt caching". */
 const lookbackBlocks = 20;
 
-/** Finds the last block of the previous request; undefined if the lookback from the end of this request already reaches it. */
+/** Finds the last block of the previous request; undefined if the endpoint's search from the end of this request reaches it anyway. */
 function findPreviousEnd(messages: readonly MessagesMessage[]): MessagesBlock | undefined {
   const answerIndex = Math.max(
     0,

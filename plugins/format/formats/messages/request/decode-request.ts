@@ -43,7 +43,7 @@ export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation
   };
 }
 
-/** Reads the requested reasoning. An effort counts even without `thinking`. */
+/** Reads the requested reasoning. An effort counts even if `thinking` is missing. */
 function readReasoning(
   body: BodyObject<MessagesRequest>,
   effort: Effort | undefined,
@@ -77,7 +77,7 @@ function readFormat(format: BodyObject<MessagesOutputFormat> | undefined): Outpu
   return { type: 'json_schema', name: undefined, description: undefined, schema, strict: 'fitting' };
 }
 
-/** Reads the session that Claude Code puts into the user id as JSON, or in older versions as a suffix. Observed. */
+/** Reads the session that Claude Code puts into the user id, as JSON or, in older versions, as a suffix. Observed. */
 function readUserSession(user: string): string | undefined {
   const session = parseObject(user)?.['session_id'];
   return typeof session === 'string' && session !== '' ? session : /_session_([\w-]+)$/.exec(user)?.[1];

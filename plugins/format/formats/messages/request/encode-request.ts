@@ -14,7 +14,7 @@ import { writeMessages } from './write-messages.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
 
-/** Output limit if neither client nor catalog sets one. A lower limit would truncate answers; older models reject a higher one. */
+/** The output limit if neither client nor catalog sets one. A lower limit would cut answers off; older models reject a higher one. */
 const defaultMaxTokens = 32_000;
 
 /**
@@ -70,7 +70,7 @@ function writeSampling(conversation: Conversation, target: EncodeTarget, isThink
   if (isThinking) return writeThinkingSampling(conversation, target);
   const { temperature, topP, topK } = conversation;
   const hasTemperature = temperature !== undefined && temperature !== 1;
-  // Newer models accept only one of the two; both default to 1.
+  // Newer models accept only one of the two. Both default to 1.
   if (hasTemperature && topP !== undefined && topP !== 1) target.notes.drop('top_p');
   if (temperature !== undefined && temperature > messagesBounds.temperature)
     target.notes.approximate(`temperature as ${messagesBounds.temperature}`);
@@ -90,7 +90,7 @@ function writeThinkingSampling({ temperature, topP, topK }: Conversation, { note
   return { top_p: isTopPAccepted && topP !== 1 ? topP : undefined };
 }
 
-/** Writes the user id, hashed if it is too long or looks like an email address or phone number. */
+/** Writes the user id, hashed if it is too long or looks like an email address or a phone number. */
 function writeUser(
   { user: caller, safetyId, metadata = {} }: Conversation,
   { notes }: EncodeTarget,
@@ -98,14 +98,14 @@ function writeUser(
   const { user_id: id, ...otherMetadata } = metadata;
   const requestedUser = safetyId ?? caller;
   const user = requestedUser ?? asFilledText(id);
-  // Only the user can be sent as metadata.
+  // The user is the only metadata that can be sent.
   if (Object.keys(otherMetadata).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
   if (user === undefined) return undefined;
   const isPlain = user.length <= messagesBounds.userLength && !/@|^\+?[\d\s().-]{7,}$/.test(user);
   return { user_id: isPlain ? user : createHash('sha256').update(user).digest('hex') };
 }
 
-/** Requests JSON in the strictest form that the model supports. Source: Anthropic docs, "Structured outputs". */
+/** Requests JSON in the strictest way that the model supports. Source: Anthropic docs, "Structured outputs". */
 function writeOutputFormat(conversation: Conversation, target: EncodeTarget): WrittenFormat {
   const { output } = conversation;
   noteDescription(output, target.notes);

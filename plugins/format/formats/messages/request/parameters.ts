@@ -6,17 +6,17 @@ import { asFilledText, listTexts } from '../../../wire/members.ts';
 import { compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
 
-/** Bounds of accepted values. Sources: Anthropic API reference, "Create a Message"; docs, "Extended thinking". */
+/** Limits for values. Sources: Anthropic API reference, "Create a Message"; docs, "Extended thinking". */
 export const messagesBounds = {
   temperature: 1,
-  /** Minimum `top_p` that is accepted together with thinking. */
+  /** The smallest `top_p` that is accepted together with thinking. */
   thinkingTopP: 0.95,
-  /** Minimum thinking budget, in tokens. */
+  /** The smallest thinking budget, in tokens. */
   thinkingTokens: minBudget,
   userLength: 256,
 } as const;
 
-/** The format's tiers, by the names that all formats share. */
+/** The format's tiers, each with the name that all formats share. */
 const tiers: ReadonlyMap<string, string> = new Map([
   ['auto', 'auto'],
   ['default', 'standard_only'],
@@ -57,7 +57,7 @@ function readTier(tier: JsonValue): string | undefined {
   return tier === 'standard_only' ? 'default' : asFilledText(tier);
 }
 
-/** Writes stop sequences, except those of only white space, which Anthropic rejects. */
+/** Writes stop sequences. Leaves out those that are only white space, which Anthropic rejects. */
 function writeStop(stop: readonly string[], { notes }: EncodeTarget): string[] | undefined {
   const acceptedStops = stop.filter((sequence) => sequence.trim() !== '');
   if (acceptedStops.length < stop.length) noteLocalStops(notes);

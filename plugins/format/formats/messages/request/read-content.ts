@@ -15,7 +15,7 @@ import { isToolChange } from './tool-changes.ts';
 type PlacedBlock = BodyObject<MessagesBlock>;
 
 /**
- * Reads content into its blocks; a string counts as one text block.
+ * Reads content as blocks; a string counts as one text block.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -40,8 +40,8 @@ export function readParts<T extends object>(holder: BodyObject<T>, name: keyof T
 }
 
 /**
- * Reads a block of a user message or a tool result. Empty blocks and blocks of unknown types are omitted.
- * Source: Anthropic API reference, "Messages", content blocks.
+ * Reads a block of a user message or a tool result. Skips blocks that are empty or of unknown type. Source: Anthropic API reference,
+ * "Messages", content blocks.
  */
 export function readPart(block: PlacedBlock, notes: Notes): Part[] {
   return placeParts(readBlockContent(block, notes), block);
@@ -89,7 +89,7 @@ function readSource(source: BodyObject<MessagesSource>): Source {
   }
 }
 
-/** Reads a document. Plain text becomes text, which every model can read; other documents stay files. */
+/** Reads a document. Plain text becomes text, which every model can read. Other documents stay files. */
 function readDocument(block: PlacedBlock, notes: Notes): Part[] {
   const source = block.object<MessagesSource>('source');
   const title = block.maybeText('title') || undefined;
@@ -98,7 +98,7 @@ function readDocument(block: PlacedBlock, notes: Notes): Part[] {
   if (type === 'text') return joinTitle(title, source.text('data'));
   if (type === 'content') return [...joinTitle(title, ''), ...readParts(source, 'content', notes)];
   const documentSource = readSource(source);
-  // Only some clients treat a document that is an image as an image, so it stays a file.
+  // Only some clients treat an image sent as a document as an image, so it stays a file.
   const isImage = documentSource.type === 'base64' && documentSource.mediaType.startsWith('image/');
   return [isImage ? { type: 'file', source: documentSource, name: title } : createMediaPart(documentSource, title)];
 }

@@ -10,14 +10,14 @@ import type { Adaptation } from '../../contract/adaptation.ts';
 import { readBlocks, readPart, readParts } from './read-content.ts';
 
 /**
- * Reads the messages of a request into items; system messages before the first item become instructions.
- * Source: Anthropic API reference, "Messages".
+ * Reads a request's messages as items. System messages before the first item become instructions. Source: Anthropic API reference,
+ * "Messages".
  */
 export class MessagesHistoryReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   readonly #notes: Notes;
-  /** Parts of the current message since its last call or result. */
+  /** The current message's parts since its last call or result. */
   #parts: Part[] = [];
 
   constructor(notes: Notes) {
@@ -74,7 +74,7 @@ export class MessagesHistoryReader {
   }
 
   #addItem(role: 'user' | 'assistant', item: Reasoning | ToolCall | ToolResult): void {
-    // No upstream can use reasoning without text and a known origin.
+    // No upstream can use reasoning that has neither text nor a known origin.
     if (item.type === 'reasoning' && item.text === '' && item.state === undefined) {
       this.#notes.drop('reasoning of unknown origin');
       return;
@@ -89,7 +89,7 @@ export class MessagesHistoryReader {
   }
 }
 
-/** Reads a thinking block, whose signature is missing if it comes from another vendor. */
+/** Reads a thinking block. Its signature is missing if it comes from another vendor. */
 function readThinking(block: BodyObject<MessagesBlock>): Reasoning {
   const signature = block.maybeText('signature') ?? '';
   return { type: 'reasoning', text: block.text('thinking'), state: readTaggedState(signature) };
@@ -119,12 +119,12 @@ function readResult(block: BodyObject<MessagesBlock>, notes: Notes): ToolResult 
   };
 }
 
-/** Returns true for the prompt block with Claude Code's billing data, which differs in every request. */
+/** Returns true for the prompt block that holds Claude Code's billing data, which differs in every request. */
 function isBillingHeader(text: string): boolean {
   return text.startsWith('x-anthropic-billing-header');
 }
 
-/** Removes Claude Code's billing header on routes to other vendors, because it would prevent hits in their prompt caches. */
+/** Removes Claude Code's billing header on other vendors' routes, because it would prevent hits in their prompt caches. */
 export const adaptBillingHeader: Adaptation = (body: MessagesRequest, { profile }) => {
   const { system } = body;
   if (profile.quirks.betas || !Array.isArray(system)) return body;

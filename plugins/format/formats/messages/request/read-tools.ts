@@ -9,25 +9,25 @@ import { scalarToText } from '../../../wire/members.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 import { invalidValue, BodyObject } from '../../../wire/read.ts';
 
-/** Placeholder for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
+/** Stands for tools that Claude Code has not loaded yet and cannot be called. Observed. */
 const placeholderName = 'DeferredToolPlaceholder';
-/** Members of a web search tool that do not limit the search. */
+/** Members of a web search tool that do not restrict the search. */
 const searchMembers = ['type', 'name', 'cache_control'];
-/** Members that other formats do not have. Deferred tools are sent in full; the vendor chooses how input is streamed. */
+/** Members that other formats lack. Deferred tools are sent in full; the vendor decides how input is streamed. */
 const unsupportedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
 
-/** Reads a tool with a schema. Unlike in other formats, an enforced schema may have optional members. */
+/** Reads a tool with a schema. Unlike in other formats, a schema may be enforced and still have optional members. */
 function readFunction(tool: BodyObject<MessagesTool>): ClientTool {
   const functionTool = readFunctionTool(tool, 'input_schema');
   return functionTool.strict === true ? { ...functionTool, strict: 'fitting' } : functionTool;
 }
 
 /**
- * Reads the tools of a request. Tools that only Anthropic can run are omitted.
+ * Reads a request's tools. Leaves out those that only Anthropic can run.
  *
  * Source: Anthropic API reference, "Messages", tools.
  *
- * @param tools the effective tools
+ * @param tools the tools that are in effect
  * @throws GatewayError `invalid_request`
  */
 export function readTools(tools: JsonValue | undefined, notes: Notes): Tool[] {
@@ -50,7 +50,7 @@ function readTool(tool: BodyObject<MessagesTool>, notes: Notes): Tool | undefine
   return undefined;
 }
 
-/** Returns true for the placeholder of tools that are not loaded. */
+/** Returns true for the placeholder for tools that are not loaded. */
 export function isPlaceholder({ name, defer_loading: isDeferred }: MessagesTool): boolean {
   return name === placeholderName && isDeferred === true;
 }
@@ -88,11 +88,11 @@ function readChoice(
   return readHostedChoice(name, body, notes);
 }
 
-/** Reads the choice of a tool that is not a function. A web search can be offered but not forced; other tools cannot be served. */
+/** Reads a choice of a tool that is not a function. A web search can be offered but not forced. Other tools cannot be served. */
 function readHostedChoice(name: string, body: BodyObject<MessagesRequest>, notes: Notes): ToolChoice {
   const chosenTool = body.objects<MessagesTool>('tools').find(({ value }) => value.name === name)?.value;
   const type = chosenTool === undefined ? undefined : scalarToText(chosenTool.type ?? 'custom');
-  // A tool that the client executes would have been among the effective tools.
+  // A tool that the client runs would have been among the tools in effect.
   if (type === undefined || type === 'custom' || findTypedTool(type) !== undefined)
     throw invalidValue('tool_choice.name', 'the name of one of the tools');
   if (!isWebSearch(type)) {
@@ -121,8 +121,8 @@ interface TypedTool {
 }
 
 /**
- * Tools that the client executes and that Anthropic's models recognize by type. Other models can use them if they receive a schema.
- * Source: Anthropic docs, "Bash tool", "Text editor tool", "Memory tool".
+ * Tools that the client runs and that Anthropic's models know by type. Other models can use them if they are given a schema. Source:
+ * Anthropic docs, "Bash tool", "Text editor tool", "Memory tool".
  */
 const typedTools: readonly TypedTool[] = [
   {

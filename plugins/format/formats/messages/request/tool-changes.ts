@@ -4,13 +4,12 @@ import { asList, asText, readMember, scalarToText } from '../../../wire/members.
 import type { MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 import { blocksOf, mapBlocks } from '../blocks.ts';
 
-/** Types of the blocks that change the tools in the middle of a conversation. */
+/** Types of blocks that change the tools within a conversation. */
 const toolChangeTypes: ReadonlySet<JsonValue | undefined> = new Set(['tool_addition', 'tool_removal']);
 
 /**
- * Returns the tools that are effective at the end of the history, including added and excluding removed tools. Returns the
- * declared tools if the history has no changes. Source: Anthropic, beta `mid-conversation-tool-changes-2026-07-01`; tools
- * by value: `inline-tools-2026-09-15`.
+ * Returns the tools that are in effect at the end of the history, after tools were added and removed; the declared tools if the history has
+ * no changes. Source: Anthropic, beta `mid-conversation-tool-changes-2026-07-01`; tools by value: `inline-tools-2026-09-15`.
  *
  * @param notes gets an entry for each kind of change
  */
@@ -20,7 +19,7 @@ export function readEffectiveTools(
 ): JsonValue | undefined {
   const history = asList(messages);
   if (!history.some((message) => blocksOf(message).some(hasChanges))) return declaredTools;
-  /** Tools declared by value in the history, by name. */
+  /** Tools that the history declares by value, by name. */
   const addedTools = new Map<string, JsonValue>();
   const removedNames = new Set<string>();
   for (const { type, tool } of history.flatMap(blocksOf).flatMap(listChanges)) {
@@ -36,7 +35,7 @@ export function readEffectiveTools(
   return [...keptTools, ...addedTools.values()].filter((tool) => !removedNames.has(nameOf(tool)));
 }
 
-/** Declares the effective tools and removes the change blocks. Messages without other blocks are removed. */
+/** Declares the tools in effect and removes the blocks that change them. Messages without other blocks are removed. */
 export function applyToolChanges(body: MessagesRequest, notes: Notes): MessagesRequest {
   const { messages, tools: declaredTools, ...otherMembers } = body;
   const tools = readEffectiveTools(body, notes);
@@ -54,7 +53,7 @@ function hasChanges({ type, tool_changes }: JsonObject): boolean {
   return asList(tool_changes).length > 0 || isToolChange(type);
 }
 
-/** Lists the changes in a block of any type. A summary of earlier turns contains their changes. */
+/** Lists the changes in a block of any type. A summary of earlier turns contains the changes made in them. */
 function listChanges(block: JsonObject): JsonObject[] {
   const { type, tool_changes } = block;
   const innerChanges = listObjects(tool_changes).flatMap(listChanges);

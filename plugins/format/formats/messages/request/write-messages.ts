@@ -25,8 +25,8 @@ import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wi
 import { recordBreakpoint } from './cache-breakpoints.ts';
 
 /**
- * Writes turns as messages. The endpoint requires that the first message is a user's, that tool results come first in the
- * turn after their calls, and that no block is empty.
+ * Writes turns as messages. The endpoint requires that the first message is the user's, that tool results come first in the turn after
+ * their calls, and that no block is empty.
  *
  * Source: Anthropic API reference, "Messages".
  */
@@ -49,7 +49,7 @@ export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarg
   return messages.map(({ role, content }) => ({ role, content }));
 }
 
-/** Writes only state that this upstream created. An upstream that checks signatures would reject other state in every later request. */
+/** Only writes state that this upstream created. An upstream that checks signatures would reject other state in every later request. */
 function writeReasoning({ text, state }: Reasoning, { findOwnState, profile, notes }: EncodeTarget): MessagesBlock[] {
   const ownData = findOwnState(state);
   if (ownData === undefined || ownData === '') {
@@ -82,7 +82,7 @@ function writeResult(result: ToolResult, movedParts: readonly Part[], target: En
   return parts.reduce<MessagesBlock>(recordBreakpoint, block);
 }
 
-/** Removes white space at the end of a prefilled answer, which Anthropic rejects. */
+/** Removes white space from the end of a prefilled answer, because Anthropic rejects it. */
 function trimLastText(content: MessagesBlock[]): void {
   const lastBlock = content.at(-1);
   if (lastBlock?.type === 'text')
@@ -90,7 +90,7 @@ function trimLastText(content: MessagesBlock[]): void {
 }
 
 /**
- * Writes parts of a user message or a tool result. Empty texts are omitted because Anthropic rejects them.
+ * Writes the parts of a user message or tool result. Skips empty texts, because Anthropic rejects them.
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */
@@ -121,7 +121,7 @@ function writeText(text: string): MessagesBlock[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-/** @param clientPart the client's part, named in errors */
+/** @param clientPart the client's part, to name in errors */
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, clientPart: Part): MessagesBlock {
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', clientPart);
   checkImageType(source, 'common', clientPart);
@@ -143,7 +143,7 @@ function writeSource(source: Source, clientPart: Part): MessagesSource {
   }
 }
 
-/** Writes a file as a document. Models without file support receive text files as text. */
+/** Writes a file as a document. For models without file support, text files become text. */
 function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
   const { source, name } = file;
   const content = decodeTextFile(source);

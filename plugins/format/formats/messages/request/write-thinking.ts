@@ -22,8 +22,8 @@ const noThinking: WrittenThinking = { thinking: undefined, effort: undefined };
 const messagesEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
 /**
- * Requests reasoning, or turns it off if it is on by default. Reasoning is not requested for a prefilled answer, which has
- * already begun without it. Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
+ * Requests reasoning, or turns it off if it is on by default. Not requested for a prefilled answer, which has already begun without it.
+ * Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
  *
  * @param maxTokens token limit of the whole answer, including thinking
  */
@@ -61,7 +61,7 @@ export function writeThinking(
   return { thinking, effort: targetEffort && writeEffort(targetEffort, target) };
 }
 
-/** Returns true for Claude up to 4.5 (Anthropic's thinking docs). Other models with a budget think unless disabled (DeepSeek's docs). */
+/** Returns true for Claude up to 4.5 (Anthropic's thinking docs). Other models with a budget think unless told not to (DeepSeek's docs). */
 function isOffByDefault({ quirks }: Profile): boolean {
   return quirks.reasoning === 'budget' && quirks.signed_thinking;
 }
@@ -91,9 +91,8 @@ function writeEffort(targetEffort: Effort, { profile, notes }: EncodeTarget): Ef
 }
 
 /**
- * Returns true in a tool loop whose first answer does not start with thinking of this upstream, so thinking with a budget cannot
- * begin before the loop ends. Adaptive thinking has no such rule. Source: Anthropic docs, "Adaptive thinking",
- * "Validation changes".
+ * Returns true in a tool loop whose first answer does not start with this upstream's thinking. Thinking with a budget then cannot begin
+ * until the loop ends. Adaptive thinking has no such rule. Source: Anthropic docs, "Adaptive thinking", "Validation changes".
  */
 function continuesForeignLoop(dialogue: readonly DialogueTurn[], target: EncodeTarget): boolean {
   const loopStart = findLoopStart(dialogue);
@@ -101,7 +100,7 @@ function continuesForeignLoop(dialogue: readonly DialogueTurn[], target: EncodeT
   return !startsWithOwnState(loopStart, target);
 }
 
-/** Finds the assistant's first turn after the user's last message, if the dialogue ends with tool results. */
+/** If the dialogue ends with tool results, finds the assistant's first turn after the user's last message. */
 function findLoopStart(dialogue: readonly DialogueTurn[]): AssistantTurn | undefined {
   let loopStart: AssistantTurn | undefined;
   for (const turn of dialogue.toReversed()) {

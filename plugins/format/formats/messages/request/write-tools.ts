@@ -11,8 +11,7 @@ import { writeCacheControl, findLastBreakpoint, supportsBreakpoints } from './ca
 const searchName = 'web_search';
 
 /**
- * Writes the tools of a request and their choice. Returns no members if there are neither tools nor calls. Source:
- * Anthropic API reference, "Messages", tools.
+ * Writes a request's tools and tool choice; empty if there are neither tools nor calls. Source: Anthropic API reference, "Messages", tools.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
   const { capabilities } = target.profile;
@@ -22,7 +21,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget, isT
   return { tools, tool_choice: writeChoice(conversation, target, isThinking) };
 }
 
-/** Returns the tools that the choice allows. The format cannot restrict a choice to some tools, so the other tools are omitted. */
+/** Returns the tools that the choice allows. The format cannot restrict a choice to some of the tools, so the others are left out. */
 function selectAllowedTools({ tools, toolChoice }: Conversation): Tool[] {
   const allowedNames = toolChoice?.allowed;
   return tools.filter((tool) => allowedNames === undefined || !isClientTool(tool) || allowedNames.includes(tool.name));

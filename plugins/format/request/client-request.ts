@@ -15,27 +15,27 @@ import { foldCase, type ParameterRules } from '../formats/contract/parameters.ts
 import { RequestContent } from './request-content.ts';
 import type { Thread } from './thread.ts';
 
-/** Properties of a request except for its body. */
+/** Everything about a request except its body. */
 interface RequestProperties {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
   /** See `ModelEndpoint`. */
   readonly upstreamPath?: string | undefined;
-  /** Name of the model as requested by the client or, once the model has been found, as used in replies. */
+  /** The model's name: at first as the client requested it and, once the model is found, as replies give it. */
   readonly model: string;
   readonly isStream: boolean;
-  /** Id of the continued response. If set, the body contains the response's items instead of its id. */
+  /** Id of the response that the request continues. If set, the body has that response's items in place of its id. */
   readonly previousId?: string | undefined;
-  /** Stored reasoning of earlier turns, for clients that cannot send it back. */
+  /** Stored reasoning from earlier turns, for clients that cannot send it back. */
   readonly storedReasoning?: StoredReasoning | undefined;
   readonly thread?: Thread | undefined;
-  /** End user of requests to upstreams; omitted if none is sent. */
+  /** The end user sent to upstreams; missing if none is sent. */
   readonly endUser?: string | undefined;
-  /** Notes on features that are omitted for every route. */
+  /** Notes on features that are left out for every route. */
   readonly notes?: readonly string[] | undefined;
 }
 
-/** The client's request, which is read once. Every attempt starts from it. */
+/** A client's request. It is read once, and every attempt starts from it. */
 export class ClientRequest implements RequestProperties {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
@@ -63,7 +63,7 @@ export class ClientRequest implements RequestProperties {
     this.content = content;
   }
 
-  /** The whole body. Use the cheaper `outline` if the middle of long texts does not matter. */
+  /** The whole body. `outline` is cheaper if the middle of long texts does not matter. */
   get body(): JsonObject {
     return this.content.body;
   }
@@ -77,21 +77,21 @@ export class ClientRequest implements RequestProperties {
   }
 }
 
-/** Selects the hashed end user for a route; undefined when counting tokens, or if the route gets the client's own value. */
+/** Returns the hashed end user to send to a route; undefined when counting tokens, or if the route gets the client's own value. */
 export function selectEndUser({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   return purpose === 'answer' && upstream.endUser === 'hash' ? endUser : undefined;
 }
 
 const cacheMarkLength = 16; // characters: 96 bits
 
-/** Derives the account's mark in prompts for a route that isolates caches by account. The mark differs from the end user's id. */
+/** Derives the mark that an account gets in prompts, for a route that isolates caches by account. It differs from the end user's id. */
 export function deriveCacheMark({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   if (purpose !== 'answer' || upstream.isolatesCache !== true || endUser === undefined) return undefined;
   return hash('sha256', `prompt cache of ${endUser}`, 'base64url').slice(0, cacheMarkLength);
 }
 
 /**
- * Reads a request. Parses only the outline of a long body if its bytes may be passed through.
+ * Reads a request. Only parses the outline of a long body if its bytes may be passed through.
  *
  * @throws GatewayError `invalid_request` if no model is named, or an error in reading the body
  */
@@ -146,8 +146,8 @@ async function readUnambiguous(text: string, format: ClientFormat): Promise<Requ
 }
 
 /**
- * A class, because V8 creates a map for an object literal with a getter, which keeps the getter and the request in memory until the next
- * full garbage collection.
+ * A class, because for an object literal with a getter V8 creates a map that keeps the getter and the request in memory until the next full
+ * garbage collection.
  */
 class ClientReplyContext implements ReplyContext {
   readonly id: string;
@@ -180,17 +180,17 @@ export function stripIdPrefix(id: string): string {
 }
 
 /**
- * Returns true if parsers may read different members from a body. A member may be repeated: some parsers use the first value, others
- * the last. A member may be written in different case: Go's encoding/json reads `Model` as `model`. Or Gemini's path and body
- * may name different models. The gateway authorises the members that JSON.parse reads, and the upstream must read the same.
+ * Returns true if parsers may read different members from a body. A member may be repeated: some parsers use the first value, others the
+ * last. Its case may differ: Go's encoding/json reads `Model` as `model`. Or Gemini's path and body may name different models. The gateway
+ * authorizes the members that JSON.parse reads, and the upstream must read the same.
  *
- * Only top-level members are checked, because the gateway never bases a decision on nested ones: a message with two roles is the
- * client's responsibility and reaches the upstream unchanged.
+ * Only top-level members are checked, because the gateway never bases a decision on nested ones: a message with two roles is the client's
+ * responsibility and reaches the upstream unchanged.
  */
 function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: ClientFormat): boolean {
   const seenNames = new Set<string>();
   const isAmbiguousMember = ({ name }: MemberPosition): boolean => {
-    // No parameter name needs escapes, so an escape may hide a duplicate.
+    // No parameter's name needs escapes, so an escape may hide a duplicate.
     if (name.includes('\\') || isCaseVariant(name, parameters)) return true;
     if (isModelInPath === true && name === 'model') return true;
     const documented = parameters.documentedNames.get(name) ?? name;
@@ -202,7 +202,7 @@ function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: Cl
 }
 
 /**
- * Serializes a body with each member once, as read by the gateway.
+ * Serializes a body with each member once, as the gateway reads it.
  *
  * @param body the body with numbers exactly as written, see exact-json.ts
  */
@@ -215,7 +215,7 @@ function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPat
   return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => isEffective(name))));
 }
 
-/** Returns true if a name differs from a parameter's name only in case. */
+/** Returns true if a name differs from a parameter's only in case. */
 function isCaseVariant(name: string, { documentedNames, foldedNames }: ParameterRules): boolean {
   return !documentedNames.has(name) && foldedNames.has(foldCase(name));
 }

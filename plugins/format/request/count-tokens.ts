@@ -4,7 +4,7 @@ import { estimatePromptTokens } from '../canonical/estimate.ts';
 import type { ClientRequest } from './client-request.ts';
 
 /**
- * Responds in the client's format with an estimate of a request's tokens, for models whose routes cannot count. An estimate is enough:
+ * Responds in the client's format with an estimate of a request's tokens, for models none of whose routes can count. An estimate is enough:
  * clients use it to decide when to shorten a conversation, and vendors count differently anyway.
  */
 export function respondWithTokenEstimate({ format, body }: ClientRequest): Reply {
@@ -17,10 +17,10 @@ export function respondWithTokenEstimate({ format, body }: ClientRequest): Reply
   };
 }
 
-/** Maximum characters of a prompt to analyse; ten thousand take a millisecond. */
+/** How many characters of a prompt are analyzed at most; ten thousand take a millisecond. */
 const maxSampleLength = 131_072;
 
-/** Creates an estimate that analyses the start of a prompt and extrapolates to the remainder. */
+/** Creates an estimate that analyzes the start of a prompt and extrapolates to the rest. */
 function createSampledEstimate(): (text: string) => number {
   let [characters, tokens] = [0, 0];
   return (text) => {

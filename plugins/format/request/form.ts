@@ -3,13 +3,13 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { mediaTypeOf } from '../wire/media-type.ts';
 
-/** Byte positions of a part's content. */
+/** Where a part's content begins and ends, in bytes. */
 interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** Text fields of a form and positions of its parts. Files are represented by empty texts. */
+/** A form's text fields, and where its parts are. Files appear as empty texts. */
 export interface Form {
   readonly fields: JsonObject;
   readonly parts: ReadonlyMap<string, readonly Span[]>;
@@ -30,7 +30,7 @@ export function isForm(contentType: string | undefined): boolean {
 /**
  * Reads a form (RFC 7578) without copying its files.
  *
- * @throws GatewayError `invalid_request` for a form that another parser may read differently
+ * @throws GatewayError `invalid_request` if another parser may read the form differently
  */
 export function readForm(bytes: Buffer, contentType: string): Form {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType) ?? [];
@@ -51,9 +51,9 @@ export function readForm(bytes: Buffer, contentType: string): Form {
 }
 
 /**
- * Replaces the values of fields. Inserts fields that the form lacks before its first part.
+ * Replaces the values of fields. A field that the form lacks is inserted before its first part.
  *
- * @returns the bytes of the form, in pieces
+ * @returns the form's bytes, in pieces
  */
 export function replaceFields({ bytes, parts, delimiter }: Form, values: Readonly<Record<string, string>>): Buffer[] {
   const entries = Object.entries(values);

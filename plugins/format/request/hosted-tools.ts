@@ -14,14 +14,14 @@ export function hasHostedTools({ tools, web_search_options: search }: JsonObject
   return isJsonObject(search) || (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && isHosted(tool)));
 }
 
-/** Returns true for a tool that the vendor runs. Gemini identifies tools by their members, the other formats by a type. */
+/** Returns true for a tool that the vendor runs. In Gemini a member identifies a tool, in the other formats its type does. */
 function isHosted(tool: JsonObject): boolean {
   const { type, name, functionDeclarations, function_declarations: declarations } = tool;
   if (typeof type === 'string') return !clientToolType.test(type);
   return name === undefined && functionDeclarations === undefined && declarations === undefined;
 }
 
-/** Returns true if the notes report a hosted tool as dropped. */
+/** Returns true if the notes say that a hosted tool was dropped. */
 export function hasDroppedTool(notes: readonly string[] = []): boolean {
   return notes.some((note) => droppedToolNote.test(note));
 }

@@ -10,14 +10,14 @@ import {
 import { asCount, asFilledText, readMember, parseBody } from '../../wire/members.ts';
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
-/** Finish reasons. Any other reason, such as `stop`, is an ordinary end. */
+/** Finish reasons. Any other one, such as `stop`, is an ordinary end. */
 const finishReasons = new Map<JsonValue | undefined, FinishReason>([['length', 'length']]);
-/** Reasons of replies without content, which only loaded or unloaded the model. */
+/** Reasons given by replies without content, which only loaded or unloaded the model. */
 const loadReasons = new Set<JsonValue | undefined>(['load', 'unload']);
 
 /**
- * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message. The reply with `done` has the
- * token counts. An error inside a stream is a separate line.
+ * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message. The one with `done` has the token
+ * counts. An error inside a stream has a line of its own.
  *
  * Source: Ollama API reference, "Generate a chat message", "Errors".
  */

@@ -17,7 +17,7 @@ const adaptOllama = chainAdaptations(
   adaptRefused(),
 );
 
-/** Ollama's native chat API, for upstreams only, because Ollama's own server serves Ollama clients better. */
+/** Ollama's native chat API. For upstreams only, because Ollama's own server serves Ollama clients better. */
 export const ollama: TextFormat = {
   name: 'ollama',
   kind: 'chat',

@@ -21,7 +21,7 @@ import type { OllamaMessage, OllamaRequest, OllamaTool, OllamaCall } from '../..
 import { compileParameters } from '../contract/parameters.ts';
 import { writeSettings } from '../contract/settings.ts';
 
-/** Rows without rules, because no client uses the format. Source: Ollama API reference, "Parameters" of a Modelfile. */
+/** Without rules, because no client uses the format. Source: Ollama API reference, "Parameters" of a Modelfile. */
 export const ollamaParameters = compileParameters({
   'options.temperature': { to: 'temperature' },
   'options.top_p': { to: 'topP' },
@@ -61,7 +61,7 @@ function writeInstructions(conversation: Conversation, instruction: string | und
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
-/** Requests reasoning. Returns undefined to leave it to the model's default, if the client requests none. */
+/** Requests reasoning. Returns undefined if the client does not ask for it, which leaves it to the model's default. */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
   const wantedEffort = readRequestedEffort(reasoning);
   if (wantedEffort === undefined) return undefined;
@@ -77,7 +77,7 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
   return level;
 }
 
-/** Writes the tools. Omits tools that may not be called, because the format can neither force nor forbid calls. */
+/** Writes the tools. Leaves out those that may not be called, because the format can neither force nor forbid calls. */
 function writeTools(conversation: Conversation, target: EncodeTarget): JsonValue | undefined {
   const { tools, toolChoice, parallelToolCalls } = conversation;
   const { notes, profile } = target;
@@ -154,7 +154,7 @@ function writeText(part: Part, { notes }: EncodeTarget): string {
   return `${part.name ?? 'document'}:\n${text}`;
 }
 
-/** Writes an assistant message with all of its reasoning, because the model's template decides which reasoning it uses. */
+/** Writes an assistant message with all of its reasoning, because the model's template decides which part it uses. */
 function writeAssistant(answer: SplitTurn, namesByCallId: Map<string, string>, target: EncodeTarget): OllamaMessage {
   const { text, calls, reasoningTexts: thoughts, hasReasoning } = answer;
   if (thoughts.length === 0 && hasReasoning) target.notes.drop('reasoning of earlier turns');

@@ -37,10 +37,10 @@ import { type Adaptation, type AdaptationTarget, chainAdaptations, reencodeMembe
 import { responsesCodec } from './codec.ts';
 import { writeCallIds } from './request/call-ids.ts';
 
-/** Members of WebSocket events that do not exist in a POST. */
+/** Members of WebSocket events that have no counterpart in a POST. */
 const socketMembers = ['generate', 'stream_id'];
 
-/** Members that Codex sends for OpenAI only. */
+/** Members that Codex sends for OpenAI alone. */
 const internalMembers = ['client_metadata', 'input.internal_chat_message_metadata_passthrough'];
 
 const encryptedReasoning = 'reasoning.encrypted_content';
@@ -55,7 +55,7 @@ const adaptReasoning: Adaptation = (body: ResponsesRequest, target) => {
   const adaptedBody = isReasoningRejected
     ? withMember(body, 'reasoning', rewriteReasoning(requestedReasoning, target))
     : body;
-  // Endpoints of models without reasoning reject a request for encrypted reasoning.
+  // Endpoints of models that cannot reason reject a request for encrypted reasoning.
   if (supportsReasoning || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adaptedBody;
   const otherEntries = include.filter((entry) => entry !== encryptedReasoning);
   return withMember(adaptedBody, 'include', otherEntries.length === 0 ? undefined : otherEntries);
@@ -68,7 +68,7 @@ function rewriteReasoning(requested: JsonValue, target: AdaptationTarget): JsonV
   return { ...rewritten, ...requested, effort };
 }
 
-/** Sets `strict` to false. If it were omitted, the route could apply the default, which is true. */
+/** Sets `strict` to false. If it were left out, the route could apply the default, which is true. */
 function relaxTool(tool: ResponsesTool, notes: Notes): ResponsesTool {
   if (tool.strict !== true) return tool;
   notes.drop('strict of tools');
@@ -91,12 +91,12 @@ const outputEditor: OutputFormatEditor = {
   instruct: (body: ResponsesRequest, text) => {
     const { input } = body;
     const items = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : asList(input);
-    // OpenAI requires the word JSON in the input and does not look for it in the instructions.
+    // OpenAI requires the word JSON in the input. Having it in the instructions is not enough.
     return { ...body, input: [{ type: 'message', role: 'developer', content: text }, ...items] };
   },
 };
 
-/** Adapts a Responses request to the capabilities and quirks of a route. */
+/** Adapts a Responses request to a route's capabilities and quirks. */
 export const adaptResponsesRequest = chainAdaptations(
   adaptOutputLimit(['max_output_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),

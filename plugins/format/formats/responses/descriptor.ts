@@ -16,7 +16,7 @@ import { responsesReplyText } from './reply/reply-text.ts';
 import { readMetadataHeaders } from './request/metadata-headers.ts';
 import { responsesParameters } from './request/parameters.ts';
 
-/** The Responses API of OpenAI. */
+/** OpenAI's Responses API. */
 export const responses: ClientTextFormat = {
   name: 'responses',
   kind: 'chat',

@@ -13,7 +13,7 @@ import { textOr, withMembers } from '../reply/repair-item.ts';
 import { RepairedOutput } from '../reply/repaired-output.ts';
 import { writeResponse, type ResponseState, createResponseId } from '../reply/reply-object.ts';
 
-/** Members that the SDK's type of a response requires. Source: openai 7.55, `Response`. */
+/** Members that the SDK's response type requires. Source: openai 7.55, `Response`. */
 const requiredMembers: readonly (keyof ResponsesReply)[] = [
   'id',
   'object',
@@ -32,10 +32,7 @@ const requiredMembers: readonly (keyof ResponsesReply)[] = [
   'top_p',
 ];
 
-/**
- * Adds the members of a response that clients expect, with values from the request. Returns the same object if none is
- * missing.
- */
+/** Adds the response members that clients expect, with values from the request. Returns the same object if none is missing. */
 export function repairResponse(
   vendorResponse: ResponsesReply,
   status: ResponseState['status'],
@@ -57,19 +54,21 @@ export function repairResponse(
   });
 }
 
-/** Gives the limit of output tokens its name in this format: OGX 1.5.0 gives it the name that Chat has. */
+/** Gives the output token limit the name that it has in this format. OGX 1.5.0 uses the name from Chat. */
 function repairDetails(details: JsonValue | undefined): JsonValue {
   const filledDetails = nullIfEmpty(details);
   const reason = readMember<ResponsesIncompleteDetails>(filledDetails, 'reason');
   return reason === 'length' ? { ...(filledDetails as JsonObject), reason: 'max_output_tokens' } : filledDetails;
 }
 
-/** Replaces an empty object by null. Servers in Go write every member, but clients treat its presence as a failure or a truncation. */
+/**
+ * Replaces an empty object by null. Servers written in Go write every member, but clients take its presence for a failure or a truncation.
+ */
 function nullIfEmpty(value: JsonValue | undefined): JsonValue {
   return isJsonObject(value) && isFilled(value) ? value : null;
 }
 
-/** Restores the description of the requested schema, which vendors omit when they repeat the schema. */
+/** Restores the description of the requested schema, which vendors leave out when they repeat the schema. */
 function restoreDescription({ text }: ResponsesReply, context: ReplyContext): ResponsesReply {
   const responseFormat = formatOf(text);
   const outline: ResponsesRequest = context.outline ?? context.request;
@@ -77,7 +76,7 @@ function restoreDescription({ text }: ResponsesReply, context: ReplyContext): Re
   const isDescriptionLost =
     typeof requestFormat?.description === 'string' && typeof responseFormat?.description !== 'string';
   if (!isDescriptionLost || responseFormat?.type !== requestFormat.type) return {};
-  // Only the description requires parsing a long request in full.
+  // Only the description makes it necessary to parse a long request in full.
   const request: ResponsesRequest = context.request;
   const description = formatOf(request.text)?.description ?? null;
   return { text: { ...(text as JsonObject), format: { ...responseFormat, description } } };

@@ -30,15 +30,14 @@ const limitDetails = { reason: 'max_output_tokens' };
 const endStatuses = { 'response.completed': 'completed', 'response.incomplete': 'incomplete' } as const;
 
 /**
- * Repairs replies of endpoints that imitate Responses. They omit events, ids, indexes and numbers of items, do not repeat the
- * output at the end, or send nonstandard events. Codex needs `output_item.done`, OpenCode needs the events before it, and the
- * openai SDK throws on unknown events.
+ * Repairs the replies of endpoints that imitate Responses: they leave out events, or the ids, indexes and numbers of items, do not repeat
+ * the output at the end, or send nonstandard events. Codex needs `output_item.done`, OpenCode needs the events before it, and the openai
+ * SDK throws on unknown events.
  *
- * A clean stream passes unchanged. Source: OpenAI API reference, "Responses streaming events"; openai 7.55,
- * `ResponseAccumulator`.
+ * A clean stream passes unchanged. Source: OpenAI API reference, "Responses streaming events"; openai 7.55, `ResponseAccumulator`.
  */
 export class ResponsesReplyRepair implements ReplyRepair {
-  /** Always undefined, because the events themselves report failures. */
+  /** Always undefined, because the events report failures themselves. */
   readonly failure = undefined;
   readonly #context: ReplyContext;
   readonly #keepsUnknown: boolean;
@@ -53,13 +52,13 @@ export class ResponsesReplyRepair implements ReplyRepair {
   #lastResponse: ResponsesReply = {};
   /** The failed response as reported by the upstream. */
   #failedResponse: ResponsesReply | undefined;
-  /** Id of the response; undefined until sent to the client. */
+  /** Id of the response; undefined until it was sent to the client. */
   #responseId: string | undefined;
   #hasEnded = false;
-  /** Number of characters kept. */
+  /** How many characters are kept. */
   held = 0;
 
-  /** @param keepsUnknown true for OpenAI itself, whose new events and service tiers clients may support */
+  /** @param keepsUnknown true for OpenAI itself, because clients may support its new events and service tiers */
   constructor(context: ReplyContext, keepsUnknown: boolean) {
     this.#context = context;
     this.#keepsUnknown = keepsUnknown;
@@ -83,7 +82,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return content;
   }
 
-  /** Renders an error with the response so far, including open items. The upstream's own failure is not forwarded. */
+  /** Renders an error with the response so far, including open items. It replaces the upstream's own failure. */
   renderFailure(error: GatewayError, usage: Usage | undefined): string {
     const output = asList(this.#failedResponse?.output);
     const response: ResponsesReply = {
@@ -113,7 +112,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     if (!vendorType.startsWith('response.') && readReportedError(data) !== undefined) return [renameToError(event)];
     const type = toSdkEventType(vendorType, data);
     if (!isKnownEvent(type)) return this.#handleUnknown(event, type, data);
-    // Items are kept in their opening and final forms, parts only by their text.
+    // Items are kept in their opening and final forms, parts only as text.
     const { delta } = data;
     if (typeof delta === 'string') this.held += delta.length;
     else if (type.startsWith('response.output_item')) this.held += event.data?.length ?? 0;
@@ -135,7 +134,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return [];
   }
 
-  /** Returns the client's events for an upstream event, without numbers if the upstream sent none. */
+  /** Returns the client's events for an upstream event. They have no numbers if the upstream sent none. */
   #repairEvent(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     if (startEventTypes.has(type)) return this.#repairStart(type, data);
     if (type === 'keepalive') return this.#responseId === undefined ? [] : [data];
@@ -158,7 +157,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
 
   #repairStart(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     const isFirst = this.#responseId === undefined;
-    // A second `response.created` would discard the content that the client has collected.
+    // A second `response.created` would make the client discard the content that it has collected.
     if (!isFirst && type === 'response.created') return [];
     const response = (this.#lastResponse = this.#repairResponse(data.response, 'in_progress', []));
     const startEvent = withMembers(data, { response });
@@ -203,7 +202,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return [...events, ending];
   }
 
-  /** Writes the end of a stream that a vendor ends with the `[DONE]` of Chat. */
+  /** Writes the end of a stream that a vendor ends with Chat's `[DONE]`. */
   #endAtDone(event: StreamEvent): readonly StreamEvent[] {
     if (this.#output.isEmpty || event.data?.trim() !== '[DONE]') return [];
     const type = 'response.completed';
@@ -223,7 +222,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   /**
    * Numbers the events.
    *
-   * @param cleanEvent the upstream's event, if at most its number must change
+   * @param cleanEvent the upstream's event, if nothing but its number may have to change
    */
   #writeEvents(
     drafts: readonly ResponsesEvent[],
@@ -248,7 +247,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   }
 }
 
-/** Renames an error event that has a vendor-specific name to `error`, the format's name. */
+/** Renames an error event with a vendor-specific name to `error`, its name in this format. */
 function renameToError({ data = '', text }: StreamEvent): StreamEvent {
   return new StreamEvent({ name: 'error', data }, text, Buffer.from(text));
 }

@@ -40,17 +40,17 @@ const finalEvents: ReadonlySet<string> = new Set([
 ]);
 const responseLevelEvents: ReadonlySet<string> = new Set([...responseEvents, ...finalEvents]);
 
-/** How a reply ended: as a non-streaming reply, or with this event of a stream. */
+/** How a reply ended: as a non-streaming reply, or with this stream event. */
 type Ending = 'whole' | 'completed' | 'incomplete';
 
 /**
- * Reads a Responses reply. The same text or input arrives up to three times: in deltas, when its part is done, and when its
- * item is done. Vendors omit any of these, so their events are repaired first.
+ * Reads a Responses reply. The same text or input arrives up to three times: in deltas, when its part is done, and when its item is done.
+ * Vendors leave out any of these, so their events are repaired first.
  *
  * Source: OpenAI API reference, "Responses streaming events".
  */
 export class ResponsesDecoder implements ReplyDecoder {
-  /** True for OpenAI itself, which reports truncated replies. */
+  /** True for OpenAI itself, which reports it if a reply was cut off. */
   readonly #trustsStatus: boolean;
   readonly #output = new RepairedOutput();
   readonly #items = new ItemFragments();
@@ -61,7 +61,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     this.#trustsStatus = profile === undefined || profile.quirks.betas;
   }
 
-  /** Skips finished items, which repeat their deltas. */
+  /** Skips finished items, because they repeat their deltas. */
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const name = readEventType(event);
     if (typeof name !== 'string' || !name.startsWith('response.')) return undefined;
@@ -74,7 +74,7 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    // A caller that passes the event skims later events instead.
+    // A caller that passes the event skims the following events instead.
     if (event !== undefined) return this.#readEvent(name, data, event);
     const repeatedFragments = this.#deltas.read(name, data, this.#nextNumber);
     if (repeatedFragments === undefined) return this.#deltas.learn(name, data, this.#readEvent(name, data), readDelta);
@@ -121,7 +121,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     }
   }
 
-  /** Reads an event of an item. Events of the vendor's own tools count as progress; events that announce items and parts do not. */
+  /** Reads an event about an item. Events of the vendor's own tools count as progress; those that announce items and parts do not. */
   #readContentEvent(type: string, body: ResponsesEvent): Fragment[] {
     const fragments = this.#readRepaired(toSdkEventType(type, body), body);
     const isProgress = type.startsWith('response.') && !type.endsWith('.added');
@@ -133,11 +133,11 @@ export class ResponsesDecoder implements ReplyDecoder {
     return events.flatMap((event) => this.#items.read(event));
   }
 
-  /** Reads the final response. Content that earlier events have carried is skipped. */
+  /** Reads the final response. Skips content that earlier events have carried. */
   #readFinalResponse(response: ResponsesReply, ending: Ending): Fragment[] {
     const { output, status } = response;
     const items = asList(output);
-    // Some vendors report an unfinished status for a finished answer.
+    // Some vendors report an unfinished status although the answer is finished.
     const isEmpty = ending === 'whole' && unfinishedStatuses.has(status) && items.length === 0;
     if (isEmpty || hasFailed(response, ending)) return [...readUsageFragments(response), createErrorFragment(response)];
     if (ending === 'whole' && !Array.isArray(output))
@@ -156,7 +156,7 @@ export function readDelta({ delta }: ResponsesEvent): JsonValue | undefined {
   return delta;
 }
 
-/** Reads an event whose data is not JSON; its name may identify it. */
+/** Reads an event whose data is not JSON, but whose name may say what it is. */
 function readMalformed(name: string = '', data: string): Fragment[] {
   if (name === 'error') return [createErrorFragment({ message: data })];
   if (finalEvents.has(name)) return [createFailureFragment('upstream.reason.event_truncated')];
@@ -164,13 +164,13 @@ function readMalformed(name: string = '', data: string): Fragment[] {
   return name.startsWith('response.') && !isItem && !responseLevelEvents.has(name) ? [progress] : [];
 }
 
-/** Returns true for a failed response. If both event and status are `completed`, the text has been sent and errors are ignored. */
+/** Returns true for a failed response. If event and status both say `completed`, the text has been sent and errors are ignored. */
 function hasFailed(response: ResponsesReply, ending: Ending): boolean {
   if (ending !== 'whole' && response.status === 'completed') return false;
   return failedStatuses.has(response.status) || readFailure(response) !== undefined;
 }
 
-/** Reads a complete response except for its output. */
+/** Reads everything in a complete response except for its output. */
 function readEnd(response: ResponsesReply, isTruncated: boolean): Fragment[] {
   return [
     ...noteWithheldReasoning(response),
@@ -186,7 +186,7 @@ function selectFinishReason(response: ResponsesReply, isTruncated: boolean): Fin
   return isTruncated || response.status === 'incomplete' ? 'length' : 'stop';
 }
 
-/** Notes reasoning of the request that the vendor withheld from its model. At a turn boundary, the vendor always withholds it. */
+/** Notes reasoning in the request that the vendor withheld from its model. It always withholds reasoning at a turn boundary. */
 function noteWithheldReasoning(response: ResponsesReply): Fragment[] {
   return asList(response.input_transformations).some(
     (transformation) => readMember<ResponsesTransformation>(transformation, 'reason') !== 'turn_boundary',
@@ -203,13 +203,13 @@ function readUsageFragments(response: JsonValue | undefined): Fragment[] {
   return toUsageFragments(readUsage(readMember<ResponsesReply>(response, 'usage')));
 }
 
-/** Reads the counts at the start of a reply. There is no output yet, and zero means that the prompt was not counted. */
+/** Reads the counts at the start of a reply. There is no output yet, and a zero means that the prompt was not counted. */
 function readEarlyUsage(response: JsonValue | undefined): Fragment[] {
   const { input, cacheRead, cacheWrite } = readUsage(readMember<ResponsesReply>(response, 'usage')) ?? {};
   return input === undefined || input === 0 ? [] : toUsageFragments({ input, cacheRead, cacheWrite });
 }
 
-/** Returns true for a filtered response, which some vendors report as completed. */
+/** Returns true for a response that was filtered. Some vendors report it as completed. */
 function isFiltered({ incomplete_details: details }: ResponsesReply): boolean {
   return readMember<ResponsesIncompleteDetails>(details, 'reason') === 'content_filter';
 }

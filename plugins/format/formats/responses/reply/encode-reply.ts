@@ -27,19 +27,19 @@ import {
 const noNames = { id: '', callId: '' };
 
 /**
- * Writes a Responses reply, in which every block is a separate item. Source: OpenAI API reference, "Responses streaming
- * events"; requirements of the openai SDK's accumulator and of Codex.
+ * Writes a Responses reply, in which every block is an item of its own. Source: OpenAI API reference, "Responses streaming events"; what
+ * the openai SDK's accumulator and Codex require.
  */
 export class ResponsesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #output: ResponsesItem[] = [];
-  /** The last item. Its `done` event waits for the next event, which shows whether a limit truncated the item. */
+  /** The last item. Its `done` event waits for the next event, which shows whether a limit cut the item off. */
   #lastItem: ResponsesItem | undefined;
-  /** The item of the current block. */
+  /** The current block's item. */
   #item = new StreamedItem('', noNames, () => 0);
-  /** The part with the text of the current block; undefined until it is open. */
+  /** The part that holds the current block's text; undefined until it is open. */
   #part: StreamedPart | undefined;
-  /** The events of the block's deltas around their numbers and texts, prepared because nearly every token is one. */
+  /** What surrounds number and text in the events of the block's deltas. Prepared, because nearly every token is such an event. */
   #deltaFrame: readonly [before: string, middle: string, after: string] | undefined;
   finished: ResponsesReply | undefined;
   #sequenceNumber = 0;
@@ -97,7 +97,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   /**
    * Writes the end of the last item.
    *
-   * @param item final form of the item
+   * @param item the item in its final form
    */
   #writeItemEnd(item = this.#lastItem): string {
     if (this.#lastItem === undefined || item === undefined) return '';
@@ -116,7 +116,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     return head.type === 'image' ? start + this.#writeImageStates('in_progress', 'generating') : start;
   }
 
-  /** Opens the part of a text once. Encrypted reasoning has no text and therefore no part. */
+  /** Opens a text's part, once. Encrypted reasoning has no text and therefore no part. */
   #startPart(type: TextualBlock['type']): string {
     if (this.#part !== undefined) return '';
     this.#part = this.#item.openPart(blockPartKinds[type]);
@@ -130,7 +130,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     if (tokens !== undefined && part !== undefined)
       return start + this.#writeEvent(part.append(delta, writeLogprobs(tokens)));
     (part?.receivedText ?? this.#item.input).add(delta);
-    // Searches have an object as input, without deltas.
+    // A search's input is an object, for which there are no deltas.
     if (head.type === 'tool_call' && head.form === 'tool_search') return '';
     const [before, middle, after] = (this.#deltaFrame ??= frameDelta(part?.append('') ?? this.#item.appendInput('')));
     return `${start}${before}${this.#sequenceNumber++}${middle}${JSON.stringify(delta)}${after}`;
@@ -141,7 +141,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     return part === undefined ? '' : this.#writeEvent(this.#item.addCitation(part, writeCitation(citation)));
   }
 
-  /** Writes the end of a block's content. The `done` event of its item follows later. */
+  /** Writes the end of a block's content. The item's `done` event follows later. */
   #endBlock(index: number, block: Block): string {
     const item = writeItem(this.#createItemId(index, block), block);
     this.#output.push(item);
@@ -173,20 +173,20 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 }
 
-/** Writes an event, in two parts around its number. `event:` repeats the type, which some clients require. */
+/** Writes an event in two parts, before and after its number. `event:` repeats the type, which some clients require. */
 function splitAtNumber({ type, ...members }: ResponsesEvent): readonly [before: string, after: string] {
   const name = asText(type);
   return [`event: ${name}\ndata: {"type":"${name}","sequence_number":`, `,${JSON.stringify(members).slice(1)}\n\n`];
 }
 
-/** Writes the events that differ from a delta without text only in their text, in three parts around number and text. */
+/** Writes the events of a delta in three parts: before the number, between number and text, and after the text. */
 function frameDelta(emptyDelta: ResponsesEvent): readonly [before: string, middle: string, after: string] {
   const [before, members] = splitAtNumber(emptyDelta);
   const [middle = '', after = ''] = members.split('"delta":""');
   return [before, `${middle}"delta":`, after];
 }
 
-/** Marks the last item of a truncated answer as incomplete. */
+/** Marks the last item of an answer that was cut off as incomplete. */
 function markTruncated(output: readonly ResponsesItem[], reply: CompleteReply): readonly ResponsesItem[] {
   const lastItem = output.at(-1);
   if (lastItem === undefined || !isTruncated(reply)) return output;

@@ -2,7 +2,7 @@ import type { JsonValue } from '#core/platform/json.ts';
 import { readMember, scalarToText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
-/** Events that belong to the response, to items of all types, or to an audio reply. */
+/** Events about the response, about items of any type, or about an audio reply. */
 const itemlessEvents =
   'response.created response.queued response.in_progress response.completed response.incomplete response.failed error keepalive ' +
   'response.output_item.added response.output_item.done response.content_part.added response.content_part.done ' +
@@ -10,7 +10,7 @@ const itemlessEvents =
 const textPhases = 'delta done';
 const mcpStates = 'in_progress completed failed';
 const searchStates = 'in_progress searching completed';
-/** Event names by item type, without `response.`, each with its possible endings. */
+/** Event names by item type, without `response.`, each with the endings that it can have. */
 const itemEvents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   message: { output_text: `${textPhases} annotation.added`, refusal: textPhases },
   reasoning: { reasoning_text: textPhases, reasoning_summary_part: 'added done', reasoning_summary_text: textPhases },
@@ -31,8 +31,8 @@ const itemEvents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * The events of a streamed response with the type of their item; undefined for an event of no item or of items of all types.
- * The helpers of the openai SDK throw on every other event. Source: openai 7.55, `ResponseStreamEvent`.
+ * The events of a streamed response, each with its item type; undefined for events about no item or items of any type. The helpers of the
+ * openai SDK throw on every other event. Source: openai 7.55, `ResponseStreamEvent`.
  */
 const itemTypes: ReadonlyMap<string, string | undefined> = new Map([
   ...itemlessEvents.split(' ').map((type) => [type, undefined] as const),
@@ -43,17 +43,17 @@ const itemTypes: ReadonlyMap<string, string | undefined> = new Map([
   ),
 ]);
 
-/** Returns true if the openai SDK supports the event. */
+/** Returns true if the openai SDK knows the event. */
 export function isKnownEvent(type: string): boolean {
   return itemTypes.has(type);
 }
 
-/** Returns the type of the item that an event belongs to; undefined if the event belongs to no item or contains the type. */
+/** Returns the type of the item that an event belongs to; undefined if it belongs to none or contains the type itself. */
 export function itemTypeOf(type: string): string | undefined {
   return itemTypes.get(type);
 }
 
-/** The SDK's names of events that vendors and Open Responses name differently. */
+/** The SDK's names for events that vendors and Open Responses name differently. */
 const sdkNames: Readonly<Record<string, string>> = {
   'response.reasoning.delta': 'response.reasoning_text.delta',
   'response.reasoning.done': 'response.reasoning_text.done',
@@ -66,7 +66,7 @@ const endEventsByStatus: Readonly<Record<string, string>> = {
   failed: 'response.failed',
 };
 
-/** Maps the type of an event to the SDK's name. */
+/** Returns the SDK's name for an event's type. */
 export function toSdkEventType(vendorType: string, { response }: ResponsesEvent): string {
   if (vendorType !== 'response.done')
     return Object.hasOwn(sdkNames, vendorType) ? (sdkNames[vendorType] as string) : vendorType;
@@ -74,12 +74,12 @@ export function toSdkEventType(vendorType: string, { response }: ResponsesEvent)
   return endEventsByStatus[status] ?? 'response.completed';
 }
 
-/** Numbers the events of a stream. The upstream's numbers are kept until an event is dropped or added, or has no number. */
+/** Numbers the events of a stream. Keeps the upstream's numbers until an event is dropped or added, or lacks a number. */
 export class EventNumbers {
   #lastNumber = -1;
   #isRenumbered = false;
 
-  /** The next number while the upstream's numbers are kept; undefined once the gateway renumbers. */
+  /** The next number, as long as the upstream's numbers are kept; undefined once the gateway renumbers. */
   get expectedNumber(): number | undefined {
     return this.#isRenumbered ? undefined : this.nextNumber;
   }
@@ -89,7 +89,7 @@ export class EventNumbers {
   }
 
   /**
-   * Returns the client's number of an event from the upstream.
+   * Returns the number that the client gets for an event from the upstream.
    *
    * @param vendorNumber number in the upstream's stream
    */
@@ -99,7 +99,7 @@ export class EventNumbers {
     return (this.#lastNumber = this.#isRenumbered ? this.#lastNumber + 1 : (vendorNumber as number));
   }
 
-  /** Returns the number of an added event. */
+  /** Returns the number for an event that the gateway adds. */
   insert(): number {
     this.#isRenumbered = true;
     return ++this.#lastNumber;

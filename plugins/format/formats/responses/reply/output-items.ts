@@ -6,8 +6,8 @@ import { StreamedItem } from './streamed-item.ts';
 import { createItemId } from './write-output.ts';
 
 /**
- * Finds the item that an event belongs to. Some vendors omit `item_id` or `output_index`, change the id from event to event,
- * give every item the index 0, or give several calls of an answer the same id.
+ * Finds the item that an event belongs to. Some vendors leave out `item_id` or `output_index`, change the id from event to event, give
+ * every item the index 0, or give several calls in an answer the same id.
  */
 export class OutputItems {
   readonly #exchangeId: string | undefined;
@@ -18,11 +18,11 @@ export class OutputItems {
   readonly #callsById = new Map<unknown, StreamedItem[]>();
   readonly #callIds = new UniqueIds();
   #lastItem: StreamedItem | undefined;
-  /** An item without id and index, which the next event with either of them identifies. */
+  /** An item without id and index. It is the one meant by the next event that has either. */
   #unidentifiedItem: StreamedItem | undefined;
   #announcedCount = 0;
 
-  /** @param id id of the exchange, used for items without an id; undefined to leave them without one */
+  /** @param id id of the exchange, for items without an id; undefined to leave them without one */
   constructor(id: string | undefined) {
     this.#exchangeId = id;
   }
@@ -43,12 +43,12 @@ export class OutputItems {
     return [...this.#openItems];
   }
 
-  /** Returns true for an event with the id of a finished item. */
+  /** Returns true if the event has the id of a finished item. */
   isDone({ item_id: id }: ResponsesEvent): boolean {
     return this.#itemsById.get(id)?.isDone === true;
   }
 
-  /** Creates an item, even at an index that was in use before. */
+  /** Creates an item, even at an index that was used before. */
   startItem(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
     const type = typeOf(item);
     const sameIdCalls = inputMemberOf(type) === undefined ? [] : (this.#callsById.get(item.call_id) ?? []);
@@ -58,14 +58,14 @@ export class OutputItems {
     return this.#createItem(readVendorNames(event), type, item, possibleOriginal);
   }
 
-  /** Finds the open item of this type that an event belongs to. Creates the item if it was not announced. */
+  /** Finds the open item of this type that an event belongs to. Creates one if none was announced. */
   findOrCreate(event: ResponsesEvent, type: string): StreamedItem {
     const names = readVendorNames(event);
     const item = this.#findItem(names);
     return item?.type === type && !item.isDone ? item : this.#createItem(names, type, { id: event.item_id });
   }
 
-  /** Finds the item that an event finishes, possibly for the second time. Creates the item if it was not announced. */
+  /** Finds the item that an event finishes, possibly for the second time. Creates one if none was announced. */
   findFinished(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
     const names = readVendorNames(event);
     const type = typeOf(item);
@@ -84,7 +84,7 @@ export class OutputItems {
   }
 
   /**
-   * Finds the item that the final response repeats, and removes it from the remaining items. Creates an item if there is none.
+   * Finds the item that the final response repeats, and removes it from the remaining items. Creates one if there is none.
    *
    * @param remainingItems items that the final response has not repeated yet, by type
    */
@@ -123,14 +123,14 @@ export class OutputItems {
     const byCall = callId === undefined ? undefined : this.#findCall(names);
     if (byCall !== undefined) return byCall;
     const byId = id === undefined ? undefined : this.#itemsById.get(id);
-    // OpenAI may give a call different ids when it opens and when it is done.
+    // OpenAI may change a call's id between opening it and finishing it.
     if (byId?.isDone === false && !hasDifferentName(byId, names)) return byId;
     const item = byId ?? this.#findOpenByIndex(index);
     const isDifferentCall = callId !== undefined && item?.firstCallId !== undefined;
     return isDifferentCall ? undefined : item;
   }
 
-  /** Finds an open call, or a finished call that the event finishes again. */
+  /** Finds an open call, or a finished one that the event finishes again. */
   #findCall(names: VendorNames): StreamedItem | undefined {
     const calls = this.#findCallsByName(names);
     const openCalls = calls.filter(({ isDone }) => !isDone);
@@ -144,13 +144,13 @@ export class OutputItems {
     );
   }
 
-  /** Finds the calls with the same call id whose names do not differ. */
+  /** Finds the calls that have this call id and no different name. */
   #findCallsByName({ callId, name }: VendorNames): readonly StreamedItem[] {
     const calls = callId === undefined ? [] : (this.#callsById.get(callId) ?? []);
     return calls.filter((candidate) => candidate.name === undefined || name === undefined || candidate.name === name);
   }
 
-  /** Finds the open item for an event without id and index, or for the first event that identifies the item. */
+  /** Finds the open item for an event without id and index, or for the first event that has either. */
   #findCurrent({ id, index }: VendorNames): StreamedItem | undefined {
     const currentItem = id === undefined && index === undefined ? this.#lastItem : this.#unidentifiedItem;
     return currentItem?.isDone === false ? currentItem : undefined;
@@ -162,7 +162,7 @@ export class OutputItems {
   }
 
   #updateCallId(item: StreamedItem, { call_id: vendorCallId }: ResponsesItem): StreamedItem {
-    // Some endpoints give a call different ids when it opens and when it is done.
+    // Some endpoints change a call's id between opening it and finishing it.
     const hasNewId = vendorCallId !== item.latestCallId && !item.isDone && inputMemberOf(item.type) !== undefined;
     if (!hasNewId || typeof vendorCallId !== 'string' || vendorCallId === '') return item;
     item.latestCallId = vendorCallId;
@@ -218,7 +218,7 @@ function readVendorNames({ item, item_id: id, output_index: index }: ResponsesEv
   };
 }
 
-/** Returns true if the names have the call id of the item but a different name. */
+/** Returns true if the names have the item's call id but a different name. */
 function hasDifferentName(item: StreamedItem, { callId, name }: VendorNames): boolean {
   return (
     callId !== undefined &&
@@ -229,7 +229,7 @@ function hasDifferentName(item: StreamedItem, { callId, name }: VendorNames): bo
   );
 }
 
-/** Returns true if both calls have ids and the ids differ. */
+/** Returns true if both calls have ids that differ. */
 function hasDifferentCallId({ latestCallId: first }: StreamedItem, { call_id: second }: ResponsesItem): boolean {
   return typeof first === 'string' && typeof second === 'string' && first !== second;
 }

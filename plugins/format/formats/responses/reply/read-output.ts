@@ -26,18 +26,18 @@ interface ItemState {
   /** True once the call has a name. */
   hasName: boolean;
   hasCitations: boolean;
-  /** Kind and index of the last part with text. */
+  /** Kind and index of the last part that had text. */
   lastKind: TextPartKind | undefined;
   lastPart: JsonValue | undefined;
 }
 
-/** Reads repaired events of items and their parts, in which each text and each input arrives once, in deltas. */
+/** Reads repaired events about items and their parts. In these, each text and each input arrives once, in deltas. */
 export class ItemFragments {
   readonly #items = new Map<JsonValue | undefined, ItemState>();
   #latestIndex: JsonValue | undefined;
 
   /**
-   * Reads an event. Returns no fragments for an unknown event.
+   * Reads an event. Returns no fragments if it is unknown.
    *
    * @param isFromFinalResponse true for an event derived from the final response
    */
@@ -97,7 +97,7 @@ function readText(state: ItemState, kind: TextPartKind, event: ResponsesEvent): 
   state.lastPart = event[index];
   const heldFragment: Fragment = { type: 'held', characters: charactersPerBlock };
   if (previousKind === undefined) return [heldFragment, fragment];
-  // Parts of reasoning are paragraphs of one text; parts of a message are separate.
+  // Parts of reasoning are paragraphs of a single text. Parts of a message are separate texts.
   return fragmentType === 'reasoning'
     ? [heldFragment, { type: fragmentType, text: `\n\n${text}` }]
     : [heldFragment, { type: 'break' }, fragment];
@@ -118,7 +118,7 @@ function readFinishedItem(item: ResponsesItem, state: ItemState, isLate: boolean
         state.lastKind === undefined
           ? parts.map((part) => asText(readMember<ResponsesPart>(part, 'text'))).join('')
           : '';
-      // Citations are added only if the message has none yet.
+      // Citations are only added if the message has none yet.
       const annotations = state.hasCitations
         ? []
         : parts.flatMap((part) => asList(readMember<ResponsesPart>(part, 'annotations')));
@@ -136,7 +136,7 @@ function readFinishedItem(item: ResponsesItem, state: ItemState, isLate: boolean
     case 'image_generation_call':
       return readImage(item);
     default:
-      // An unknown item is not dropped if its text arrived in deltas.
+      // If an unknown item's text arrived in deltas, the item is not dropped.
       return state.lastKind === undefined ? [createDroppedPart(asText(item.type), 'unknown items')] : [];
   }
 }
@@ -170,7 +170,7 @@ function readOffset(value: JsonValue | undefined): number | undefined {
   return Number.isInteger(value) ? asCount(value) : undefined;
 }
 
-/** Reads an image, which is complete when its item is done. Partial images are drafts. */
+/** Reads an image, which is complete once its item is done. Partial images are drafts. */
 function readImage(item: ResponsesItem): Fragment[] {
   const data = asText(item.result);
   if (data === '') return [createDroppedPart('image_generation_call', '')];
@@ -178,7 +178,7 @@ function readImage(item: ResponsesItem): Fragment[] {
   return [{ type: 'image', source: { type: 'base64', mediaType, data } }];
 }
 
-/** Returns true for a call that the client runs, not the vendor. */
+/** Returns true for a call that the client runs rather than the vendor. */
 function isCall(item: ResponsesItem): boolean {
   return Object.hasOwn(callForms, asText(item.type)) && item.execution !== 'server';
 }
@@ -203,7 +203,7 @@ function openCall(item: ResponsesItem, state: ItemState): Fragment[] {
   ];
 }
 
-/** Notes vendor code that waits for a call or continues without it. */
+/** Notes that vendor code made the call, or that the call is asynchronous. */
 function readCaller(item: ResponsesItem): Fragment[] {
   return [
     ...(readMember(item.caller, 'type') === 'program'

@@ -5,13 +5,13 @@ import type { Editable } from '../../../wire/loose.ts';
 import { asFilledText, keepIfSame } from '../../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
-/** Returns the name of the member with a call's input; undefined for items that the client does not run. */
+/** Returns the name of the member that holds a call's input; undefined for items that the client does not run. */
 export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {
   if (type === 'function_call') return 'arguments';
   return type === 'custom_tool_call' ? 'input' : undefined;
 }
 
-/** Returns true if two calls have the same type, name and input. */
+/** Returns true if both calls have the same type, name and input. */
 export function isSameCall(first: ResponsesItem, second: ResponsesItem): boolean {
   const type = typeOf(first);
   const input = inputMemberOf(type);
@@ -19,7 +19,7 @@ export function isSameCall(first: ResponsesItem, second: ResponsesItem): boolean
   return normalizeInput(readInputText(first[input])) === normalizeInput(readInputText(second[input]));
 }
 
-/** Returns the digest of the arguments or the input of a call; undefined for other items. */
+/** Returns the digest of a call's arguments or input; undefined for other items. */
 export function digestInput(item: JsonValue | undefined): string | undefined {
   if (!isJsonObject(item) || asFilledText(item['call_id']) === undefined) return undefined;
   const { arguments: argumentsValue, input = argumentsValue }: ResponsesItem = item;
@@ -27,32 +27,32 @@ export function digestInput(item: JsonValue | undefined): string | undefined {
   return createHash('sha256').update(normalizeInput(text)).digest('base64');
 }
 
-/** Returns the type of an item. Some vendors omit the type of a message. */
+/** Returns an item's type, which some vendors leave out for messages. */
 export function typeOf(item: ResponsesItem): string {
   return textOr(item.type, 'message');
 }
 
-/** The names that an event gives its item; undefined if missing. */
+/** What an event calls its item; undefined where missing. */
 export interface VendorNames {
   readonly id: string | undefined;
   readonly index: number | undefined;
   readonly callId: string | undefined;
   readonly name: string | undefined;
-  /** Digest of the input of a call; undefined for other items. */
+  /** Digest of a call's input; undefined for other items. */
   readonly inputDigest: string | undefined;
 }
 
-/** The ids that the client receives for an item. */
+/** The ids that the client gets for an item. */
 export interface ItemNames {
   readonly id: string;
-  /** The id of the call, unique in its answer. */
+  /** The call's id, unique within its answer. */
   readonly callId: string;
 }
 
 /**
  * Adds the members that the SDK's types require. Returns the same object if none is missing.
  *
- * @param status status for an item without a status
+ * @param status status for an item that has none
  */
 export function repairItem(item: ResponsesItem, names: ItemNames, status: string): ResponsesItem {
   const type = typeOf(item);
@@ -62,7 +62,7 @@ export function repairItem(item: ResponsesItem, names: ItemNames, status: string
 
 function repairMembers(type: string, item: ResponsesItem, { callId }: ItemNames, status: string): ResponsesItem {
   const statusMember = { status: textOr(item.status, status) };
-  // Clients parse the arguments of a finished call and fail on an empty string.
+  // Clients parse a finished call's arguments and fail on an empty string.
   const emptyArguments = status === 'in_progress' ? '' : '{}';
   switch (type) {
     case 'message':
@@ -88,7 +88,7 @@ export function withMembers<T extends object>(object: T, members: NoInfer<T>): T
   return object;
 }
 
-/** Returns the opening form of an item, without the content that its events carry. */
+/** Returns an item as it opens, without the content that its events carry. */
 export function toOpeningForm(item: ResponsesItem): ResponsesItem {
   const type = typeOf(item);
   const input = inputMemberOf(type);
@@ -109,7 +109,7 @@ function repairContent(content: JsonValue | undefined): JsonValue[] {
   return keepIfSame(content, content.filter(isJsonObject).map(repairPart));
 }
 
-/** Adds the annotations of a text, over which clients iterate without checking that they exist. */
+/** Adds a text's annotations, because clients iterate over them without checking that they exist. */
 function repairPart(part: ResponsesPart): ResponsesPart {
   const { type, text, annotations } = part;
   if (type !== undefined && type !== 'text' && type !== 'output_text') return part;
@@ -117,7 +117,7 @@ function repairPart(part: ResponsesPart): ResponsesPart {
   return withMembers(part, { type: 'output_text', annotations: Array.isArray(annotations) ? annotations : [] });
 }
 
-/** Reads the text of an input, which some vendors send as an object. */
+/** Reads an input as text, although some vendors send an object. */
 export function readInputText(input: JsonValue | undefined): string {
   if (typeof input === 'string') return input;
   return isJsonObject(input) ? JSON.stringify(input) : '';

@@ -9,10 +9,10 @@ import { type TextPartKind, findPartKind, findEventPartKind } from './text-parts
 
 type Events = readonly ResponsesEvent[];
 
-/** Types of the items that the model writes. Items of other types come from the vendor's own tools. */
+/** Types of items that the model writes. All others come from the vendor's own tools. */
 const modelItemTypes: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call', 'custom_tool_call']);
 
-/** Repairs the events of items and their parts. Events have no number if the upstream sent none. */
+/** Repairs events about items and their parts. Events have no number if the upstream sent none. */
 export class RepairedOutput {
   readonly #items: OutputItems;
   /** The text that the last event appended to; undefined if it was not a delta. */
@@ -32,7 +32,7 @@ export class RepairedOutput {
     return this.#items.listAnnouncedItems().map((item) => (item.isDone ? item.item : item.writePartial()));
   }
 
-  /** Returns the client's events for an upstream event. A clean event is returned as the same object. */
+  /** Returns the client's events for an upstream event. A clean event is returned as it is. */
   repairEvent(type: string, data: ResponsesEvent): Events {
     this.lastText = undefined;
     const { item } = data;
@@ -40,7 +40,7 @@ export class RepairedOutput {
     if (type === 'response.output_item.done') return isJsonObject(item) ? this.#endItem(data, item) : [];
     const itemType = itemTypeOf(type);
     if (itemType !== undefined && !modelItemTypes.has(itemType)) return this.#repairHostedEvent(itemType, data);
-    // A late event adds nothing to a finished item, but a late delta starts a new item.
+    // A late event adds nothing to a finished item. A late delta, however, starts a new one.
     if (!type.endsWith('.delta') && this.#items.isDone(data)) return [];
     const kind = findEventPartKind(type);
     if (kind !== undefined) return this.#repairText(type, data, kind);
@@ -52,7 +52,7 @@ export class RepairedOutput {
   /**
    * Repairs the items of a non-streaming reply.
    *
-   * @param status status for an item without a status
+   * @param status status for an item that has none
    */
   repairItems(vendorItems: readonly JsonValue[], status: string): JsonValue[] {
     const remainingItems = this.#items.groupByType();
@@ -65,7 +65,7 @@ export class RepairedOutput {
     });
   }
 
-  /** Returns the events for content that only the output of the final response has. */
+  /** Returns events for content that only the final response's output has. */
   completeOutput(vendorItems: readonly JsonValue[]): Events {
     const remainingItems = this.#items.groupByType();
     return vendorItems.filter(isJsonObject).flatMap((item) => {
@@ -77,7 +77,7 @@ export class RepairedOutput {
     });
   }
 
-  /** Returns the events that close all open items. The last item gets this status. */
+  /** Returns the events that close all open items. The last one gets this status. */
   closeItems(status: string): Events {
     // A call without a name cannot be run.
     const openItems = this.#items.listOpenItems().filter(({ isAnnounced }) => isAnnounced);
@@ -85,7 +85,7 @@ export class RepairedOutput {
   }
 
   /**
-   * Drops a call that repeats the id, name and input of an earlier call. The client does not receive it.
+   * Drops a call that repeats the id, name and input of an earlier one, so that the client does not receive it.
    *
    * @returns true if the call was dropped
    */
@@ -107,7 +107,7 @@ export class RepairedOutput {
   #startItem(data: ResponsesEvent, vendorItem: ResponsesItem): Events {
     const streamedItem = this.#items.startItem(data, vendorItem);
     const item = holdBackInput(repairItem(vendorItem, streamedItem.names, 'in_progress'), streamedItem);
-    // The name may arrive only when the call ends.
+    // The name may not arrive until the call ends.
     if (streamedItem.possibleOriginal !== undefined || (item.type === 'function_call' && typeof item.name !== 'string'))
       return [];
     return [streamedItem.announce(item, data)];
@@ -119,7 +119,7 @@ export class RepairedOutput {
     return streamedItem.finish(vendorItem, 'completed', data);
   }
 
-  /** Returns the item that an event belongs to, and the event that announces the item if it is new. */
+  /** Returns the item that an event belongs to and, if the item is new, the event that announces it. */
   #ensureItem(type: string, data: ResponsesEvent): { readonly item: StreamedItem; readonly events: Events } {
     const item = this.#items.findOrCreate(data, type);
     if (item.isAnnounced) return { item, events: [] };
@@ -168,7 +168,7 @@ export class RepairedOutput {
     return [...events, part.item.addCitation(part, data.annotation, data)];
   }
 
-  /** Repairs an event with input of a call. Input is held back until the call has a name. */
+  /** Repairs an event that carries a call's input. The input is held back until the call has a name. */
   #repairInput(type: string, itemType: string, data: ResponsesEvent): Events {
     const item = this.#items.findOrCreate(data, itemType);
     const name = inputMemberOf(itemType) ?? 'input';
@@ -186,14 +186,14 @@ export class RepairedOutput {
     return [];
   }
 
-  /** Repairs an event of a tool that the vendor runs itself. */
+  /** Repairs an event about a tool that the vendor runs itself. */
   #repairHostedEvent(type: string, data: ResponsesEvent): Events {
     const { item, events } = this.#ensureItem(type, data);
     return [...events, withMembers(data, item.location)];
   }
 }
 
-/** Removes the input of a starting call and holds it back, because clients append deltas to the opening input. */
+/** Takes the input out of a call that starts and holds it back, because clients append deltas to the opening input. */
 function holdBackInput(item: ResponsesItem, streamedItem: StreamedItem): ResponsesItem {
   const name = inputMemberOf(streamedItem.type);
   if (name === undefined) return item;

@@ -22,8 +22,8 @@ const nullPreviousIdPattern = /("previous_response_id"\s*:\s*)null/g;
 const responseObjectPattern = /"object"\s*:\s*"response"/;
 
 /**
- * Adapts Responses replies. Adds the id of the continued response, which the upstream did not receive because the gateway
- * sent the items instead.
+ * Adapts Responses replies. Adds the id of the response that was continued, which the upstream does not know: the gateway sent it that
+ * response's items instead.
  */
 export class ResponsesReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
@@ -73,7 +73,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     return replaceDataInText(text, { ...ending, response: this.#addUsage(response, reportedUsage) });
   }
 
-  /** Adds missing counts. Without counts OpenCode repeats the request endlessly, and so does Codex without the total. */
+  /** Adds missing counts. Without counts OpenCode repeats the request endlessly; Codex does so without the total. */
   #addUsage(response: ResponsesReply, reportedUsage: Usage | undefined): ResponsesReply {
     if (hasCounts(JSON.stringify(response.usage), reportedUsage))
       return { ...response, usage: completeDetails(response.usage) };
@@ -99,14 +99,14 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
   }
 }
 
-/** Counts that the details of a usage must have. Codex aborts the turn if a count is missing, but accepts missing details. */
+/** Counts that usage details must have. Codex aborts the turn if a count is missing, but accepts missing details. */
 const requiredDetails = { input_tokens_details: 'cached_tokens', output_tokens_details: 'reasoning_tokens' } as const;
 
 function hasDetails({ usage }: ResponsesReply): boolean {
   return !isJsonObject(usage) || completeDetails(usage) === usage;
 }
 
-/** Adds missing counts to the details of a usage. Returns the same object if none is missing. */
+/** Adds missing counts to usage details. Returns the same object if none is missing. */
 function completeDetails(usage: JsonValue | undefined): JsonValue {
   if (!isJsonObject(usage)) return usage ?? null;
   const incompleteDetails = Object.entries(requiredDetails).filter(([name, count]) => {
@@ -125,7 +125,7 @@ function hasCounts(text: string | undefined, reportedUsage: Usage | undefined): 
   return hasTokenCounts(reportedUsage) && text !== undefined && totalPattern.test(text);
 }
 
-/** Sets the id where the member is null or missing. Quotes inside strings are escaped and do not match. */
+/** Sets the id where the member is null or missing. Quotes inside strings are escaped, so they do not match. */
 function insertPreviousId(text: string, id: string): string {
   if (text.includes('"previous_response_id"')) {
     return text.replaceAll(nullPreviousIdPattern, (_, name: string) => name + id);

@@ -17,12 +17,12 @@ import type {
   ResponsesUsageDetails,
 } from '../../../wire/responses.ts';
 
-/** The changing part of a response object. */
+/** The part of a response object that changes. */
 export interface ResponseState {
   readonly status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly output: readonly ResponsesItem[];
   readonly reply?: CompleteReply;
-  /** Usage of a failed answer. */
+  /** Usage, if the answer failed. */
   readonly usage?: Usage | undefined;
 }
 
@@ -31,7 +31,7 @@ export const responseEvents: ReadonlySet<string> = new Set(
   ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map((state) => `response.${state}`),
 );
 
-/** Returns the response in an event. Some vendors send the response itself in place of the event. */
+/** Returns the response in an event. Some vendors send the response itself instead of the event. */
 export function readResponse(event: ResponsesEvent): ResponsesReply {
   return isJsonObject(event.response) ? event.response : event;
 }
@@ -49,8 +49,8 @@ export function readExchangeId(responseId: string): string {
 }
 
 /**
- * Writes the response object, which repeats the parameters of the request and the defaults of omitted parameters. Source:
- * Open Responses specification, "ResponseResource", whose members are all required.
+ * Writes the response object, which repeats the request's parameters and the defaults of those that were omitted. Source: Open Responses
+ * specification, "ResponseResource", whose members are all required.
  */
 export function writeResponse(
   context: ReplyContext,
@@ -74,10 +74,10 @@ export function writeResponse(
 }
 
 /**
- * Returns true if a reply that is reported as completed has used up its limit of output tokens. Ollama 0.17.4 and llama.cpp b11549
- * report truncated replies as completed.
+ * Returns true if a reply that is reported as completed has used up its output token limit. Ollama 0.17.4 and llama.cpp b11549 report
+ * replies that were cut off as completed.
  *
- * @param requestedLimit limit of the request, for replies that do not repeat the limit
+ * @param requestedLimit the request's limit, for replies that do not repeat it
  */
 export function isCutAtLimit(
   { status, max_output_tokens, usage }: ResponsesReply,
@@ -88,13 +88,16 @@ export function isCutAtLimit(
   return status === 'completed' && limit !== undefined && output !== undefined && output >= limit;
 }
 
-/** Returns the status of an ended reply. A refusal completes an answer; a filtered answer without a refusal is incomplete. */
+/**
+ * Returns the status of a reply that has ended. An answer that ends with a refusal is complete. One that was filtered without a refusal is
+ * incomplete.
+ */
 export function resolveStatus({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
   if (isTruncated({ finish })) return 'incomplete';
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
 }
 
-/** Returns true if a limit truncated the last item, or the answer pauses after it for the vendor's own tools. */
+/** Returns true if a limit cut the last item off, or the answer pauses after it for the vendor's own tools. */
 export function isTruncated({ finish }: Pick<CompleteReply, 'finish'>): boolean {
   return finish === 'length' || finish === 'context_length' || finish === 'pause';
 }
@@ -116,7 +119,7 @@ export function readUsage(value: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Writes usage with all counts, because Codex fails the turn if one is missing. */
+/** Writes usage with all counts, because Codex fails the turn if any is missing. */
 export function writeUsage({
   input = 0,
   output = 0,
@@ -182,7 +185,7 @@ function writeText(value: JsonValue | undefined): ResponsesTextOptions {
   };
 }
 
-/** Writes a tool of the request. Functions get all members, including members that the request omitted. */
+/** Writes one of the request's tools. Functions get all members, including those that the request omitted. */
 function writeTool(value: JsonValue): JsonValue {
   const tool: ResponsesTool = isJsonObject(value) ? value : {};
   if (tool.type !== 'function') return value;
@@ -204,9 +207,9 @@ export function renderStreamError(error: GatewayError, id: string): string {
 }
 
 /**
- * Renders the failure of a stream like OpenAI, with an error event and then the failed response. Codex reads only the
- * response. Haystack, agno, LangChain JS and AI SDK 5 treat a stream without the error event as a finished answer, and
- * ignore the event unless the error is an object.
+ * Renders a stream's failure as OpenAI does: an error event and then the failed response. Codex only reads the response. Haystack, agno,
+ * LangChain JS and AI SDK 5 take a stream without the error event for a finished answer, and ignore the event unless the error is an
+ * object.
  */
 export function renderResponseFailed(
   error: GatewayError,
@@ -239,7 +242,7 @@ function writeEvent(type: string, sequenceNumber: number, members: JsonObject): 
 /** Error codes that Codex does not retry but explains to its user. Source: Codex `sse/responses.rs`. */
 const explainedCodes = new Set(['context_length_exceeded', 'insufficient_quota', 'cyber_policy']);
 
-/** Maps an error to one of OpenAI's codes. Codex retries on every code except the explained codes, `invalid_prompt` and overload. */
+/** Maps an error to one of OpenAI's codes. Codex retries on all codes except these, `invalid_prompt` and overload. */
 function mapErrorCode(error: GatewayError): string {
   if (error.code === 'rate_limited') return 'rate_limit_exceeded';
   if (!error.isFinal) return 'server_error';

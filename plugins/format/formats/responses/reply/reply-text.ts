@@ -4,14 +4,13 @@ import type { Editable } from '../../../wire/loose.ts';
 import { readMember, scalarToText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart, ResponsesReply } from '../../../wire/responses.ts';
 
-/** Members that hold the text of a part, by the part's type. */
+/** The member that holds a part's text, by type of part. */
 const textMembers: Readonly<Record<string, 'text' | 'refusal'>> = { output_text: 'text', refusal: 'refusal' };
 const textEventPattern = /^response\.(output_text|refusal)\.(delta|done)$/;
 
 /**
- * Maps the text parts of messages in place. A text is sent in deltas and then up to four times in full: when the text, its
- * part, its item and the response are done. Held-back text is sent as a delta before the first of these; later events are
- * renumbered.
+ * Maps the text parts of messages in place. A text is sent in deltas and then up to four times in full: when the text, its part, its item
+ * and the response are done. Text that was held back is sent as a delta before the first of these, and later events are renumbered.
  */
 export const responsesReplyText: ReplyText = {
   mapReply: (reply, blocks) => mapOutput(readMember<ResponsesReply>(reply, 'output'), blocks),
@@ -33,7 +32,7 @@ function setSequenceNumber(event: Editable<ResponsesEvent>, number: number): voi
   event.sequence_number = number;
 }
 
-/** Maps the texts of an event in place. Returns the events to insert before it. */
+/** Maps an event's texts in place. Returns the events to insert before it. */
 function mapEvent(data: ResponsesEvent, blocks: TextBlocks): ObjectEvent[] {
   const { type, part, item, response } = data;
   const [, kind = '', phase] = textEventPattern.exec(scalarToText(type)) ?? [];
@@ -82,7 +81,7 @@ function mapItem(item: JsonValue | undefined, index: string, blocks: TextBlocks)
   }
 }
 
-/** Replaces a text by the text that the client has received, or maps it if none was streamed. */
+/** Replaces a text by the one that the client has received, or maps it if none was streamed. */
 function setText(
   holder: Editable<ResponsesPart & ResponsesEvent>,
   block: string,

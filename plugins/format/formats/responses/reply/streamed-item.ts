@@ -20,25 +20,25 @@ import { type TextPartKind, findPartKind, writeTextPart } from './text-parts.ts'
 const noNames = { id: undefined, index: undefined };
 
 /**
- * An item of a stream, as the client has received it. The methods return the client's events, without sequence numbers: the
- * upstream's event with the client's members, or an event that the upstream has not sent.
+ * An item of a stream as sent to the client. The methods return the client's events, without sequence numbers: either the upstream's event
+ * with the client's members, or one that the upstream has not sent.
  */
 export class StreamedItem {
   readonly type: string;
-  /** The vendor's id and index; undefined if missing. */
+  /** The vendor's id and index, if it sent them. */
   readonly vendorNames: Pick<VendorNames, 'id' | 'index'>;
   names: ItemNames;
-  /** The vendor's first id and name of the call, and the digest of its completed input; undefined until known. */
+  /** The vendor's first id and name for the call, and the digest of its completed input; undefined until known. */
   firstCallId: string | undefined;
   name: string | undefined;
   inputDigest: string | undefined;
-  /** The vendor's latest id of the call; undefined until known. Other calls may have the same id. */
+  /** The vendor's latest id for the call; undefined until known. Other calls may have the same id. */
   latestCallId: string | undefined;
-  /** A finished call with the same id and name. This call is not announced until its input shows that it is not a repeat. */
+  /** A finished call with the same id and name. This one is not announced until its input shows that it is no repetition. */
   possibleOriginal: StreamedItem | undefined;
-  /** Position in the client's output; undefined until the item is announced to the client. */
+  /** Position in the client's output; undefined until the item is announced. */
   index: number | undefined;
-  /** The item in its opening form or, once it is done, in its final form. */
+  /** The item as it opened or, once it is done, in its final form. */
   item: ResponsesItem = {};
   isDone = false;
   readonly input = new GrowingText();
@@ -48,11 +48,11 @@ export class StreamedItem {
   #citationCount = 0;
   readonly #nextIndex: () => number;
   readonly #parts: Record<TextPartKind['list'], StreamedPart[]> = { summary: [], content: [] };
-  /** Parts by the upstream's index, which may have gaps. */
+  /** Parts by the upstream's indexes, which may have gaps. */
   readonly #partsByIndex: Partial<Record<TextPartKind['list'], Map<JsonValue | undefined, StreamedPart>>> = {};
   #location: ResponsesEvent = { item_id: '', output_index: undefined };
 
-  /** @param nextIndex returns the position of the item once it is announced */
+  /** @param nextIndex returns the item's position once it is announced */
   constructor(
     type: string,
     names: ItemNames,
@@ -69,7 +69,7 @@ export class StreamedItem {
     return this.index !== undefined;
   }
 
-  /** Members that identify the item in events. The same object is returned while they are unchanged. */
+  /** The members that identify the item in events. The object stays the same until one of them changes. */
   get location(): ResponsesEvent {
     const { item_id: id, output_index: index } = this.#location;
     if (id !== this.names.id || index !== this.index)
@@ -80,7 +80,7 @@ export class StreamedItem {
   /**
    * Announces the item to the client.
    *
-   * @param item opening form of the item, with any parts that it already has
+   * @param item the item as it opens, with any parts that it already has
    */
   announce(item: ResponsesItem, vendorEvent?: ResponsesEvent): ResponsesEvent {
     this.index = this.#nextIndex();
@@ -96,7 +96,7 @@ export class StreamedItem {
   /**
    * Finds the open part that an event belongs to.
    *
-   * @param vendorIndex index in the event
+   * @param vendorIndex the event's index
    */
   findPart(kind: TextPartKind, vendorIndex: JsonValue | undefined): StreamedPart | undefined {
     const parts = this.#parts[kind.list];
@@ -131,7 +131,7 @@ export class StreamedItem {
   }
 
   /**
-   * Ends the input of a call. A complete input that differs from the client's input adds nothing to it.
+   * Ends a call's input. A complete input that differs from the client's adds nothing to it.
    *
    * @param name name of the call
    */
@@ -145,15 +145,15 @@ export class StreamedItem {
     return [...events, writeEvent(`${this.#inputEvents}.done`, { ...this.location, ...input }, vendorEvent)];
   }
 
-  /** Names of the events that carry the input of a call, without `.delta` and `.done`. */
+  /** Names of the events that carry a call's input, without `.delta` and `.done`. */
   get #inputEvents(): string {
     return `response.${this.type}_${inputMemberOf(this.type)}`;
   }
 
   /**
-   * Finishes the item, in its final form.
+   * Finishes the item in its final form.
    *
-   * @param vendorItem final form from the upstream; undefined if the upstream did not finish the item
+   * @param vendorItem the upstream's final form; undefined if it did not finish the item
    */
   finish(vendorItem: ResponsesItem | undefined, status: string, vendorEvent?: ResponsesEvent): ResponsesEvent[] {
     const item = repairItem(this.#fillContent(vendorItem ?? { ...this.item, status }), this.names, status);
@@ -172,7 +172,7 @@ export class StreamedItem {
     return events;
   }
 
-  /** @param item final form of the item */
+  /** @param item the item in its final form */
   markDone(item: ResponsesItem): void {
     this.isDone = true;
     this.name ??= asFilledText(item.name);
@@ -188,7 +188,7 @@ export class StreamedItem {
   #completeParts(list: TextPartKind['list'], parts: JsonValue | undefined): ResponsesEvent[] {
     const events: ResponsesEvent[] = [];
     const isCited = this.#citationCount > 0;
-    // Parts of reasoning may lack their type.
+    // Reasoning parts may lack their type.
     const reasoningType = list === 'summary' ? 'summary_text' : 'reasoning_text';
     const defaultType = this.type === 'reasoning' ? reasoningType : undefined;
     for (const [index, part] of asList(parts).entries()) {
@@ -197,7 +197,7 @@ export class StreamedItem {
       const streamed = this.#parts[list][index];
       if (kind === undefined) continue;
       if (streamed !== undefined && !streamed.receivedText.isPrefixOf(text)) break;
-      // Some vendors stream reasoning as one kind and repeat it as the other.
+      // Some vendors stream reasoning as one kind of part and repeat it as the other.
       if (streamed === undefined && this.type === 'reasoning' && this.#hasStreamed(text)) break;
       const openPart = streamed ?? this.openPart(kind);
       if (streamed === undefined) events.push(openPart.open());
@@ -215,7 +215,7 @@ export class StreamedItem {
     );
   }
 
-  /** Returns the item. Missing content is filled from the events. */
+  /** Returns the item with missing content filled in from the events. */
   #fillContent(item: ResponsesItem): ResponsesItem {
     const filled: Editable<ResponsesItem> = {};
     for (const list of ['summary', 'content'] as const) {
@@ -233,15 +233,15 @@ function isEmpty(list: JsonValue | undefined): boolean {
   return list === undefined || list === null || list === '' || (Array.isArray(list) && list.length === 0);
 }
 
-/** Writes the upstream's event with these members, or a new event of this type. */
+/** Writes the upstream's event with these members or, without one, a new event of this type. */
 function writeEvent(type: string, members: ResponsesEvent, vendorEvent: ResponsesEvent | undefined): ResponsesEvent {
   return vendorEvent === undefined ? { type, ...members } : withMembers(vendorEvent, members);
 }
 
-/** Annotations of a part that are kept until it ends. */
+/** How many of a part's annotations are kept until it ends. */
 const maxAnnotations = 1_000;
 
-/** A text part as the client has received it. The methods return events as those of its item do. */
+/** A text part as sent to the client. The methods return events as those of its item do. */
 export class StreamedPart {
   readonly item: StreamedItem;
   readonly kind: TextPartKind;
@@ -260,7 +260,7 @@ export class StreamedPart {
     this.#index = index;
   }
 
-  /** Members that identify the part in events. The same object is returned while they are unchanged. */
+  /** The members that identify the part in events. The object stays the same until one of them changes. */
   get location(): ResponsesEvent {
     const { location } = this.item;
     if (location !== this.#itemLocation) this.#location = { ...location, [this.kind.index]: this.#index };
@@ -275,7 +275,7 @@ export class StreamedPart {
     return writeEvent(`${this.kind.partEvents}.added`, { ...this.location, part }, vendorEvent);
   }
 
-  /** @param logprobs log probabilities of the delta, if the upstream has not sent the event */
+  /** @param logprobs the delta's log probabilities, if the upstream has not sent the event */
   append(delta: string, logprobs?: JsonValue, vendorEvent?: ResponsesEvent): ResponsesEvent {
     this.receivedText.add(delta);
     if (vendorEvent !== undefined) return withMembers(vendorEvent, this.location);
@@ -284,7 +284,7 @@ export class StreamedPart {
   }
 
   /**
-   * Returns the event with the end of a text that the client lacks. A text that differs from the client's text is ignored.
+   * Returns an event with the end of a text that the client lacks. Ignores a text that differs from the client's.
    *
    * @param logprobs log probabilities of the complete text
    */
@@ -307,7 +307,7 @@ export class StreamedPart {
     return [...remainder, vendorEvent === undefined ? this.#addLogprobs(event, complete.logprobs) : event];
   }
 
-  /** Ends the part, and its text if the upstream has not ended it. */
+  /** Ends the part and, if the upstream has not done so, its text. */
   close(vendorPart?: JsonValue, vendorEvent?: ResponsesEvent): ResponsesEvent[] {
     const vendorMembers: ResponsesPart = isJsonObject(vendorPart) ? vendorPart : {};
     const { member, partEvents } = this.kind;
@@ -334,7 +334,7 @@ export class StreamedPart {
   }
 }
 
-/** A text that arrives in deltas. Deltas after `bounds.translatedReply` characters are not kept. */
+/** A text that arrives in deltas. Keeps only the first `bounds.translatedReply` characters. */
 export class GrowingText {
   readonly #collected = new CollectedText();
 
@@ -351,7 +351,7 @@ export class GrowingText {
     return findMissingEnd(completeText, this.text) !== undefined;
   }
 
-  /** Returns the end that the text so far lacks; empty if the complete text does not start with it. */
+  /** Returns what a complete text has beyond the text so far; empty if it does not start with the text so far. */
   findMissingEnd(completeText: string): string {
     return findMissingEnd(completeText, this.text) ?? '';
   }

@@ -1,12 +1,12 @@
 import type { ResponsesPart } from '../../../wire/responses.ts';
 
-/** A kind of part with a streamed text: the names of its events and the member with the text. */
+/** A kind of part whose text is streamed: the names of its events and the member that holds the text. */
 export interface TextPartKind {
   readonly type: string;
   readonly fragmentType: 'text' | 'refusal' | 'reasoning';
-  /** Names of its events, without `.delta` and `.done`. */
+  /** The names of its events, without `.delta` and `.done`. */
   readonly events: string;
-  /** Names of the events about the part itself, without `.added` and `.done`. */
+  /** The names of events about the part itself, without `.added` and `.done`. */
   readonly partEvents: string;
   readonly member: 'text' | 'refusal';
   readonly list: 'content' | 'summary';
@@ -38,7 +38,7 @@ const partKinds = [outputText, refusal, reasoningText, summaryText];
 /** The kinds of part that the gateway writes, by block type. */
 export const blockPartKinds = { text: outputText, refusal, reasoning: summaryText } as const;
 const kindsByType = new Map(partKinds.map((part) => [part.type, part]));
-/** Kinds by event name. Some vendors use a different name for `response.reasoning_text`. */
+/** Kinds by event name. Some vendors use another name for `response.reasoning_text`. */
 const kindsByName = [
   ...partKinds.map((part) => [part.events, part] as const),
   ['response.reasoning', reasoningText] as const,
@@ -47,7 +47,7 @@ const kindsByEvent = new Map(
   kindsByName.flatMap(([name, part]) => ['delta', 'done'].map((end) => [`${name}.${end}`, part])),
 );
 
-/** Finds the kind of a part by its type; undefined for a part without text. */
+/** Finds the kind of part by its type; undefined for parts without text. */
 export function findPartKind(type: unknown): TextPartKind | undefined {
   return typeof type === 'string' ? kindsByType.get(type) : undefined;
 }

@@ -5,10 +5,10 @@ import { asList, parseInput } from '../../../wire/members.ts';
 import type { ResponsesAnnotation, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { blockPartKinds, writeTextPart } from './text-parts.ts';
 
-/** A block whose text is a part of its item. */
+/** A block whose text is a part of an item. */
 export type TextualBlock = Extract<Block, { type: keyof typeof blockPartKinds }>;
 
-/** OpenAI's prefixes of item ids, which clients check. */
+/** OpenAI's prefixes for item ids, which clients check. */
 const idPrefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -22,10 +22,10 @@ const idPrefixes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates the id of an item.
+ * Creates an item's id.
  *
  * @param exchangeId id of the exchange
- * @param position position of the item, unique in the reply
+ * @param position the item's position, unique in the reply
  */
 export function createItemId(type: string, exchangeId: string, position: number): string {
   return `${Object.hasOwn(idPrefixes, type) ? idPrefixes[type] : 'item'}_${exchangeId}_${position}`;
@@ -41,7 +41,7 @@ const itemTypes = {
   tool_search: 'tool_search_call',
 } as const;
 
-/** Creates the id of a block's item, which is the same in a stream and in a non-streaming reply. */
+/** Creates the id for a block's item, which is the same in a stream as in a non-streaming reply. */
 export function createBlockItemId(exchangeId: string, index: number, block: BlockHead): string {
   return createItemId(itemTypes[block.type === 'tool_call' ? block.form : block.type], exchangeId, index);
 }
@@ -64,7 +64,7 @@ export function writeItem(id: string, block: Block): ResponsesItem {
   }
 }
 
-/** Writes the opening form of a block's item. */
+/** Writes a block's item as it opens. */
 export function writeOpenItem(id: string, head: BlockHead): ResponsesItem {
   if (head.type === 'tool_call') return writeCall(id, head, '', 'in_progress');
   if (head.type === 'reasoning') return { id, type: 'reasoning', summary: [], status: 'in_progress' };
@@ -76,7 +76,7 @@ function writeMessage(id: string, status: string, content: ResponsesPart[]): Res
   return { id, type: 'message', role: 'assistant', status, content };
 }
 
-/** Writes an image as the result of OpenAI's own tool, which requires its data. An image with a URL becomes text. */
+/** Writes an image as the result of OpenAI's own tool, which must contain the data. An image that has a URL becomes text. */
 function writeImage(id: string, { source }: ImageBlock): ResponsesItem {
   if (source.type === 'url')
     return writeMessage(id, 'completed', [writePart({ type: 'text', text: describeImage(source), citations: [] })]);
@@ -94,14 +94,14 @@ function writeCall(id: string, head: CallHead, input: string, status: string): R
   return { ...call, type: 'tool_search_call', execution: 'client', arguments: searchInput, status };
 }
 
-/** Writes the part that holds the text of a block. */
+/** Writes the part that holds a block's text. */
 export function writePart(block: TextualBlock): ResponsesPart {
   const part = writeTextPart(blockPartKinds[block.type], block.text);
   if (block.type !== 'text') return part;
   return { ...part, annotations: block.citations.map(writeCitation), logprobs: writeLogprobs(block.logprobs) };
 }
 
-/** Writes log probabilities. Bytes are required; in Chat they are null for a token without text. */
+/** Writes log probabilities. Bytes are required here; in Chat they are null for a token without text. */
 export function writeLogprobs(logprobs: readonly Logprob[] = []): JsonObject[] {
   return logprobs.map((token) => ({
     ...token,
@@ -112,7 +112,7 @@ export function writeLogprobs(logprobs: readonly Logprob[] = []): JsonObject[] {
   }));
 }
 
-/** Writes a citation. Offsets are required; missing offsets become zero. */
+/** Writes a citation. Offsets are required, so missing ones become zero. */
 export function writeCitation({ url, title, start = 0, end = start }: Citation): ResponsesAnnotation {
   return { type: 'url_citation', url, title: title ?? url, start_index: start, end_index: end };
 }

@@ -11,7 +11,7 @@ import { ItemReader, createUnresolvedReferenceError } from './read-items.ts';
 import { readToolChoice, ToolReader } from './read-tools.ts';
 
 const logprobsInclude = 'message.output_text.logprobs';
-/** Values of `include` that upstreams of every format can serve. Reasoning state is always requested. */
+/** Values of `include` that upstreams of any format can serve. Reasoning state is always requested. */
 const supportedIncludes = new Set(['reasoning.encrypted_content', logprobsInclude]);
 /** All other values of `include`. */
 const vendorIncludes = new Set([
@@ -57,7 +57,7 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
   };
 }
 
-/** Refuses members that need stored data, without which the conversation would be incomplete. */
+/** Refuses members that refer to stored data, because the conversation would be incomplete without it. */
 function refuseStoredReferences(body: BodyObject<ResponsesRequest>): void {
   for (const name of ['previous_response_id', 'conversation'] as const) {
     if (!body.isMissing(name)) throw createUnresolvedReferenceError(name);
@@ -74,7 +74,7 @@ function noteUnsupportedIncludes(includes: readonly string[], notes: Notes): voi
   }
 }
 
-/** Replaces the requested effort by an effort that the history changed. */
+/** Replaces the requested effort by the one to which the history changed it. */
 function replaceEffort(
   reasoning: ReasoningRequest | undefined,
   effort: Effort | undefined,

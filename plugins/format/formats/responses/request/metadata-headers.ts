@@ -2,14 +2,14 @@ import { isJsonObject } from '#core/platform/json.ts';
 import type { ResponsesRequest } from '../../../wire/responses.ts';
 
 const prefix = 'ws_request_header_';
-/** Maximum length of a value in characters. Outlines of long bodies truncate longer values. */
+/** The longest value, in characters. The outline of a long body cuts longer ones. */
 const maxValueLength = 1024;
 const headerTextPattern = /^[\x20-\x7e]+$/;
 
 /**
- * Reads the headers of one request on a WebSocket, which Codex puts into `client_metadata`. For example,
- * `ws_request_header_x_openai_internal_codex_responses_lite` is the header `x-openai-internal-codex-responses-lite` of a
- * POST. Source: Codex 0.171.0.
+ * Reads the headers for one request on a WebSocket, which Codex puts into `client_metadata`. For example,
+ * `ws_request_header_x_openai_internal_codex_responses_lite` stands for the header `x-openai-internal-codex-responses-lite` of a POST.
+ * Source: Codex 0.171.0.
  */
 export function readMetadataHeaders({ client_metadata: metadata }: ResponsesRequest): Record<string, string> {
   if (!isJsonObject(metadata)) return {};

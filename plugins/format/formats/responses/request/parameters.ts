@@ -56,7 +56,7 @@ export const responsesParameters = compileParameters(
       'model',
       'conversation',
       'prompt',
-      // No upstream needs these. The gateway itself sends the reply, and Codex sends its metadata to OpenAI only.
+      // No upstream needs these. The gateway sends the reply itself, and Codex means its metadata for OpenAI only.
       'stream_options',
       'client_metadata',
       'reasoning.summary',
@@ -66,7 +66,7 @@ export const responsesParameters = compileParameters(
   },
 );
 
-/** Minimum output limit in tokens. OpenAI rejects a lower limit. */
+/** The smallest output limit that OpenAI accepts, in tokens. */
 const minOutputTokens = 16;
 
 function writeLimit(requestedLimit: number, { notes }: EncodeTarget): number {

@@ -36,18 +36,21 @@ import type {
 } from '../../../wire/responses.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
 
-/** Types of items that the model creates and the client sends back. A last item of another type needs an answer and must not be dropped. */
+/**
+ * Types of items that the model creates and the client sends back. If the last item has another type, it needs an answer and must not be
+ * dropped.
+ */
 const modelItemPattern = /_call$|^(?:compaction|mcp_approval_request|mcp_list_tools)$/;
 
 /**
- * Reads the items of a request. System messages at the start become instructions; tools in items join the declared tools.
- * Source: OpenAI API reference, "Responses", input items; `additional_tools` was observed with Codex.
+ * Reads a request's items. System messages at the start become instructions; tools in items are added to the declared ones. Source: OpenAI
+ * API reference, "Responses", input items; `additional_tools` was observed with Codex.
  */
 export class ItemReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   areInstructionsCached: true | undefined;
-  /** Settings changed by items of the history. An undefined output format means plain text. */
+  /** Settings that items of the history change. An undefined output format means plain text. */
   changedSettings: Readonly<Partial<Pick<Conversation, 'output'>>> & { readonly effort?: Effort } = {};
   readonly #tools: ToolReader;
   readonly #notes: Notes;
@@ -70,7 +73,7 @@ export class ItemReader {
     let type = '';
     for (const item of body.objects<ResponsesItem>('input')) {
       countBefore = this.items.length;
-      // Only messages may omit the type.
+      // Only messages may leave out the type.
       type = item.isMissing('type') && !item.isMissing('role') ? 'message' : item.text('type');
       this.#readItem(type, item);
     }
@@ -105,7 +108,7 @@ export class ItemReader {
       case 'configuration_update':
         return this.#readSettings(item);
       case 'compaction_trigger':
-        // The item requests a summary in place of an answer.
+        // The item asks for a summary instead of an answer.
         throw new GatewayError('unsupported_content', `This model does not support input item ${type}.`, {
           param: item.path,
         });
@@ -137,7 +140,7 @@ export class ItemReader {
     this.items.push({ type: 'message', role, parts });
   }
 
-  /** Reads a generated image. An image without data is dropped, because only the vendor that generated it has it. */
+  /** Reads a generated image. One without data is dropped, because only the vendor that generated it has the data. */
   #readImage(item: BodyObject<ResponsesItem>): void {
     const data = item.maybeText('result');
     if (data === undefined || data === '') return this.#notes.dropPart('input item image_generation_call', item.path);
@@ -165,7 +168,9 @@ export class ItemReader {
     this.items.push({ type: 'tool_result', id: this.#resolveCallId(item), parts, isError: false });
   }
 
-  /** Returns the id of the call that an item answers; matched by name if missing. Source: openai 7.7, `FunctionCallOutput`. */
+  /**
+   * Returns the id of the call that an item answers; if it is missing, matches the call by name. Source: openai 7.7, `FunctionCallOutput`.
+   */
   #resolveCallId(item: BodyObject<ResponsesItem>): string {
     const callId = item.maybeText('call_id') ?? '';
     const name = item.maybeText('name');
@@ -174,7 +179,7 @@ export class ItemReader {
     return callId;
   }
 
-  /** Reads a search for tools. A search without an id was run by the vendor, so only its result is kept. */
+  /** Reads a search for tools. One without an id was run by the vendor, so only its result is kept. */
   #readSearch(item: BodyObject<ResponsesItem>): void {
     if (item.isMissing('call_id')) return this.#notes.drop('input item tool_search_call');
     const { arguments: value } = item.value;
@@ -216,8 +221,8 @@ function readTexts(item: BodyObject<ResponsesItem>, name: 'summary' | 'content')
 }
 
 /**
- * Reads the content of a message or a tool result, which is a string or a list of parts. Parts without text are omitted.
- * Source: OpenAI API reference, "Responses", input items.
+ * Reads the content of a message or tool result: a string or a list of parts. Skips parts without text. Source: OpenAI API reference,
+ * "Responses", input items.
  *
  * @throws GatewayError `invalid_request`
  */

@@ -19,14 +19,14 @@ import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../..
 /** Name of the tool that lets clients load more tools. */
 export const toolSearchName = 'tool_search';
 
-/** Members that other formats do not have. Deferred tools are sent in full. */
+/** Members that other formats lack. Deferred tools are sent in full. */
 const unsupportedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
-/** Members of a web search tool that do not limit the search or that are read here. */
+/** Members of a web search tool that do not restrict the search or that are read here. */
 const searchMembers = ['type', 'external_web_access', 'search_content_types'];
 
 /**
- * Collects the tools of a request from the members and items that hold them.
- * Source: OpenAI API reference, "Responses", tools; tools in items were observed with Codex.
+ * Collects a request's tools from the members and items that hold them. Source: OpenAI API reference, "Responses", tools; tools in items
+ * were observed with Codex.
  */
 export class ToolReader {
   readonly #notes: Notes;
@@ -53,7 +53,7 @@ export class ToolReader {
     for (const tool of holder.objects<ResponsesTool>('tools')) this.#addTool(tool, namespace);
   }
 
-  /** Adds a web search. A search limited to cached pages is omitted, because other vendors would search the web. */
+  /** Adds a web search, except one limited to cached pages, because other vendors would search the web. */
   #addSearch(tool: BodyObject): void {
     if (tool.maybeBoolean('external_web_access') === false) return this.#notes.drop('web_search');
     const isTextOnly = tool.texts('search_content_types').every((type) => type === 'text');
@@ -118,7 +118,7 @@ function createUnsupportedToolError(param: string, type: string): GatewayError {
 }
 
 function readAllowedTools(choice: BodyObject<ResponsesToolChoice>, tools: readonly Tool[], notes: Notes): ToolChoice {
-  // The list may be empty but not missing.
+  // The list may be empty but must not be missing.
   choice.list('tools');
   const allowedNames: string[] = [];
   for (const tool of choice.objects<ResponsesTool>('tools')) {

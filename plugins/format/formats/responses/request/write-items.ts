@@ -26,7 +26,7 @@ import { parseInput } from '../../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { supportsFreeformTools, writeToolName } from './write-tools.ts';
 
-/** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
+/** Writes a conversation's items. Source: OpenAI API reference, "Responses", input items. */
 export function writeItems(items: readonly Item[], target: EncodeTarget): ResponsesItem[] {
   const writer = new ItemWriter(target);
   const normalizedItems = normalizeCalls(moveGeneratedImages(items, target.profile.capabilities.images, target.notes));
@@ -40,7 +40,7 @@ export function writeItems(items: readonly Item[], target: EncodeTarget): Respon
   return writer.items;
 }
 
-/** Returns true if a message or call follows the reasoning; otherwise OpenAI rejects the reasoning. */
+/** Returns true if a message or call follows the reasoning. Otherwise OpenAI rejects the reasoning. */
 function precedesOutput(items: readonly Item[], index: number): boolean {
   let nextItem = items[index + 1];
   for (let after = index + 2; nextItem?.type === 'reasoning'; after++) nextItem = items[after];
@@ -51,7 +51,7 @@ class ItemWriter {
   readonly items: ResponsesItem[] = [];
   readonly #target: EncodeTarget;
   readonly #callForms = new Map<string, ToolForm>();
-  /** Images of tool results that cannot hold images; sent in a user message after all results. */
+  /** Images from tool results that cannot hold any; sent in a user message after all results. */
   #images: Part[] = [];
 
   constructor(target: EncodeTarget) {
@@ -81,7 +81,7 @@ class ItemWriter {
     else this.#pushMessage('developer', writeInput(parts, this.#target));
   }
 
-  /** Writes reasoning with its state, without which an upstream that stores nothing cannot resolve the item. */
+  /** Writes reasoning with its state. An upstream that stores nothing cannot resolve the item without it. */
   #writeReasoning({ text, state }: Reasoning): void {
     const { notes, profile } = this.#target;
     const isAccepted = state?.kind === 'encrypted' && profile.capabilities.reasoning;
@@ -116,13 +116,13 @@ class ItemWriter {
   #writeResult(result: ToolResult): ResponsesItem {
     const call_id = shortenId(result.id);
     const form = supportsFreeformTools(this.#target) ? this.#callForms.get(result.id) : 'function';
-    // The found tools are already in the request.
+    // The tools that were found are already in the request.
     if (form === 'tool_search') return { type: 'tool_search_output', call_id, execution: 'client', tools: [] };
     const type = form === 'freeform' ? 'custom_tool_call_output' : 'function_call_output';
     return { type, call_id, output: this.#writeOutput(result) };
   }
 
-  /** Writes the output of a tool. The format has no error flag, so the text marks an error. */
+  /** Writes a tool's output. The format has no error flag, so the text says that it is an error. */
   #writeOutput({ parts, isError }: ToolResult): string | ResponsesPart[] {
     const markedParts: readonly Part[] = isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
     const isText = parts.every(({ type }) => type === 'text' || type === 'refusal');
@@ -138,11 +138,11 @@ function defaultToEmptyObject(input: string): string {
   return input.trim() === '' ? '{}' : input;
 }
 
-/** Accepted values of `detail`. */
+/** Values that `detail` can have. */
 const imageDetails = new Set(['low', 'high', 'auto', 'original']);
 
 /**
- * Writes parts of a user message or a tool result.
+ * Writes the parts of a user message or tool result.
  *
  * @throws GatewayError `unsupported_content` for media that the model does not accept
  */

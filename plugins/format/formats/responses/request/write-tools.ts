@@ -8,8 +8,8 @@ import { writeResponsesSearchTool } from '../../../canonical/web-search.ts';
 import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
 /**
- * Writes the tools of a request and their options. Without tools, both are omitted, because vendors reject an empty list
- * and a choice without a list.
+ * Writes a request's tools and their options. Without tools both are left out, because vendors reject an empty list and a choice without a
+ * list.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): ResponsesRequest {
   const { toolChoice } = conversation;
@@ -25,14 +25,14 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Re
   };
 }
 
-/** Returns true if the choice can list the allowed tools. It cannot name tools in a group; the other tools are omitted instead. */
+/** Returns true if the choice can list the allowed tools. It cannot name tools in a group; instead, the other tools are then left out. */
 function canListAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
   const allowedNames = toolChoice?.allowed;
   if (allowedNames === undefined || !supportsFreeformTools(target)) return true;
   return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowedNames.includes(tool.name));
 }
 
-/** Returns true if groups, freeform tools and searches can be sent unchanged; otherwise all become functions. */
+/** Returns true if groups, freeform tools and searches can be sent as they are. Otherwise all become functions. */
 export function supportsFreeformTools({ profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return profile.quirks.freeform_tools;
 }
@@ -63,7 +63,7 @@ function writeGroup(name: string, tools: ResponsesTool[]): ResponsesTool {
   return { type: 'namespace', name, description: `Tools of ${name}`, tools };
 }
 
-/** Writes the name of a tool, relative to its group if the upstream supports groups. */
+/** Writes a tool's name, relative to its group if the upstream supports groups. */
 export function writeToolName(
   { name, namespace }: Pick<ClientTool, 'name' | 'namespace'>,
   target: EncodeTarget,
@@ -83,7 +83,7 @@ function writeTool(tool: ClientTool, target: EncodeTarget): ResponsesTool {
   };
 }
 
-/** Writes a function. Always sets `strict`, because with the default, true, OpenAI rejects ordinary schemas. */
+/** Writes a function. Always sets `strict`, because OpenAI rejects ordinary schemas if it has its default, true. */
 function writeFunction(tool: ClientTool, name: string, target: EncodeTarget): ResponsesTool {
   const { description, schema: inputSchema } = describeAsFunction(tool, target.notes);
   const { schema, strict = false } = enforceInput(tool, inputSchema, selectSubset(target.profile), target);

@@ -27,8 +27,7 @@ export function hasDroppedTool(notes: readonly string[] = []): boolean {
 }
 
 /**
- * Responds to a web search of Claude Code that no route can run: Claude Code reports the response as a result, but would retry an
- * error.
+ * Responds to a web search by Claude Code that no route can run: Claude Code reports the response as a result, but would retry an error.
  *
  * @returns undefined for other clients, for which the refusal is more useful
  */
@@ -51,12 +50,12 @@ export function respondToUnavailableTools(
   return { status: 200, headers: { 'content-type': `${type}; charset=utf-8` }, body };
 }
 
-/** Returns true for a request from Claude Code, which sends different user agents for its list of models and its calls. */
+/** Returns true for a request from Claude Code, which sends one user agent with its calls and another when it lists models. */
 export function isClaudeCode({ headers }: Exchange): boolean {
   return headers['x-app'] === 'cli' || /^claude-(?:cli|code)\b/.test(headers['user-agent'] ?? '');
 }
 
-/** Adds the model's name to a refusal of tools, whose message says "this model". */
+/** Adds the model's name to a refusal of tools, whose message says only "this model". */
 export function addModelName(refusal: GatewayError, model: string): GatewayError {
   if (refusal.details.param !== 'tools') return refusal;
   const message = refusal.message.replace('this model', `the model "${model}"`);

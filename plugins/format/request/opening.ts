@@ -4,16 +4,16 @@ import { readMember } from '../wire/members.ts';
 import { findRawElement } from './raw-element.ts';
 
 const maxOpeningLength = 16_384; // characters
-const searchWindow = 262_144; // bytes of a long body that are searched for the first message
-/** Members that hold the messages in the various formats. */
+const searchWindow = 262_144; // how many bytes of a long body are searched for the first message
+/** The members that hold the messages, one per format. */
 const messageLists = ['messages', 'input', 'contents'];
 
 /**
  * Reads the texts of the first user message. They are the same in each turn of a conversation, whether the body is long or short and
- * whether the client writes a text as a string or as a part. Instructions and tools are excluded, since agents put the time there.
- * Falls back to the start of the request if it has no messages.
+ * whether the client writes a text as a string or as a part. Instructions and tools are left out, because agents put the time there. Falls
+ * back to the start of the request if it has no messages.
  *
- * @param bodyOutline present if the body is long and its texts are incomplete in `outline`
+ * @param bodyOutline given if the body is long, so that its texts are incomplete in `outline`
  */
 export function readOpening(outline: JsonObject, bodyOutline?: BodyOutline): string {
   const listName = messageLists.find((name) => outline[name] !== undefined);
@@ -25,13 +25,13 @@ export function readOpening(outline: JsonObject, bodyOutline?: BodyOutline): str
   return readTexts(completeMessage ?? messages[index] ?? '');
 }
 
-/** Returns true for a user message. Only Gemini's messages, which have parts, may omit the role. */
+/** Returns true for a user message. Only messages with parts, as in Gemini, may lack a role. */
 function isUserMessage(message: JsonValue): boolean {
   const role = readMember(message, 'role');
   return role === 'user' || (role === undefined && readMember(message, 'parts') !== undefined);
 }
 
-/** Reads the texts of a message. Other parts are represented by their type. */
+/** Reads a message's texts. Other parts appear as their type. */
 function readTexts(message: JsonValue): string {
   const content = isJsonObject(message) ? (message['content'] ?? message['parts'] ?? message['text'] ?? null) : message;
   const texts: string[] = [];
@@ -50,7 +50,7 @@ function readText(part: JsonValue): string {
   return typeof text === 'string' ? text : JSON.stringify(text);
 }
 
-/** Reads the complete message if it is found near the start of the body. */
+/** Reads the complete message if it is near the start of the body. */
 function readCompleteMessage({ pieces }: BodyOutline, list: string, index: number): JsonValue | undefined {
   const [first] = pieces;
   if (first === undefined) return undefined;

@@ -5,10 +5,10 @@ const [comma, openArray] = [0x2c, 0x5b];
 const windowBytes = { first: 8_192, factor: 8 };
 
 /**
- * Finds an element of an array that is a member of a JSON object. Reads not much further than the element.
+ * Finds an element of an array that is a member of a JSON object. Reads little beyond the element.
  *
- * @param bytes start of a valid JSON text
- * @returns JSON text of the element; undefined if it is missing or truncated
+ * @param bytes the start of a valid JSON text
+ * @returns the element as JSON text; undefined if it is missing or cut off
  */
 export function findRawElement(bytes: Buffer, member: string, index: number): string | undefined {
   for (let end = windowBytes.first; ; end *= windowBytes.factor) {

@@ -7,18 +7,18 @@ import { runInTurns, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { parseBody } from '../wire/members.ts';
 
 /**
- * Body of a client's request. Only the outline of a long body is parsed at first, which is enough to decide whether its bytes
- * can be passed through. The full text is read on demand.
+ * The body of a client's request. Of a long body, only the outline is parsed at first, which is enough to decide whether its bytes can be
+ * passed through. The full text is read when needed.
  */
 export class RequestContent {
-  /** The body; if it is long, its outline without the middle of long texts, see core/platform/json-outline. */
+  /** The body; if it is long, an outline with the middle of long texts cut out, see core/platform/json-outline. */
   readonly outline: JsonObject;
   /** Undefined if `outline` is the whole body. */
   readonly bodyOutline: BodyOutline | undefined;
   #bytes: Buffer | undefined;
   #text: string | undefined;
   #body: JsonObject | undefined;
-  /** The body with the numbers in calls' inputs exactly as written. */
+  /** The body with the numbers in inputs of calls exactly as written. */
   #exactBody: JsonObject | undefined;
 
   private constructor(outline: JsonObject, bodyOutline: BodyOutline | undefined) {
@@ -39,14 +39,14 @@ export class RequestContent {
     return content;
   }
 
-  /** True if each step of reading the body must take a separate turn of the event loop. */
+  /** True if each step of reading the body must take a turn of the event loop by itself. */
   get isLong(): boolean {
     return (
       (this.bodyOutline === undefined ? this.bytes.length : sumSizes(this.bodyOutline.pieces)) > bounds.stepwiseBody
     );
   }
 
-  /** Bytes for an upstream. A long body is in pieces, as it was received. */
+  /** The bytes to send upstream. A long body is in pieces, as it was received. */
   get upstreamBytes(): Buffer | readonly Buffer[] {
     return this.#bytes ?? this.bodyOutline?.pieces ?? [];
   }
@@ -81,7 +81,7 @@ export class RequestContent {
       this.#exactBody = (await runInTurns(parseExactInputsInSteps(this.text))) as JsonObject;
   }
 
-  /** Reads the body without `exactBody`. */
+  /** Reads the body in advance, except for `exactBody`. */
   async loadBody(source: BodySource): Promise<void> {
     this.#body ??= await source.json();
     this.#text ??= await source.text();

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { readMember } from '../wire/members.ts';
 
-/** Headers that identify a conversation: Claude Code, Codex, OpenCode. */
+/** Headers in which Claude Code, Codex and OpenCode name the conversation. */
 const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
 const maxNameLength = 512; // characters; some tools send whole JSON texts as names
 
-/** Reads the client's name for the conversation, because vendors cache prompts by conversation. */
+/** Reads what the client calls the conversation, because vendors cache prompts by conversation. */
 export function readSession(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
   const { prompt_cache_key: cacheKey } = body;
   if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, maxNameLength);
@@ -20,7 +20,7 @@ export function readSession(headers: IncomingHttpHeaders, body: JsonObject): str
 
 const maxMessageLength = 65_536; // characters
 
-/** Serializes the first user message. It stays the same in each turn of a conversation, while instructions may contain the time. */
+/** Serializes the first user message. It stays the same in each turn of a conversation, whereas instructions may contain the time. */
 export function serializeFirstUserMessage({ messages }: JsonObject): string {
   const firstMessage = Array.isArray(messages)
     ? messages.find((message) => readMember(message, 'role') === 'user')
@@ -28,7 +28,7 @@ export function serializeFirstUserMessage({ messages }: JsonObject): string {
   return serializeStart(firstMessage ?? null);
 }
 
-/** Serializes a value as JSON, truncated to `maxMessageLength`. */
+/** Serializes a value as JSON, cut off after `maxMessageLength`. */
 function serializeStart(value: JsonValue): string {
   let remainingLength = maxMessageLength;
   const text = JSON.stringify(value, (name, inner: unknown) => {

@@ -37,12 +37,12 @@ export function selectUpstreamFormat(route: Route, { format, purpose, outline }:
   return preferred;
 }
 
-/** Selects the client's own format if the upstream supports it, otherwise the most expressive of its formats. */
+/** Selects the client's own format if the upstream supports it, otherwise the most expressive one that it supports. */
 export function selectPreferredFormat(client: TextFormat, available: readonly string[]): TextFormat | undefined {
   return available.includes(client.name) ? client : textFormats.find(({ name }) => available.includes(name));
 }
 
-/** Returns true if the request needs the Responses endpoint, because models that reason by default may refuse tools in Chat. */
+/** Returns true if the request needs the Responses endpoint. Models that reason by default may refuse tools in Chat. */
 function needsResponses({ upstream, profile }: Route, format: TextFormat, tools: unknown): boolean {
   if (format === responses || !profile.quirks.responses_for_tools) return false;
   return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
@@ -73,14 +73,14 @@ const kindPurposes: Readonly<Record<ModelKind, string>> = {
   moderation: 'moderation',
 };
 
-/** @throws GatewayError `wrong_endpoint` if the endpoint does not serve this kind of model; the message lists the endpoints that do */
+/** @throws GatewayError `wrong_endpoint` if the endpoint does not serve models of this kind; the message lists those that do */
 export function requireKind(model: Model, requested: string, { kind, dialect }: ClientFormat): void {
   if (model.kind === kind) return;
   const message = `Model "${requested.slice(0, 200)}" is for ${kindPurposes[model.kind]}. Use ${describeEndpoints(model.kind, dialect)}.`;
   throw new GatewayError('wrong_endpoint', message, { param: 'model' });
 }
 
-/** Lists endpoints in words: `POST /v1/images/generations or POST /v1/images/edits`. */
+/** Lists endpoints in words, such as `POST /v1/images/generations or POST /v1/images/edits`. */
 function describeEndpoints(kind: ModelKind, dialect: Dialect, formats?: readonly string[]): string {
   const paths = listEndpoints(kind, dialect, formats);
   return [paths.slice(0, -1).join(', '), ...paths.slice(-1)].filter((part) => part !== '').join(' or ');

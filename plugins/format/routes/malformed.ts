@@ -12,9 +12,9 @@ type Malformation =
   | 'excess';
 
 /**
- * Creates the error for bytes of an upstream that are not a valid answer.
+ * Creates the error for an upstream's bytes that are not a valid answer.
  *
- * @param excess name of the excessive values, if the answer has too many
+ * @param excess if the answer has too many values, what they are called
  */
 export function createMalformedReplyError(malformation: Malformation, excess = ''): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason(`upstream.reason.${malformation}`, { excess }));

@@ -23,12 +23,12 @@ import { CallTranslator } from './translation/translator.ts';
 
 const omissionNote = 'approximated images in tool results as text';
 
-/** Opens a call. Images in tool results are dropped if no route can serve the request otherwise. */
+/** Opens a call. If no route could serve the request otherwise, images in tool results are dropped. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
   return retryWithoutImages(exchange, model, request, new ModelCall(exchange, model, request));
 }
 
-/** Opens a call like `openCall` for a long request, whose steps take separate turns of the event loop. */
+/** Does the same for a long request, whose steps take separate turns of the event loop. */
 export async function openLongCall(exchange: Exchange, model: Model, request: ClientRequest): Promise<ModelCall> {
   await nextTurn();
   const call = new ModelCall(exchange, model, request);
@@ -46,8 +46,8 @@ function retryWithoutImages(exchange: Exchange, model: Model, request: ClientReq
 }
 
 /**
- * Adapter of a model call. Bytes pass through to a route of the client's format, and requests to other routes are
- * translated. Most requests are prepared for one route only.
+ * Adapts a model call to its routes. For a route of the client's format, bytes pass through; for other routes, the request is translated.
+ * Most requests are prepared for one route only.
  */
 export class ModelCall implements Adapter {
   readonly model: Model;
@@ -84,7 +84,7 @@ export class ModelCall implements Adapter {
     return (this.#opening ??= readOpening(outline, bodyOutline));
   }
 
-  /** Only the vendor account that began a thread can continue it. */
+  /** True if only the vendor account that began the thread can continue it. */
   get isBound(): boolean {
     return this.#request.thread !== undefined;
   }
@@ -94,7 +94,7 @@ export class ModelCall implements Adapter {
     return purpose === 'answer' && isClientTextFormat(format);
   }
 
-  /** Prefers routes that run the vendor's own tools over routes that drop them. */
+  /** Returns true for a route that runs the vendor's own tools, to prefer it over one that drops them. */
   prefers(route: Route): boolean {
     if (!this.#hasHostedTools) return true;
     const call = this.#prepared.find(route);
@@ -105,13 +105,13 @@ export class ModelCall implements Adapter {
     return !(this.#prepared.find(route) instanceof GatewayError);
   }
 
-  /** Notes for the client, on the assumption that the first route that can serve the request will do so. */
+  /** The notes that the client gets if the first route that can serve the request does so. */
   get expectedNotes(): readonly string[] {
     const route = this.model.routes.find((candidate) => this.canServe(candidate));
     return route === undefined ? [] : (this.encode(route).notes ?? []);
   }
 
-  /** Error of the first route if no route can serve the request. */
+  /** The first route's error, if no route can serve the request. */
   get refusal(): GatewayError | undefined {
     let firstError: GatewayError | undefined;
     for (const route of this.model.routes) {
@@ -122,14 +122,14 @@ export class ModelCall implements Adapter {
     return firstError;
   }
 
-  /** Decodes the request if the first route needs a translation, as a step of its own before encoding. */
+  /** Decodes the request if the first route needs a translation. This is a step of its own, before encoding. */
   decode(): void {
     const [route] = this.model.routes;
     if (route === undefined || selectUpstreamFormat(route, this.#request) === this.#request.format) return;
     try {
       this.#translator.decode();
     } catch {
-      // The error is thrown again, and reported, when the call is prepared for the route.
+      // The error is thrown again, and reported, once the call is prepared for the route.
     }
   }
 
@@ -185,14 +185,14 @@ function isPassedToRoute(route: Route, request: ClientRequest): boolean {
       isPassedThrough(request, route)
     );
   } catch {
-    // The error is thrown again, and reported, when the call is prepared for the route.
+    // The error is thrown again, and reported, once the call is prepared for the route.
     return false;
   }
 }
 
 /**
- * Returns true if only a translation can adapt the request: freeform tools become functions and their calls freeform again, images
- * in tool results become a user message, and calls and results of a broken history are paired.
+ * Returns true if only a translation can adapt the request: freeform tools become functions and their calls freeform again, images in tool
+ * results become a user message, and the calls and results of a broken history are paired.
  */
 function needsTranslation({ profile }: Route, { format, purpose, outline }: ClientRequest): boolean {
   const { text } = format.client;
@@ -204,9 +204,9 @@ function needsTranslation({ profile }: Route, { format, purpose, outline }: Clie
 }
 
 /**
- * Drops the images in tool results; undefined if there are none. If they stayed, a conversation in which a tool once returned an
- * image would be refused from then on, and the user could not remove the image. Images sent by the user stay, because the user can
- * send something else.
+ * Drops the images in tool results; undefined if there are none. If they stayed, a conversation in which a tool once returned an image
+ * would be refused from then on, and the user could not remove the image. Images that the user sends stay, because the user can send
+ * something else.
  */
 function omitResultImages(request: ClientRequest): ClientRequest | undefined {
   const { format, outline, content } = request;

@@ -2,12 +2,12 @@ import type { WebSocket } from 'ws';
 import type { Upgrade } from '#core/gateway/http/upgrades.ts';
 import { chooseProtocol } from './handshake.ts';
 
-const closeTimeout = 5_000; // ms for the client's answer to a close frame
+const closeTimeout = 5_000; // ms for the client to answer a close frame
 
-/** Responds to an upgrade with 101. Responds to an invalid handshake with an error; the promise then stays pending. */
+/** Responds to an upgrade with 101. Responds to an invalid handshake with an error, and the promise then stays pending. */
 export type Acceptor = (upgrade: Upgrade, maxBytes: number) => Promise<WebSocket>;
 
-/** Loads the framing library on demand, because most gateways never need it. */
+/** Loads the framing library only when it is needed, because most gateways never need it. */
 export async function loadAcceptor(): Promise<Acceptor> {
   const { WebSocketServer } = await import('ws');
   const servers = new Map<number, InstanceType<typeof WebSocketServer>>();
@@ -15,7 +15,7 @@ export async function loadAcceptor(): Promise<Acceptor> {
     const server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      // Compression needs memory for each connection and lets a client send little data that expands to much.
+      // Compression takes memory for each connection, and lets a client send little data that expands to a lot.
       perMessageDeflate: false,
       // Many small messages in one packet are read in separate turns of the event loop.
       allowSynchronousEvents: false,

@@ -24,9 +24,9 @@ import { writeSteerRefusal } from './steer-refusal.ts';
 import { FrameWriter } from './text-frames.ts';
 import { SocketTurn, type TurnSocket } from './turn.ts';
 
-const unauthenticatedTimeoutMs = 10_000; // time for the first message of a client without a valid key
-const closeGraceMs = 60_000; // time for which an expired socket stays open to reject requests
-/** Consecutive rejected messages after which a client is disconnected. */
+const unauthenticatedTimeoutMs = 10_000; // how long a client without a valid key may take for its first message
+const closeGraceMs = 60_000; // how long an expired socket stays open to reject requests
+/** A client is disconnected after this many consecutive rejected messages. */
 const maxRefusals = 200;
 
 const emptyRequest = Buffer.from('{"type":"response.create"}');
@@ -67,7 +67,7 @@ export class ClientSocket implements TurnSocket {
   }
 
   /**
-   * Starts to handle the events of the connection.
+   * Starts handling the connection's events.
    *
    * @param onClosed called once
    */
@@ -76,13 +76,13 @@ export class ClientSocket implements TurnSocket {
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     ws.on('ping', (data: Buffer) => this.#life.countControlFrame(data.length));
     ws.on('pong', (data: Buffer) => this.#life.countControlFrame(data.length));
-    // A protocol violation: ws closes the connection with the matching code.
+    // ws itself closes the connection after a protocol violation, with the matching code.
     ws.on('error', () => undefined);
     ws.once('close', () => {
       this.#abandonTurns();
       onClosed();
     });
-    // Bytes are counted before ws reads them and may find the end of a message.
+    // Must run before ws reads the bytes, which may complete a message.
     socket.prependListener('data', (chunk: Buffer) => this.#countBytes(chunk.length));
     socket.on('drain', () => this.#resume());
     socket.once('end', () => this.#abandonTurns());
@@ -109,7 +109,7 @@ export class ClientSocket implements TurnSocket {
 
   // The life of the connection.
 
-  /** Checks the connection; called every few seconds. */
+  /** Checks the connection. Called every few seconds. */
   sweep(limits: LifeLimits): void {
     const { ws, isAuthenticated } = this.#init;
     if (ws.readyState !== ws.OPEN) return;
@@ -120,13 +120,13 @@ export class ClientSocket implements TurnSocket {
     else if (this.#isTooOld(closeGraceMs) && this.#lanes.isIdle) this.#close(1001, tooOldReason);
   }
 
-  /** Closes the connection once no request runs. */
+  /** Closes the connection as soon as no request is running. */
   drain(): void {
     this.#isDraining = true;
     this.#closeIfDone();
   }
 
-  /** Handles an empty request for a client without a valid key that sent no message, so its rejection is recorded and counted. */
+  /** If a client without a valid key has sent no message, handles an empty request, so that the rejection is recorded and counted. */
   #rejectUnauthenticated(): void {
     this.#readMessage(emptyRequest);
   }
@@ -215,7 +215,7 @@ export class ClientSocket implements TurnSocket {
     if (!this.#lanes.isIdle && waitingMemory.bytes + length > maxBytes) throw createTooManyWaitingError();
     if (!waitingMemory.grow(length)) throw refuseForMemory(waitingMemory);
     let heldBytes = length;
-    // Called when the body is read and again when the request ends.
+    // Called when the body is read, and again when the request ends.
     const release = () => {
       waitingMemory.shrink(heldBytes);
       heldBytes = 0;
@@ -241,8 +241,8 @@ export class ClientSocket implements TurnSocket {
   /**
    * Runs a request as an exchange. Never rejects.
    *
-   * @param waitedMs time that the request has waited for other requests of this socket
-   * @param onRead called when a stage after the limiting stages reads the body, so the request no longer waits
+   * @param waitedMs how long the request has waited for other requests on this socket
+   * @param onRead called when a stage after the limiting stages reads the body, because the request then no longer waits
    */
   async #runTurn(frame: CreateFrame, waitedMs: number, onRead: () => void): Promise<void> {
     const { messageRunner, endpoint, warmUp } = this.#context;
@@ -281,7 +281,7 @@ export class ClientSocket implements TurnSocket {
     for (const segment of previousSegments ?? []) segment.removeHolder();
   }
 
-  /** @throws GatewayError `invalid_request` for a response that does not run */
+  /** @throws GatewayError `invalid_request` if the response is not running */
   #interrupt(frame: ClientFrame): void {
     const id = readText(frame, 'response_id');
     for (const turn of this.#turns) if (turn.responseId === id && id !== undefined && turn.interrupt()) return;
@@ -309,7 +309,7 @@ export class ClientSocket implements TurnSocket {
   }
 }
 
-/** Returns the lane of a request. An empty text stands for the unnamed lane, because names are not empty. */
+/** Returns a request's lane. An empty text stands for the unnamed lane, because names are not empty. */
 function laneOf({ streamId }: CreateFrame): string {
   return streamId ?? '';
 }

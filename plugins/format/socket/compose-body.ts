@@ -2,7 +2,7 @@ import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import type { RawMember } from './member-spans.ts';
 import type { ClientFrame, CreateFrame } from './read-frame.ts';
 
-/** Members of an event that a POST does not have or that have a different value there. */
+/** Members of an event that a POST does not have, or that have a different value there. */
 const socketMembers = new Set(['type', 'stream', 'stream_id', 'generate', 'background', 'background_options']);
 /** Members that are replaced if the request continues a kept conversation. */
 const replacedMembers = new Set([...socketMembers, 'previous_response_id', 'input']);
@@ -17,10 +17,10 @@ const bodyEnd = Buffer.from('}');
 const noItems = Buffer.alloc(0);
 
 /**
- * Writes the body of a POST from the bytes of a `response.create` event and the kept bytes. Long bytes are not copied. The body is
- * valid JSON if the event is.
+ * Writes the body of a POST from the bytes of a `response.create` event and the kept bytes. Long bytes are not copied. The body is valid
+ * JSON if the event is.
  *
- * @param keptBytes items of the continued conversation, as written by `separateItems`; undefined for a new conversation
+ * @param keptBytes items of the conversation to continue, as written by `separateItems`; undefined for a new conversation
  * @param newItems items that the event adds to them
  */
 export function composeBody(
@@ -38,14 +38,14 @@ export function composeBody(
   return [...joinPieces([...head, inputStart]), ...previousItems, ...joinPieces([newItems, inputEnd, bodyEnd])];
 }
 
-/** Pieces up to this size are joined, because each piece is a separate write to the system. */
+/** Pieces up to this size are joined, because each piece costs a write to the system. */
 const maxJoinedBytes = 65_536;
 
 function joinPieces(pieces: readonly Buffer[]): readonly Buffer[] {
   return sumSizes(pieces) > maxJoinedBytes ? pieces : [Buffer.concat(pieces)];
 }
 
-/** Writes items in the form in which they are kept. Each ends with a separator, so that more items can follow. */
+/** Writes items in the form in which they are kept: each ends with a separator, so that more items can follow. */
 export function separateItems(items: readonly Buffer[]): readonly Buffer[] {
   return items.filter(({ length }) => length > 0).flatMap((item) => [item, separator]);
 }
@@ -60,7 +60,7 @@ export function readInputItems({ bytes, members }: ClientFrame): Buffer {
   return Buffer.concat([messageStart, value, bodyEnd]);
 }
 
-/** Finds the byte ranges of the members that are not omitted. Adjacent members share a range. */
+/** Finds the byte ranges of the members to keep. Adjacent members share a range. */
 function findRanges(
   members: readonly RawMember[],
   omittedNames: ReadonlySet<string>,

@@ -2,22 +2,22 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 
 interface ErrorRecipient {
-  /** The lane of the rejected request; undefined if unknown or for the unnamed lane. */
+  /** The rejected request's lane; undefined if unknown or unnamed. */
   readonly streamId?: string | undefined;
-  /** Id of the exchange; undefined for a message that did not become an exchange. */
+  /** Id of the exchange; undefined for a message that did not become one. */
   readonly requestId?: string | undefined;
   readonly isCodex: boolean;
 }
 
-/** Retry headers of a rejected POST. */
+/** Retry headers that a rejected POST would have. */
 const retryHeaders = /^(?:retry-after|x-should-retry|x-ratelimit-)/;
 
-/** Sent with retryable errors that name no delay, because Codex ends the turn without one. */
+/** Sent with retryable errors that name no delay, because Codex ends the turn if there is none. */
 const defaultRetryAfterSeconds = '2';
 
 /**
- * Writes the rejection of a request as an event. The event has a status, without which clients wait for another event, headers in
- * both places where clients read them, and the request id where the Agents SDKs read it.
+ * Writes the rejection of a request as an event. It has a status, without which clients wait for another event, headers in both places
+ * where clients read them, and the request id where the Agents SDKs read it.
  *
  * Source: OpenAI SDK, `ResponseWsError`; Codex, `WrappedWebsocketErrorEvent`.
  */
@@ -55,7 +55,7 @@ interface ProtocolError {
   readonly param: string | null;
 }
 
-/** Writes a protocol error, which OpenAI's clients recognize by its code. */
+/** Writes a protocol error. OpenAI's clients recognize it by its code. */
 export function writeProtocolError(error: ProtocolError, recipient: ErrorRecipient): string {
   const body = JSON.stringify({ error: { type: 'invalid_request_error', ...error } });
   return writeErrorFrame({ status: 400, headers: {}, body }, recipient);
@@ -72,7 +72,7 @@ export class ProtocolFault extends Error {
   }
 }
 
-/** Maximum number of named lanes of a connection. */
+/** The most named lanes that a connection can have. */
 export const maxLanes = 32;
 
 /** Source: OpenAI guide "WebSocket mode". */
@@ -93,7 +93,7 @@ export const protocolErrors = {
     message: `Responses websocket connection limit reached (${minutes} minutes). Create a new websocket connection to continue.`,
     param: null,
   }),
-  /** With this code, clients open another connection and send the request there. */
+  /** This code makes clients open another connection and send the request there. */
   restarting: {
     code: 'websocket_connection_limit_reached',
     message: 'The gateway is restarting. Create a new websocket connection to continue.',
@@ -108,11 +108,11 @@ export const protocolErrors = {
 } as const;
 
 /**
- * Maps the status of an error frame. Codex handles 400, 404, 429 and 503 correctly. For any other status it repeats the request
- * seven times and then switches to POST.
+ * Maps the status of an error frame. Codex handles 400, 404, 429 and 503 correctly. For any other status it repeats the request seven times
+ * and then switches to POST.
  */
 function mapStatusForCodex(status: number, code: JsonValue | undefined): number {
-  // With 404 Codex shows only the message, not the whole frame.
+  // For 404, Codex shows only the message rather than the whole frame.
   if (code === 'model_not_found') return 404;
   if (status === 404 || status === 429) return status;
   return status >= 500 ? 503 : 400;
@@ -130,7 +130,7 @@ function readMessage({ message }: JsonObject): string {
 
 const codexPattern = /^codex[_-]|^codex$/i;
 
-/** Returns true for Codex, identified by its originator or user agent. */
+/** Returns true for Codex, going by its originator or user agent. */
 export function isCodexClient(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
   return (
     codexPattern.test(String(headers['originator'] ?? '')) || codexPattern.test(String(headers['user-agent'] ?? ''))

@@ -3,7 +3,7 @@ import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 /** An event of a stream. */
 export interface FramedEvent {
   readonly name: string;
-  /** JSON as a string with one character per byte, because many small strings cost a fraction of as many buffers. */
+  /** JSON as a string with one character per byte. Many small strings cost a fraction of as many buffers. */
   readonly data: string;
 }
 
@@ -21,7 +21,7 @@ export function fromByteString(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString();
 }
 
-/** Parses a chunk of complete events. Events without data, which keep a connection alive, are omitted. */
+/** Parses a chunk of complete events. Skips events without data, which only keep the connection alive. */
 export function parseEvents(chunk: Buffer): readonly FramedEvent[] {
   const bytes = chunk.toString('latin1');
   const events: FramedEvent[] = [];
@@ -34,13 +34,13 @@ export function parseEvents(chunk: Buffer): readonly FramedEvent[] {
   return events;
 }
 
-/** Parses an event in the gateway's own form: a line with the name and a line with the data. */
+/** Parses an event in the form that the gateway writes: a line with the name and a line with the data. */
 function parsePlainEvent(bytes: string, start: number, end: number): FramedEvent | undefined {
   if (!bytes.startsWith(eventField, start)) return undefined;
   const lineEnd = bytes.indexOf('\n', start);
   if (lineEnd >= end || !bytes.startsWith(dataField, lineEnd + 1)) return undefined;
   const dataStart = lineEnd + 1 + dataField.length;
-  // The blank line begins with the first line feed after the data.
+  // The event's blank line must begin with the first line feed after the data.
   if (bytes.indexOf('\n', dataStart) !== end || bytes[end - 1] === '\r') return undefined;
   return { name: bytes.slice(start + eventField.length, lineEnd), data: bytes.slice(dataStart, end) };
 }
@@ -56,18 +56,18 @@ function parseOtherEvents(bytes: Buffer): FramedEvent[] {
   });
 }
 
-/** Creates the text that replaces the first brace of payloads in a named lane; undefined for the unnamed lane. */
+/** Creates the text that replaces a payload's first brace in a named lane; undefined for the unnamed lane. */
 export function createLanePrefix(streamId: string | undefined): string | undefined {
-  // The name of a lane needs no escapes.
+  // Lane names need no escapes.
   return streamId === undefined ? undefined : `{"stream_id":"${streamId}",`;
 }
 
 /**
- * Writes the payload of an event.
+ * Writes an event's payload.
  *
  * @param data a JSON object, one character per byte
  */
 export function writePayload(data: string, lanePrefix: string | undefined): string {
-  // Every event has members.
+  // Events always have members, so a comma is right here.
   return lanePrefix === undefined ? data : lanePrefix + data.slice(data.indexOf('{') + 1);
 }

@@ -19,7 +19,7 @@ import { createWarmUpEndpoint } from './warm-up.ts';
 
 const sweepIntervalMs = 5_000;
 const retryAfterSeconds = 5; // for a client with too many sockets
-/** Maximum number of open sockets without a valid key per network. */
+/** How many sockets without a valid key a network may have open. */
 const maxUnauthenticated = 16;
 const maxAccountBytes = 64 * 1024 ** 2; // bytes of kept conversations
 
@@ -37,7 +37,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   #sweepTimer: NodeJS.Timeout | undefined;
   #isDraining = false;
 
-  /** @param endpoint name of the endpoint that is also served over WebSockets */
+  /** @param endpoint name of the endpoint to serve over WebSockets as well */
   constructor(server: Server, endpoint: string) {
     this.#server = server;
     this.#endpoint = endpoint;
@@ -74,7 +74,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (socket.destroyed) return;
     // Without accounts, all sockets have the same owner.
     const accountId = needsKey ? account : (account ?? '');
-    // Counted immediately, because many sockets may be opened at the same moment.
+    // Counted at once, because many sockets may be opened at the same moment.
     const removeSocket =
       accountId === undefined
         ? this.#unauthenticatedSockets.addSocket(parseNetwork(remoteAddress), maxUnauthenticated)
@@ -127,7 +127,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (this.#isDraining) client.drain();
   }
 
-  /** Loads the acceptor once. A failure, such as too many open files, is not cached. */
+  /** Loads the acceptor once. A failure, such as too many open files, is not remembered. */
   #loadAcceptor(): Promise<Acceptor> {
     return (this.#acceptorPromise ??= loadAcceptor().catch((error: unknown) => {
       this.#acceptorPromise = undefined;
@@ -144,7 +144,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
       );
   }
 
-  /** Returns the context that all sockets share. Creates it for the first socket. */
+  /** Returns the context that all sockets share, which is created for the first one. */
   #getContext({ messageRunner }: Upgrade, host: Host): SocketContext {
     return (this.#context ??= this.#createContext(messageRunner, host));
   }
@@ -162,7 +162,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   }
 }
 
-/** Finds the id of the account; undefined for an unknown key. Returns errors instead of throwing them. */
+/** Finds the account's id; undefined for an unknown key. Returns errors instead of throwing them. */
 async function findAccount({ messageRunner }: Upgrade, caller: Caller): Promise<string | GatewayError | undefined> {
   try {
     return await messageRunner.accountOf(caller);

@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** Prefix of the subprotocol in which browsers send the key, because they cannot set headers of a WebSocket. */
+/** Prefix of the subprotocol in which browsers send the key, because they cannot set headers on a WebSocket. */
 const keyProtocolPrefix = 'openai-insecure-api-key.';
 
 /** Headers that belong to the connection or must not reach a request. Cookies do not identify accounts here. */
 const omittedHeaders =
   /^(?:connection|upgrade|cookie|content-length|content-type|transfer-encoding|expect|te|sec-websocket-.*)$/;
 
-/** Creates the headers of all requests on a WebSocket from its handshake, with the key in the same place as in a POST. */
+/** Creates the headers for all requests on a WebSocket from its handshake, with the key where a POST has it. */
 export function createSocketHeaders(handshake: IncomingHttpHeaders): IncomingHttpHeaders {
   const forwardedHeaders = Object.entries(handshake).filter(([name]) => !omittedHeaders.test(name));
-  // A key in `x-api-key` stays as it is; only a bearer would be overwritten.
+  // A key in `x-api-key` is kept anyway; only a bearer token would be overwritten.
   const key = hasBearer(handshake) ? undefined : readProtocolKey(handshake['sec-websocket-protocol']);
   return {
     ...Object.fromEntries(forwardedHeaders),
@@ -21,7 +21,7 @@ export function createSocketHeaders(handshake: IncomingHttpHeaders): IncomingHtt
 }
 
 /**
- * Creates the headers of a turn's request.
+ * Creates the headers for a turn's request.
  *
  * @param size bytes of its body
  */
@@ -29,13 +29,13 @@ export function createTurnHeaders(headers: IncomingHttpHeaders, size: number): I
   return { ...headers, 'content-length': String(size) };
 }
 
-/** Returns true if the handshake has an API key, which may be invalid. */
+/** Returns true if the handshake has an API key, valid or not. */
 export function hasKey(headers: IncomingHttpHeaders): boolean {
   return ['authorization', 'x-api-key', 'x-goog-api-key'].some((name) => (headers[name] ?? '') !== '');
 }
 
 /**
- * Chooses the first offered subprotocol, but never the one with the key. A browser that offered subprotocols closes the socket if the
+ * Chooses the first subprotocol offered, but never the one with the key. A browser that offered subprotocols closes the socket if the
  * response has none.
  */
 export function chooseProtocol(offered: Iterable<string>): string | false {

@@ -3,26 +3,26 @@ import type { Reclaimable } from '#core/platform/memory/budget.ts';
 import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import { freeBytes, lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
 
-const conversationOverhead = 1_024; // bytes of a conversation without its segments
-const segmentOverhead = 896; // bytes of a segment without its items
+const conversationOverhead = 1_024; // bytes that a conversation takes without its segments
+const segmentOverhead = 896; // bytes that a segment takes without its items
 
-/** Maximum size of a segment that is copied into the next segment, so that a conversation of many short turns has few segments. */
+/** The largest segment that is copied into the next one, so that a conversation of many short turns has few segments. */
 const maxCopiedBytes = 8_192;
 
-/** Items of a conversation as JSON text, each followed by a comma. Conversations may share a segment; the last holder frees it. */
+/** A conversation's items as JSON text, each followed by a comma. Conversations may share a segment, which its last holder frees. */
 export class ConversationSegment implements OutlinedItems {
   readonly bytes: Buffer;
   readonly #countBytes: (bytes: number) => void;
   readonly #reserve: (segment: ConversationSegment, bytes: number) => boolean;
   #outline: ItemsOutline | undefined;
-  /** True if the segment is too short for an outline or its outline is too large to be useful. */
+  /** True if the segment is too short for an outline, or its outline is too large to be useful. */
   #hasNoOutline = false;
   #size: number;
   #holders = 0;
 
   /**
    * @param pieces bytes to copy, because they may be slices of a much larger frame
-   * @param countBytes receives the bytes of memory taken or, if negative, freed
+   * @param countBytes receives how many bytes of memory were taken or, if negative, freed
    * @param reserve makes room for the outline; returns false if there is none
    */
   constructor(
@@ -31,7 +31,7 @@ export class ConversationSegment implements OutlinedItems {
     reserve: (segment: ConversationSegment, bytes: number) => boolean,
   ) {
     const size = sumSizes(pieces);
-    // Not allocated from the pool, because a slice would keep the whole pool alive.
+    // Not taken from the pool, because a slice would keep the whole pool alive.
     this.bytes = Buffer.allocUnsafeSlow(size);
     let offset = 0;
     for (const piece of pieces) offset += piece.copy(this.bytes, offset);
@@ -39,16 +39,18 @@ export class ConversationSegment implements OutlinedItems {
     this.#reserve = reserve;
     this.#size = size + segmentOverhead;
     countBytes(this.#size);
-    // The bytes are lent, so that an exchange does not free them together with its body.
+    // Lent, so that an exchange does not free the bytes together with its body.
     lendBytes([this.bytes]);
   }
 
-  /** Bytes of memory taken, including the outline. */
+  /** How many bytes of memory it takes, including the outline. */
   get size(): number {
     return this.#size;
   }
 
-  /** Outline of the items, created for the first turn that continues them. It is kept if there is room, so later turns scan no items. */
+  /**
+   * Outline of the items, created for the first turn that continues them. It is kept if there is room, so that later turns scan no items.
+   */
   get outline(): ItemsOutline | undefined {
     if (this.#hasNoOutline || this.#outline !== undefined) return this.#outline;
     const outline = this.bytes.length < maxCopiedBytes ? undefined : createItemsOutline(this.bytes);
@@ -88,7 +90,7 @@ export class ConversationSegment implements OutlinedItems {
   }
 }
 
-/** The conversation of a response that can be continued, including its output. */
+/** The conversation up to and including a response that can be continued. */
 export interface KeptConversation {
   readonly id: string;
   readonly account: string;
@@ -102,10 +104,7 @@ interface KeptLimits {
   readonly account: number; // bytes
 }
 
-/**
- * Keeps the conversations of all sockets. The least recently used conversation is evicted first; its client then sends it again
- * in full.
- */
+/** Keeps the conversations of all sockets. The least recently used one is evicted first; its client then sends it again in full. */
 export class KeptConversations implements Reclaimable {
   readonly maxBytes: number;
   readonly #limits: KeptLimits;
@@ -130,10 +129,10 @@ export class KeptConversations implements Reclaimable {
   }
 
   /**
-   * Keeps the conversation of a response, including the items that the response added.
+   * Keeps a response's conversation, including the items that the response added.
    *
    * @param previousSegments segments of the continued conversation, which the caller holds
-   * @param newItems items after these segments
+   * @param newItems the items after these segments
    * @returns undefined if there is no room
    */
   keep(
@@ -192,8 +191,8 @@ export class KeptConversations implements Reclaimable {
   }
 
   /**
-   * Makes room for the outline of a segment by evicting other conversations of the account if needed. Conversations with this segment
-   * are kept. If evicting all others would not be enough, none is evicted.
+   * Makes room for a segment's outline, if needed by evicting other conversations of the account. Conversations with this segment are kept.
+   * If evicting all others would not be enough, none is evicted.
    *
    * @returns false if there is no room
    */

@@ -1,31 +1,31 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** Maximum number of running and of waiting requests per socket. */
+/** How many requests of a socket may run, and how many may wait. */
 export const maxRequests = { running: 16, waiting: 64 } as const;
 
 interface QueuedRequest {
   readonly lane: string;
-  /** False if the request runs regardless of the limit. */
+  /** False if the request may run even if the limit is reached. */
   readonly isCounted: boolean;
   /**
    * Runs the request and resolves when it ends. Must not reject.
    *
-   * @param waitedMs time since the request became the first of its lane
+   * @param waitedMs time since the request became the first in its lane
    */
   start(waitedMs: number): Promise<void>;
-  /** Called if the limit was reached for the request's whole waiting time. */
+  /** Called if the limit was reached for as long as the request may wait. */
   refuse(): void;
-  /** Called if the socket closed before the request ran. */
+  /** Called if the socket closed before the request could run. */
   release(): void;
 }
 
 interface LaneLimits {
-  readonly running: number; // requests of all lanes
+  readonly running: number; // requests in all lanes
   readonly waiting: number; // requests
-  readonly maxWaitMs: number; // time that the first request of a lane waits while the limit of running requests is reached
+  readonly maxWaitMs: number; // how long the first request in a lane waits if the limit of running requests is reached
 }
 
-/** Orders the requests of one socket: requests of a lane run one after the other, requests of different lanes concurrently. */
+/** Orders a socket's requests: those in the same lane run one after the other, those in different lanes concurrently. */
 export class Lanes {
   readonly #limits: LaneLimits;
   readonly #mayStart: () => boolean;
@@ -33,16 +33,16 @@ export class Lanes {
   readonly #now: () => number;
   readonly #queue: QueuedRequest[] = [];
   readonly #busyLanes = new Set<string>();
-  /** Time at which each request became the first of its lane. */
+  /** When each request became the first in its lane. */
   readonly #firstSince = new Map<QueuedRequest, number>();
   #timer: NodeJS.Timeout | undefined;
   #runningCount = 0;
   #isClosed = false;
 
   /**
-   * @param mayStart returns false while the client does not read its responses; no request starts until `startRequests` is called
+   * @param mayStart returns false if the client is not reading its responses; no request then starts until `startRequests` is called
    * @param onIdle called when the last request has ended
-   * @param now ms of a monotonic clock
+   * @param now ms on a monotonic clock
    */
   constructor(limits: LaneLimits, mayStart: () => boolean, onIdle: () => void, now: () => number) {
     this.#limits = limits;
@@ -74,7 +74,7 @@ export class Lanes {
     clearTimeout(this.#timer);
   }
 
-  /** Starts the requests that may run, and rejects requests that have waited too long. */
+  /** Starts the requests that may run, and rejects those that have waited too long. */
   startRequests(): void {
     if (this.#isClosed || !this.#mayStart()) return;
     const now = this.#now();
@@ -88,7 +88,7 @@ export class Lanes {
       else {
         this.#remove(request);
         request.refuse();
-        // The next request of the lane is now the first.
+        // The lane's next request is now the first.
         continue;
       }
       busyLanes.add(request.lane);

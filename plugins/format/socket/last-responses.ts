@@ -1,6 +1,6 @@
 import type { KeptConversation, KeptConversations } from './kept-conversations.ts';
 
-/** The last response of each lane of a socket, which the next request can continue. */
+/** For each lane of a socket, the last response, which the next request can continue. */
 export class LastResponses {
   readonly #conversations: KeptConversations;
   readonly #conversationsByLane = new Map<string, KeptConversation>();
@@ -10,9 +10,9 @@ export class LastResponses {
   }
 
   /**
-   * Replaces the last response of a lane.
+   * Replaces a lane's last response.
    *
-   * @param conversation undefined if there is no room for the response, so the lane cannot be continued
+   * @param conversation undefined if there was no room for the response, so that the lane cannot be continued
    */
   replace(lane: string, conversation: KeptConversation | undefined): void {
     const lastConversation = this.#conversationsByLane.get(lane);
@@ -21,7 +21,7 @@ export class LastResponses {
     else this.#conversationsByLane.set(lane, conversation);
   }
 
-  /** Drops a response if it is the last response of this lane. */
+  /** Drops a response if it is this lane's last one. */
   forget(lane: string, id: string | undefined): void {
     if (id !== undefined && this.#conversationsByLane.get(lane)?.id === id) this.replace(lane, undefined);
   }

@@ -11,8 +11,8 @@ const comma = 0x2c;
 const separator = Buffer.from(',');
 
 /**
- * Reads the items that an event adds to its conversation, like `readInputItems`, but omits those that repeat the answer that it continues.
- * Only items that can do so are parsed.
+ * Reads the items that an event adds to its conversation, like `readInputItems`, but leaves out those that repeat the answer that it
+ * continues. Only items that can do so are parsed.
  *
  * @param lastItems last items of the kept conversation, as written by `separateItems`; undefined for a new conversation
  */
@@ -27,12 +27,14 @@ export function readNewItems(frame: ClientFrame, lastItems: Buffer | undefined):
   return Buffer.concat(newItems.flatMap((item, index) => (index === 0 ? [item] : [separator, item])));
 }
 
-/** Returns false for items without a call. Their types end in `_call`; a quote within a text would have a backslash before it. */
+/**
+ * Returns false for items without a call. The type of a call ends in `_call`; within a text, the quote would have a backslash before it.
+ */
 function isCall(bytes: Buffer): boolean {
   return bytes.includes('_call"');
 }
 
-/** Splits items at the commas between them; undefined for bytes that are no items, which are refused later. */
+/** Splits items at the commas between them; undefined for bytes that are not items, which are refused later. */
 function splitItems(bytes: Buffer): Buffer[] | undefined {
   const cursor = new JsonCursor(bytes.toString('latin1'), 0, maxSteps);
   const items: Buffer[] = [];
@@ -44,7 +46,7 @@ function splitItems(bytes: Buffer): Buffer[] | undefined {
   return cursor.isAtEnd() ? items : undefined;
 }
 
-/** Reads the output of the last response: the items behind the last one that a client has sent. */
+/** Reads the last response's output: the items after the last one that a client has sent. */
 function readAnswer(items: readonly Buffer[]): JsonValue[] {
   const answer: JsonValue[] = [];
   for (const bytes of items.toReversed()) {

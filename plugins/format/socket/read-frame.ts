@@ -3,7 +3,7 @@ import { type JsonValue, parseJson } from '#core/platform/json.ts';
 import { protocolErrors, ProtocolFault } from './error-frames.ts';
 import { type RawMember, findMembers } from './member-spans.ts';
 
-/** A client's frame: the type of its event and its bytes. */
+/** A client's frame: its bytes, and its event's type and members. */
 export interface ClientFrame {
   readonly type: string;
   readonly bytes: Buffer;
@@ -12,14 +12,14 @@ export interface ClientFrame {
 
 /** A request for a response. */
 export interface CreateFrame extends ClientFrame {
-  /** The lane; undefined for the lane without a name. */
+  /** The lane; undefined for the unnamed one. */
   readonly streamId: string | undefined;
   readonly previousId: string | undefined;
   /** False if the request only prepares a conversation. */
   readonly generates: boolean;
 }
 
-const maxEchoLength = 100; // characters of a name that a rejection repeats
+const maxEchoLength = 100; // how many characters of a name a rejection repeats
 const laneNamePattern = /^[A-Za-z0-9_.-]{1,256}$/;
 
 /**
@@ -36,13 +36,13 @@ export function readFrame(bytes: Buffer): ClientFrame {
   return { ...frame, type };
 }
 
-/** Reads the text of an event's member; undefined if the value is not a string. */
+/** Reads the text in an event's member; undefined if the value is not a string. */
 export function readText(frame: ClientFrame, name: string): string | undefined {
   const value = readValue(frame, name);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Reads the lane of an event for its rejection, which clients expect in the same lane; undefined if missing or invalid. */
+/** Reads an event's lane for its rejection, because clients expect that in the same lane; undefined if missing or invalid. */
 export function readLaneName(frame: ClientFrame): string | undefined {
   const streamId = readText(frame, 'stream_id');
   return streamId !== undefined && laneNamePattern.test(streamId) ? streamId : undefined;
@@ -87,7 +87,7 @@ export function refuseEvent({ type }: ClientFrame): never {
   );
 }
 
-/** Parses the value of a member. If the member occurs several times, the last one counts, as in JSON.parse. */
+/** Parses a member's value. If the member occurs several times, the last one counts, as in JSON.parse. */
 function readValue({ bytes, members }: Pick<ClientFrame, 'bytes' | 'members'>, name: string): JsonValue | undefined {
   const span = members.findLast((member) => member.name === name);
   if (span === undefined) return undefined;

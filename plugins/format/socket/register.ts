@@ -6,7 +6,7 @@ import { websocketSection } from './section.ts';
 /** Registers the Responses API over WebSockets. */
 export function registerSocket(server: Server): void {
   let front: SocketFront | undefined;
-  // Loaded at the start of the server, because commands serve no requests.
+  // Loaded when the server starts, because commands serve no requests.
   server.ext('onPreStart', async () => {
     const { SocketFront } = await import('./front.ts');
     front = new SocketFront(server, 'responses');

@@ -5,7 +5,7 @@ export class SocketCounts {
   /**
    * Counts a new socket.
    *
-   * @returns a function that removes the socket from the count; undefined if the owner has reached the limit
+   * @returns a function that takes the socket out of the count; undefined if the owner has reached the limit
    */
   addSocket(owner: string, limit: number): (() => void) | undefined {
     const count = this.#counts.get(owner) ?? 0;

@@ -5,7 +5,7 @@ import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import type { KeptConversations } from './kept-conversations.ts';
 
-/** Dependencies that all sockets of the process share. */
+/** What all sockets of the process share. */
 export interface SocketContext {
   readonly messageRunner: MessageRunner;
   readonly keptConversations: KeptConversations;
@@ -24,7 +24,7 @@ export interface SocketInit extends Pick<InboundMessage, 'headers' | 'path' | 'q
   readonly noticePrefix: string;
   readonly maxMinutes: number;
   readonly queueWaitSeconds: number;
-  /** Memory for the arriving message. */
+  /** Memory for the message that is arriving. */
   readonly memory: MemoryShare;
   /** Memory for messages whose bodies have not been read yet. */
   readonly waitingMemory: MemoryShare;

@@ -4,40 +4,40 @@ import { countAcceptedBytes } from '#core/gateway/http/stalled-client.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 
 const pingIntervalMs = 25_000; // proxies cut idle connections after 60 s
-const maxSilenceMs = 40_000; // time for which a ping may be unanswered
-/** Control frames between two checks after which a client is disconnected. */
+const maxSilenceMs = 40_000; // how long a ping may be unanswered
+/** A client is disconnected if it sends more control frames than this between two checks. */
 const maxControlFrames = 500;
-const uncountedBytes = 65_536; // bytes of an unfinished message that are not counted
-const controlHeaderBytes = 6; // bytes of a client's control frame before its payload: header and mask
+const uncountedBytes = 65_536; // how many bytes of an unfinished message are not counted
+const controlHeaderBytes = 6; // what comes before the payload of a client's control frame: header and mask
 
 /** Limits for slow clients. */
 export interface LifeLimits {
-  readonly writeTimeout: number; // seconds without a byte taken by the client
-  readonly bodyTimeout: number; // seconds for a message, on top of the time for its size
+  readonly writeTimeout: number; // seconds for which the client may take no byte
+  readonly bodyTimeout: number; // seconds for a message, in addition to the time for its size
   readonly minRate: number; // bytes per second
 }
 
-/** Reason for ending a connection. */
+/** Why a connection is ended. */
 type EndReason = 'silent' | 'stuck' | 'slow' | 'flooding';
 
-/** Checks whether the client of a WebSocket is alive, reads, and finishes the messages that it begins. */
+/** Checks whether a WebSocket's client is alive, reads, and finishes the messages that it begins. */
 export class SocketLife {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
   readonly #memory: MemoryShare;
   readonly #now: () => number;
   #pingedAt: number;
-  /** Time since which a ping has been unanswered. */
+  /** When the ping was sent that has not been answered. */
   #silentSince: number | undefined;
   #controlFrames = 0;
-  #messageBytes = 0; // bytes of the arriving message
-  #messageSince = 0; // time of its first byte
+  #messageBytes = 0; // bytes of the message that is arriving
+  #messageSince = 0; // when its first byte arrived
   #takenBytes: number | undefined; // bytes that the system had taken at the last check
-  #stuckSince: number | undefined; // time since which the system has taken no more bytes
+  #stuckSince: number | undefined; // since when the system has taken no bytes
 
   /**
-   * @param memory memory for the arriving message
-   * @param now returns ms of a monotonic clock
+   * @param memory memory for the message that is arriving
+   * @param now returns ms on a monotonic clock
    */
   constructor(ws: WebSocket, socket: Socket, memory: MemoryShare, now: () => number) {
     this.#ws = ws;
@@ -48,12 +48,12 @@ export class SocketLife {
   }
 
   /**
-   * Counts arrived bytes.
+   * Counts bytes that have arrived.
    *
    * @returns false if there is no memory for their message
    */
   countBytes(bytes: number): boolean {
-    // A client does not answer a ping in the middle of a message.
+    // A client cannot answer a ping in the middle of a message.
     this.#silentSince = undefined;
     if (this.#messageBytes === 0) this.#messageSince = this.#now();
     this.#messageBytes += bytes;
@@ -61,7 +61,7 @@ export class SocketLife {
     return needed <= 0 || this.#memory.grow(needed);
   }
 
-  /** Resets the count after a complete message. */
+  /** Resets the count once a message is complete. */
   endMessage(): void {
     this.#silentSince = undefined;
     this.#messageBytes = 0;
@@ -80,9 +80,9 @@ export class SocketLife {
   }
 
   /**
-   * Checks the connection and sends a ping if due. Called every few seconds.
+   * Checks the connection and, if it is time, sends a ping. Called every few seconds.
    *
-   * @returns the reason to end the connection; undefined if it is healthy
+   * @returns why the connection must be ended; undefined if it is healthy
    */
   check({ writeTimeout, bodyTimeout, minRate }: LifeLimits): EndReason | undefined {
     const now = this.#now();
@@ -98,14 +98,14 @@ export class SocketLife {
   }
 
   #ping(now: number): void {
-    // Unsent bytes already show whether the client reads, and a ping queued after them is answered late.
+    // Unsent bytes show whether the client reads, and a ping queued after them would be answered late.
     if (now - this.#pingedAt < pingIntervalMs || this.#ws.bufferedAmount > 0) return;
     this.#pingedAt = now;
     this.#silentSince ??= now;
     this.#ws.ping();
   }
 
-  /** Samples the bytes that the system has taken. Returns the last time at which it took some; now if no bytes wait. */
+  /** Checks how many bytes the system has taken. Returns the last time at which it took some; now if no bytes wait. */
   #sampleProgress(now: number): number {
     const takenBytes = countAcceptedBytes(this.#socket);
     if (takenBytes === undefined) this.#stuckSince = undefined;

@@ -1,9 +1,9 @@
 import { parseObject } from '#core/platform/json.ts';
 import type { ClientFrame } from './read-frame.ts';
 
-const maxEchoBytes = 16_384; // size of an event up to which the rejection repeats its input
+const maxEchoBytes = 16_384; // the largest event whose input the rejection repeats
 
-/** Writes the rejection of `response.steer`, which repeats the input like OpenAI's rejection. */
+/** Writes the rejection of `response.steer`. It repeats the input, as OpenAI's does. */
 export function writeSteerRefusal({ bytes }: ClientFrame): string {
   const event = bytes.length <= maxEchoBytes ? parseObject(bytes.toString()) : undefined;
   const error = {

@@ -5,11 +5,11 @@ import { bounds } from '#core/platform/bounds.ts';
 /** First byte of an unfragmented text message. */
 const finalTextHeader = 0x81;
 
-/** Sends the text messages of a socket. */
+/** Sends a socket's text messages. */
 export class FrameWriter {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
-  /** Frames of this turn of the event loop that are not yet sent; each character is a byte. */
+  /** Frames from this turn of the event loop that are not sent yet; each character is a byte. */
   #unsent = '';
 
   constructor(ws: WebSocket, socket: Socket) {
@@ -17,7 +17,7 @@ export class FrameWriter {
     this.#socket = socket;
   }
 
-  /** True while the client reads too slowly. */
+  /** True if the client reads too slowly. */
   get isFull(): boolean {
     return this.#ws.bufferedAmount + this.#unsent.length > bounds.slowReader;
   }
@@ -25,7 +25,7 @@ export class FrameWriter {
   /** @param payloads bytes, one character per byte */
   send(payloads: readonly string[]): void {
     if (payloads.length === 0) return;
-    // The events of a chunk arrive one by one, and a write to the system costs as much as framing a hundred events.
+    // A chunk's events arrive one by one, and a write to the system costs as much as framing a hundred events.
     if (this.#unsent === '') process.nextTick(() => this.flush());
     this.#unsent += writeTextFrames(payloads);
   }
@@ -37,8 +37,8 @@ export class FrameWriter {
 }
 
 /**
- * Frames text messages of a server and joins them. The library ws writes each message separately, which takes a third of the
- * processor time of a turn with many small events.
+ * Frames a server's text messages and joins them. The library ws writes each message separately, which takes a third of the processor time
+ * of a turn with many small events.
  *
  * Source: RFC 6455, section 5.2.
  *

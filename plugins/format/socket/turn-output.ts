@@ -4,7 +4,7 @@ import { writeUsage } from '../formats/responses/reply/reply-object.ts';
 import { toByteString, type FramedEvent, fromByteString } from './event-frames.ts';
 import { findMembers } from './member-spans.ts';
 
-/** Effect of an event on its response. */
+/** What an event means for its response. */
 type Progress = 'begun' | 'running' | 'ended' | 'failed' | 'error';
 
 const progressByEvent: Readonly<Record<string, Progress>> = {
@@ -15,7 +15,7 @@ const progressByEvent: Readonly<Record<string, Progress>> = {
   error: 'error',
 };
 
-/** Reads the id and the output items, as bytes, from the events of one response. */
+/** Reads the id and the output items, as bytes, from a response's events. */
 export class TurnOutput {
   #createdData: string | undefined;
   #lastData: string | undefined;
@@ -41,13 +41,13 @@ export class TurnOutput {
   /** Lists the finished items of the output. */
   listItems(): readonly Buffer[] {
     if (this.#items.length > 0 || this.#endData === undefined) return this.#items;
-    // The server sent only the final event.
+    // The server only sent the final event.
     const response = readResponse(this.#endData);
     const output = Array.isArray(response['output']) ? response['output'] : [];
     return output.map((item) => Buffer.from(JSON.stringify(item)));
   }
 
-  /** Writes the final event of an interrupted response with its finished items; undefined if the response has not begun. */
+  /** Writes the final event of an interrupted response with the items finished so far; undefined if the response has not begun. */
   writeInterruption(usage: Usage | undefined): FramedEvent | undefined {
     if (this.#createdData === undefined) return undefined;
     const response = {

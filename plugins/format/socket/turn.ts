@@ -17,26 +17,26 @@ import type { CreateFrame } from './read-frame.ts';
 import type { FrameWriter } from './text-frames.ts';
 import { convertToEvents, TurnOutput } from './turn-output.ts';
 
-/** A turn's interface to its socket. */
+/** What a turn needs of its socket. */
 export interface TurnSocket {
   readonly isCodex: boolean;
-  /** Prefix of the headers that are sent in `response.metadata` together with the request's id. */
+  /** Prefix of the headers that are sent in `response.metadata` along with the request id. */
   readonly noticePrefix: string;
-  /** While it is full, the turn waits to be resumed. */
+  /** If it is full, the turn waits to be resumed. */
   readonly frames: Pick<FrameWriter, 'isFull' | 'send'>;
   /**
    * Keeps the response so that it can be continued.
    *
-   * @param items all items of its conversation after the turn's `keptSegments`
+   * @param items all items of its conversation that follow the turn's `keptSegments`
    */
   keepResponse(turn: SocketTurn, id: string, items: readonly Buffer[]): void;
-  /** Drops the response that a failed request continues in its own lane. */
+  /** Drops the response that a failed request continued in its own lane. */
   forgetPrevious(turn: SocketTurn): void;
   /** Closes the connection because the API key is not valid. */
   rejectKey(): void;
 }
 
-/** The client side of the exchange of a `response.create`. */
+/** The client side of the exchange for a `response.create`. */
 export class SocketTurn implements MessageClient {
   readonly frame: CreateFrame;
   /** Segments of the kept conversation that the request continues; undefined for a new conversation or a stored response. */
@@ -50,13 +50,13 @@ export class SocketTurn implements MessageClient {
   readonly #delivery = { bytes: 0, firstByteAfter: undefined as number | undefined };
   #exchange: Exchange | undefined;
   #reading: BodyReading | undefined;
-  /** True once the client has the end of the response. */
+  /** True once the client has the response's end. */
   #hasEnded = false;
-  /** True once the client is gone, so nothing may be sent. */
+  /** True once the client is gone, so that nothing may be sent. */
   #isClientGone = false;
   #hasErrorEvent = false;
 
-  /** @param slotWaitMs time that the request may wait for a slot of its key */
+  /** @param slotWaitMs how long the request may wait for a slot of its key */
   constructor(
     socket: TurnSocket,
     frame: CreateFrame,
@@ -90,7 +90,7 @@ export class SocketTurn implements MessageClient {
     this.#exchange?.abort(new ClientGone());
   }
 
-  /** Continues reading the reply because the client reads again. */
+  /** Continues reading the reply, because the client is reading again. */
   resume(): void {
     this.#reading?.resume();
   }
@@ -165,7 +165,7 @@ export class SocketTurn implements MessageClient {
     if (reason instanceof GatewayError && !this.#hasEnded) this.#endBroken(exchange, reply, reason, metadata);
   }
 
-  /** Ends a broken response with an event if it has begun, otherwise with a rejection. */
+  /** Ends a broken response with an event or, if it has not begun, with a rejection. */
   #endBroken(exchange: Exchange, reply: Reply, error: GatewayError, metadata: JsonObject): void {
     exchange.fail(error);
     if (this.#output.id === undefined) {
@@ -188,7 +188,7 @@ export class SocketTurn implements MessageClient {
     this.#forwardEvents(isEventStream ? parseEvents(bytes) : convertToEvents(response ?? {}), metadata);
   }
 
-  /** Ends a response whose stream contained no final event, or only an error event. */
+  /** Ends a response whose stream had no final event, or only an error event. */
   #finishStream(exchange: Exchange): void {
     if (this.#hasEnded || exchange.isClientGone) return;
     const truncated = createTruncatedReplyError();
@@ -204,7 +204,7 @@ export class SocketTurn implements MessageClient {
   }
 
   /**
-   * Forwards events to the client, up to the end of the response.
+   * Forwards events to the client, up to the response's end.
    *
    * @returns false if the client reads too slowly
    */
@@ -214,7 +214,7 @@ export class SocketTurn implements MessageClient {
       if (this.#hasEnded) break;
       const progress = this.#output.read(event);
       if (progress === 'error') {
-        // Not forwarded: a failure ends with the final event of its response or with a rejection.
+        // Not forwarded, because a failure ends with the response's final event or with a rejection.
         this.#hasErrorEvent = true;
         continue;
       }
@@ -228,7 +228,7 @@ export class SocketTurn implements MessageClient {
   }
 
   /**
-   * Keeps an ended response so that it can be continued.
+   * Keeps a response that has ended, so that it can be continued.
    *
    * @param id id of the response; undefined if it failed
    */
@@ -238,12 +238,12 @@ export class SocketTurn implements MessageClient {
     else this.#socket.keepResponse(this, id, this.#listNewItems());
   }
 
-  /** The kept conversation before the items of this turn; empty if the store has expanded the request to the complete conversation. */
+  /** The kept conversation before this turn's items; empty if the store has expanded the request to the complete conversation. */
   get keptSegments(): readonly ConversationSegment[] {
     return this.#exchange?.find(expandedItems) === undefined ? (this.previousSegments ?? []) : [];
   }
 
-  /** Lists the items after the kept conversation: the items of the request and of its answer. */
+  /** Lists the items after the kept conversation: those of the request and of its answer. */
   #listNewItems(): readonly Buffer[] {
     const storedItems = this.#exchange?.find(expandedItems);
     const requestItems =
@@ -272,7 +272,7 @@ export class SocketTurn implements MessageClient {
   }
 }
 
-/** Creates an event with the response headers of a POST, which Codex reads and SDKs ignore. */
+/** Creates an event with the headers that a POST's response would have. Codex reads it, SDKs ignore it. */
 function createMetadata(exchange: Exchange, { headers }: Reply, prefix: string): JsonObject {
   const notices = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
   return { type: 'response.metadata', headers: { 'x-request-id': exchange.id, ...Object.fromEntries(notices) } };

@@ -8,9 +8,9 @@ import { continuedId } from '../state/responses-store/store.ts';
 import type { ResponsesRequest } from '../wire/responses.ts';
 
 /**
- * Creates the endpoint for `generate: false`. It responds without output, so that later requests can continue the response. A
- * request needs a key and a plan, counts toward the rate limit `other`, and calls no upstream. The endpoint has the same format and path
- * as the endpoint for full requests.
+ * Creates the endpoint for `generate: false`. It responds without output, so that later requests can continue the response. A request needs
+ * a key and a plan, counts toward the rate limit `other`, and calls no upstream. Format and path are those of the endpoint for full
+ * requests.
  */
 export function createWarmUpEndpoint({ format, path }: Endpoint, host: () => Host): Endpoint {
   return {

@@ -13,15 +13,15 @@ import type { ClientRequest } from '../request/client-request.ts';
 import { readSession } from '../request/session.ts';
 import { type Thread, createThreadNotFoundError, createThreadUnsupportedError } from '../request/thread.ts';
 
-const deadlineMs = 250; // time that a request waits for the state of its thread
+const deadlineMs = 250; // how long a request waits for its thread's state
 const warnIntervalMs = 60_000; // time between warnings about a failing store
 const threadLimits = { seconds: 86_400, entries: bounds.storedThreads, bytes: bounds.accountThreads };
 
 /**
- * Stores message threads: conversations that Anthropic keeps between turns, so that a request contains only the new messages.
- * An entry is found by the id of an answer, only for the account that received it. The entry names the upstream that gave the
- * answer and the session that selects the upstream's key. If no route can continue a thread, the error code makes the SDKs
- * send the whole conversation. Source: Anthropic SDKs, `message-threads-2026-08-12`.
+ * Stores message threads: conversations that Anthropic keeps between turns, so that a request contains only the new messages. An entry is
+ * found by the id of an answer, and only for the account that received it. It names the upstream that gave the answer and the session that
+ * selects the upstream's key. If no route can continue a thread, the error code makes the SDKs send the whole conversation. Source:
+ * Anthropic SDKs, `message-threads-2026-08-12`.
  */
 export class ThreadStore {
   readonly #host: Host;
@@ -32,7 +32,7 @@ export class ThreadStore {
   }
 
   /**
-   * Adds the thread to a request that continues or starts a thread.
+   * Adds the thread to a request that starts or continues one.
    *
    * @throws GatewayError `invalid_request` if a route of the model would lose the thread, `not_found` for an unknown thread
    */
@@ -80,13 +80,13 @@ export class ThreadStore {
   }
 }
 
-/** Returns true for routes to Anthropic, identified by `betas`: no other vendor is known to support threads. */
+/** Returns true for routes to Anthropic, recognized by `betas`. No other vendor is known to support threads. */
 function supportsThreads({ upstream, profile }: Route): boolean {
   const { quirks } = profileIn('messages', profile);
   return upstream.formats.includes('messages') && quirks.betas && !isRefusedMember('thread', quirks);
 }
 
-/** Returns true if the last answer of the request's thread came from a different upstream. */
+/** Returns true if the last answer in the request's thread came from a different upstream. */
 export function hasForeignThread({ thread }: ClientRequest, { upstream }: Route): boolean {
   return thread?.origin !== undefined && thread.origin !== deriveOrigin(upstream);
 }

@@ -3,7 +3,7 @@ import type * as completions from 'openai/resources/completions';
 import type * as shared from 'openai/resources/shared';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that OpenAI's SDK does not declare, with their senders. */
+/** Members that OpenAI's SDK does not declare, each with the vendors that use it. */
 interface UndeclaredMembers {
   request:
     | 'top_k' // OpenRouter, vLLM
@@ -23,7 +23,7 @@ interface UndeclaredMembers {
   reasoningDetail: 'type' | 'index' | 'text' | 'summary' | 'data' | 'text_length';
   part:
     | 'thinking' // Mistral
-    | 'index' // OpenRouter, of an image
+    | 'index' // OpenRouter, on image parts
     | 'cache_control' // OpenRouter, LiteLLM
     | 'video_url'; // DashScope, Moonshot, OpenRouter, vLLM, Z.ai
   citation: 'content'; // OpenRouter
@@ -34,7 +34,7 @@ interface UndeclaredMembers {
     | 'web_search' // Z.ai
     | 'prompt_filter_results' // Azure
     | 'prompt_annotations' // Azure, before 2023-06
-    | 'error'; // OpenRouter and others, in place of an answer
+    | 'error'; // OpenRouter and others, instead of an answer
   choice:
     | 'stop_reason' // vLLM
     | 'usage' // Moonshot
@@ -44,6 +44,13 @@ interface UndeclaredMembers {
     | 'cached_tokens' // Moonshot
     | 'num_cached_tokens'; // Mistral
   usageDetails: 'cache_creation_input_tokens'; // DashScope
+  source:
+    | 'url' // Perplexity, Groq
+    | 'link' // Z.ai
+    | 'title'
+    | 'search_results' // Groq, in an executed tool
+    | 'results'; // Groq
+  filterResults: 'prompt_index' | 'content_filter_results'; // Azure
 }
 
 export type ChatRequest = Loose<chat.ChatCompletionCreateParams, UndeclaredMembers['request']>;
@@ -65,10 +72,10 @@ export type ChatAudio = Loose<chat.ChatCompletionContentPartInputAudio.InputAudi
 export type ChatReasoningDetail = Loose<never, UndeclaredMembers['reasoningDetail']>;
 export type ChatAnnotation = Loose<chat.ChatCompletionMessage.Annotation>;
 /** A source listed outside an answer's text, or a tool that the vendor ran, with its results. */
-export type ChatSource = Loose<never, 'url' | 'link' | 'title' | 'search_results' | 'results'>;
+export type ChatSource = Loose<never, UndeclaredMembers['source']>;
 export type ChatCitation = Loose<chat.ChatCompletionMessage.Annotation.URLCitation, UndeclaredMembers['citation']>;
 
-/** An entry of `tool_calls`; some vendors put the members of the function directly into the entry. */
+/** An entry of `tool_calls`. Some vendors put the function's members directly into the entry. */
 export type ChatCall = Loose<
   | chat.ChatCompletionMessageFunctionToolCall
   | chat.ChatCompletionMessageCustomToolCall
@@ -82,7 +89,7 @@ export type ChatCallBody = Loose<
 
 export type ChatTool = Loose<chat.ChatCompletionTool>;
 export type ChatToolBody = Loose<shared.FunctionDefinition | chat.ChatCompletionCustomTool.Custom>;
-/** The format of a custom tool's input, or the grammar inside it: Responses has both in one object. */
+/** The format of a custom tool's input, or the grammar nested in it. The Responses API merges the two into one object. */
 export type ChatToolFormat = Loose<
   chat.ChatCompletionCustomTool.Custom.Grammar | chat.ChatCompletionCustomTool.Custom.Grammar.Grammar
 >;
@@ -97,8 +104,8 @@ export type ChatChoice = Loose<
   chat.ChatCompletion.Choice | chat.ChatCompletionChunk.Choice,
   UndeclaredMembers['choice']
 >;
-/** Result of Azure's content filter for a prompt. */
-export type ChatFilterResults = Loose<never, 'prompt_index' | 'content_filter_results'>;
+/** What Azure's content filter says about a prompt. */
+export type ChatFilterResults = Loose<never, UndeclaredMembers['filterResults']>;
 export type ChatLogprobs = Loose<chat.ChatCompletion.Choice.Logprobs>;
 export type ChatUsage = Loose<completions.CompletionUsage, UndeclaredMembers['usage']>;
 export type ChatUsageDetails = Loose<

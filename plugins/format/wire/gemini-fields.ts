@@ -3,8 +3,8 @@ import type { GeminiGenerationConfig, GeminiRequest } from './gemini.ts';
 import { EntryIterator, invalidValue, isMissing, type BodyObject } from './read.ts';
 
 /**
- * Reads a member whose own members may be named in camelCase or snake_case: the API accepts both. Only its own members are
- * renamed, because inner objects may be data. Source: protobuf, "JSON Mapping".
+ * Reads a member whose own members may be named in camelCase or snake_case, because the API accepts both. Only its own members are renamed,
+ * because inner objects may be data. Source: protobuf, "JSON Mapping".
  *
  * @throws GatewayError `invalid_request`
  */
@@ -28,11 +28,11 @@ export function toCamelFields(value: JsonValue | undefined): JsonValue | undefin
   return isJsonObject(value) ? renameToCamelCase(value) : value;
 }
 
-/** Renames the members of an object to camelCase. Returns the object itself if all names are in camelCase, as most clients write them. */
+/** Renames an object's members to camelCase. Returns the object itself if all names already are, as in most requests. */
 export function renameToCamelCase(object: JsonObject): JsonObject {
   const names = Object.keys(object);
   if (!names.some((name) => name.includes('_'))) return object;
-  // If both spellings are present, the documented one wins.
+  // If both spellings occur, the documented one wins.
   const usedNames = names.filter((name) => toCamelCase(name) === name || !Object.hasOwn(object, toCamelCase(name)));
   return Object.fromEntries(usedNames.map((name) => [toCamelCase(name), object[name]]));
 }
@@ -43,7 +43,7 @@ export function toCamelCase(name: string): string {
   return name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Reads the entries of a list. A single value counts as its only entry, as in the API; a missing value yields no entries. */
+/** Reads the entries of a list. As in the API, a single value counts as its only entry; a missing value yields none. */
 export function readList<T extends object>(holder: BodyObject<T>, name: keyof T & string): readonly JsonValue[] {
   const value = holder.get(name);
   if (isMissing(value)) return [];
@@ -52,7 +52,7 @@ export function readList<T extends object>(holder: BodyObject<T>, name: keyof T 
   return [value];
 }
 
-/** Iterates over the entries of a member. Each entry is read when it is reached. */
+/** Iterates over a member's entries. Each is read when it is reached. */
 export function iterateList<U extends object, T extends object>(
   holder: BodyObject<T>,
   name: keyof T & string,
@@ -69,13 +69,13 @@ export function readEnum<T extends object>(holder: BodyObject<T>, name: keyof T 
 /**
  * Returns an object with its members named in camelCase; empty for any other value.
  *
- * @template T type that declares the possible members
+ * @template T type that declares which members there may be
  */
 export function asCamelObject<T extends Readonly<JsonObject> = JsonObject>(value: JsonValue | undefined): T {
   return (isJsonObject(value) ? renameToCamelCase(value) : {}) as T;
 }
 
-/** Returns the generation settings of a request; empty if there are none. */
+/** Returns a request's generation settings; empty if there are none. */
 export function asGenerationConfig(request: JsonObject): GeminiGenerationConfig {
   return asCamelObject(asCamelObject<GeminiRequest>(request).generationConfig);
 }

@@ -1,7 +1,7 @@
 import type * as genai from '@google/genai';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that Google's SDK does not declare, with their senders. */
+/** Members that Google's SDK does not declare, and where they occur. */
 interface UndeclaredMembers {
   request:
     | 'generationConfig' // the API itself; the SDK has its members in `config`
@@ -11,9 +11,9 @@ interface UndeclaredMembers {
   generation: '_responseJsonSchema'; // SDKs for Python
   reply:
     | 'response' // relays that wrap the reply
-    | 'error'; // in place of an answer
+    | 'error'; // instead of an answer
   citations: 'citationSources'; // the API itself; the SDK uses `citations`
-  /** Keywords of JSON Schema. The API accepts a subset of them. */
+  /** Keywords of JSON Schema, some of which the API accepts. */
   schema:
     | '$ref'
     | 'additionalProperties'

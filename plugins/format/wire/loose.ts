@@ -1,20 +1,20 @@
 import type { JsonValue } from '#core/platform/json.ts';
 
-/** Names of the members that any type of a union declares, without index signatures. */
+/** Names of the members that any type in a union declares, without index signatures. */
 type DeclaredName<T> = T extends unknown
   ? keyof { [K in keyof T as string extends K ? never : K]: true } & string
   : never;
 
 /**
- * An object as sent by a client or a vendor. It may have any of the members that the vendor's SDK declares, and their
- * content is unchecked. A plain object is assignable to it.
+ * An object as a client or vendor sends it. It may have any of the members that the vendor's SDK declares, and their content is unchecked.
+ * A plain object is assignable to it.
  *
- * @template T declarations of the SDK
+ * @template T the SDK's declarations
  * @template Others names that the declarations lack but a vendor or client sends
  */
 export type Loose<T, Others extends string = never> = {
   readonly [Name in DeclaredName<T> | Others]?: JsonValue | undefined;
 };
 
-/** Variant of a type whose members can be changed in place. */
+/** A type whose members can be changed in place. */
 export type Editable<T> = { -readonly [Name in keyof T]: T[Name] };

@@ -26,7 +26,7 @@ export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Converts a scalar to text. Returns `''` for objects and lists, whose member `toString` may not be a function. */
+/** Converts a scalar to text. Returns `''` for objects and lists, because their member `toString` may not be a function. */
 export function scalarToText(value: JsonValue | undefined): string {
   return typeof value === 'object' && value !== null ? '' : String(value);
 }
@@ -51,7 +51,7 @@ export function asList(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the original list if the changed list has exactly the same entries, otherwise the changed list. */
+/** Returns the original list if the changed one has exactly the same entries, otherwise the changed one. */
 export function keepIfSame(list: JsonValue | readonly JsonValue[] | undefined, changed: JsonValue[]): JsonValue[] {
   const isSame =
     Array.isArray(list) && list.length === changed.length && list.every((entry, index) => entry === changed[index]);
@@ -70,20 +70,20 @@ export function listTexts(value: JsonValue | undefined): readonly string[] {
   return list.filter((entry) => typeof entry === 'string' && entry !== '') as string[];
 }
 
-/** Parses the input of a tool call and keeps its numbers as written, see exact-json.ts. */
+/** Parses a tool call's input and keeps its numbers as written, see exact-json.ts. */
 export function parseInput(text: string): JsonObject | undefined {
   return parseObject(text, parseExact);
 }
 
-/** Parses a body or an event that contains inputs of tool calls and keeps their numbers as written. */
+/** Parses a body or event that contains inputs of tool calls, and keeps its numbers as written. */
 export function parseBody(text: string): JsonObject | undefined {
   return parseObject(text, parseExactInputs);
 }
 
 /**
- * Parses the object in the data of an event.
+ * Parses the object in an event's data.
  *
- * @param event the parsed event; omitted if numbers must be kept as written
+ * @param event the parsed event; omit it if numbers must be kept as written
  */
 export function parseEventData(data: string, event?: StreamEvent): JsonObject | undefined {
   return event === undefined ? parseBody(data) : event.parse();
@@ -99,7 +99,7 @@ export function* parseBodyInSteps(text: string): Generator<undefined, JsonObject
   }
 }
 
-/** Returns true for event data that starts like an object but is truncated. Cheap, because it checks only both ends. */
+/** Returns true for event data that starts like an object but was cut off. Cheap, because it only looks at both ends. */
 export function isTruncatedObject(data: string): boolean {
   return data.startsWith('{') && !data.endsWith('}') && !data.trimEnd().endsWith('}');
 }

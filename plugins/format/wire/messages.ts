@@ -2,14 +2,14 @@ import type * as beta from '@anthropic-ai/sdk/resources/beta/messages/messages';
 import type * as anthropic from '@anthropic-ai/sdk/resources/messages/messages';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that Anthropic's SDK does not declare, with their senders. */
+/** Members that Anthropic's SDK does not declare, and who uses them. */
 interface UndeclaredMembers {
   request:
     | 'output_format' // SDKs before `output_config`
     | 'temperature' // Anthropic, and clients of its older models
     | 'top_p'
     | 'top_k';
-  source: 'file_id'; // Anthropic, beta of files
+  source: 'file_id'; // Anthropic, Files beta
   event: 'usage'; // Z.ai, in vendor-specific events
 }
 
@@ -25,7 +25,7 @@ export type MessagesTool = Loose<anthropic.ToolUnion | beta.BetaToolUnion>;
 export type MessagesToolChoice = Loose<anthropic.ToolChoice>;
 
 export type MessagesMessage = Loose<anthropic.MessageParam | beta.BetaMessageParam>;
-/** A content block in a request or a reply, or an object inside such a block. */
+/** A content block in a request or reply, or an object inside one. */
 export type MessagesBlock = Loose<
   | anthropic.ContentBlockParam
   | anthropic.ContentBlock
@@ -41,7 +41,7 @@ export type MessagesCitation = Loose<anthropic.TextCitation>;
 
 /** A non-streaming reply or a token count. */
 export type MessagesReply = Loose<anthropic.Message | beta.BetaMessage | anthropic.MessageTokensCount>;
-/** The members that end a reply, in the reply itself or in its final event. */
+/** The members that end a reply, in the reply itself or in its last event. */
 export type MessagesEnding = Loose<anthropic.RawMessageDeltaEvent.Delta>;
 export type MessagesStopDetails = Loose<anthropic.RefusalStopDetails>;
 export type MessagesEvent = Loose<

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 
 type Value = JsonValue | undefined;
 
-/** Creates the error for a member that has a wrong type or value. */
+/** Creates the error for a member whose type or value is wrong. */
 export function invalidValue(path: string, expected: string): GatewayError {
   return new GatewayError('invalid_request', `\`${path}\` must be ${expected}.`, { param: path });
 }
@@ -26,17 +26,17 @@ export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 
   return value;
 }
 
-/** Object that provides the paths of its members. */
+/** An object that knows the paths of its members. */
 interface Holder {
   pathOf(name: string): string;
   place<U extends object>(name: string, value: Value, index: number): BodyObject<U>;
 }
 
 /**
- * An object of a client's body and its path. Its methods read members: `null` counts as missing, and a wrong type throws GatewayError
+ * An object in a client's body, and its path. The methods read members: `null` counts as missing, and a wrong type throws GatewayError
  * `invalid_request` with the member's path.
  *
- * @template T type that declares the possible members
+ * @template T type that declares which members there may be
  */
 export class BodyObject<T extends object = JsonObject> {
   readonly value: T;
@@ -45,7 +45,7 @@ export class BodyObject<T extends object = JsonObject> {
   readonly #index: number | undefined;
 
   /**
-   * Paths are built on demand, because most are never needed.
+   * Builds paths only when they are needed, because most never are.
    *
    * @param key path, empty for the body itself; with a holder, the name of the holder's member
    * @param index position in the member, if that is a list
@@ -123,12 +123,12 @@ export class BodyObject<T extends object = JsonObject> {
     return value;
   }
 
-  /** Iterates over the entries of a list; empty if the list is missing. Each entry is checked when it is reached. */
+  /** Iterates over a list's entries; empty if the list is missing. Each entry is checked when it is reached. */
   objects<U extends object = JsonObject>(name: keyof T & string): IteratorObject<BodyObject<U>> {
     return new EntryIterator<U>(this, name, this.isMissing(name) ? [] : this.list(name));
   }
 
-  /** Creates the object for a value with the path of a member, or of an entry of a list. */
+  /** Wraps a value as a member, or as an entry of a member that is a list, so that errors name its path. */
   place<U extends object = JsonObject>(name: keyof T & string, value: Value, index?: number): BodyObject<U> {
     if (isJsonObject(value)) return new BodyObject(value as U, name, this, index);
     throw invalidValue(new BodyObject({}, name, this, index).path, 'an object');
@@ -146,7 +146,7 @@ export class BodyObject<T extends object = JsonObject> {
   }
 }
 
-/** Iterates over entries of a list. A generator would be measurably slower in histories of hundreds of messages. */
+/** Iterates over a list's entries. A generator would be measurably slower for histories of hundreds of messages. */
 export class EntryIterator<U extends object> extends Iterator<BodyObject<U>> {
   readonly #holder: Holder;
   readonly #name: string;
@@ -154,7 +154,7 @@ export class EntryIterator<U extends object> extends Iterator<BodyObject<U>> {
   readonly #read: ((entry: Value) => Value) | undefined;
   #index = 0;
 
-  /** @param read converts an entry when it is reached; by default, entries are used unchanged */
+  /** @param read converts an entry when it is reached; by default, entries are used as they are */
   constructor(holder: Holder, name: string, list: readonly JsonValue[], read?: (entry: Value) => Value) {
     super();
     this.#holder = holder;

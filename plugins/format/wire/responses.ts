@@ -2,7 +2,7 @@ import type * as openai from 'openai/resources/responses/responses';
 import type * as shared from 'openai/resources/shared';
 import type { Loose } from './loose.ts';
 
-/** Members of the format that OpenAI's SDK does not declare, with their senders. */
+/** Members that OpenAI's SDK does not declare, and who uses them. */
 interface UndeclaredMembers {
   request:
     | 'client_metadata' // Codex
@@ -28,7 +28,7 @@ export type ResponsesToolChoice = Loose<
   UndeclaredMembers['choice']
 >;
 
-/** An item of the input or the output. */
+/** An input or output item. */
 export type ResponsesItem = Loose<
   openai.ResponseInputItem | openai.EasyInputMessage | openai.ResponseOutputItem | openai.ResponseReasoningItem,
   UndeclaredMembers['item']

@@ -21,12 +21,14 @@ import type { PreparedCall } from '../translation/prepared-call.ts';
 
 const headers = { 'content-type': 'application/json', accept: 'application/json' };
 
-/** Returns true if a request must be rewritten for its route: its body, in Google's format, names the model, or the formats differ. */
+/**
+ * Returns true if a request must be rewritten for its route, because the formats differ or, in Google's format, the body names the model.
+ */
 export function isEmbeddingCall({ format }: ClientRequest, upstream: FormatDescriptor): boolean {
   return format === geminiEmbeddings || (format === embeddings && upstream === geminiEmbeddings);
 }
 
-/** A request for embeddings, translated between the formats of OpenAI and Google. */
+/** A request for embeddings, translated between OpenAI's and Google's formats. */
 export class EmbeddingCall implements PreparedCall {
   readonly request: UpstreamRequest;
   readonly #id: string;
@@ -90,7 +92,7 @@ export class EmbeddingCall implements PreparedCall {
   }
 }
 
-/** Reads a request that must be translated; undefined for a request of Google's format on a route of the same format. */
+/** Reads a request that must be translated; undefined if the request and the route both use Google's format. */
 function readEmbeddingRequest(
   { format, body }: ClientRequest,
   upstream: FormatDescriptor,

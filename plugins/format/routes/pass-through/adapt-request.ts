@@ -16,13 +16,13 @@ import { rewriteModel } from './rewrite-model.ts';
 interface AdaptedRequest {
   readonly body: UpstreamRequest['body'];
   readonly notes?: readonly string[];
-  /** Stop sequences that the route does not support, so the gateway truncates the answer at them. */
+  /** Stop sequences that the route does not support. The gateway cuts the answer off at them. */
   readonly localStops?: readonly string[];
 }
 
 /**
- * Adapts a client's request to a route of the same format. Usually, only the model's name changes, and every other byte stays
- * as the client sent it.
+ * Adapts a client's request to a route of the same format. Usually only the model's name changes, and every other byte stays as the client
+ * sent it.
  *
  * @throws GatewayError `not_supported`, `invalid_request`, see `Adaptation`
  */
@@ -33,7 +33,7 @@ export function adaptRequest(client: ClientRequest, route: Route): AdaptedReques
   const { body } = content;
   const adaptation = adaptBody(client, body, route);
   if (adaptation.body === body) return createUnchangedRequest(client, body, route, adaptation);
-  // Serializing the parsed body would round large numbers in inputs of calls.
+  // Serializing the parsed body would round large numbers in the inputs of calls.
   const { exactBody } = content;
   return createChangedRequest(
     client,
@@ -43,22 +43,22 @@ export function adaptRequest(client: ClientRequest, route: Route): AdaptedReques
   );
 }
 
-/** Returns true if a route gets the client's bytes apart from the model's name, so that the texts of a long request need not be read. */
+/** Returns true if a route gets the client's bytes except for the model's name, so that the texts of a long request need not be read. */
 export function isPassedThrough(client: ClientRequest, route: Route): boolean {
   return adaptUnchanged(client, route) !== undefined;
 }
 
-/** A body adapted to a route. It is the parsed object itself if only the model's name changes. */
+/** A body adapted to a route. If only the model's name changes, it is the parsed object itself. */
 interface BodyAdaptation {
   readonly body: JsonObject;
   readonly usageOption: InsertedMember | undefined;
   readonly notes: Notes;
 }
 
-/** Adapts the outline of a long body; undefined if the request must be changed or may be refused, which requires its whole body. */
+/** Adapts the outline of a long body; undefined if the request must be changed or may be refused, because that needs the whole body. */
 function adaptUnchanged(client: ClientRequest, route: Route): BodyAdaptation | undefined {
   const { outline, content } = client;
-  // Stored reasoning can only be found by the complete inputs of calls.
+  // Stored reasoning can only be found by the complete input of a call.
   if (content.bodyOutline === undefined || client.storedReasoning?.hasStored === true) return undefined;
   try {
     const adaptation = adaptBody(client, outline, route);

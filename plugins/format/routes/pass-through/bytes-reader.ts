@@ -3,7 +3,7 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 
 const emptyBuffer = Buffer.alloc(0);
 
-/** Passes through the bytes of answers that are not JSON, such as audio or subtitles. All other answers are left to the format's reader. */
+/** Passes through answers that are not JSON, such as audio or subtitles. All other answers are left to the format's reader. */
 export class BytesReader implements ReplyReader {
   readonly isBytes: (contentType: string) => boolean;
   readonly #jsonReader: ReplyReader;
@@ -13,7 +13,7 @@ export class BytesReader implements ReplyReader {
   readonly isFinished = false;
   readonly failure = undefined;
 
-  /** @param jsonReader reads an answer that is unexpectedly JSON, such as an error with status 200 */
+  /** @param jsonReader reads an answer that is JSON after all, such as an error with status 200 */
   constructor(isBytes: (contentType: string) => boolean, jsonReader: ReplyReader) {
     this.isBytes = isBytes;
     this.#jsonReader = jsonReader;
@@ -37,7 +37,7 @@ export class BytesReader implements ReplyReader {
     return emptyBuffer;
   }
 
-  /** Renders an error that cannot be appended to bytes: the connection is closed instead. */
+  /** Only used for event streams. An error cannot be appended to other bytes, so the connection is closed instead. */
   renderFailure(error: GatewayError): string {
     return this.#jsonReader.renderFailure(error);
   }

@@ -3,27 +3,27 @@ import { JsonCursor, type MemberPosition } from '#core/platform/json-scan.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ModelPlace } from '../../formats/contract/pass-through.ts';
 
-/** Bytes that the events of a stream share at one end, with the upstream's and with the client's name of the model. */
+/** Bytes that the events of a stream have in common at one end: once with the upstream's name for the model, once with the client's. */
 interface Frame {
   readonly upstream: string; // ASCII only, so that characters and bytes have the same positions
   readonly client: Buffer;
 }
 
-/** Place of the model's name, with its quotes, in a text. */
+/** Where a text has the model's name, with its quotes. */
 type NameSpan = MemberPosition & { readonly end: number };
 
 const maxFrameLength = 1_024; // characters
 const eventEnd = '\n\n';
-/** Matches the start of a line of data. A JSON text of several lines goes on behind it. */
+/** Matches the start of a data line. A JSON text of several lines continues after it. */
 const dataField = /[\r\n]data:/g;
 const dataFieldSpace = ' '.repeat('\ndata:'.length);
 
 /**
- * Replaces the model's name in answers with the client's name for the model. Every other byte stays unchanged.
+ * Replaces the model's name in answers with the client's name for it. Every other byte stays unchanged.
  *
- * The events of a stream usually begin or end with the same bytes, which include the name. These bytes are found once and then
- * compared. JSON that begins or ends like another event has its members in the same places, so text of the model cannot
- * be mistaken for its name.
+ * The events of a stream usually begin or end with the same bytes, which include the name. These bytes are looked for once and then
+ * compared. JSON that begins or ends like another event has its members in the same places, so text from the model cannot be mistaken for
+ * its name.
  */
 export class ModelNamer {
   readonly #name: string;
@@ -43,11 +43,11 @@ export class ModelNamer {
   renameEvent({ name, text, raw }: StreamEvent): Buffer {
     if (name !== undefined && this.#place.events?.has(name) === false) return raw;
     const head = this.#head;
-    // Comparing slices is the fastest way.
+    // Comparing slices is the fastest way to compare.
     if (head !== undefined && text.slice(0, head.upstream.length) === head.upstream) return replaceHead(raw, head);
     const tail = this.#tail;
     if (tail !== undefined && text.endsWith(tail.upstream)) {
-      // These events share their end, not their beginning: the model's text precedes its name.
+      // These events have the end in common rather than the beginning: the model's text comes before its name.
       this.#head = undefined;
       return replaceTail(raw, tail);
     }
@@ -61,13 +61,13 @@ export class ModelNamer {
     return this.#renameByFrame(raw) ?? Buffer.from(this.#rename(text, span));
   }
 
-  /** Replaces the name in the bytes without decoding the whole event, which may contain an image. */
+  /** Replaces the name without decoding the whole event, which may contain an image. */
   #renameByFrame(raw: Buffer): Buffer | undefined {
     if (this.#head !== undefined) return replaceHead(raw, this.#head);
     return this.#tail && replaceTail(raw, this.#tail);
   }
 
-  /** Replaces the name in the text of any number of events. */
+  /** Replaces the name in a text of one or more events. */
   renameEvents(text: string): string {
     if (!text.includes(this.#quotedMember)) return text;
     const renamed = text.split(eventEnd).map((event) => this.#rename(event, this.#findName(event)));
@@ -95,7 +95,7 @@ export class ModelNamer {
     return parent === undefined || cursor.enterMember(parent) !== undefined ? this.#readName(cursor) : undefined;
   }
 
-  /** Finds the name in the object at the cursor; undefined if it is neither a text nor null. */
+  /** Finds the name in the object at the cursor; undefined if it is neither text nor null. */
   #readName(cursor: JsonCursor): NameSpan | undefined {
     const member = cursor.enterMember(this.#place.member);
     const value = member && cursor.readValue();
@@ -119,7 +119,7 @@ function replaceTail(raw: Buffer, { upstream, client }: Frame): Buffer {
   return bytes;
 }
 
-/** Creates a frame; undefined if comparing would cost more than searching, or if some characters have several bytes. */
+/** Creates a frame; undefined if comparing would cost more than searching, or if any character takes several bytes. */
 function createFrame(upstream: string, client: string): Frame | undefined {
   if (upstream.length > maxFrameLength || Buffer.byteLength(upstream) !== upstream.length) return undefined;
   return { upstream, client: Buffer.from(client) };

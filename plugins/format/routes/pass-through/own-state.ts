@@ -11,7 +11,7 @@ import {
 } from '../../formats/gemini/request/thought-signature.ts';
 
 const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
-/** Readers of opaque reasoning state, by the member that holds it in one of the formats; `data` is a member of redacted blocks. */
+/** Reads opaque reasoning state, by the member that holds it in any of the formats; `data` occurs in redacted blocks. */
 const stateReaders: Readonly<Record<string, (text: string) => OpaqueState | undefined>> = {
   signature: readTaggedState,
   encrypted_content: readTaggedState,
@@ -28,13 +28,13 @@ interface TaggedMember {
 }
 
 /**
- * Removes the gateway's tags from opaque reasoning state that the route's upstream created, and drops the state of other upstreams. State
- * without a tag does not come from this gateway and stays.
+ * Removes the gateway's tags from opaque reasoning state that the route's upstream created, and drops other upstreams' state. State without
+ * a tag does not come from this gateway and stays.
  */
 export function filterState(body: JsonObject, route: Route, notes: Notes): JsonObject {
   const origin = deriveOrigin(route.upstream);
   const replaceState = (value: JsonObject, { name, state }: TaggedMember): JsonObject | undefined => {
-    // Kind `none` marks a call without a signature, so there is nothing to restore.
+    // Kind `none` marks a call without a signature, so there is no state to send.
     if (state.origin === origin && state.kind !== 'none') return { ...value, [name]: state.data };
     const isOfPart = isPartSignature(name);
     if (!isOfPart || state.kind !== 'none') notes.drop('reasoning of another upstream');
@@ -45,7 +45,7 @@ export function filterState(body: JsonObject, route: Route, notes: Notes): JsonO
 
 /**
  * Replaces the tagged members in a value. Returns undefined if the value must be removed: a list that becomes empty, because vendors refuse
- * empty lists, and a message that contained only reasoning.
+ * empty lists, or a message that had only reasoning.
  *
  * @param replaceState returns undefined for an object that must be removed
  */
@@ -57,7 +57,7 @@ function filterValue(
     const entries = value.map((entry) => filterValue(entry, replaceState)).filter((entry) => entry !== undefined);
     return entries.length === 0 && value.length > 0 ? undefined : entries;
   }
-  // A raw number is an object without members.
+  // A raw number is an object, but one without members.
   if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
   const tagged = findTaggedMember(value);
   if (tagged !== undefined) return replaceState(value, tagged);
@@ -67,7 +67,7 @@ function filterValue(
   return Object.fromEntries(entries.filter(([, member]) => member !== undefined));
 }
 
-/** Drops the signature of a part, or the whole part if the signature was its only content. */
+/** Drops a part's signature, or the whole part if it has nothing else. */
 function dropSignature(value: JsonObject, name: string, { profile }: Route): JsonObject | undefined {
   const { [name]: _, ...part } = value;
   const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;
@@ -75,7 +75,7 @@ function dropSignature(value: JsonObject, name: string, { profile }: Route): Jso
   return part['text'] === '' ? undefined : part;
 }
 
-/** Returns true if a request contains reasoning state with the gateway's tag. Visits every member; even long prompts have few. */
+/** Returns true if a request has reasoning state with the gateway's tag. Visits every member, of which even long prompts have few. */
 export function hasTaggedState(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(hasTaggedState);
   if (!isJsonObject(value)) return false;

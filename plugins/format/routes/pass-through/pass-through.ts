@@ -19,8 +19,8 @@ import { ModelNamer } from './model-namer.ts';
 import { PassThroughReader } from './reader.ts';
 
 /**
- * A call for a route of the client's format, whose bytes pass through. The only changes are the model's name and members that the route
- * would refuse or that other upstreams could not read.
+ * A call for a route of the client's format. Its bytes pass through, except for the model's name and members that the route would refuse or
+ * that other upstreams could not read.
  */
 export class PassThrough implements PreparedCall {
   readonly request: UpstreamRequest;
@@ -28,7 +28,7 @@ export class PassThrough implements PreparedCall {
   readonly #client: ClientRequest;
   readonly #route: Route;
   readonly #isResumable: boolean;
-  /** Stop sequences that the route does not support, so the gateway truncates the answer at them. */
+  /** Stop sequences that the route does not support. The gateway cuts the answer off at them. */
   readonly #localStops: readonly string[];
 
   /** @param isResumable true to decode and encode the reply, so that another route can continue it */
@@ -104,7 +104,7 @@ export class PassThrough implements PreparedCall {
     const guard = createGuard(this.#exchange, this.#client, this.#route, createUnchangedNames(format));
     return (fragments, isFinished) => {
       guard.push(fragments);
-      // Some vendors omit the last event of the format.
+      // Some vendors leave out the format's last event.
       if (isFinished) guard.close();
     };
   }

@@ -18,15 +18,15 @@ const lineFeed = Buffer.from('\n');
 const blankLine = Buffer.from('\n\n');
 const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
 
-/** Recipient of a reply: the id of the exchange and the dialect of error messages. */
+/** Who receives a reply: the id of the exchange, and the dialect for error messages. */
 type ReplyRecipient = Pick<Caller, 'id' | 'dialect'>;
 
-/** Optional steps in reading a reply. */
+/** Optional steps when reading a reply. */
 interface PassThroughOptions {
   readonly repair?: ReplyRepair | undefined;
   readonly adapter?: ReplyAdapter | undefined;
   readonly namer?: ModelNamer | undefined;
-  /** Creates a reader that converts between streaming and non-streaming replies; undefined if the format has only one kind. */
+  /** Creates a reader that converts between streaming and non-streaming replies; undefined if the format only has one of them. */
   readonly converter?: (() => ReplyReader) | undefined;
   /** Digest of the content that the observer reads; undefined in formats without conversations. */
   readonly content?: ContentDigest | undefined;
@@ -35,20 +35,20 @@ interface PassThroughOptions {
 }
 
 /**
- * Passes a reply of the client's format through unchanged while an observer reads it. Drops events after an error of the upstream or
- * after the end of the answer, and events without an object, because clients crash on both.
+ * Passes a reply in the client's format through unchanged while an observer reads it. Drops events that follow the upstream's error or the
+ * end of the answer, and events without an object, because clients crash on both.
  */
 export class PassThroughReader implements ReplyReader {
   readonly #observer: ReplyObserver;
   readonly #client: ReplyRecipient;
   readonly #options: PassThroughOptions;
   readonly #framer = new SseFramer();
-  /** Digest of the content without the last event, which the client does not get. */
+  /** Digest of the content up to the last event, if the client does not get that event. */
   #digestBeforeDropped: { readonly digest: string | undefined } | undefined;
   #convertingReader: ReplyReader | undefined;
   #convertedReply: WholeReply | undefined;
   #framingFailure: GatewayError | undefined;
-  /** True once an error has followed a finished answer, which counts as complete because the client has all of it. */
+  /** True once an error has followed a finished answer. The answer counts as complete, because the client has all of it. */
   #isClosed = false;
   progress = 0;
 
@@ -96,7 +96,7 @@ export class PassThroughReader implements ReplyReader {
     return { received: digest, sent: digest };
   }
 
-  /** Digest of the content that the client gets. It includes repairs, which precede the observer. */
+  /** Digest of the content that the client gets, with repairs, because the observer reads repaired events. */
   get #contentDigest(): string | undefined {
     if (this.#digestBeforeDropped !== undefined) return this.#digestBeforeDropped.digest;
     return (
@@ -195,14 +195,14 @@ export class PassThroughReader implements ReplyReader {
     return joinBuffers(ending === '' ? lastBytes : [...lastBytes, Buffer.from(this.#renameModel(ending))]);
   }
 
-  /** Forwards a last event without its blank line if the event completes the answer. Drops a truncated event. */
+  /** Forwards a last event that lacks its blank line if it completes the answer. Drops one that was cut off. */
   #takeLastEvent(): readonly Buffer[] {
     const events = this.#framer.end();
     if (this.#observer.isOver || this.#isClosed || events.some(hasInvalidData)) return [];
     const digest = events.length === 0 ? undefined : this.#contentDigest;
     const passedBytes = this.#passEvents(events);
     if (!this.#observer.isComplete || passedBytes.length === 0) {
-      // If the error event repeats the answer so far, its content includes this event.
+      // If the error event repeats the answer so far, that includes this event.
       if (events.length > 0 && this.#options.repair?.readUnfinishedContent === undefined)
         this.#digestBeforeDropped = { digest };
       return [];
@@ -214,7 +214,7 @@ export class PassThroughReader implements ReplyReader {
     return this.#options.namer?.renameEvents(events) ?? events;
   }
 
-  /** Passes each event to the observer; returns the bytes for the client up to a failure or the end. */
+  /** Passes each event to the observer. Returns the bytes for the client, up to a failure or the end. */
   #passEvents(events: readonly StreamEvent[]): readonly Buffer[] {
     const passedBytes: Buffer[] = [];
     for (const event of events) {
@@ -238,7 +238,9 @@ export class PassThroughReader implements ReplyReader {
     passed.push(adaptedText.endsWith('\n') ? lineFeed : blankLine);
   }
 
-  /** Passes an event to the observer. A truncated event is a failure, because the other events would be a different answer without it. */
+  /**
+   * Passes an event to the observer. One that was cut off is a failure, because without it the other events would be a different answer.
+   */
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
     const wasComplete = this.#observer.isComplete;
@@ -246,13 +248,13 @@ export class PassThroughReader implements ReplyReader {
       this.#framingFailure = createMalformedReplyError('event_truncated');
     else this.#observer.observeEvent(event);
     if (event.isPlain || !isPing(event)) this.progress++;
-    // The answer is complete only by the event's name, not by its data.
+    // Only the event's name, not its data, says that the answer is complete.
     if (!wasComplete && this.#observer.isComplete && hasInvalidData(event))
       this.#framingFailure = createMalformedReplyError('event_truncated');
   }
 }
 
-/** Names of keep-alive events, which some vendors write as the type in the data. */
+/** Names of keep-alive events. Some vendors put them into the data, as its type. */
 const pingNames = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 const pingType = /^\{\s*"type"\s*:\s*"(?:ping|keepalive|keep-alive|heartbeat)"/;
 const maxPingLength = 100; // characters of data
@@ -261,12 +263,12 @@ function isPing({ name, data = '' }: StreamEvent): boolean {
   return pingNames.has(name) || (data.length <= maxPingLength && pingType.test(data));
 }
 
-/** Returns true if the event's data was truncated anywhere, even after a brace, so that clients would throw on it. */
+/** Returns true if the event's data was cut off anywhere, even after a brace, so that clients would throw on it. */
 function hasInvalidData(event: StreamEvent): boolean {
   return event.data !== undefined && event.data.trim() !== '[DONE]' && event.parse() === undefined;
 }
 
-/** Returns true if clients can read the event: an object, the end mark of a Chat stream, or a comment. */
+/** Returns true if clients can read the event: it is an object, the end mark of a Chat stream, or a comment. */
 function isReadable({ data, text }: StreamEvent): boolean {
   if (data === undefined) return text.startsWith(':') || text.trim() === '';
   return data.startsWith('{') || data.trimStart().startsWith('{') || data.trim() === '[DONE]';

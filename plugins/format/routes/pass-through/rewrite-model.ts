@@ -5,23 +5,22 @@ import { parseJson } from '#core/platform/json.ts';
 import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import type { RequestContent } from '../../request/request-content.ts';
 
-const searchedBytes = 4_096; // start of a body that is searched first, because clients name the model early
+const searchedBytes = 4_096; // how much of a body's start is searched first, because clients name the model early
 const quotedKey = '"model"';
 const maxModelLength = 512;
 const emptyBuffer = Buffer.alloc(0);
 
-/** Positions of the model's name, with its quotes. */
+/** Where the model's name is, with its quotes. */
 interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Replaces the model's name in the body. Every other byte stays, so that unknown members, large numbers and white space
- * are preserved.
+ * Replaces the model's name in the body. Every other byte stays, which preserves unknown members, large numbers and white space.
  *
  * @param content must name the model only once, see `isAmbiguous`
- * @param parsedName the name as read by the parser
+ * @param parsedName the name as the parser read it
  */
 export function rewriteModel(content: RequestContent, parsedName: unknown, model: string): UpstreamRequest['body'] {
   if (parsedName === model) return content.upstreamBytes;
@@ -35,7 +34,7 @@ export function rewriteModel(content: RequestContent, parsedName: unknown, model
   return text.slice(0, span.start) + JSON.stringify(model) + text.slice(span.end);
 }
 
-/** Replaces bytes in a body of several pieces. Short parts of the body are joined with them, because each piece costs a write. */
+/** Replaces bytes in a body of several pieces. Joins them with short parts of the body, because each piece costs a write. */
 function replaceBytes(pieces: readonly Buffer[], { start, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
   const [first = emptyBuffer] = pieces;
   if (pieces.length === 1 && first.length <= searchedBytes)
@@ -47,7 +46,7 @@ function replaceBytes(pieces: readonly Buffer[], { start, end }: Span, bytes: Bu
   return longStart.length + longEnd.length === 0 ? joined : [...longStart, joined, ...longEnd];
 }
 
-/** Returns the bytes between two positions, which may be inside a piece. */
+/** Returns the bytes between two positions, which may be within a piece. */
 function slicePieces(pieces: readonly Buffer[], start: number, end = Infinity): Buffer[] {
   let offset = 0;
   return pieces.flatMap((piece) => {
@@ -59,14 +58,14 @@ function slicePieces(pieces: readonly Buffer[], start: number, end = Infinity): 
 
 /** Finds the name near the start of the body, without reading a long prompt. */
 function findNearStart(bytes: Buffer = emptyBuffer, model: unknown): Span | undefined {
-  // Latin-1 has one byte per character, so that positions are the same in the text and the bytes.
+  // In Latin-1 each character is one byte, so positions are the same in the text and the bytes.
   const start = bytes.toString('latin1', 0, searchedBytes);
   const position = start.indexOf(quotedKey);
   if (position === -1) return undefined;
   return findModel(start.slice(0, position + quotedKey.length + maxModelLength), model);
 }
 
-/** Finds a name after all long texts, where the remainder of the outline equals the end of the body. */
+/** Finds a name after all long texts, where the rest of the outline equals the end of the body. */
 function findAfterLongTexts({ text, uncutBytes, pieces }: BodyOutline, model: unknown): Span | undefined {
   const span = findModel(text, model);
   if (span === undefined) return undefined;
@@ -76,7 +75,7 @@ function findAfterLongTexts({ text, uncutBytes, pieces }: BodyOutline, model: un
   return { start, end: start + Buffer.byteLength(text.slice(span.start, span.end)) };
 }
 
-/** Finds the model's name; undefined if it differs from the name that the parser read. */
+/** Finds the model's name; undefined if it differs from the one that the parser read. */
 function findModel(text: string, model: unknown): Span | undefined {
   const cursor = new JsonCursor(text);
   const name = cursor.enterMember('model') && cursor.readValue();

@@ -15,11 +15,11 @@ import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
 import type { TextFormat, InsertedMember } from '../../formats/contract/descriptor.ts';
 
 /**
- * Encodes a conversation in a route's format, then adapts the body to the route like a client's body.
+ * Encodes a conversation in a route's format, then adapts the body to the route as if a client had sent it.
  *
- * @param origin tag of the upstream, see opaque-state.ts
+ * @param origin the upstream's tag, see opaque-state.ts
  * @param target includes the account's mark if its prompt cache is isolated
- * @param upstream determines the options that customers may choose
+ * @param upstream determines which options customers may choose
  * @throws GatewayError `not_supported`
  */
 export function encodeForRoute(
@@ -59,9 +59,9 @@ const stableMembers = ['anthropic_version', 'model', 'tools', 'system', 'instruc
 const dialogueMembers: ReadonlySet<string> = new Set(['messages', 'input', 'contents']);
 
 /**
- * Orders the members: tools and instructions, which do not change from turn to turn, come first, and the growing dialogue comes
- * last. Some caches compare bodies byte by byte: with the dialogue before the tools, consecutive turns would share no prefix.
- * Source: bifrost#6406, Claude on Vertex AI; openclaw#78747.
+ * Orders the members: tools and instructions, which do not change from turn to turn, come first, and the growing dialogue comes last. Some
+ * caches compare bodies byte by byte, so with the dialogue before the tools, consecutive turns would share no prefix. Source: bifrost#6406,
+ * Claude on Vertex AI; openclaw#78747.
  */
 function orderForCaching(body: JsonObject): JsonObject {
   const ordered: JsonObject = {};
@@ -75,7 +75,7 @@ function orderForCaching(body: JsonObject): JsonObject {
   return ordered;
 }
 
-/** Refuses a request that lost its only tool or a required tool, because the model would invent the tool's results. */
+/** Refuses a request that has lost its only tool or a required one, because the model would invent the tool's results. */
 function refuseLostTools({ tools }: Conversation, notes: Notes): void {
   const lostNotes = notes.entries.filter((note) => droppedToolNote.test(note));
   const lostTypes = lostNotes.map((note) => note.replace(/^dropped (tool )?/, ''));
@@ -87,7 +87,7 @@ function refuseLostTools({ tools }: Conversation, notes: Notes): void {
   });
 }
 
-/** Returns the member that makes an upstream report a stream's usage, for accounting. Clients get the usage only if they requested it. */
+/** Returns the member that makes an upstream report a stream's usage, for accounting. Clients only get the usage if they asked for it. */
 export function findMissingUsageOption(
   { text }: TextFormat,
   body: JsonObject,

@@ -2,24 +2,24 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** A model call prepared for one route: the request to send, and readers for its replies. */
+/** A model call prepared for one route: the request to send, and how to read the replies. */
 export interface PreparedCall {
   readonly request: UpstreamRequest;
   /** Creates a reader for one reply. */
   createReader(): ReplyReader;
 }
 
-/** Calls by route. Each call is prepared on first use and then reused. */
+/** Calls by route. Each is prepared when first needed and then reused. */
 export class PreparedCalls<C extends PreparedCall> {
   readonly #prepare: (route: Route) => C;
   readonly #calls = new Map<Route, C | GatewayError>();
 
-  /** @param prepare function that prepares a call, and throws a GatewayError if the route cannot serve the request */
+  /** @param prepare prepares a call, and throws a GatewayError if the route cannot serve the request */
   constructor(prepare: (route: Route) => C) {
     this.#prepare = prepare;
   }
 
-  /** Returns the call or the error of preparing it. */
+  /** Returns the call, or the error if it could not be prepared. */
   find(route: Route): C | GatewayError {
     const call = this.#calls.get(route) ?? this.#tryToPrepare(route);
     this.#calls.set(route, call);

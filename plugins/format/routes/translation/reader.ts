@@ -15,9 +15,9 @@ import { parseBodyInSteps, isTruncatedObject } from '../../wire/members.ts';
 import { createMalformedReplyError } from '../malformed.ts';
 
 const emptyBuffer = Buffer.alloc(0);
-const pieceSize = 65_536; // bytes of a stream converted in one step
+const pieceSize = 65_536; // bytes of a stream that are converted in one step
 
-/** Decoder and framer for the reply of an upstream. */
+/** The decoder and framer for an upstream's reply. */
 export interface UpstreamReply {
   readonly decoder: ReplyDecoder;
   readonly framer: EventFramer;
@@ -41,8 +41,8 @@ export class TranslatingReader implements ReplyReader {
   progress = 0;
 
   /**
-   * @param content collects the content of the answer, for its digests
-   * @param seam present if guard and encoder already have a part of the answer, from another route
+   * @param content collects the answer's content, for its digests
+   * @param seam given if guard and encoder already have a part of the answer, from another route
    */
   constructor(
     { decoder, framer }: UpstreamReply,
@@ -63,13 +63,13 @@ export class TranslatingReader implements ReplyReader {
     return this.#seam === undefined ? this.#guard.hasContent : this.#seam.hasContent;
   }
 
-  /** Text that the client has received, if another route can continue the answer; see `GrammarGuard.plainText`. */
+  /** The text that the client has received, if another route can continue the answer; see `GrammarGuard.plainText`. */
   get plainText(): string | undefined {
     return this.#guard.plainText;
   }
 
   /**
-   * Creates a reader for the continuation from another route. For the client, the answer stays the same: it keeps its id and numbering.
+   * Creates a reader for the continuation from another route. For the client it is the same answer, with the same id and numbering.
    *
    * @param sentText text of the answer so far
    */
@@ -167,7 +167,7 @@ export class TranslatingReader implements ReplyReader {
   }
 
   end(): Buffer {
-    // The blank line after the last event is often missing, so only a truncated event is dropped.
+    // The blank line after the last event is often missing, so the event is only dropped if it was cut off.
     for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#readEvent(event);
     this.#encodeEvents(this.#recordSent(this.#guard.close()));
     return this.#takeOutput();
@@ -214,7 +214,7 @@ export class TranslatingReader implements ReplyReader {
   }
 }
 
-/** @throws GatewayError for a body that would take too long to read */
+/** @throws GatewayError if the body would take too long to read */
 function* parseInSteps(body: Buffer): Generator<undefined, JsonObject | undefined> {
   const text = body.toString();
   yield;

@@ -18,10 +18,10 @@ const continueInstruction =
   'Write only what comes next: repeat nothing, do not start over, and do not mention the interruption.';
 
 /**
- * Returns true if another route may continue the answer to a request, which must be a single streaming answer of free text that can be
- * decoded and encoded without loss. A model cannot complete another model's JSON, and a client that requested log probabilities,
- * images or the vendor's own tools must get them, although codecs drop them. Ignores a search tool that no route can run,
- * because Codex always offers one.
+ * Returns true if another route may continue the answer to a request. It must be a single streaming answer of free text, for a request that
+ * can be decoded and encoded without loss. A model cannot complete another model's JSON, and a client that requested log probabilities,
+ * images or the vendor's own tools must get them, although codecs drop them. A search tool that no route can run does not count, because
+ * Codex always offers one.
  */
 export function isResumable(request: ClientRequest, translator: CallTranslator, { routes }: Model): boolean {
   if (!request.isStream || request.purpose !== 'answer') return false;
@@ -56,7 +56,7 @@ export function createResumption(
   return new Resumption(interrupted, sentText, request, translator);
 }
 
-/** Calls that continue an answer from the text that the client has received. Each route gets the same text. */
+/** Calls that continue an answer after the text that the client has received. Each route gets the same text. */
 class Resumption implements RouteCalls {
   readonly #interrupted: TranslatingReader;
   readonly #sentText: string;
@@ -94,7 +94,7 @@ class Resumption implements RouteCalls {
 /**
  * Appends the answer so far to the conversation.
  *
- * @param isPrefilled true if the model continues a prefilled answer without an instruction
+ * @param isPrefilled true if the model continues a prefilled answer without being told to
  */
 function appendAnswer(conversation: Conversation, sentText: string, isPrefilled: boolean): Conversation {
   const { items, maxOutputTokens } = conversation;

@@ -30,7 +30,8 @@ import {
   createReplyContext,
   stripIdPrefix,
 } from '../../request/client-request.ts';
-import { restoreReasoning, acceptsReasoningText } from '../../state/stored-reasoning/restore.ts';
+import { acceptsReasoningText } from '../../state/stored-reasoning/reasoning-to-store.ts';
+import { restoreReasoning } from '../../state/stored-reasoning/restore.ts';
 import { encodeForRoute } from './encode-for-route.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import { TranslatingReader, type UpstreamReply } from './reader.ts';
@@ -48,7 +49,7 @@ export class CallTranslator {
   }
 
   /**
-   * Returns the decoded request and notes on members that a conversation cannot hold.
+   * Returns the decoded request, and notes on members that `Conversation` cannot hold.
    *
    * @throws GatewayError `invalid_request` if the request cannot be decoded, `not_supported`
    */
@@ -71,7 +72,7 @@ export class CallTranslator {
   /**
    * Translates the request for a route.
    *
-   * @param conversation conversation to send; by default the client's request
+   * @param conversation what to send; by default the client's request
    * @throws GatewayError see `decode`, and `not_supported` if the route cannot serve the request
    */
   translate(route: Route, format: FormatDescriptor, conversation?: Conversation): Translation {
@@ -86,7 +87,7 @@ export class CallTranslator {
   }
 }
 
-/** A request translated into the format of a route. */
+/** A request translated into a route's format. */
 export class Translation implements PreparedCall {
   readonly request: UpstreamRequest;
   readonly #exchange: Exchange;
@@ -96,7 +97,7 @@ export class Translation implements PreparedCall {
   readonly #names: ToolNames;
   readonly #origin: string;
   readonly #isStructured: boolean;
-  /** Stop sequences that the route does not support, so the gateway truncates the answer at them. */
+  /** Stop sequences that the route does not support. The gateway cuts the answer off at them. */
   readonly #localStops: readonly string[];
 
   constructor(
@@ -187,15 +188,15 @@ export class Translation implements PreparedCall {
 }
 
 interface ReaderOptions {
-  /** Tool names as sent to the route; by default, they were sent unchanged. */
+  /** The tool names as sent to the route; unchanged by default. */
   readonly names?: ToolNames;
   /** Stop sequences that the route does not support. */
   readonly localStops?: readonly string[];
-  /** True if the client requested an output format. */
+  /** True if the client asked for an output format. */
   readonly isStructured?: boolean;
 }
 
-/** Creates a reader that decodes the answer of a route and encodes it in the client's format, which may be the same. */
+/** Creates a reader that decodes a route's answer and encodes it in the client's format, which may be the same. */
 export function createReader(
   exchange: Exchange,
   client: ClientRequest,
@@ -211,17 +212,17 @@ export function createReader(
   return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder, content);
 }
 
-/** Creates the tool names of a request whose names were sent unchanged. */
+/** Creates the tool names for a request whose names were sent unchanged. */
 export function createUnchangedNames({ text }: TextFormat): ToolNames {
   return new ToolNames({ tools: [], items: [] }, text.toolNames);
 }
 
 interface AnswerOptions extends Pick<GuardOptions, 'isStructured' | 'received'> {
-  /** Format of the answer; by default the client's. */
+  /** The answer's format; by default the client's. */
   readonly upstream?: FormatDescriptor;
 }
 
-/** Creates the guard for the answer of a route. Reasoning that the client will not send back is stored. */
+/** Creates the guard for a route's answer. It stores reasoning that the client will not send back. */
 export function createGuard(
   exchange: Exchange,
   client: ClientRequest,

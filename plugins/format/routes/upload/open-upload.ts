@@ -12,7 +12,7 @@ import { mediaTypeOf } from '../../wire/media-type.ts';
 import { UploadCall } from './upload-call.ts';
 
 /**
- * Checks whether the body of a request is a form.
+ * Returns true if a request's body is a form.
  *
  * @throws GatewayError `unsupported_media_type` if the endpoint takes forms and the body is neither a form nor JSON
  */

@@ -10,13 +10,13 @@ import { PassThroughReader } from '../pass-through/reader.ts';
 
 /**
  * A call whose request is a form with files. Routes of its format get the form unchanged, except for the model and the end user. The form
- * is buffered in memory, so that each route can be tried, see docs/decisions/0040-forms-are-held.md.
+ * is buffered in memory, so that it can be sent to one route after another, see docs/decisions/0040-forms-are-held.md.
  */
 export class UploadCall implements Adapter {
   readonly model: Model;
   readonly modelName: string;
   readonly isStream: boolean;
-  /** Conversation key: the id of the exchange, because uploads are not conversations. */
+  /** The conversation key. It is the id of the exchange, because uploads are not conversations. */
   readonly opening: string;
   readonly #id: string;
   readonly #form: Form;
@@ -53,7 +53,7 @@ export class UploadCall implements Adapter {
 
   encode({ model, upstream, profile }: Route): UpstreamRequest {
     const { upstreamPath, path } = this.#endpoint;
-    // Only formats whose requests can name an end user have `adapt`; formats of speech have neither.
+    // Formats whose requests can name an end user have `adapt`; formats of speech have neither.
     const wantsEndUser = upstream.endUser === 'hash' && this.#format.client.adapt !== undefined;
     const acceptsEndUser = wantsEndUser && profileIn(this.#format.name, profile).quirks.end_user;
     const user = acceptsEndUser ? this.#endUser : undefined;

@@ -23,15 +23,15 @@ import {
 import { type RunKey, RunRows } from './run-rows.ts';
 import { getBackgroundRuns } from './runs.ts';
 
-/** Time until other instances consider a run abandoned, unless its instance renews the lease. */
+/** Other instances consider a run abandoned after this time, unless its instance renews the lease. */
 export const leaseMs = 30_000;
 const renewIntervalMs = 3_000;
-/** Delay between attempts to store the end while the database fails. The attempts stop when the lease expires. */
+/** Delay between attempts to store the end if the database fails. The attempts stop when the lease expires. */
 const retryIntervalMs = 2_000;
 
 /**
- * A response that is generated without its client. The run takes the client's place in the exchange and stores the bytes that
- * the client would have received.
+ * A response that is generated without its client. The run takes the client's place in the exchange and stores the bytes that the client
+ * would have received.
  */
 export class BackgroundRun {
   readonly #host: Host;
@@ -41,7 +41,7 @@ export class BackgroundRun {
   readonly #log: EventLog;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #removeRun: () => void;
-  /** Members that override the upstream's in every response object. */
+  /** Members that replace the upstream's in every response object. */
   readonly #fixedMembers: JsonObject;
   /** The latest response object, with the output so far. */
   #response: JsonObject;
@@ -74,7 +74,7 @@ export class BackgroundRun {
     );
   }
 
-  /** Reads the reply in place of the client, and stores its events and its end. */
+  /** Reads the reply as the client would, and stores its events and its end. */
   readonly takeReply = async (reply: Reply): Promise<void> => {
     try {
       await this.#readReply(reply).catch((error: unknown) => this.#fail(error, reply));
@@ -91,7 +91,7 @@ export class BackgroundRun {
     const host = this.#host;
     const now = host.monotonic();
     const isRunning = await this.#rows.renew(this.#key, leaseMs).catch((error: unknown) => {
-      // The lease has expired: other instances consider the run abandoned.
+      // The lease has expired, so other instances consider the run abandoned.
       if (now - this.#renewedAt > leaseMs) return false;
       throw error;
     });
@@ -126,7 +126,7 @@ export class BackgroundRun {
     runInBackground(this.#host.log, 'storing a response', () => this.#rows.update(this.#key, this.#response));
   }
 
-  /** Ends the response in the same way as a client's stream. */
+  /** Ends the response as a client's stream would end. */
   async #fail(thrown: unknown, { renderFailure }: Reply): Promise<void> {
     if (this.#exchange.isClientGone) return;
     const error = toGatewayError(thrown);
@@ -145,7 +145,7 @@ export class BackgroundRun {
     this.#log.add(writeEndEvent(endResponse, this.#log.lastSequence + 1), this.#log.lastSequence + 1);
   }
 
-  /** Stores the end. While the database fails, retries until other instances would consider the run abandoned. */
+  /** Stores the end. If the database fails, retries until other instances would consider the run abandoned. */
   async #end(): Promise<void> {
     const deadline = this.#host.monotonic() + leaseMs;
     const maxBytes = this.#host.section(responsesSection).max_bytes;

@@ -10,12 +10,12 @@ interface ReferenceLookup {
   /** Undefined for callers without an account, whose responses are not stored. */
   readonly accountId: string | undefined;
   readonly now: number; // epoch ms
-  /** Maximum bytes of a request, including everything that it refers to. */
+  /** Returns how many bytes a request may have, including everything that it refers to. */
   maxBytes(): number;
 }
 
 /**
- * Returns true if a request has no references to stored data and its client waits for the answer.
+ * Returns true if a request does not refer to stored data and its client waits for the answer.
  *
  * @param body the whole body or its outline
  */
@@ -30,18 +30,17 @@ function isConversation(conversation: JsonValue | undefined): boolean {
 }
 
 interface ExpandedInput {
-  /** The conversation of the continued response, followed by the items of the request. */
+  /** The conversation up to the response that is continued, then the request's items. */
   readonly items: readonly JsonValue[];
   /** True if `items` differs from the request's own items. */
   readonly isExpanded: boolean;
 }
 
 /**
- * Inserts the conversation of the continued response before the request's items, and replaces references by their items.
+ * Inserts the conversation of the response that is continued before the request's items, and replaces references by the items they name.
  * Source: OpenAI API reference, "Create a model response".
  *
- * @throws GatewayError `not_supported` for a conversation, `previous_response_not_found`, `request_too_large`,
- *   `unavailable`
+ * @throws GatewayError `not_supported` for a conversation, `previous_response_not_found`, `request_too_large`, `unavailable`
  */
 export async function expandInput(body: ResponsesRequest, lookup: ReferenceLookup): Promise<ExpandedInput> {
   if (isConversation(body.conversation)) {
@@ -61,7 +60,7 @@ export async function expandInput(body: ResponsesRequest, lookup: ReferenceLooku
   return { items: [...previousItems, ...omitRepeatedAnswer(resolvedItems, answer)], isExpanded: true };
 }
 
-/** Reads the input as a list of items. A string is a user message. */
+/** Reads the input as a list of items. A string becomes a user message. */
 function readInputItems(input: JsonValue | undefined): readonly JsonValue[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input : [];
@@ -79,7 +78,7 @@ async function findPrevious(id: string, { rows, accountId, now }: ReferenceLooku
   throw new GatewayError('previous_response_not_found', message, { param: 'previous_response_id' });
 }
 
-/** Replaces references by their items. Returns `items` itself if it contains no references. */
+/** Replaces references by the items they name. Returns `items` itself if it has none. */
 async function resolveReferences(
   items: readonly JsonValue[],
   prefix: readonly JsonValue[],
@@ -109,7 +108,7 @@ async function resolveReferences(
   });
 }
 
-/** Reads the id of a reference. An item without a type is a reference if its id is the only member. */
+/** Reads a reference's id. An item without a type is a reference if it has nothing but an id. */
 function readReference(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { id, type }: ResponsesItem = item;
@@ -123,7 +122,7 @@ function refuseReference(id: string, index: number): never {
   throw new GatewayError('previous_response_not_found', message, { param: `input[${index}]` });
 }
 
-/** Throws the error for a request that needs stored responses while the database fails. */
+/** Throws the error for a request that needs stored responses when the database fails. */
 export function throwUnavailable(cause: unknown): never {
   throw new GatewayError('unavailable', 'Stored responses are unavailable. Try again.', {
     retryAfter: 1,

@@ -14,8 +14,8 @@ import { getBackgroundRuns } from './runs.ts';
 import { streamResponse } from './stream-tail.ts';
 
 /**
- * Serves `GET /v1/responses/{id}`, optionally as a stream. A background response can be streamed while it runs, any other once it
- * has ended.
+ * Serves `GET /v1/responses/{id}`, as a stream if the client asks for it. A background response can be streamed as it runs, any other once
+ * it has ended.
  *
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
@@ -27,9 +27,9 @@ export async function getResponse(host: Host, exchange: Exchange): Promise<Reply
     : createJsonReply(response);
 }
 
-const maxOptionsBytes = 1_024; // bytes of `{"stream":true}`, with room for spaces and other members
+const maxOptionsBytes = 1_024; // room for `{"stream":true}` with spaces and other members
 
-/** Returns true if the query or the body requests a stream. Despite the method, openai-go 3 sends the body `{"stream":true}`. */
+/** Returns true if the query or the body asks for a stream. openai-go 3 sends the body `{"stream":true}` even with GET. */
 async function wantsStream({ query, headers, body }: Exchange): Promise<boolean> {
   if (query.get('stream') === 'true') return true;
   const length = Number(headers['content-length'] ?? 0);
@@ -45,7 +45,7 @@ function readStartingAfter(text: string | null): number {
 }
 
 /**
- * Serves `POST /v1/responses/{id}/cancel`. A background response that has ended stays unchanged.
+ * Serves `POST /v1/responses/{id}/cancel`. A background response that has ended stays as it is.
  *
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
@@ -89,7 +89,7 @@ export async function deleteResponse(host: Host, exchange: Exchange): Promise<Re
 }
 
 /**
- * Refuses OpenAI's other paths below `/v1/responses`, which would otherwise be mistaken for ids.
+ * Refuses OpenAI's other paths below `/v1/responses`, which would otherwise be taken for ids.
  *
  * @throws GatewayError `not_found` always
  */

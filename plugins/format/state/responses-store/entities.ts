@@ -3,24 +3,24 @@ import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 /**
- * A response of the Responses format that can be continued and fetched by its id until it expires. JSON is stored as text,
- * because PostgreSQL's JSON types cannot store every character that JSON allows.
+ * A response in the Responses format that can be continued and fetched by its id until it expires. JSON is stored as text, because
+ * PostgreSQL's JSON types cannot store every character that JSON allows.
  */
 export const ResponseStore = defineEntity({
   name: 'ResponseStore',
   tableName: 'response_store',
   properties: {
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
-    /** The id sent to the client. */
+    /** The id that the client received. */
     id: impersonal(p.text().primary()),
-    /** All items before the output, including those of the continued responses. */
+    /** All items before the output, including those of the responses that were continued. */
     input: personal(p.text()),
-    /** The response object, whose output follows the input. */
+    /** The response object. Its output follows the input. */
     response: personal(p.text()),
-    /** Ids of the output items that requests can refer to. */
+    /** Ids of output items, to which requests can refer. */
     itemIds: impersonal(p.array()),
     createdAt: p.datetime(),
-    /** Expiry of the lease that the running instance renews; null for a response that has ended. */
+    /** When the lease expires, unless the running instance renews it; null for a response that has ended. */
     runningUntil: p.datetime().nullable(),
     expiresAt: p.datetime().index('response_store_expires_at'),
   },

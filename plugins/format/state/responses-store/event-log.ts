@@ -2,11 +2,11 @@ import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { StoredEvents } from './run-rows.ts';
 
-const collectMs = 200; // time for which events are collected before they are stored
-const pauseThreshold = 65_536; // buffered characters above which reading the answer pauses until they are stored
-const failThreshold = 1_048_576; // buffered characters above which the answer fails because they cannot be stored
+const collectMs = 200; // how long events are collected before they are stored
+const pauseThreshold = 65_536; // if more characters than this are buffered, reading the answer pauses until they are stored
+const failThreshold = 1_048_576; // if more characters than this are buffered, the answer fails because they cannot be stored
 
-/** Stores the events of a stream in order and in batches. Reading pauses while the buffer is full, so the buffer stays small. */
+/** Stores a stream's events in order and in batches. Reading pauses when the buffer is full, so the buffer stays small. */
 export class EventLog {
   readonly #store: (events: StoredEvents) => Promise<void>;
   readonly #log: Logger;
@@ -33,9 +33,9 @@ export class EventLog {
   }
 
   /**
-   * Waits until there is room for more events. While the database fails, events are buffered up to `failThreshold`.
+   * Waits until there is room for more events. If the database fails, up to `failThreshold` characters are buffered.
    *
-   * @throws the error of storing
+   * @throws the error that storing them caused
    */
   async waitForRoom(): Promise<void> {
     if (this.#buffer.length <= pauseThreshold) return;
@@ -47,7 +47,7 @@ export class EventLog {
   /**
    * Stores all collected events.
    *
-   * @throws the error of storing
+   * @throws the error that storing them caused
    */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
@@ -65,7 +65,7 @@ export class EventLog {
     try {
       await this.#store(batch);
     } catch (error) {
-      // The events are stored together with the next batch.
+      // These events are stored with the next batch.
       this.#buffer = batch.events + this.#buffer;
       throw error;
     }

@@ -10,7 +10,7 @@ import { getBackgroundRuns } from './runs.ts';
 const abandonedMessage = 'The gateway that ran this response has stopped. Send the request again.';
 
 /**
- * Finds a stored response. A running response whose instance has stopped is marked as failed.
+ * Finds a stored response. If it is running but its instance has stopped, marks it as failed first.
  *
  * @throws GatewayError `response_not_found`, `unavailable`
  */
@@ -20,28 +20,14 @@ export async function findResponse(host: Host, key: RunKey): Promise<StoredRespo
   return storedResponse;
 }
 
-async function findIfStored(host: Host, key: RunKey): Promise<StoredResponse | undefined> {
+/** Finds a stored response as `findResponse` does; undefined if there is none. */
+export async function findIfStored(host: Host, key: RunKey): Promise<StoredResponse | undefined> {
   const rows = new ResponseRows(host.database);
   const findRow = () => rows.find(key.accountId, key.id, host.now()).catch(throwUnavailable);
   const storedResponse = await findRow();
   if (storedResponse?.isRunning !== true || !(await failIfAbandoned(host, key, storedResponse.response)))
     return storedResponse;
   return findRow();
-}
-
-/**
- * Marks running responses whose instances have stopped as failed, and deletes expired responses and events.
- *
- * @param eventRetentionMs time for which the events of ended responses are kept
- * @returns number of responses that had expired
- */
-export async function cleanUp(host: Host, eventRetentionMs: number): Promise<number> {
-  const runs = new RunRows(host.database);
-  const now = host.now();
-  // A response that is deleted or expires meanwhile is not found, which must not stop the loop.
-  for (const key of await runs.listAbandoned(now)) await findIfStored(host, key);
-  await runs.deleteEvents(now, eventRetentionMs);
-  return new ResponseRows(host.database).deleteExpired(now);
 }
 
 /**

@@ -3,8 +3,8 @@ import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 
 /**
- * Forwards a stream but delivers its end only after the complete answer has been stored, so that a client that has received
- * the end can continue the response. Applies backpressure, and breaks off with the same error as the source.
+ * Forwards a stream but delivers its end only after the complete answer has been stored, so that a client that has received the end can
+ * continue the response. Applies backpressure, and fails with the same error as the source.
  *
  * @param getAnswer returns the complete answer, at the latest when its last chunk arrives; undefined until then
  * @param store must not reject
@@ -35,7 +35,7 @@ export function holdEnding(
     if (output.push(chunk)) source.resume();
     else source.pause();
   };
-  /** Delivers once the answer is stored, in order. No chunk arrives before `deliver` runs, because the source is paused. */
+  /** Delivers in order, once the answer is stored. No chunk arrives before `deliver` runs, because the source is paused. */
   const afterStore = (deliver: () => void): void => {
     if (isHolding) storing?.then(deliver).catch((error: Error) => output.endWithError(error));
     else deliver();

@@ -10,7 +10,7 @@ import { throwUnavailable } from './continuation.ts';
 import { responsesSection } from './register.ts';
 import { isContinuable, isStorable, listItemIds, type NewRow, ResponseRows, measureRow } from './rows.ts';
 
-/** Data stored along with the answer to a request. */
+/** What is stored along with the answer to a request. */
 export interface ResponseDraft {
   readonly accountId: string;
   /** All items before the answer's output. */
@@ -19,16 +19,16 @@ export interface ResponseDraft {
   readonly previousId: string | undefined;
 }
 
-/** Notes on an answer that could not be stored. */
+/** Note on an answer that could not be stored. */
 const tooLargeNote = 'not stored: the conversation is too large';
 const databaseFailedNote = 'not stored: the database failed';
 
-const deadlineMs = 2_000; // time that an answer waits for the database before it is sent without being stored
-const cooldownMs = 5_000; // time without another attempt after the database has failed
-const reminderIntervalMs = 60_000; // time between log lines about a failing database
+const deadlineMs = 2_000; // how long an answer waits for the database before it is sent without being stored
+const cooldownMs = 5_000; // how long no attempt is made after the database has failed
+const reminderIntervalMs = 60_000; // how often a failing database is logged
 const hourMs = 3_600_000;
 
-/** Stores responses. While the database fails, answers are sent without being stored. */
+/** Stores responses. If the database fails, answers are sent without being stored. */
 export class Recorder {
   readonly #host: Host;
   readonly #quota = new AccountQuota();
@@ -46,7 +46,7 @@ export class Recorder {
   /**
    * Stores a response. Never rejects, so that the client always gets its answer.
    *
-   * @returns the reason if the response could not be stored
+   * @returns why the response could not be stored; undefined if it was
    */
   async save(draft: ResponseDraft, response: JsonObject): Promise<string | undefined> {
     const { log, database } = this.#host;
@@ -90,7 +90,7 @@ export class Recorder {
     await withDeadline(saving, deadlineMs, `the database took more than ${deadlineMs} ms`).catch(throwUnavailable);
   }
 
-  /** @returns the note on the response */
+  /** @returns the note for the response */
   #reportFailure({ id }: NewRow, error: unknown): string {
     const suffix = this.#logThrottle.admit('storing');
     if (suffix !== undefined)
@@ -102,7 +102,7 @@ export class Recorder {
     return isContinuable(response) && isStorable(response['id']) ? this.#createRow(draft, response) : undefined;
   }
 
-  /** Creates the row of a response. Long texts are serialized in separate turns of the event loop, because 31 MB take 50 ms. */
+  /** Creates a response's row. Serializes long texts in separate turns of the event loop, because 31 MB take 50 ms. */
   async #createRow({ accountId, items, previousId }: ResponseDraft, response: JsonObject): Promise<NewRow> {
     const now = this.#host.now();
     const inputJson = JSON.stringify(items);
@@ -121,21 +121,20 @@ export class Recorder {
   }
 }
 
-/** Share of its limit that an account may add before it is measured again. */
+/** The share of its limit that an account may add before it is measured again. */
 const measuringShare = 1 / 64;
-/** Maximum number of accounts whose added bytes are kept. */
+/** For how many accounts the added bytes are remembered. */
 const maxAccounts = 10_000;
 
 /**
- * Keeps the stored responses of an account within its limit. Measuring reads the size of every row of the account, so an
- * account is measured only once per added 64th of its limit, and that much space is freed in advance. Each process may add
- * its own 64th.
+ * Keeps an account's stored responses within its limit. Measuring reads the size of every row of the account. Therefore an account is only
+ * measured each time it has added a 64th of its limit, and that much space is freed in advance. Each process may add a 64th of its own.
  */
 export class AccountQuota {
   /** Bytes added since the last measurement, by account. An account without an entry must be measured. */
   readonly #addedBytes = new Map<string, number>();
 
-  /** @param maxBytes maximum bytes of all rows of the account together */
+  /** @param maxBytes how many bytes all rows of the account may have together */
   async save(rows: ResponseRows, row: NewRow, maxBytes: number): Promise<void> {
     const { accountId } = row;
     const size = measureRow(row);

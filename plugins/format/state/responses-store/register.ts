@@ -4,10 +4,10 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { integer, number, object } from '#core/platform/schema.ts';
+import { cleanUpResponses } from './clean-up.ts';
 import { cancelResponse, deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
-import { cleanUp } from './find-response.ts';
 
-/** Registers section, table, job and endpoints of stored responses. */
+/** Registers the config section, tables, cleanup job and endpoints for stored responses. */
 export function registerResponsesStore(server: Server): void {
   const registerEndpoint = (name: string, definition: Pick<Endpoint, 'method' | 'path' | 'answer' | 'documentation'>) =>
     server.gateway.endpoint({ ...definition, name, dialect: 'openai', isMetered: false, isAliased: true });
@@ -17,7 +17,7 @@ export function registerResponsesStore(server: Server): void {
     entities: async () => Object.values(await import('./entities.ts')),
   });
   server.gateway.job(cleanupJob);
-  // Codex calls this path to compact conversations.
+  // Codex calls this path to compact conversations. The refusal tells its user what to do.
   registerEndpoint('responses_compact', { method: 'POST', path: '/v1/responses/compact', answer: refuseUnsupported });
   registerEndpoint('get_response', {
     documentation: { summary: 'format.docs.get_response' },
@@ -47,25 +47,25 @@ export function registerResponsesStore(server: Server): void {
 
 const MiB = 1024 ** 2;
 
-/** Configuration of stored responses, which let clients of the Responses format continue an answer. */
+/** Configuration for stored responses, which let Responses API clients continue a conversation. */
 export const responsesSection = defineSection({
   name: 'responses',
   schema: object(
     { default: {} },
-    'Storage of responses from /v1/responses, so that clients can continue and retrieve them.',
+    'Stores responses from /v1/responses, so that clients can continue and retrieve them.',
     {
       keep_hours: number(
         { minimum: 0, maximum: 8784, default: 24 },
-        'Hours for which a response can be continued and retrieved; 0 stores none.',
+        'How many hours a response can be continued and retrieved; 0 stores none.',
       ),
       max_bytes: integer(
         { minimum: 1024, maximum: bounds.storedResponse, default: 4 * MiB },
-        'Maximum bytes of a stored conversation, including the response.',
+        'Maximum size of a stored conversation in bytes, including the response.',
       ),
       max_account_bytes: integer(
         { minimum: MiB, default: 256 * MiB },
-        'Maximum bytes of the stored conversations of one account, at least 1048576 (1 MiB); the oldest are deleted first. Every ' +
-          'response counts with its whole conversation.',
+        "Maximum size of one account's stored conversations in bytes, at least 1048576 (1 MiB); the oldest are deleted first. Each " +
+          'response counts at the full size of its conversation.',
       ),
     },
   ),
@@ -75,16 +75,16 @@ export const responsesSection = defineSection({
       : [],
 });
 
-/** Time after which the events of an ended response are deleted. Its stream can be recreated from the response object. */
+/** How long the stream events of a finished response are kept. After that, they are recreated from the response object. */
 const eventRetentionMs = 3_600_000;
 
-/** Deletes expired responses. The job may run twice and concurrently. If it runs late, expired rows only take up space. */
+/** Safe to run twice or concurrently. */
 const cleanupJob: JobDefinition = {
   name: 'responses-cleanup',
   description: 'Deletes stored responses that have expired, and fails background responses whose instance has stopped.',
   schedule: { every: 60 * 60 },
   async run(_data, host) {
-    const count = await cleanUp(host, eventRetentionMs);
-    if (count > 0) host.log.info(`deleted ${count} stored responses that had expired`);
+    const count = await cleanUpResponses(host, eventRetentionMs);
+    if (count > 0) host.log.info(`deleted ${count} expired stored responses`);
   },
 };

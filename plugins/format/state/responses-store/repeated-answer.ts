@@ -4,10 +4,10 @@ import { asList, asText } from '../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../wire/responses.ts';
 
 /**
- * Omits the items of a request that repeat the answer that the request continues.
+ * Removes the items of a request that repeat the answer that it continues.
  *
  * @param items the request's own items
- * @param answer the output of the continued response
+ * @param answer output of the response that is continued
  */
 export function omitRepeatedAnswer(items: readonly JsonValue[], answer: readonly JsonValue[]): readonly JsonValue[] {
   const repeatedIndexes = findRepeatedAnswer(items, answer);
@@ -15,8 +15,8 @@ export function omitRepeatedAnswer(items: readonly JsonValue[], answer: readonly
 }
 
 /**
- * Finds the items of a request that repeat the answer that the request continues. CAMEL sends the text and the calls of the answer again,
- * together with the results. A repeated call would be a second call without a result, which vendors refuse.
+ * Finds the items of a request that repeat the answer that it continues. CAMEL sends the answer's text and calls again, together with the
+ * results. A repeated call would be a second call without a result, which vendors refuse.
  *
  * @returns their indexes
  */
@@ -28,7 +28,7 @@ export function findRepeatedAnswer(items: readonly JsonValue[], answer: readonly
     const call = identifyCall(item);
     const position = call === undefined ? -1 : openCalls.indexOf(call);
     if (position === -1) continue;
-    // Each call is matched once, because an upstream may give several calls of an answer the same id.
+    // Each call is matched once, because an upstream may give several calls in an answer the same id.
     openCalls.splice(position, 1);
     repeatedIndexes.add(index);
   }
@@ -42,7 +42,7 @@ export function findRepeatedAnswer(items: readonly JsonValue[], answer: readonly
   return repeatedIndexes;
 }
 
-/** Returns a text that is equal for equal calls; undefined for other items. Ignores the item's id, because some clients do not keep it. */
+/** Returns a text that is equal for equal calls; undefined for other items. Ignores the item's id, which some clients do not keep. */
 function identifyCall(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { type, call_id: id, name, arguments: argumentsText, input }: ResponsesItem = item;
@@ -50,7 +50,7 @@ function identifyCall(item: JsonValue): string | undefined {
   return JSON.stringify([type, id, asText(name), normalizeInput(asText(argumentsText)), asText(input)]);
 }
 
-/** Reads the text of an assistant's message; undefined for other items. */
+/** Reads the text of an assistant message; undefined for other items. */
 function readAnswerText(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { role, content }: ResponsesItem = item;

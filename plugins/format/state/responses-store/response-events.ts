@@ -3,13 +3,13 @@ import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.
 import { ResponsesReplyRepair } from '../../formats/responses/repair/reply-repair.ts';
 import { readExchangeId } from '../../formats/responses/reply/reply-object.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../wire/responses.ts';
-import { nextSequence, followingSequence } from './run-rows.ts';
+import { firstFinalSequence, secondFinalSequence } from './run-rows.ts';
 
 /** A streamed event. */
 export interface WrittenEvent {
   readonly type: string;
   readonly text: string;
-  /** Undefined for an event without a sequence number. */
+  /** Undefined if the event has none. */
   readonly sequence: number | undefined;
 }
 
@@ -19,7 +19,7 @@ const dataPattern = /^data: *(.*)$/m;
 const sequencePattern = /"sequence_number" *: *(-?\d+)/g;
 const endTypes = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-/** Parses a chunk that consists of complete events. Comments are skipped. */
+/** Parses a chunk of complete events and skips comments. */
 export function parseEvents(chunk: string): WrittenEvent[] {
   return chunk.split(eventEnd).flatMap((text) => {
     const [, type] = typePattern.exec(text) ?? [];
@@ -29,7 +29,7 @@ export function parseEvents(chunk: string): WrittenEvent[] {
   });
 }
 
-/** Reads the sequence number of an event. The name of the member may also occur in the input of a tool call. */
+/** Reads an event's sequence number. A member of this name may also occur in a tool call's input. */
 function readSequence(data: string): number | undefined {
   const [sequence, ...otherSequences] = [...data.matchAll(sequencePattern)].map(([, digits]) => Number(digits));
   if (otherSequences.length === 0) return sequence;
@@ -37,24 +37,24 @@ function readSequence(data: string): number | undefined {
   return typeof number === 'number' ? number : undefined;
 }
 
-/** Returns true if the event ends a stream. An error event does not: it is followed by such an event. */
+/** Returns true if the event ends a stream. An error event does not, because such an event follows it. */
 export function isEnding({ type }: WrittenEvent): boolean {
   return endTypes.has(type);
 }
 
-/** Reads the response object of an event; undefined for an event about a part of the response. */
+/** Reads an event's response object; undefined for an event about a part of the response. */
 export function readResponse({ type, text }: WrittenEvent): JsonObject | undefined {
   if (!/^response\.[a-z_]+$/.test(type)) return undefined;
   const { response }: ResponsesEvent = parseObject(dataPattern.exec(text)?.[1] ?? '') ?? {};
   return isJsonObject(response) ? response : undefined;
 }
 
-/** Writes an event with the response object. */
-export function writeEvent(type: string, response: JsonObject, sequence: number = nextSequence): string {
+/** Writes an event that contains the response object. */
+export function writeEvent(type: string, response: JsonObject, sequence: number = firstFinalSequence): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, response })}\n\n`;
 }
 
-/** Writes the final event of a response, according to its status. */
+/** Writes a response's final event, according to its status. */
 export function writeEndEvent(response: JsonObject, sequence?: number): string {
   const { status } = response;
   const type = status === 'completed' || status === 'incomplete' ? status : 'failed';
@@ -62,15 +62,14 @@ export function writeEndEvent(response: JsonObject, sequence?: number): string {
 }
 
 /**
- * Writes the events that end the stream of a response. A failed response ends with an error and the response object, like in
- * `renderResponseFailed`.
+ * Writes the events that end a response's stream. If it failed, they are an error and the response object, as in `renderResponseFailed`.
  *
  * @param firstSequence sequence number of the first event
  */
-export function writeStreamEnd(response: JsonObject, firstSequence: number = nextSequence): string {
+export function writeStreamEnd(response: JsonObject, firstSequence: number = firstFinalSequence): string {
   const { error, status }: ResponsesReply = response;
   if (status !== 'failed' || !isJsonObject(error)) return writeEndEvent(response, firstSequence);
-  const secondSequence = firstSequence === nextSequence ? followingSequence : firstSequence + 1;
+  const secondSequence = firstSequence === firstFinalSequence ? secondFinalSequence : firstSequence + 1;
   return writeError(error, firstSequence) + writeEndEvent(response, secondSequence);
 }
 
@@ -81,7 +80,7 @@ export function writeError({ code, message, type }: JsonObject, sequence: number
   return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: sequence, error })}\n\n`;
 }
 
-/** Recreates all events of an ended response. */
+/** Recreates all events of a response that has ended. */
 export function recreateEvents(response: JsonObject): WrittenEvent[] {
   const context = {
     id: readExchangeId(String(response['id'])),

@@ -8,14 +8,14 @@ import type { ResponseStore } from './entities.ts';
 /** A stored response. */
 export interface StoredResponse {
   readonly id: string;
-  /** All items before the output, including those of the continued responses. */
+  /** All items before the output, including those of the responses that were continued. */
   readonly input: readonly JsonValue[];
-  /** The response object that was sent to the client. */
+  /** The response object as sent to the client. */
   readonly response: JsonObject;
   readonly isRunning: boolean;
 }
 
-/** A response to be stored. Both texts are JSON. */
+/** A response to store. Both texts are JSON. */
 export interface NewRow {
   readonly accountId: string;
   readonly id: string;
@@ -24,18 +24,18 @@ export interface NewRow {
   readonly itemIds: readonly string[];
   readonly createdAt: number; // epoch ms
   readonly expiresAt: number; // epoch ms
-  /** Time until the lease of a response that is still running expires. */
+  /** How long the lease of a response that is still running lasts. */
   readonly leaseMs?: number;
 }
 
 type StoredRow = Row<typeof ResponseStore, 'id' | 'input' | 'response'> & { readonly is_running: boolean };
 
 const batchSize = 1_000;
-/** Maximum number of rows deleted at once to make room. An answer waits for the deletion, and each row may have megabytes. */
+/** How many rows are deleted at once to make room. An answer waits for the deletion, and each row may have megabytes. */
 const maxDeletedRows = 100;
-/** The end of a lease of this many ms. It follows the database's clock, because instances whose clocks differ compare it. */
+/** When a lease that starts now ends. Takes its length in ms. Uses the database's clock, because instances' clocks may differ. */
 export const leaseEndSql = `clock_timestamp() + ?::float8 * interval '1 ms'`;
-/** Stores nothing if the account has been deleted. The lock waits for a running deletion of the account. */
+/** Stores nothing if the account has been deleted. The lock waits for a deletion that is running. */
 const insertResponse = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at, running_until)
   SELECT id, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?, ${leaseEndSql}
   FROM account WHERE id = ? AND deleted_at IS NULL FOR KEY SHARE
@@ -43,7 +43,7 @@ const insertResponse = `INSERT INTO response_store (account_id, id, input, respo
     item_ids = EXCLUDED.item_ids, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at,
     running_until = EXCLUDED.running_until`;
 
-/** The table `response_store`. Every access names the account: ids of other accounts are not found. */
+/** The table `response_store`. Every access names the account, so that ids of other accounts are not found. */
 export class ResponseRows {
   readonly #database: Database;
 
@@ -56,10 +56,10 @@ export class ResponseRows {
   }
 
   /**
-   * Saves the row and deletes the oldest ended rows of its account until the other rows fit into `remainingBytes`. Reads the
-   * sizes of all rows of the account. Rows locked by another process are skipped to avoid deadlocks.
+   * Saves the row and deletes the account's oldest ended rows until the other rows fit into `remainingBytes`. Reads the sizes of all rows
+   * of the account. Skips rows that another process has locked, to avoid deadlocks.
    *
-   * @param remainingBytes bytes allowed for the other rows
+   * @param remainingBytes how many bytes the other rows may have
    * @returns false if more rows may have to be deleted
    */
   async saveWithin(row: NewRow, remainingBytes: number): Promise<boolean> {
@@ -98,7 +98,7 @@ export class ResponseRows {
     return { id: row.id, input, response: JSON.parse(row.response) as JsonObject, isRunning: row.is_running };
   }
 
-  /** Finds output items of stored responses by their ids. Unknown ids are missing in the map. */
+  /** Finds output items of stored responses by their ids. The map lacks unknown ids. */
   async findItems(accountId: string, ids: readonly string[], now: number): Promise<Map<string, JsonObject>> {
     const storableIds = ids.filter(isStorable);
     const itemsById = new Map<string, JsonObject>();
@@ -128,9 +128,9 @@ export class ResponseRows {
   }
 
   /**
-   * Deletes responses that have expired by both clocks. In batches, to keep locks short.
+   * Deletes responses that have expired by both clocks. Works in batches, so that locks are short.
    *
-   * @returns their number
+   * @returns how many were deleted
    */
   async deleteExpired(now: number): Promise<number> {
     let total = 0;
@@ -152,7 +152,7 @@ export function measureRow({ input, response }: NewRow): number {
   return Buffer.byteLength(input) + Buffer.byteLength(response);
 }
 
-/** Returns true if an id looks like a vendor's id. Other ids may change when stored in the database. */
+/** Returns true if an id looks like a vendor's. Other ids might change when they are stored in the database. */
 export function isStorable(id: unknown): id is string {
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id);
 }
@@ -164,7 +164,7 @@ export function isContinuable(response: JsonObject): boolean {
   return continuableStatuses.has(response['status']);
 }
 
-/** Returns the output items of a response; none if it failed. */
+/** Returns a response's output items; none if it failed. */
 export function outputOf(response: JsonObject): readonly JsonValue[] {
   return Array.isArray(response['output']) ? response['output'] : [];
 }
@@ -194,12 +194,12 @@ function toParameters(row: NewRow): readonly unknown[] {
   ];
 }
 
-/** Lists the ids of the output items that requests can refer to. */
+/** Lists the ids of output items to which requests can refer. */
 export function listItemIds(response: JsonObject): string[] {
   return outputOf(response).flatMap((item) => (isJsonObject(item) && isStorable(item['id']) ? [item['id']] : []));
 }
 
-/** Converts epoch milliseconds to a timestamp of PostgreSQL. */
+/** Converts epoch milliseconds to a PostgreSQL timestamp. */
 export function toTimestamp(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }

@@ -15,15 +15,17 @@ type RunState = 'running' | 'abandoned' | 'ended' | 'deleted';
 /** Consecutive events of a stream. */
 export type StoredEvents = Row<typeof ResponseEvent, 'events' | 'last_sequence'>;
 
-/** Placeholder for the sequence number of the event that ends a response. Only the database knows the last number. */
-export const nextSequence = -1;
-/** Placeholder for the sequence number after `nextSequence`. */
-export const followingSequence = -2;
+/** Stands for the sequence number of the first event that ends a response, because only the database knows the last number. */
+export const firstFinalSequence = -1;
+/** Stands for the sequence number of the second event that ends a response. */
+export const secondFinalSequence = -2;
 
-const sequencePrefixSql = `'"sequence_number":'`;
-const sequenceSql = (number: number): string => `'"sequence_number":${number}'`;
+/** Writes the member as JSON text. Quotes inside JSON strings are escaped, so replacing this text affects only the member itself. */
+const writeSequence = (number: number | ''): string => `"sequence_number":${number}`;
 
-/** Maximum number of rows read at once. Each has at most the events of one flush. */
+/** Takes two parameters: the current time and the retention in ms. */
+const retainedSinceSql = `${earlierClockSql} - ?::float8 * interval '1 ms'`;
+/** How many rows are read at once. A row holds at most one flush of events. */
 const pageSize = 32;
 const runningCondition = 'account_id = ? AND id = ? AND running_until IS NOT NULL';
 
@@ -35,7 +37,10 @@ export class RunRows {
     this.#database = database;
   }
 
-  /** Extends the lease to this time from now. Returns false if the response has ended: it was cancelled, deleted or declared abandoned. */
+  /**
+   * Renews the lease for another `leaseMs` from now. Returns false if the response has ended, because it was cancelled, deleted or declared
+   * abandoned.
+   */
   async renew({ accountId, id }: RunKey, leaseMs: number): Promise<boolean> {
     const sql = `UPDATE response_store SET running_until = ${leaseEndSql} WHERE ${runningCondition} RETURNING 1`;
     return (await this.#database.query(sql, [leaseMs, accountId, id])).length > 0;
@@ -46,7 +51,7 @@ export class RunRows {
     await this.#database.query(sql, [JSON.stringify(response), accountId, id]);
   }
 
-  /** Stores events. Has no effect once the response has ended. */
+  /** Stores events. Has no effect if the response has ended. */
   async append({ accountId, id }: RunKey, { events, last_sequence }: StoredEvents, now: number): Promise<void> {
     await this.#database.query(
       `INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
@@ -58,7 +63,7 @@ export class RunRows {
   /**
    * Ends a response with its final object, if it is running.
    *
-   * @param finalEvents events that end its stream, numbered `nextSequence` and `followingSequence`; undefined if already appended
+   * @param finalEvents the events that end its stream, numbered with the placeholders; undefined if already appended
    */
   async end({ accountId, id }: RunKey, response: JsonObject, now: number, finalEvents?: string): Promise<void> {
     const update = `UPDATE response_store SET response = ?, running_until = NULL,
@@ -74,14 +79,9 @@ export class RunRows {
            WHERE response_event.account_id = ended.account_id AND response_id = ended.id), -1) AS number FROM ended
        )
        INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
-       SELECT account_id, id, number + ?, replace(replace(?, ${sequenceSql(nextSequence)}, ${sequencePrefixSql} || number),
-         ${sequenceSql(followingSequence)}, ${sequencePrefixSql} || (number + 1)), ? FROM numbered`,
-      [
-        ...values,
-        finalEvents.includes(`"sequence_number":${followingSequence}`) ? 1 : 0,
-        finalEvents,
-        toTimestamp(now),
-      ],
+       SELECT account_id, id, number + ?, replace(replace(?, '${writeSequence(firstFinalSequence)}', '${writeSequence('')}' || number),
+         '${writeSequence(secondFinalSequence)}', '${writeSequence('')}' || (number + 1)), ? FROM numbered`,
+      [...values, finalEvents.includes(writeSequence(secondFinalSequence)) ? 1 : 0, finalEvents, toTimestamp(now)],
     );
   }
 
@@ -104,7 +104,10 @@ export class RunRows {
     );
   }
 
-  /** Lists running responses whose lease has expired. Skips expired responses, which are deleted in any state. */
+  /**
+   * Lists up to `pageSize` running responses whose lease has run out. Skips responses past `expires_at`, which are deleted whatever their
+   * state.
+   */
   async listAbandoned(now: number): Promise<readonly RunKey[]> {
     return this.#database.query<RunKey>(
       `SELECT account_id AS "accountId", id FROM response_store WHERE running_until < clock_timestamp() AND expires_at > ? LIMIT ?`,
@@ -113,21 +116,20 @@ export class RunRows {
   }
 
   /**
-   * Deletes events of ended responses whose last event is older than this, by both clocks. A stream without its first events is useless.
+   * Deletes the events of ended responses whose last event is older than `retentionMs` by both clocks, ours (`now`) and the database's. All
+   * events go at once, because a stream without its first events is useless.
    *
    * @param now epoch ms
    */
   async deleteEvents(now: number, retentionMs: number): Promise<void> {
-    const before = [toTimestamp(now), retentionMs];
+    const retainedSince = [toTimestamp(now), retentionMs];
     await this.#database.query(
       `DELETE FROM response_event USING response_store WHERE response_event.created_at < ${retainedSinceSql}
        AND response_store.account_id = response_event.account_id AND response_store.id = response_id
        AND running_until IS NULL AND NOT EXISTS (SELECT FROM response_event AS later
          WHERE later.account_id = response_store.account_id AND later.response_id = response_store.id
            AND later.created_at >= ${retainedSinceSql})`,
-      [...before, ...before],
+      [...retainedSince, ...retainedSince],
     );
   }
 }
-
-const retainedSinceSql = `${earlierClockSql} - ?::float8 * interval '1 ms'`;

@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RunKey } from './run-rows.ts';
 
-/** Background runs and waiting readers of this process. */
+/** This process's background runs and waiting readers. */
 class BackgroundRuns {
   readonly #stops = new Map<string, () => void>();
   readonly #waiters = new Map<string, Set<() => void>>();
@@ -21,12 +21,12 @@ class BackgroundRuns {
     this.#stops.get(id)?.();
   }
 
-  /** Wakes the readers of a response that may have new events. */
+  /** Wakes the readers of a response, which may have new events. */
   wake({ id }: RunKey): void {
     for (const wakeReader of this.#waiters.get(id) ?? []) wakeReader();
   }
 
-  /** Waits for `wake`, at most this long and until the signal aborts. */
+  /** Waits for `wake`, but no longer than this, and only until the signal aborts. */
   async waitForWake({ id }: RunKey, milliseconds: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ class BackgroundRuns {
   }
 }
 
-/** Returns the runs of this process. */
+/** Returns this process's runs. */
 export function getBackgroundRuns(host: Host): BackgroundRuns {
   return host.keep('format/background-runs', () => new BackgroundRuns());
 }

@@ -26,7 +26,7 @@ import { streamResponse } from './stream-tail.ts';
 
 const responseDraft = defineFact<ResponseDraft>('response_draft');
 
-/** Id of the response that a request continues and whose items the body already contains. */
+/** Id of the response that a request continues, once the body contains that response's items. */
 export const continuedId = defineFact<string>('continued_response');
 
 /** All items of a request that continues a stored response. */
@@ -48,8 +48,8 @@ interface StoredCall {
 export const storedCall = defineFact<StoredCall>('model_call');
 
 /**
- * Lets clients of the Responses format continue an answer by its id, on upstreams of any format. References in requests are
- * replaced by their items, and answers are stored before the client has received their end.
+ * Lets clients of the Responses format continue an answer by its id, on upstreams of any format. Replaces references in requests by the
+ * items they name, and stores answers before the client has received their end.
  */
 export class ResponsesStore {
   readonly #host: Host;
@@ -61,7 +61,7 @@ export class ResponsesStore {
   }
 
   /**
-   * Replaces the references in a request by their items.
+   * Replaces the references in a request by the items they name.
    *
    * @throws GatewayError see `expandInput`; `invalid_request` or `not_supported` for an invalid background response
    */
@@ -72,7 +72,7 @@ export class ResponsesStore {
   async #resolveReferences(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
     const host = this.#host;
     const continuedResponseId = exchange.find(continuedId);
-    // A request without references that stores nothing needs only the outline of a long body.
+    // If a request has no references and stores nothing, the outline of a long body is enough.
     const outline: ResponsesRequest = request.outline;
     if (outline.store === false && isSelfContained(outline))
       return continuedResponseId === undefined ? request : request.with({ previousId: continuedResponseId });
@@ -104,8 +104,8 @@ export class ResponsesStore {
   }
 
   /**
-   * Answers the client of a background response and detaches its exchange; undefined for other requests. Called once the
-   * request can no longer be refused. The reply has the notes of the first route, because no attempt has been made yet.
+   * Answers the client of a background response and detaches its exchange; undefined for other requests. Called once the request can no
+   * longer be refused. The reply has the first route's notes, because no attempt has been made yet.
    *
    * @throws GatewayError `request_too_large`, `unavailable`
    */
@@ -138,7 +138,7 @@ export class ResponsesStore {
     await exchange.detach({ ...reply, headers: { ...reply.headers, ...notesHeader } }, run.takeReply);
   }
 
-  /** Stores the answer if the client requested it. Never fails. */
+  /** Stores the answer if the client asked for it. Never fails. */
   leave(exchange: Exchange, reply: Reply): Promise<Reply> | Reply {
     const draft = exchange.find(responseDraft);
     const call = exchange.find(storedCall);
@@ -168,7 +168,7 @@ export class ResponsesStore {
     if (note === undefined) return reply;
     const notes = formatNotes(exchange.find(delivery)?.notes ?? [note]);
     const headers = { ...reply.headers, [notesHeaderName(this.#host.service)]: notes };
-    // Events converted from a JSON answer are also one body.
+    // Events converted from a JSON answer are a single body too, but not JSON that could be changed.
     if (isEventStream(reply) || readMember<ResponsesReply>(answer, 'store') === false) return { ...reply, headers };
     const json = JSON.stringify({ ...answer, store: false });
     await yieldIfLong(json.length);
@@ -179,7 +179,7 @@ export class ResponsesStore {
 }
 
 /**
- * Returns the account of a request for a background response.
+ * Returns the account that requests a background response.
  *
  * @throws GatewayError `not_supported` if no responses are stored, `invalid_request` if the request forbids storing
  */
@@ -205,13 +205,13 @@ function isEventStream({ headers }: Reply): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
-/** Adds a note to the record of the exchange. A stream's headers have already been sent. */
+/** Adds a note to the exchange's record, because a stream's headers have already been sent. */
 function addNote(exchange: Exchange, note: string): void {
   const deliveryRecord = exchange.find(delivery);
   if (deliveryRecord !== undefined) deliveryRecord.notes = [...(deliveryRecord.notes ?? []), note];
 }
 
-/** Replaces the body. The body with its references may be long, so each step has its own turn of the event loop. */
+/** Replaces the body. It may be long once it contains what it refers to, so each step has its own turn of the event loop. */
 async function replaceBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
   await yieldIfLong(request.content.text.length);
   const text = JSON.stringify(body);

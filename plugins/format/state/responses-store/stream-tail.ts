@@ -16,8 +16,8 @@ import {
 import { type RunKey, RunRows } from './run-rows.ts';
 import { getBackgroundRuns } from './runs.ts';
 
-const pollIntervalMs = 1_000; // time after which a reader checks for events of other instances
-const keepAliveIntervalMs = 10_000; // time without events after which a comment keeps client and proxies connected
+const pollIntervalMs = 1_000; // how often a reader checks for events from other instances
+const keepAliveIntervalMs = 10_000; // after this long without events, a comment keeps client and proxies connected
 const keepAliveComment = ': keep-alive\n\n';
 
 /**
@@ -49,8 +49,9 @@ function createBody(host: Host, key: RunKey, position: Position): Readable {
 }
 
 /**
- * Renders the error of a stream that cannot be read on. No `response.failed` follows, because the response itself may be complete or still
- * running. The error has the number of the event before it, so that a client that resumes after the last number it has seen misses none.
+ * Renders the error if a stream cannot be read to its end. No `response.failed` follows, because the response itself may be complete or
+ * still running. The error has the number of the event before it, so that a client that resumes after the last number it has seen misses
+ * none.
  */
 function renderReadFailure(error: GatewayError, sequence: number): string {
   const { type, code } = error.wording('openai');
@@ -60,12 +61,12 @@ function renderReadFailure(error: GatewayError, sequence: number): string {
 /**
  * Reads the stored events as they arrive, with comments that keep the connection alive.
  *
- * @throws GatewayError `response_not_found` if the response is deleted meanwhile
+ * @throws GatewayError `response_not_found` if the response is deleted in the meantime
  */
 async function* readEvents(host: Host, key: RunKey, position: Position, signal: AbortSignal): AsyncGenerator<string> {
   const rows = new RunRows(host.database);
   const runs = getBackgroundRuns(host);
-  // Number stored with the last batch, which may end with an event that has no number.
+  // The number stored with the last batch. The batch may end with an event that has no number.
   let lastStoredSequence = position.lastSequence;
   let lastSent = performance.now();
   while (!signal.aborted) {
@@ -96,8 +97,8 @@ async function* readEvents(host: Host, key: RunKey, position: Position, signal: 
 }
 
 /**
- * Recreates the events of an ended response whose stored events have been deleted or never existed. The original stream may have had more
- * events; a client that has already read past the recreated ones gets only the final events.
+ * Recreates a response's events if the stored ones have been deleted or never existed. The original stream may have had more events. A
+ * client that has already read past the recreated ones gets only the final events.
  */
 async function readRemainingEvents(host: Host, key: RunKey, lastSequence: number): Promise<WrittenEvent[]> {
   const { response } = await findResponse(host, key);

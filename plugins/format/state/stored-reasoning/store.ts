@@ -21,15 +21,15 @@ import {
 } from '../../canonical/stored-reasoning.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
 import { serializeFirstUserMessage } from '../../request/session.ts';
-import { findAcceptedReasoning } from './restore.ts';
+import { findReasoningToStore } from './reasoning-to-store.ts';
 
-const deadlineMs = 50; // time that a request waits for the reasoning of its history
+const deadlineMs = 50; // how long a request waits for its history's reasoning
 const warnIntervalMs = 60_000; // time between warnings about a failing store
 const hourSeconds = 3_600;
 
 /**
- * Stores the reasoning before tool calls for clients whose format cannot carry it. When a client sends the calls back, they
- * identify the reasoning. Each account has its own entries. If reasoning is lost, the conversation continues without it.
+ * Stores the reasoning before tool calls for clients whose format cannot carry it. When a client sends the calls back, they identify the
+ * reasoning. Each account has entries of its own. If reasoning is lost, the conversation continues without it.
  */
 export class ReasoningStore {
   readonly #host: Host;
@@ -44,8 +44,8 @@ export class ReasoningStore {
   }
 
   /**
-   * Adds the stored reasoning to a request. Queries the store only if the history has calls whose reasoning a route of the
-   * model accepts and the client did not send back.
+   * Adds the stored reasoning to a request. Only queries the store if the history has calls whose reasoning a route of the model accepts
+   * and the client did not send back.
    */
   attachReasoning(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { format, outline, purpose } = request;
@@ -55,10 +55,10 @@ export class ReasoningStore {
     const isDisabled = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
     if (isDisabled || isReasoningReturned || listCalls === undefined || !Array.isArray(outline['tools']))
       return request;
-    const acceptedReasoning = findAcceptedReasoning(model, request);
-    if (!acceptedReasoning.includesState && !acceptedReasoning.includesText) return request;
+    const reasoningToStore = findReasoningToStore(model, request);
+    if (!reasoningToStore.includesState && !reasoningToStore.includesText) return request;
     const { body } = request;
-    const calls = listCalls(body, acceptedReasoning.includesState);
+    const calls = listCalls(body, reasoningToStore.includesState);
     const reasoning = new ConversationReasoning(body, calls, (entries) => this.#saveEntries(accountId, entries));
     const entryNames = reasoning.listEntryNames();
     if (entryNames.length === 0) return request.with({ storedReasoning: reasoning });
@@ -112,7 +112,7 @@ class ConversationReasoning implements StoredReasoning {
     return this.#thoughtsByName.size > 0;
   }
 
-  /** Lists the names of the entries for calls whose reasoning the client did not send back. */
+  /** Lists the entry names for calls whose reasoning the client did not send back. */
   listEntryNames(): string[] {
     const callsWithoutReasoning = this.#history
       .filter(({ lacksReasoning }) => lacksReasoning)
@@ -153,7 +153,7 @@ class ConversationReasoning implements StoredReasoning {
     if (encodedEntries.length > 0) this.#saveEntries(new Map(encodedEntries));
   }
 
-  /** Finds the stored thoughts of equal calls in the history. The list has an element for each call, in order. */
+  /** Finds the stored thoughts of equal calls in the history. The list has one element per call, in order. */
   #findEarlierThoughts(name: string): readonly CallThoughts[] {
     this.#historyCounts ??= countNames(this.#history.map((call) => this.#createEntryName(call)));
     const count = this.#historyCounts.get(name) ?? 0;
@@ -173,7 +173,7 @@ function countNames(names: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Decodes the thoughts of an entry; empty if another version of the gateway wrote a different form. */
+/** Decodes an entry's thoughts; empty if another gateway version wrote it in a different form. */
 function decodeThoughts(stored: Buffer): CallThoughts[] {
   const turns = parseObject(stored.toString())?.['turns'];
   return (Array.isArray(turns) ? turns : []).map((turn) =>
@@ -181,7 +181,7 @@ function decodeThoughts(stored: Buffer): CallThoughts[] {
   );
 }
 
-/** Encodes the thoughts of an entry and omits the oldest until the entry fits; undefined if the latest alone are too large. */
+/** Encodes an entry's thoughts and leaves out the oldest until they fit; undefined if the latest alone are too large. */
 function encodeThoughts(turns: readonly CallThoughts[]): Buffer | undefined {
   const keptTurns = [...turns];
   for (const oldest of turns.keys()) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
-import { cleanUp } from '../../../../../plugins/format/state/responses-store/find-response.ts';
+import { cleanUpResponses } from '../../../../../plugins/format/state/responses-store/clean-up.ts';
 import { ResponseRows } from '../../../../../plugins/format/state/responses-store/rows.ts';
 import { createUpstream } from '../../../../support/faulty-upstream.ts';
 import { eventsBefore, responseBody, responsesUpstream, startStore } from './fixture.ts';
@@ -28,7 +28,7 @@ test('a background response that expired after its instance had stopped is delet
   await save('resp_gone', now - 1_000, -2_000);
   await save('resp_old', now - 1_000);
   await save('resp_abandoned', now + 60_000, -1_000);
-  expect(await cleanUp(host, 0)).toBe(2);
+  expect(await cleanUpResponses(host, 0)).toBe(2);
   const left = await gateway.database.query<{ id: string; status: string }>(
     `SELECT id, response::json->>'status' AS status FROM response_store WHERE account_id = ?`,
     [accountId],
@@ -45,7 +45,7 @@ test('an instance whose clock is ahead deletes nothing before its time', async (
     .poll(() => gateway.database.query('SELECT FROM response_store WHERE running_until IS NULL'))
     .toHaveLength(1);
   const ahead = Object.create(host, { now: { value: () => host.now() + 30 * 86_400_000 } }) as typeof host;
-  expect(await cleanUp(ahead, 3_600_000)).toBe(0);
+  expect(await cleanUpResponses(ahead, 3_600_000)).toBe(0);
   expect(
     await gateway.database.query('SELECT FROM response_store JOIN response_event ON response_id = id'),
   ).not.toEqual([]);
@@ -83,9 +83,9 @@ test('the events of a long response are deleted together, so that none of its st
   );
   const count = async () => (await gateway.database.query('SELECT FROM response_event')).length;
   await age(`now() - CASE last_sequence WHEN 1000 THEN interval '0' ELSE interval '2 hours' END`);
-  await cleanUp(host, 3_600_000);
+  await cleanUpResponses(host, 3_600_000);
   expect(await count()).toBe(2);
   await age(`now() - interval '2 hours'`);
-  await cleanUp(host, 3_600_000);
+  await cleanUpResponses(host, 3_600_000);
   expect(await count()).toBe(0);
 });

@@ -1,0 +1,19 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { findIfStored } from './find-response.ts';
+import { ResponseRows } from './rows.ts';
+import { RunRows } from './run-rows.ts';
+
+/**
+ * Marks running responses as failed if their instance has stopped, and deletes expired responses and events.
+ *
+ * @param eventRetentionMs how long the events of ended responses are kept
+ * @returns how many expired responses were deleted
+ */
+export async function cleanUpResponses(host: Host, eventRetentionMs: number): Promise<number> {
+  const runs = new RunRows(host.database);
+  const now = host.now();
+  // Finding an abandoned response marks it as failed. One that is deleted or expires meanwhile must not stop the loop.
+  for (const key of await runs.listAbandoned(now)) await findIfStored(host, key);
+  await runs.deleteEvents(now, eventRetentionMs);
+  return new ResponseRows(host.database).deleteExpired(now);
+}

@@ -108,7 +108,7 @@ export class ReplyCache {
     heldLead.isSettled = true;
     endFlight(heldLead.lead).catch((error: unknown) => {
       if (error instanceof SharedUnavailable) this.#warnUnavailable(error);
-      else this.#options.log.error('caching a response failed', error);
+      else this.#options.log.error('could not cache a response', error);
     });
   }
 

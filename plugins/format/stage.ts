@@ -15,7 +15,7 @@ export const formatStage = defineStage({
   options: object({
     keep_reasoning_hours: number(
       { minimum: 0, maximum: 720, default: 24 },
-      'Hours for which the reasoning before tool calls is kept for clients that do not return it: Chat clients, and Messages clients that did not request thinking; 0 keeps none.',
+      'How many hours the reasoning before tool calls is kept for clients that do not send it back: Chat clients, and Messages clients that did not ask for thinking; 0 keeps none.',
     ),
   }),
   create: async ({ keep_reasoning_hours: retentionHours }, host) =>

@@ -54,7 +54,7 @@ export interface EncodeTarget {
   readonly names: ToolNames;
   readonly notes: Notes;
   /** Returns the data of an opaque state that this upstream created; undefined for the state of another upstream. */
-  findOwnState(state: OpaqueState | undefined): string | undefined;
+  findAcceptedState(state: OpaqueState | undefined): string | undefined;
 }
 
 /** Decodes a reply from an upstream. Tolerates deviations from the format and never throws. */

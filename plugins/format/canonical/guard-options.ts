@@ -27,21 +27,21 @@ export interface ReplyRules {
 
 /** The options that depend on the route of a reply. */
 export interface GuardedRoute {
-  readonly names: ToolNames;
-  readonly tag: StateTagger;
+  readonly toolNames: ToolNames;
+  readonly tagState: StateTagger;
 }
 
 export interface GuardOptions extends GuardedRoute {
   /** Id of the exchange; the ids of calls that lack one are derived from it. */
-  readonly id: string;
+  readonly exchangeId: string;
   /** Estimates the tokens of the request; called if the upstream did not count them. */
-  readonly inputTokens: () => number;
+  readonly estimateInputTokens: () => number;
   readonly rules?: ReplyRules | undefined;
   /** True if the client did not ask for reasoning. It is then recorded but left out of the reply. */
   readonly hidesReasoning?: boolean | undefined;
   /** True if the client asked for an output format, which a blank line between texts would break. */
   readonly isStructured?: boolean | undefined;
-  readonly received?: ContentReceiver | undefined;
+  readonly receiver?: ContentReceiver | undefined;
   /** Called with the complete reply, including hidden reasoning. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }

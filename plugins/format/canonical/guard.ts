@@ -69,10 +69,10 @@ export class GrammarGuard {
     this.#options = options;
     this.#route = options;
     this.#callIds = new UniqueIds(options.rules?.callIds);
-    this.#usage = new UsageTally(options.inputTokens);
+    this.#usage = new UsageTally(options.estimateInputTokens);
     this.#queue = new BlockQueue({
       emit: (event) => this.#emit(event),
-      tag: (kind, data) => this.#route.tag(kind, data),
+      tag: (kind, data) => this.#route.tagState(kind, data),
       hidesReasoning: options.hidesReasoning === true,
       // Even a hidden event starts the client's answer.
       onHidden: () => this.#start(),
@@ -150,7 +150,7 @@ export class GrammarGuard {
   }
 
   #apply(fragment: Fragment): void {
-    this.#options.received?.addReceived(fragment);
+    this.#options.receiver?.addReceived(fragment);
     switch (fragment.type) {
       case 'text':
         return this.#appendTextWithLogprobs(fragment);
@@ -252,7 +252,7 @@ export class GrammarGuard {
       return;
     }
     this.notes.approximate('images in the answer as text');
-    this.#options.received?.noteChange('images_as_text');
+    this.#options.receiver?.noteChange('images_as_text');
     this.#closeLastBlock();
     this.#appendText('text', describeImage(source));
     this.#closeLastBlock();
@@ -287,10 +287,10 @@ export class GrammarGuard {
   }
 
   #nameCall(call: CallBlock, wireName: string, { namespace, form }: CallFragment): void {
-    const tool = this.#route.names.fromWire(wireName);
-    if (tool.name !== wireName && namespace === undefined) this.#options.received?.noteChange('tool_names');
+    const tool = this.#route.toolNames.fromWire(wireName);
+    if (tool.name !== wireName && namespace === undefined) this.#options.receiver?.noteChange('tool_names');
     call.isWrapped = tool.form === 'freeform' && form !== 'freeform';
-    if (call.isWrapped) this.#options.received?.noteChange('arguments');
+    if (call.isWrapped) this.#options.receiver?.noteChange('arguments');
     call.name = {
       ...tool,
       ...(namespace !== undefined && { name: wireName, namespace }),
@@ -301,7 +301,7 @@ export class GrammarGuard {
   #appendInput(key: string | number, text: string): void {
     const call = this.#calls.get(key);
     if (call === undefined || text === '') return;
-    if (call.isClosed) return this.#options.received?.noteChange('arguments');
+    if (call.isClosed) return this.#options.receiver?.noteChange('arguments');
     if (call.name !== undefined) this.#queueCall(call);
     if (call.isQueued) this.#appendToBlock(call, text);
     else if (this.#reserve(text.length)) call.earlyInput.add(text);
@@ -323,7 +323,7 @@ export class GrammarGuard {
     if (call.isQueued || call.name === undefined) return;
     call.head = {
       type: 'tool_call',
-      id: this.#callIds.add(call.givenId ?? `call_${this.#options.id}_${this.#callCount}`),
+      id: this.#callIds.add(call.givenId ?? `call_${this.#options.exchangeId}_${this.#callCount}`),
       ...call.name,
     };
     this.#callCount++;

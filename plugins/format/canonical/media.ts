@@ -66,7 +66,8 @@ export function createMediaPart(
 /** Returns the name that all formats except Google's use for an audio format: `mp3` for `audio/mpeg`, `wav` for `audio/x-wav`. */
 function toAudioFormat(subtype: string): string {
   const format = (subtype.split(';')[0] ?? '').replace(/^x-/, '');
-  return format === 'mpeg' ? 'mp3' : format === 'wave' ? 'wav' : format;
+  if (format === 'mpeg') return 'mp3';
+  return format === 'wave' ? 'wav' : format;
 }
 
 /** Returns a name for a file without one, because vendors rely on the extension. */

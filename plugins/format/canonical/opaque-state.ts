@@ -51,6 +51,6 @@ export function readTaggedState(text: string): OpaqueState | undefined {
 export function createStateLookup(
   { stateKinds }: Pick<UpstreamCodec, 'stateKinds'>,
   origin: string,
-): EncodeTarget['findOwnState'] {
+): EncodeTarget['findAcceptedState'] {
   return (state) => (state?.origin === origin && stateKinds.includes(state.kind) ? state.data : undefined);
 }

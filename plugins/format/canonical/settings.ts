@@ -1,7 +1,7 @@
 import type { JsonValue } from '#core/platform/json.ts';
 import type { Conversation, Settings } from './conversation.ts';
 import type { Notes } from './notes.ts';
-import { noteLocalStops } from './stop-cutter.ts';
+import { noteGatewayStops } from './stop-cutter.ts';
 
 /** A setting of `Conversation`, such as `temperature` or `stop`. */
 export type SettingName = keyof Settings;
@@ -56,7 +56,7 @@ const dropUnlessZero =
 /** How to note that a setting is lost; the notes have this order. Settings that are not listed are supported everywhere. */
 const lossNotes: { readonly [N in SettingName]?: LossNote } = {
   wantsImages: 'image output',
-  stop: noteLocalStops,
+  stop: noteGatewayStops,
   topK: 'top_k',
   presencePenalty: dropUnlessZero('presence_penalty'),
   frequencyPenalty: dropUnlessZero('frequency_penalty'),

@@ -92,6 +92,6 @@ function isEnding({ type }: Fragment): boolean {
 }
 
 /** Notes that the gateway applies the stop sequences itself. */
-export function noteLocalStops(notes: Notes): void {
+export function noteGatewayStops(notes: Notes): void {
   notes.approximate('stop by cutting the answer');
 }

@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import type { Upgrade } from '#core/gateway/http/upgrades.ts';
 import { chooseProtocol } from './handshake.ts';
 
-const closeTimeout = 5_000; // ms for the client to answer a close frame
+const closeTimeoutMs = 5_000; // for the client to answer a close frame
 
 /** Responds to an upgrade with 101. Responds to an invalid handshake with an error, and the promise then stays pending. */
 export type Acceptor = (upgrade: Upgrade, maxBytes: number) => Promise<WebSocket>;
@@ -19,7 +19,7 @@ export async function loadAcceptor(): Promise<Acceptor> {
       perMessageDeflate: false,
       // Many small messages in one packet are read in separate turns of the event loop.
       allowSynchronousEvents: false,
-      closeTimeout,
+      closeTimeout: closeTimeoutMs,
       maxPayload,
       handleProtocols: chooseProtocol,
     } as ConstructorParameters<typeof WebSocketServer>[0]);

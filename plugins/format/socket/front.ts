@@ -137,11 +137,13 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
 
   #sweep(): void {
     const host = this.#server.host();
-    const { write_timeout: writeTimeout, body_timeout: bodyTimeout, body_rate: minRate } = host.section(listen);
-    for (const socket of this.#sockets)
-      runInBackground(host.log, 'looking after a WebSocket', () =>
-        socket.sweep({ writeTimeout, bodyTimeout, minRate }),
-      );
+    const section = host.section(listen);
+    const limits = {
+      writeTimeoutSeconds: section.write_timeout,
+      bodyTimeoutSeconds: section.body_timeout,
+      minBytesPerSecond: section.body_rate,
+    };
+    for (const socket of this.#sockets) runInBackground(host.log, 'checking a WebSocket', () => socket.sweep(limits));
   }
 
   /** Returns the context that all sockets share, which is created for the first one. */

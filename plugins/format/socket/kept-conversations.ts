@@ -144,8 +144,8 @@ export class KeptConversations implements Reclaimable {
     const lastSegment = previousSegments.at(-1);
     const isJoined = lastSegment !== undefined && lastSegment.bytes.length <= maxCopiedBytes;
     const sharedSegments = isJoined ? previousSegments.slice(0, -1) : previousSegments;
-    const ownBytes = isJoined ? [lastSegment.bytes, ...newItems] : newItems;
-    const size = sumSizes(ownBytes) + conversationOverhead + segmentOverhead;
+    const segmentBytes = isJoined ? [lastSegment.bytes, ...newItems] : newItems;
+    const size = sumSizes(segmentBytes) + conversationOverhead + segmentOverhead;
     const measureConversation = () => sharedSegments.reduce((sum, segment) => sum + segment.size, size);
     const maxSize = Math.min(this.#limits.account, this.#limits.total);
     if (measureConversation() > maxSize) for (const segment of sharedSegments) segment.dropOutline();
@@ -153,7 +153,7 @@ export class KeptConversations implements Reclaimable {
     this.#makeRoom(account, size);
     if (!this.#mayKeep(size)) return undefined;
     const segment = new ConversationSegment(
-      ownBytes,
+      segmentBytes,
       (bytes) => this.#countBytes(account, bytes),
       (items, bytes) => this.#reserveOutline(account, items, bytes),
     );

@@ -8,19 +8,19 @@ export const websocketSection = defineSection({
   schema: object({ default: {} }, 'The Responses API over WebSockets, at GET /v1/responses.', {
     enabled: boolean(
       { default: true },
-      'False to answer every WebSocket with 426, after which Codex sends POST requests.',
+      'If false, every WebSocket is answered with 426, and Codex then sends POST requests.',
     ),
     max_sockets: integer(
       { minimum: 1, maximum: 100_000, default: 200 },
-      'Maximum number of open WebSockets of an account in each process; further ones get 429.',
+      'Maximum number of WebSockets that an account can have open in each process; further ones get 429.',
     ),
     max_minutes: number(
       { minimum: 0.01, maximum: 1440, default: 60 },
-      'Minutes after which a WebSocket takes no further requests, and clients open another one. OpenAI closes its own after 60.',
+      'Minutes after which a WebSocket takes no further requests, so that clients open another one. OpenAI closes its own after 60.',
     ),
     queue_wait: number(
       { minimum: 0, maximum: longestSlotWait / 1000, default: 15 },
-      'Seconds for which a request on a WebSocket waits while its key has its maximum of requests in flight, including POST requests; then it gets 429.',
+      'How many seconds a request on a WebSocket waits if its key already has its maximum of requests in flight, counting POST requests; after that it gets 429.',
     ),
     max_kept_bytes: integer(
       { minimum: 0, maximum: 17_179_869_184, default: 268_435_456 },

@@ -12,9 +12,9 @@ const controlHeaderBytes = 6; // what comes before the payload of a client's con
 
 /** Limits for slow clients. */
 export interface LifeLimits {
-  readonly writeTimeout: number; // seconds for which the client may take no byte
-  readonly bodyTimeout: number; // seconds for a message, in addition to the time for its size
-  readonly minRate: number; // bytes per second
+  readonly writeTimeoutSeconds: number; // for which the client may take no byte
+  readonly bodyTimeoutSeconds: number; // for a message, in addition to the time for its size
+  readonly minBytesPerSecond: number;
 }
 
 /** Why a connection is ended. */
@@ -84,14 +84,14 @@ export class SocketLife {
    *
    * @returns why the connection must be ended; undefined if it is healthy
    */
-  check({ writeTimeout, bodyTimeout, minRate }: LifeLimits): EndReason | undefined {
+  check({ writeTimeoutSeconds, bodyTimeoutSeconds, minBytesPerSecond }: LifeLimits): EndReason | undefined {
     const now = this.#now();
     const controlFrames = this.#controlFrames;
     this.#controlFrames = 0;
     if (controlFrames > maxControlFrames) return 'flooding';
-    if (now - this.#sampleProgress(now) > writeTimeout * 1000) return 'stuck';
+    if (now - this.#sampleProgress(now) > writeTimeoutSeconds * 1000) return 'stuck';
     if (this.#silentSince !== undefined && now - this.#silentSince > maxSilenceMs) return 'silent';
-    const maxMessageMs = (bodyTimeout + this.#messageBytes / minRate) * 1000;
+    const maxMessageMs = (bodyTimeoutSeconds + this.#messageBytes / minBytesPerSecond) * 1000;
     if (this.#messageBytes > 0 && now - this.#messageSince > maxMessageMs) return 'slow';
     this.#ping(now);
     return undefined;

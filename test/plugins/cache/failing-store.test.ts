@@ -64,7 +64,7 @@ describe('a failing store', () => {
     const mistake = new Error('out of memory');
     vi.spyOn(fixture.shared.cache, 'set').mockRejectedValue(mistake);
     expect((await fixture.ask()).status).toBe(200);
-    await vi.waitFor(() => expect(fixture.logged).toHaveBeenCalledWith('caching a response failed', mistake), {
+    await vi.waitFor(() => expect(fixture.logged).toHaveBeenCalledWith('could not cache a response', mistake), {
       timeout: 15_000,
     });
   });

@@ -94,7 +94,7 @@ export function encodeWith(
   { profile = {}, ...target }: Partial<Omit<EncodeTarget, 'profile'>> & { readonly profile?: ProfileSettings },
 ): { body: JsonObject; notes: readonly string[] } {
   const conversation = { ...nothing, ...wanted };
-  const { findOwnState: ownState = () => undefined, ...others } = target;
+  const { findAcceptedState: ownState = () => undefined, ...others } = target;
   const notes = target.notes ?? new Notes();
   const names = new ToolNames(conversation, commonNameRules);
   const opening = { ...format, text: { ...format.text, encodeRequest: encodeOpening(format, ownState) } };
@@ -106,9 +106,9 @@ export function encodeWith(
 /** The encoder of a format, which opens reasoning state as the test says. */
 function encodeOpening(
   format: TextFormat,
-  ownState: EncodeTarget['findOwnState'],
+  ownState: EncodeTarget['findAcceptedState'],
 ): TextFormat['text']['encodeRequest'] {
-  return (conversation, target) => format.text.encodeRequest(conversation, { ...target, findOwnState: ownState });
+  return (conversation, target) => format.text.encodeRequest(conversation, { ...target, findAcceptedState: ownState });
 }
 
 /** The one event in these bytes. */

@@ -5,7 +5,7 @@ import type { Codec } from '../../canonical/codec.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { writeInstruction } from '../../canonical/output-format.ts';
 import { fitBudget } from '../../canonical/reasoning.ts';
-import { noteLocalStops } from '../../canonical/stop-cutter.ts';
+import { noteGatewayStops } from '../../canonical/stop-cutter.ts';
 import { asFilledObject, listTexts } from '../../wire/members.ts';
 import { type Adaptation, decodeMembers } from '../contract/adaptation.ts';
 import { canOmit, omitMembers, withMember } from './adapt-members.ts';
@@ -87,7 +87,7 @@ export function adaptStops(name: string, isSingleChoice: (body: JsonObject) => b
     const maxSequences = profile.quirks.stop;
     const sequences = listTexts(body[name]);
     if (sequences.length <= maxSequences) return body;
-    if (isSingleChoice(body)) noteLocalStops(notes);
+    if (isSingleChoice(body)) noteGatewayStops(notes);
     else notes.drop(name);
     // The member keeps its position, because some caches compare bodies byte by byte.
     return withMember(body, name, maxSequences === 0 ? undefined : sequences.slice(0, maxSequences));

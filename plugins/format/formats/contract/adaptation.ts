@@ -57,6 +57,6 @@ export function reencodeMembers(codec: Codec, members: JsonObject, target: Adapt
     isStream: false,
     names: new ToolNames(conversation, codec.toolNames),
     notes,
-    findOwnState: createStateLookup(codec, origin),
+    findAcceptedState: createStateLookup(codec, origin),
   });
 }

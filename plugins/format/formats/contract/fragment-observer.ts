@@ -161,9 +161,9 @@ export class FragmentObserver implements ReplyObserver {
   }
 
   get #endedCount(): number {
-    const ownCount = this.#hasEnded ? 1 : 0;
-    if (this.#otherChoices === undefined) return ownCount;
-    return ownCount + [...this.#otherChoices.values()].filter(Boolean).length;
+    const decodedCount = this.#hasEnded ? 1 : 0;
+    if (this.#otherChoices === undefined) return decodedCount;
+    return decodedCount + [...this.#otherChoices.values()].filter(Boolean).length;
   }
 
   #endStream(): void {

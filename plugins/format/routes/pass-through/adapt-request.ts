@@ -10,14 +10,14 @@ import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
 import { type InsertedMember, isClientTextFormat, isTextFormat } from '../../formats/contract/descriptor.ts';
 import { deriveCacheMark, type ClientRequest, selectEndUser } from '../../request/client-request.ts';
 import { findMissingUsageOption } from '../translation/encode-for-route.ts';
-import { hasTaggedState, filterState } from './own-state.ts';
 import { rewriteModel } from './rewrite-model.ts';
+import { hasTaggedState, filterState } from './tagged-state.ts';
 
 interface AdaptedRequest {
   readonly body: UpstreamRequest['body'];
   readonly notes?: readonly string[];
   /** Stop sequences that the route does not support. The gateway cuts the answer off at them. */
-  readonly localStops?: readonly string[];
+  readonly gatewayStops?: readonly string[];
 }
 
 /**
@@ -113,17 +113,17 @@ function createChangedRequest(
       usageOption === undefined ? upstreamBody : { [usageOption.name]: usageOption.value, ...upstreamBody },
     ),
     notes: notes.entries,
-    ...findLocalStops(client, requestedBody, upstreamBody),
+    ...findGatewayStops(client, requestedBody, upstreamBody),
   };
 }
 
-function findLocalStops({ format }: ClientRequest, requestedBody: JsonObject, sentBody: JsonObject) {
+function findGatewayStops({ format }: ClientRequest, requestedBody: JsonObject, sentBody: JsonObject) {
   if (!isClientTextFormat(format) || !format.client.text.isSingleChoice(requestedBody)) return {};
   const upstreamStops = format.text.readStopSequences(sentBody);
-  const localStops = format.text
+  const gatewayStops = format.text
     .readStopSequences(requestedBody)
     .filter((sequence) => !upstreamStops.includes(sequence));
-  return localStops.length === 0 ? {} : { localStops };
+  return gatewayStops.length === 0 ? {} : { gatewayStops };
 }
 
 const openingBrace = 0x7b;

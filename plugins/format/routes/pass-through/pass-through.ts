@@ -29,7 +29,7 @@ export class PassThrough implements PreparedCall {
   readonly #route: Route;
   readonly #isResumable: boolean;
   /** Stop sequences that the route does not support. The gateway cuts the answer off at them. */
-  readonly #localStops: readonly string[];
+  readonly #gatewayStops: readonly string[];
 
   /** @param isResumable true to decode and encode the reply, so that another route can continue it */
   constructor(exchange: Exchange, client: ClientRequest, route: Route, isResumable = false) {
@@ -38,8 +38,8 @@ export class PassThrough implements PreparedCall {
     this.#client = client;
     this.#route = route;
     const { format, isStream, purpose, upstreamPath } = client;
-    const { localStops = [], ...adapted } = adaptRequest(client, route);
-    this.#localStops = localStops;
+    const { gatewayStops = [], ...adapted } = adaptRequest(client, route);
+    this.#gatewayStops = gatewayStops;
     const profile = profileIn(format.name, route.profile);
     this.request = {
       format: format.name,
@@ -57,7 +57,7 @@ export class PassThrough implements PreparedCall {
   createReader(): ReplyReader {
     const { format, purpose } = this.#client;
     const isText = isTextFormat(format);
-    if ((this.#isResumable || this.#localStops.length > 0) && isText) return this.#createTranslatingReader(format);
+    if ((this.#isResumable || this.#gatewayStops.length > 0) && isText) return this.#createTranslatingReader(format);
     const { client } = format;
     const isAnswer = purpose === 'answer';
     const { upstream, profile } = this.#route;
@@ -110,7 +110,7 @@ export class PassThrough implements PreparedCall {
   }
 
   #createTranslatingReader(format: TextFormat): ReplyReader {
-    return createReader(this.#exchange, this.#client, this.#route, format, { localStops: this.#localStops });
+    return createReader(this.#exchange, this.#client, this.#route, format, { gatewayStops: this.#gatewayStops });
   }
 }
 

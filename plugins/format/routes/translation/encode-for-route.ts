@@ -25,7 +25,7 @@ import type { TextFormat, InsertedMember } from '../../formats/contract/descript
 export function encodeForRoute(
   format: TextFormat,
   conversation: Conversation,
-  target: Omit<EncodeTarget, 'findOwnState'> &
+  target: Omit<EncodeTarget, 'findAcceptedState'> &
     Pick<AdaptationTarget, 'endUser'> & { readonly cacheMark?: string | undefined },
   origin: string,
   upstream: Pick<Upstream, 'customerChoices'> = {},
@@ -41,7 +41,7 @@ export function encodeForRoute(
   }
   const encodedBody = text.encodeRequest(conversation, {
     ...target,
-    findOwnState: createStateLookup(text, origin),
+    findAcceptedState: createStateLookup(text, origin),
   });
   refuseLostTools(conversation, target.notes);
   const { profile, notes, endUser } = target;

@@ -98,7 +98,7 @@ export class Translation implements PreparedCall {
   readonly #origin: string;
   readonly #isStructured: boolean;
   /** Stop sequences that the route does not support. The gateway cuts the answer off at them. */
-  readonly #localStops: readonly string[];
+  readonly #gatewayStops: readonly string[];
 
   constructor(
     exchange: Exchange,
@@ -118,14 +118,14 @@ export class Translation implements PreparedCall {
     const profile = profileIn(format.name, route.profile);
     const body = this.#encode(conversation, profile, notes);
     const reportedStops = format.text.readStopSequences(body);
-    this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reportedStops.includes(sequence));
+    this.#gatewayStops = conversation.stop.filter((sequence) => sequence !== '' && !reportedStops.includes(sequence));
     this.request = this.#createRequest(body, profile, notes);
   }
 
   createReader(): ReplyReader {
     return createReader(this.#exchange, this.#client, this.#route, this.#upstreamFormat, {
       names: this.#names,
-      localStops: this.#localStops,
+      gatewayStops: this.#gatewayStops,
       isStructured: this.#isStructured,
     });
   }
@@ -136,8 +136,8 @@ export class Translation implements PreparedCall {
    * @param sentText text of the answer so far
    */
   readContinuation(interrupted: TranslatingReader, sentText: string): ReplyReader {
-    const reply = openReply(this.#route, this.#upstreamFormat, this.#localStops);
-    return interrupted.continueWith(reply, { names: this.#names, tag: createTagger(this.#route) }, sentText);
+    const reply = openReply(this.#route, this.#upstreamFormat, this.#gatewayStops);
+    return interrupted.continueWith(reply, { toolNames: this.#names, tagState: createTagger(this.#route) }, sentText);
   }
 
   #encode(conversation: Conversation, profile: Profile, notes: Notes): JsonObject {
@@ -177,12 +177,12 @@ export class Translation implements PreparedCall {
   #restoreReasoning(conversation: Conversation): Conversation {
     const { storedReasoning } = this.#client;
     if (storedReasoning === undefined) return conversation;
-    const findOwnState = createStateLookup(this.#upstreamFormat.text, this.#origin);
+    const findAcceptedState = createStateLookup(this.#upstreamFormat.text, this.#origin);
     const acceptsText = acceptsReasoningText(this.#upstreamFormat, this.#route);
     return restoreReasoning(conversation, storedReasoning, {
       acceptsText,
       origin: this.#origin,
-      findOwnState,
+      findAcceptedState,
     });
   }
 }
@@ -191,7 +191,7 @@ interface ReaderOptions {
   /** The tool names as sent to the route; unchanged by default. */
   readonly names?: ToolNames;
   /** Stop sequences that the route does not support. */
-  readonly localStops?: readonly string[];
+  readonly gatewayStops?: readonly string[];
   /** True if the client asked for an output format. */
   readonly isStructured?: boolean;
 }
@@ -202,14 +202,14 @@ export function createReader(
   client: ClientRequest,
   route: Route,
   upstream: TextFormat,
-  { names = createUnchangedNames(upstream), localStops = [], isStructured }: ReaderOptions = {},
+  { names = createUnchangedNames(upstream), gatewayStops = [], isStructured }: ReaderOptions = {},
 ): TranslatingReader {
   // Only requests in a text format are decoded, so their answers can be encoded.
   const { text } = (client.format as ClientTextFormat).client;
   const content = new TranslatedContent(text.describeContentForm?.(client.outline));
-  const guard = createGuard(exchange, client, route, names, { upstream, isStructured, received: content });
+  const guard = createGuard(exchange, client, route, names, { upstream, isStructured, receiver: content });
   const encoder = text.createEncoder(createReplyContext(exchange, client));
-  return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder, content);
+  return new TranslatingReader(openReply(route, upstream, gatewayStops), guard, encoder, content);
 }
 
 /** Creates the tool names for a request whose names were sent unchanged. */
@@ -228,28 +228,28 @@ export function createGuard(
   client: ClientRequest,
   route: Route,
   names: ToolNames,
-  { upstream = client.format, isStructured, received }: AnswerOptions = {},
+  { upstream = client.format, isStructured, receiver: received }: AnswerOptions = {},
 ): GrammarGuard {
   const { format, storedReasoning } = client;
   const { text } = format.client;
   const isTranslated = upstream !== format;
   return new GrammarGuard({
-    names,
-    tag: createTagger(route),
-    id: stripIdPrefix(exchange.id),
-    inputTokens: () => estimatePromptTokens(client.body),
+    toolNames: names,
+    tagState: createTagger(route),
+    exchangeId: stripIdPrefix(exchange.id),
+    estimateInputTokens: () => estimatePromptTokens(client.body),
     rules: text,
     hidesReasoning: isTranslated && text?.hidesReasoning?.(client.outline),
     isStructured,
-    received,
+    receiver: received,
     onComplete: storedReasoning && ((reply) => storedReasoning.store(reply)),
   });
 }
 
-function openReply({ profile }: Route, { name, text }: TextFormat, localStops: readonly string[]): UpstreamReply {
+function openReply({ profile }: Route, { name, text }: TextFormat, gatewayStops: readonly string[]): UpstreamReply {
   const decoder = text.createDecoder(profileIn(name, profile));
   return {
-    decoder: localStops.length === 0 ? decoder : new StopCutter(decoder, localStops),
+    decoder: gatewayStops.length === 0 ? decoder : new StopCutter(decoder, gatewayStops),
     framer: text.stream?.createFramer() ?? new SseFramer(),
   };
 }

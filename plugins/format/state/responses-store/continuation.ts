@@ -89,8 +89,8 @@ async function resolveReferences(
   const itemsById = new Map<string, JsonObject>();
   collectItems(prefix, referencedIds, itemsById);
   // On a WebSocket, the items include the continued conversation.
-  const ownItems = items.filter((item) => readReference(item) === undefined);
-  collectItems(ownItems, referencedIds, itemsById);
+  const itemsWithoutReferences = items.filter((item) => readReference(item) === undefined);
+  collectItems(itemsWithoutReferences, referencedIds, itemsById);
   const missingIds = [...referencedIds].filter((id) => !itemsById.has(id));
   if (missingIds.length > 0 && accountId !== undefined) {
     const storedItems = await rows.findItems(accountId, missingIds, now).catch(throwUnavailable);

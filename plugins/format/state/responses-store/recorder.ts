@@ -19,7 +19,6 @@ export interface ResponseDraft {
   readonly previousId: string | undefined;
 }
 
-/** Note on an answer that could not be stored. */
 const tooLargeNote = 'not stored: the conversation is too large';
 const databaseFailedNote = 'not stored: the database failed';
 

@@ -60,11 +60,11 @@ export const responsesSection = defineSection({
       ),
       max_bytes: integer(
         { minimum: 1024, maximum: bounds.storedResponse, default: 4 * MiB },
-        'Maximum size of a stored conversation in bytes, including the response.',
+        'Maximum bytes of a stored conversation, including the response.',
       ),
       max_account_bytes: integer(
         { minimum: MiB, default: 256 * MiB },
-        "Maximum size of one account's stored conversations in bytes, at least 1048576 (1 MiB); the oldest are deleted first. Each " +
+        "Maximum bytes of one account's stored conversations, at least 1048576 (1 MiB); the oldest are deleted first. Each " +
           'response counts at the full size of its conversation.',
       ),
     },
@@ -81,7 +81,7 @@ const eventRetentionMs = 3_600_000;
 /** Safe to run twice or concurrently. */
 const cleanupJob: JobDefinition = {
   name: 'responses-cleanup',
-  description: 'Deletes stored responses that have expired, and fails background responses whose instance has stopped.',
+  description: 'Deletes expired stored responses, and fails background responses whose instance has stopped.',
   schedule: { every: 60 * 60 },
   async run(_data, host) {
     const count = await cleanUpResponses(host, eventRetentionMs);

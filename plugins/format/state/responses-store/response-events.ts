@@ -75,8 +75,13 @@ export function writeStreamEnd(response: JsonObject, firstSequence: number = fir
 
 /** Writes an error event. */
 export function writeError({ code, message, type }: JsonObject, sequence: number): string {
-  const errorType = typeof type === 'string' ? type : code === 'server_error' ? code : 'invalid_request_error';
-  const error = { type: errorType, code: code ?? null, message: message ?? '', param: null };
+  const defaultType = code === 'server_error' ? 'server_error' : 'invalid_request_error';
+  const error = {
+    type: typeof type === 'string' ? type : defaultType,
+    code: code ?? null,
+    message: message ?? '',
+    param: null,
+  };
   return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: sequence, error })}\n\n`;
 }
 

@@ -7,7 +7,7 @@ interface RestoreTarget {
   /** The upstream's origin tag, see opaque-state.ts. */
   readonly origin: string;
   /** Returns the data of an opaque state that this upstream created and accepts; undefined for any other state. */
-  findOwnState(state: OpaqueState | undefined): string | undefined;
+  findAcceptedState(state: OpaqueState | undefined): string | undefined;
 }
 
 /**
@@ -61,7 +61,7 @@ function restoreAnswer(
 
 /** Returns true if this upstream created the reasoning's state, or the route accepts its text. */
 function canUse({ state, text }: Reasoning, target: RestoreTarget): boolean {
-  return Boolean(target.findOwnState(state)) || (text !== '' && target.acceptsText);
+  return Boolean(target.findAcceptedState(state)) || (text !== '' && target.acceptsText);
 }
 
 /**

@@ -19,10 +19,10 @@ const caption = 'Images of your earlier answers:';
 /** The answer of a model that draws, as the gateway understands it. */
 function answered(client: TextFormat, source: Extract<Part, { type: 'image' }>['source']) {
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [], items: [] }, commonNameRules),
-    tag: () => '',
-    id: 'x1',
-    inputTokens: () => 9,
+    toolNames: new ToolNames({ tools: [], items: [] }, commonNameRules),
+    tagState: () => '',
+    exchangeId: 'x1',
+    estimateInputTokens: () => 9,
     rules: conversational[client].client.text,
   });
   const events = guard.push([

@@ -25,10 +25,10 @@ const names = new ToolNames(
 
 function guardOf(): GrammarGuard {
   return new GrammarGuard({
-    names,
-    tag: (kind, data) => `tagged:${kind}:${data}`,
-    id: 'abc',
-    inputTokens: () => 100,
+    toolNames: names,
+    tagState: (kind, data) => `tagged:${kind}:${data}`,
+    exchangeId: 'abc',
+    estimateInputTokens: () => 100,
   });
 }
 

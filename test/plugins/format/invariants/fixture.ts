@@ -42,10 +42,10 @@ export function requestOf(
 
 export function newGuard(): GrammarGuard {
   return new GrammarGuard({
-    names: new ToolNames({ tools: [patch], items: [] }, commonNameRules),
-    tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
-    id: 'x1',
-    inputTokens: () => 25,
+    toolNames: new ToolNames({ tools: [patch], items: [] }, commonNameRules),
+    tagState: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
+    exchangeId: 'x1',
+    estimateInputTokens: () => 25,
     rules: { hasLogprobs: true },
   });
 }

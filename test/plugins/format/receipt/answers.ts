@@ -57,10 +57,10 @@ function translate(reader: TranslatingReader, body: Buffer, isStream: boolean): 
 function readerBetween(upstream: ClientFormatName, client: ClientFormatName): TranslatingReader {
   const { text } = conversational[client].client;
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [], items: [] }, commonNameRules),
-    tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
-    id: 'x1',
-    inputTokens: () => 25,
+    toolNames: new ToolNames({ tools: [], items: [] }, commonNameRules),
+    tagState: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
+    exchangeId: 'x1',
+    estimateInputTokens: () => 25,
     rules: text,
   });
   const reply = { decoder: conversational[upstream].text.createDecoder(), framer: new SseFramer() };

@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import { ProcessMemory } from '#core/platform/memory/budget.ts';
 import { SocketLife } from '../../../../plugins/format/socket/socket-life.ts';
 
-const limits = { writeTimeout: 300, bodyTimeout: 60, minRate: 10_000 };
+const limits = { writeTimeoutSeconds: 300, bodyTimeoutSeconds: 60, minBytesPerSecond: 10_000 };
 const MiB = 1024 ** 2;
 
 /** A connection whose time, and whose bytes that wait in the system, the test sets. */

@@ -230,11 +230,11 @@ function readSimpleReply(body: ChatReply): readonly Fragment[] | undefined {
 }
 
 /** Reads the state of the other choices if the client requested several. */
-function readOtherChoices(choices: JsonValue | undefined, ownChoice: ChatChoice | undefined): readonly Fragment[] {
-  if (Array.isArray(choices) && choices.length === 1 && choices[0] === ownChoice) return noFragments;
+function readOtherChoices(choices: JsonValue | undefined, decodedChoice: ChatChoice | undefined): readonly Fragment[] {
+  if (Array.isArray(choices) && choices.length === 1 && choices[0] === decodedChoice) return noFragments;
   const allChoices: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
   return allChoices.flatMap((choice): Fragment[] => {
-    if (choice === ownChoice) return [];
+    if (choice === decodedChoice) return [];
     const ending = readFinish(choice);
     const finish = ending === 'failed' ? undefined : ending?.reason;
     const other: Fragment = { type: 'other', answer: choice.index ?? null, finish, error: readAbort(choice) };

@@ -37,7 +37,7 @@ export class GeminiDecoder implements ReplyDecoder {
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const body: GeminiReply = event.parse() ?? {};
     const [candidate, ...others] = asList(body.candidates);
-    const isOnlyPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
+    const isOnlyPiece = candidate !== undefined && others.length === 0 && this.#isDecoded(candidate);
     if (!isOnlyPiece || readEnding(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
     // Only a block matters, because every event may repeat Google's ratings of the prompt.
     if (readBlock(body.promptFeedback).length > 0) return undefined;
@@ -64,17 +64,17 @@ export class GeminiDecoder implements ReplyDecoder {
     const isBlocked = block.length > 0 && candidates.every((candidate) => this.#isCompatibleWithBlock(candidate));
     if (candidates.length === 0 || isBlocked) return [...metadata, ...block];
     this.#index ??= readIndex(candidates[0]);
-    const ownCandidate = candidates.find((candidate) => this.#isOwn(candidate));
-    const otherFragments = candidates.filter((candidate) => candidate !== ownCandidate).flatMap(readOtherCandidate);
-    if (ownCandidate === undefined) return [...metadata, ...otherFragments];
-    const content = this.#parts.read(ownCandidate, isShared);
-    const isOnlyProgress = hasFilledParts(ownCandidate) && !content.some(isContent);
-    const finish = readFinish(ownCandidate, this.#parts.hasContent);
+    const decodedCandidate = candidates.find((candidate) => this.#isDecoded(candidate));
+    const otherFragments = candidates.filter((candidate) => candidate !== decodedCandidate).flatMap(readOtherCandidate);
+    if (decodedCandidate === undefined) return [...metadata, ...otherFragments];
+    const content = this.#parts.read(decodedCandidate, isShared);
+    const isOnlyProgress = hasFilledParts(decodedCandidate) && !content.some(isContent);
+    const finish = readFinish(decodedCandidate, this.#parts.hasContent);
     return [...content, ...(isOnlyProgress ? [progress] : []), ...metadata, ...otherFragments, ...finish];
   }
 
   /** Returns true for the candidate to decode. The gateway only requests one, but clients may request several. */
-  #isOwn(candidate: JsonValue): boolean {
+  #isDecoded(candidate: JsonValue): boolean {
     return readIndex(candidate) === (this.#index ?? 0);
   }
 

@@ -42,7 +42,7 @@ function writeAssistant(
   const parts = new TurnParts(requiresSignatures(target.profile));
   for (const item of items) {
     if (item.type === 'message') parts.addOutput(writeOutput(item.parts, target));
-    else if (item.type === 'reasoning') parts.addSignature(readOwnSignature(item, target));
+    else if (item.type === 'reasoning') parts.addSignature(findSignature(item, target));
     else {
       const name = target.names.toWire(item.name, item.namespace);
       namesByCallId.set(item.id, name);
@@ -57,8 +57,8 @@ function writeAssistant(
 /**
  * Returns the signature if this upstream created it, otherwise an empty text. Thoughts are not sent as text, which Google does not accept.
  */
-function readOwnSignature({ state }: Reasoning, { findOwnState, notes }: EncodeTarget): string {
-  const signature = findOwnState(state) ?? '';
+function findSignature({ state }: Reasoning, { findAcceptedState, notes }: EncodeTarget): string {
+  const signature = findAcceptedState(state) ?? '';
   if (signature === '') notes.drop('reasoning of earlier turns');
   return signature;
 }

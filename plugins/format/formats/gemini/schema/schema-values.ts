@@ -74,7 +74,8 @@ export function itemsRule(schema: GeminiSchema): JsonObject {
   const { items, prefixItems, ...members } = schema;
   const tuple = [prefixItems, items].find((list) => Array.isArray(list) && list.length > 0);
   if (Array.isArray(tuple)) {
-    const furtherEntries = isJsonObject(items) ? [items] : items === false ? [] : [{}];
+    const anyEntry = items === false ? [] : [{}];
+    const furtherEntries = isJsonObject(items) ? [items] : anyEntry;
     const order = `entries in this order: ${tuple.map((entry) => JSON.stringify(entry)).join(', ')}`;
     return { ...appendDescription(members, order), items: { anyOf: [...tuple, ...furtherEntries] } };
   }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { minBudget } from '../../../canonical/reasoning.ts';
-import { noteLocalStops } from '../../../canonical/stop-cutter.ts';
+import { noteGatewayStops } from '../../../canonical/stop-cutter.ts';
 import { asFilledText, listTexts } from '../../../wire/members.ts';
 import { compileParameters } from '../../contract/parameters.ts';
 import * as rule from '../../contract/rules.ts';
@@ -60,6 +60,6 @@ function readTier(tier: JsonValue): string | undefined {
 /** Writes stop sequences. Leaves out those that are only white space, which Anthropic rejects. */
 function writeStop(stop: readonly string[], { notes }: EncodeTarget): string[] | undefined {
   const acceptedStops = stop.filter((sequence) => sequence.trim() !== '');
-  if (acceptedStops.length < stop.length) noteLocalStops(notes);
+  if (acceptedStops.length < stop.length) noteGatewayStops(notes);
   return acceptedStops.length === 0 ? undefined : acceptedStops;
 }

@@ -50,15 +50,18 @@ export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarg
 }
 
 /** Only writes state that this upstream created. An upstream that checks signatures would reject other state in every later request. */
-function writeReasoning({ text, state }: Reasoning, { findOwnState, profile, notes }: EncodeTarget): MessagesBlock[] {
-  const ownData = findOwnState(state);
-  if (ownData === undefined || ownData === '') {
+function writeReasoning(
+  { text, state }: Reasoning,
+  { findAcceptedState, profile, notes }: EncodeTarget,
+): MessagesBlock[] {
+  const stateData = findAcceptedState(state);
+  if (stateData === undefined || stateData === '') {
     if (text !== '' && !profile.quirks.signed_thinking) return [{ type: 'thinking', thinking: text, signature: '' }];
     notes.drop('reasoning of earlier turns');
     return [];
   }
-  if (state?.kind === 'redacted') return [{ type: 'redacted_thinking', data: ownData }];
-  return [{ type: 'thinking', thinking: text, signature: ownData }];
+  if (state?.kind === 'redacted') return [{ type: 'redacted_thinking', data: stateData }];
+  return [{ type: 'thinking', thinking: text, signature: stateData }];
 }
 
 function writeCall(call: ToolCall, { names, notes }: EncodeTarget): MessagesBlock {

@@ -111,6 +111,8 @@ function findLoopStart(dialogue: readonly DialogueTurn[]): AssistantTurn | undef
 }
 
 function startsWithOwnState({ items }: AssistantTurn, target: EncodeTarget): boolean {
-  const firstWrittenItem = items.find((item) => item.type !== 'reasoning' || Boolean(target.findOwnState(item.state)));
+  const firstWrittenItem = items.find(
+    (item) => item.type !== 'reasoning' || Boolean(target.findAcceptedState(item.state)),
+  );
   return firstWrittenItem?.type === 'reasoning';
 }

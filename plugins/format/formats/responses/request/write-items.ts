@@ -85,15 +85,15 @@ class ItemWriter {
   #writeReasoning({ text, state }: Reasoning): void {
     const { notes, profile } = this.#target;
     const isAccepted = state?.kind === 'encrypted' && profile.capabilities.reasoning;
-    const ownData = isAccepted ? this.#target.findOwnState(state) : undefined;
-    if (ownData === undefined) return notes.drop('reasoning of earlier turns');
-    const colon = ownData.indexOf(':');
-    const id = ownData.slice(0, Math.max(colon, 0));
+    const stateData = isAccepted ? this.#target.findAcceptedState(state) : undefined;
+    if (stateData === undefined) return notes.drop('reasoning of earlier turns');
+    const colon = stateData.indexOf(':');
+    const id = stateData.slice(0, Math.max(colon, 0));
     this.items.push({
       type: 'reasoning',
       ...(id !== '' && { id }),
       summary: text === '' ? [] : [{ type: 'summary_text', text }],
-      encrypted_content: ownData.slice(colon + 1),
+      encrypted_content: stateData.slice(colon + 1),
     });
   }
 

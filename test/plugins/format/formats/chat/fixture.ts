@@ -25,10 +25,10 @@ export const thinks = (value: string): Item => ({ type: 'reasoning', text: value
 
 export function newGuard(tools: readonly ClientTool[] = [], options: Partial<GuardOptions> = {}): GrammarGuard {
   return new GrammarGuard({
-    names: new ToolNames({ tools, items: [] }, commonNameRules),
-    tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
-    id: 'x1',
-    inputTokens: () => 100,
+    toolNames: new ToolNames({ tools, items: [] }, commonNameRules),
+    tagState: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
+    exchangeId: 'x1',
+    estimateInputTokens: () => 100,
     ...options,
   });
 }

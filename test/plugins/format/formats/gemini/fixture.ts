@@ -42,10 +42,10 @@ export function guarded(
 ): { guard: GrammarGuard; events: ReplyEvent[] } {
   const guard = new GrammarGuard({
     ...options,
-    names: new ToolNames({ tools: [], items: [] }, geminiCodec.toolNames),
-    tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
-    id: 'x',
-    inputTokens: () => 25,
+    toolNames: new ToolNames({ tools: [], items: [] }, geminiCodec.toolNames),
+    tagState: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
+    exchangeId: 'x',
+    estimateInputTokens: () => 25,
   });
   return { guard, events: [...guard.push(fragments), ...guard.close()] };
 }
@@ -70,7 +70,7 @@ export function encode(
     profile: { ...profile, quirks: { reasoning: 'level', ...profile.quirks } },
     isStream: true,
     names: new ToolNames({ ...nothing, ...wanted }, geminiCodec.toolNames),
-    findOwnState: (state) => (state?.origin === 'own' ? state.data : undefined),
+    findAcceptedState: (state) => (state?.origin === 'own' ? state.data : undefined),
     ...target,
   });
 }

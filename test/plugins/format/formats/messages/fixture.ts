@@ -36,10 +36,10 @@ export function guarded(
 ): { guard: GrammarGuard; events: ReplyEvent[] } {
   const guard = new GrammarGuard({
     ...options,
-    names: new ToolNames({ tools: [], items: [] }, commonNameRules),
-    tag: (kind, data) => `dps1:${kind}:${data}`,
-    id: 'x',
-    inputTokens: () => 25,
+    toolNames: new ToolNames({ tools: [], items: [] }, commonNameRules),
+    tagState: (kind, data) => `dps1:${kind}:${data}`,
+    exchangeId: 'x',
+    estimateInputTokens: () => 25,
   });
   return { guard, events: [...guard.push(fragments), ...guard.close()] };
 }
@@ -72,7 +72,7 @@ export function encode(
     profile,
     isStream: true,
     names: new ToolNames({ ...nothing, ...wanted }, { ...commonNameRules, maxLength: 128 }),
-    findOwnState: (state) => (state?.origin === 'own' ? state.data : undefined),
+    findAcceptedState: (state) => (state?.origin === 'own' ? state.data : undefined),
     ...target,
   });
 }

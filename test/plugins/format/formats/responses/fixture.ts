@@ -26,7 +26,7 @@ export function encode(
     model: 'gpt-there',
     profile,
     isStream: true,
-    findOwnState: (state) => state?.data,
+    findAcceptedState: (state) => state?.data,
     ...target,
   });
 }

@@ -79,10 +79,10 @@ function readStream(stream: string): Sent[] {
 /** The stream and the whole reply that a client gets, both checked for their schemas. */
 function write(fragments: readonly Fragment[]): Written {
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [patch], items: [] }, commonNameRules),
-    tag: (kind, data) => tagState({ kind, origin, data }),
-    id: 'x',
-    inputTokens: () => 25,
+    toolNames: new ToolNames({ tools: [patch], items: [] }, commonNameRules),
+    tagState: (kind, data) => tagState({ kind, origin, data }),
+    exchangeId: 'x',
+    estimateInputTokens: () => 25,
   });
   const encoder = messagesCodec.createEncoder(context);
   const stream = fragments

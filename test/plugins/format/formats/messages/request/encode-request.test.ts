@@ -149,7 +149,7 @@ describe('encoding a request of Claude Code for another upstream', () => {
   const adaptive = parameters({ reasoning: 'adaptive', late_system: true });
 
   it('a request of Claude Code is sent to another Messages upstream with results in the order of their calls', () => {
-    const own = { findOwnState: (state: { origin: string; data: string } | undefined) => state?.data };
+    const own = { findAcceptedState: (state: { origin: string; data: string } | undefined) => state?.data };
     const { body } = encode(conversation, adaptive, own);
     expect(body).toMatchObject({
       system: 'You are an agent.',

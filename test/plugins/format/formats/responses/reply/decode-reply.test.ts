@@ -21,10 +21,10 @@ function guarded(fragments: readonly Fragment[]): {
   losses: readonly string[];
 } {
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [], items: [] }, commonNameRules),
-    tag: (kind, data) => `${kind}=${data}`,
-    id: 'x',
-    inputTokens: () => 25,
+    toolNames: new ToolNames({ tools: [], items: [] }, commonNameRules),
+    tagState: (kind, data) => `${kind}=${data}`,
+    exchangeId: 'x',
+    estimateInputTokens: () => 25,
   });
   guard.push(fragments);
   return { reply: guard.reply, failure: guard.failure, losses: guard.notes.entries };

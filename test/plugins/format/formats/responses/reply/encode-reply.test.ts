@@ -29,10 +29,10 @@ afterEach(() => vi.useRealTimers());
 
 function repliedTo(fragments: readonly Fragment[]): { events: ReplyEvent[]; reply: CompleteReply } {
   const guard = new GrammarGuard({
-    names: new ToolNames({ tools: [], items: [] }, commonNameRules),
-    tag: (kind, data) => `dps1:${kind}:${data}`,
-    id: 'x',
-    inputTokens: () => 25,
+    toolNames: new ToolNames({ tools: [], items: [] }, commonNameRules),
+    tagState: (kind, data) => `dps1:${kind}:${data}`,
+    exchangeId: 'x',
+    estimateInputTokens: () => 25,
   });
   const events = guard.push([...fragments, { type: 'finish', reason: 'stop' }, { type: 'end' }]);
   if (guard.reply === undefined) throw new Error('the reply is not complete');

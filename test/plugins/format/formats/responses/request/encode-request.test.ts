@@ -165,7 +165,7 @@ describe('encoding encrypted reasoning of a Responses request', () => {
   });
 
   it('encrypted Responses reasoning is sent to no other upstream', () => {
-    const { body, notes } = encode({ items: answered }, {}, { findOwnState: () => undefined });
+    const { body, notes } = encode({ items: answered }, {}, { findAcceptedState: () => undefined });
     expect(body['input']).toHaveLength(2);
     expect(JSON.stringify(body)).not.toContain('gA:A');
     expect(notes).toEqual(['dropped reasoning of earlier turns']);

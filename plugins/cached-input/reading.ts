@@ -3,8 +3,7 @@ import { countUsage, startOfHours, cacheSharesToJson } from '#core/gateway/recor
 import { object } from '#core/platform/schema.ts';
 import { describeQuery, readQuery } from '#core/web/resources/resource.ts';
 
-/** Hours by the name of the span. */
-const spans = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const;
+const hoursBySpan = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const;
 const cachedInputQuery = object({
   by: { enum: ['route', 'model', 'client', 'account'], description: 'Default: route. Clients name themselves.' },
   span: { enum: ['24h', '7d', '30d'], description: 'Includes the current hour. Default: 24h.' },
@@ -18,7 +17,7 @@ export const cachedInputReading: OperatorReading = {
   query: describeQuery(cachedInputQuery),
   async read({ database, now }, _handle, query) {
     const { by = 'route', span = '24h' } = await readQuery(cachedInputQuery, query);
-    const since = startOfHours(now(), spans[span]);
+    const since = startOfHours(now(), hoursBySpan[span]);
     const rows = await countUsage(database.records, { since }, [by]);
     const groups = rows.filter(({ inputTokens }) => inputTokens > 0).toSorted((a, b) => b.inputTokens - a.inputTokens);
     return {

@@ -31,6 +31,7 @@ export interface GuardedRoute {
   readonly tagState: StateTagger;
 }
 
+/** Options for the guard, which makes an upstream's reply fit what the client's format can contain. */
 export interface GuardOptions extends GuardedRoute {
   /** Id of the exchange; the ids of calls that lack one are derived from it. */
   readonly exchangeId: string;

@@ -154,7 +154,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   #createContext(messageRunner: Upgrade['messageRunner'], host: Host): SocketContext {
     const { memory } = host;
     const totalBytes = Math.min(host.section(websocketSection).max_kept_bytes, Math.floor(memory.capacity / 4));
-    const keptConversations = new KeptConversations({ total: totalBytes, account: maxAccountBytes }, (bytes) =>
+    const keptConversations = new KeptConversations({ totalBytes, accountBytes: maxAccountBytes }, (bytes) =>
       memory.canCache(bytes),
     );
     memory.registerCache(keptConversations);

@@ -3,8 +3,8 @@ import type { Reclaimable } from '#core/platform/memory/budget.ts';
 import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import { freeBytes, lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
 
-const conversationOverhead = 1_024; // bytes that a conversation takes without its segments
-const segmentOverhead = 896; // bytes that a segment takes without its items
+const conversationOverheadBytes = 1_024; // what a conversation takes without its segments
+const segmentOverheadBytes = 896; // what a segment takes without its items
 
 /** The largest segment that is copied into the next one, so that a conversation of many short turns has few segments. */
 const maxCopiedBytes = 8_192;
@@ -37,7 +37,7 @@ export class ConversationSegment implements OutlinedItems {
     for (const piece of pieces) offset += piece.copy(this.bytes, offset);
     this.#countBytes = countBytes;
     this.#reserve = reserve;
-    this.#size = size + segmentOverhead;
+    this.#size = size + segmentOverheadBytes;
     countBytes(this.#size);
     // Lent, so that an exchange does not free the bytes together with its body.
     lendBytes([this.bytes]);
@@ -100,8 +100,8 @@ export interface KeptConversation {
 }
 
 interface KeptLimits {
-  readonly total: number; // bytes
-  readonly account: number; // bytes
+  readonly totalBytes: number;
+  readonly accountBytes: number;
 }
 
 /** Keeps the conversations of all sockets. The least recently used one is evicted first; its client then sends it again in full. */
@@ -116,7 +116,7 @@ export class KeptConversations implements Reclaimable {
 
   constructor(limits: KeptLimits, mayKeep: (bytes: number) => boolean) {
     this.#limits = limits;
-    this.maxBytes = limits.total;
+    this.maxBytes = limits.totalBytes;
     this.#mayKeep = mayKeep;
   }
 
@@ -145,9 +145,9 @@ export class KeptConversations implements Reclaimable {
     const isJoined = lastSegment !== undefined && lastSegment.bytes.length <= maxCopiedBytes;
     const sharedSegments = isJoined ? previousSegments.slice(0, -1) : previousSegments;
     const segmentBytes = isJoined ? [lastSegment.bytes, ...newItems] : newItems;
-    const size = sumSizes(segmentBytes) + conversationOverhead + segmentOverhead;
+    const size = sumSizes(segmentBytes) + conversationOverheadBytes + segmentOverheadBytes;
     const measureConversation = () => sharedSegments.reduce((sum, segment) => sum + segment.size, size);
-    const maxSize = Math.min(this.#limits.account, this.#limits.total);
+    const maxSize = Math.min(this.#limits.accountBytes, this.#limits.totalBytes);
     if (measureConversation() > maxSize) for (const segment of sharedSegments) segment.dropOutline();
     if (measureConversation() > maxSize) return undefined;
     this.#makeRoom(account, size);
@@ -157,7 +157,7 @@ export class KeptConversations implements Reclaimable {
       (bytes) => this.#countBytes(account, bytes),
       (items, bytes) => this.#reserveOutline(account, items, bytes),
     );
-    this.#countBytes(account, conversationOverhead);
+    this.#countBytes(account, conversationOverheadBytes);
     const conversation: KeptConversation = {
       id,
       account,
@@ -176,7 +176,7 @@ export class KeptConversations implements Reclaimable {
   drop(conversation: KeptConversation): void {
     if (!this.#conversations.delete(conversation)) return;
     conversation.isEvicted = true;
-    this.#countBytes(conversation.account, -conversationOverhead);
+    this.#countBytes(conversation.account, -conversationOverheadBytes);
     for (const segment of conversation.segments) segment.removeHolder();
   }
 
@@ -185,8 +185,8 @@ export class KeptConversations implements Reclaimable {
   }
 
   #makeRoom(account: string, size: number): void {
-    this.#evict(this.#getHeldBytes(account) + size - this.#limits.account, account);
-    this.#evict(this.#heldBytes + size - this.#limits.total);
+    this.#evict(this.#getHeldBytes(account) + size - this.#limits.accountBytes, account);
+    this.#evict(this.#heldBytes + size - this.#limits.totalBytes);
     if (!this.#mayKeep(size)) this.#evict(size);
   }
 
@@ -198,15 +198,15 @@ export class KeptConversations implements Reclaimable {
    */
   #reserveOutline(account: string, segment: ConversationSegment, bytes: number): boolean {
     if (!this.#mayKeep(bytes)) return false;
-    const { account: maxAccountBytes, total } = this.#limits;
-    let excess = Math.max(this.#getHeldBytes(account) - maxAccountBytes, this.#heldBytes - total) + bytes;
+    const { accountBytes, totalBytes } = this.#limits;
+    let excess = Math.max(this.#getHeldBytes(account) - accountBytes, this.#heldBytes - totalBytes) + bytes;
     const candidates: KeptConversation[] = [];
     const releaseCounts = new Map<ConversationSegment, number>();
     for (const conversation of this.#conversations) {
       if (excess <= 0) break;
       if (conversation.account !== account || conversation.segments.includes(segment)) continue;
       candidates.push(conversation);
-      excess -= conversationOverhead;
+      excess -= conversationOverheadBytes;
       for (const heldSegment of conversation.segments) {
         const releases = (releaseCounts.get(heldSegment) ?? 0) + 1;
         releaseCounts.set(heldSegment, releases);

@@ -72,7 +72,7 @@ export class EmbeddingCall implements PreparedCall {
       {
         repair: { failure: undefined, repairEvent: (event) => [event], repairReply: (answer) => this.#convert(answer) },
         namer: modelPlace && new ModelNamer(model, modelPlace),
-        readLarge: this.#embeddingRequest === undefined ? client.readLargeUsage : undefined,
+        readLargeUsage: this.#embeddingRequest === undefined ? client.readLargeUsage : undefined,
       },
     );
   }

@@ -76,7 +76,7 @@ export class PassThrough implements PreparedCall {
         adapter: isAnswer ? client.createReplyAdapter?.(this.#client, deriveOrigin(upstream)) : undefined,
         namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
         converter: isText ? () => this.#createTranslatingReader(format) : undefined,
-        readLarge: client.readLargeUsage,
+        readLargeUsage: client.readLargeUsage,
         content,
       },
     );

@@ -31,7 +31,7 @@ interface PassThroughOptions {
   /** Digest of the content that the observer reads; undefined in formats without conversations. */
   readonly content?: ContentDigest | undefined;
   /** See `ClientSide`. */
-  readonly readLarge?: ((text: string) => ReplyReader['usage']) | undefined;
+  readonly readLargeUsage?: ((text: string) => ReplyReader['usage']) | undefined;
 }
 
 /**
@@ -150,9 +150,9 @@ export class PassThroughReader implements ReplyReader {
     yield;
     const excess = findExcess(original, bounds.replyValues);
     if (excess !== undefined) {
-      if (this.#options.readLarge === undefined) throw createMalformedReplyError('excess', excess);
+      if (this.#options.readLargeUsage === undefined) throw createMalformedReplyError('excess', excess);
       const renamed = this.#options.namer?.renameReply(original) ?? original;
-      return { body: Buffer.from(renamed), contentType, usage: this.#options.readLarge(original) };
+      return { body: Buffer.from(renamed), contentType, usage: this.#options.readLargeUsage(original) };
     }
     yield;
     const parsed = parseObject(original);

@@ -47,7 +47,7 @@ function open({ maxBytes = 4 * MiB, memory = new ProcessMemory(1024 * MiB), queu
   const said: string[] = [];
   const socket = Object.assign(new EventEmitter(), { write: (text: string) => said.push(text) });
   const endpoint = { name: 'responses', method: 'POST', path: '/v1/responses', isMetered: true };
-  const keptConversations = new KeptConversations({ total: MiB, account: MiB }, () => true);
+  const keptConversations = new KeptConversations({ totalBytes: MiB, accountBytes: MiB }, () => true);
   const context = { messageRunner, keptConversations, endpoint, warmUp: endpoint, now: () => performance.now() };
   const client = new ClientSocket(
     context as SocketContext,

@@ -6,7 +6,7 @@ const MiB = 1024 ** 2;
 const bytes = (size: number) => [Buffer.alloc(size, 'x')];
 
 function setUp(limits = {}, mayKeep: (bytes: number) => boolean = () => true) {
-  return new KeptConversations({ total: 10 * MiB, account: 5 * MiB, ...limits }, mayKeep);
+  return new KeptConversations({ totalBytes: 10 * MiB, accountBytes: 5 * MiB, ...limits }, mayKeep);
 }
 
 /** Keeps what nothing came before. */
@@ -73,7 +73,7 @@ describe('kept conversations', () => {
   });
 
   it('have no more outlines than fit into the bound of their account, for which its others go', () => {
-    const kept = setUp({ account: 340_000 });
+    const kept = setUp({ accountBytes: 340_000 });
     const other = keep(kept, 'r1', 60_000) as KeptConversation;
     const foreign = keep(kept, 'o', 60_000, 'b') as KeptConversation;
     const long = kept.keep('a', 'r2', [], manyTexts(100_000)) as KeptConversation;
@@ -89,9 +89,9 @@ describe('kept conversations', () => {
   });
 
   it.each([
-    ['the bound of all', { total: 300_000 }, () => true],
-    ['the bound of their account', { account: 300_000 }, () => true],
-    ['the memory of the process', { account: 355_000 }, (size: number) => size !== outlineSize(250_000)],
+    ['the bound of all', { totalBytes: 300_000 }, () => true],
+    ['the bound of their account', { accountBytes: 300_000 }, () => true],
+    ['the memory of the process', { accountBytes: 355_000 }, (size: number) => size !== outlineSize(250_000)],
   ])('lose none of the others to an outline that does not fit into %s all the same', (_bound, limits, mayKeep) => {
     const kept = setUp(limits, mayKeep);
     const own = keep(kept, 'r1', 20_000) as KeptConversation;
@@ -103,7 +103,7 @@ describe('kept conversations', () => {
   });
 
   it('are not dropped for an outline when what they free is in use', () => {
-    const kept = setUp({ account: 400_000 });
+    const kept = setUp({ accountBytes: 400_000 });
     const own = keep(kept, 'r1', 100_000) as KeptConversation;
     for (const segment of own.segments) segment.addHolder();
     const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as KeptConversation;
@@ -115,7 +115,7 @@ describe('kept conversations', () => {
   });
 
   it('of other accounts stay when an outline needs their room', () => {
-    const kept = setUp({ total: 340_000 });
+    const kept = setUp({ totalBytes: 340_000 });
     const foreign = keep(kept, 'o', 60_000, 'b') as KeptConversation;
     const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as KeptConversation;
     expect(long.segments[0]?.outline).toBeDefined();
@@ -123,7 +123,7 @@ describe('kept conversations', () => {
   });
 
   it('of an account lose their outlines rather than their last response', () => {
-    const kept = setUp({ account: 160_000 });
+    const kept = setUp({ accountBytes: 160_000 });
     const first = kept.keep('a', 'r1', [], manyTexts(100_000)) as KeptConversation;
     expect(first.segments[0]?.outline).toBeDefined();
     const next = kept.keep('a', 'r2', first.segments, bytes(50_000)) as KeptConversation;

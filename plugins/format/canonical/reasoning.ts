@@ -43,7 +43,7 @@ function effortForBudget(budget: number): Effort {
 }
 
 /**
- * Reads a reasoning effort; undefined for `default`, with which Groq means that no effort is set.
+ * Reads a reasoning effort; undefined for `default`, which Groq uses if no effort is set.
  *
  * @throws GatewayError `invalid_request`
  */

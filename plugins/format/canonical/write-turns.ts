@@ -21,7 +21,7 @@ export interface SplitTurn {
   readonly hasReasoning: boolean;
 }
 
-/** Writes the messages of a format in which tool results are messages of their own that hold only text. */
+/** Writes the messages of a format whose tool results are separate messages that hold only text. */
 interface MessageWriter<M> {
   system(text: string): M;
   result(result: ToolResult): M;

@@ -4,7 +4,7 @@ import type { Notes } from '../../canonical/notes.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 import { canOmit, mapEntries, omitMembers } from './adapt-members.ts';
 
-/** Fields with which OpenRouter and LiteLLM name further models, which neither the account's plan nor the record would cover. */
+/** OpenRouter and LiteLLM fields that name further models, which neither the account's plan nor the record would cover. */
 export const fallbackModelMembers = ['models', 'fallbacks'];
 
 /**

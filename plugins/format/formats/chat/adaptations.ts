@@ -173,7 +173,7 @@ export const adaptChat = chainAdaptations(
   adaptRefused(() => fallbackModelMembers),
 );
 
-/** The Chat parameters with which any vendor requests reasoning. */
+/** Every vendor's Chat parameters for reasoning. */
 const reasoningMembers = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'] as const;
 
 /** Requests reasoning in the route's style. Keeps vendor-specific parameters unless the route is known to reject them. */

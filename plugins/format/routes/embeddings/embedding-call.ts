@@ -106,7 +106,7 @@ function isBatch({ requests }: JsonObject): boolean {
   return requests !== undefined;
 }
 
-/** Sets the model in Google's format, in which each request of a batch also names it. */
+/** Sets the model in Google's format, where each request in a batch names it too. */
 function setModel(body: JsonObject, model: string): JsonObject {
   const name = `models/${model}`;
   if (!isBatch(body)) return { ...body, model: name };

@@ -87,7 +87,7 @@ export function readBlock(feedback: JsonValue | undefined): Fragment[] {
   return [{ type: 'refusal', text, isReason: true }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
 }
 
-/** Reads usage. Gemini does not count thoughts as part of the candidates, nor the prompts of tools as part of the prompt. */
+/** Reads usage. Gemini's candidate count excludes thoughts, and its prompt count excludes the prompts of tools. */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   const counts: GeminiUsage = asObject(usage);
   const input = asCount(counts.promptTokenCount);

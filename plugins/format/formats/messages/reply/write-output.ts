@@ -10,7 +10,7 @@ type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 /** Every tool call comes from the model itself, not from code that it runs. */
 const caller = { type: 'direct' } as const;
 
-/** Writes the empty block with which a text or call opens. The encoder opens reasoning itself. */
+/** Writes the empty block that opens a text or call. The encoder opens reasoning itself. */
 export function writeOpenBlock(head: BlockHead): MessagesBlock {
   if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {}, caller };
   return writeText('');

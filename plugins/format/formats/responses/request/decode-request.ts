@@ -74,7 +74,7 @@ function noteUnsupportedIncludes(includes: readonly string[], notes: Notes): voi
   }
 }
 
-/** Replaces the requested effort by the one to which the history changed it. */
+/** Replaces the requested effort if the history changed it. */
 function replaceEffort(
   reasoning: ReasoningRequest | undefined,
   effort: Effort | undefined,

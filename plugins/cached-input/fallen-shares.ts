@@ -101,11 +101,7 @@ function addCounts(one: Counts, other: Counts): Counts {
   };
 }
 
-/**
- * Compares the last 24 hours, including the current hour, with the week before.
- *
- * @param now epoch ms
- */
+/** Compares the 24 hours up to `now` (epoch ms), including the current hour, with the week before. */
 export async function readFallenShares(database: Queries, now: number): Promise<FallenShare[]> {
   const since = startOfHours(now, hoursPerDay);
   const [week, day] = await Promise.all([

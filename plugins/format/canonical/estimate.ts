@@ -86,9 +86,7 @@ function isAttachment(name: string, value: string): boolean {
   return attachmentNames.has(name) && (value.length > 256 || value.startsWith('data:'));
 }
 
-/**
- * Estimates the tokens of a member name. The names that belong to a format are not part of the prompt, but names of tool parameters are.
- */
+/** Estimates the tokens of a member name. Names that belong to a format are not part of the prompt, but names of tool parameters are. */
 function estimateName(name: string): number {
   return name === 'type' || name === 'text' || name === 'role' || name === 'content' ? 0 : 1;
 }

@@ -26,10 +26,7 @@ function writeCanonical(value: JsonValue | undefined): string {
   return `{${names.map((name) => `${writeCanonical(name)}:${writeCanonical(value[name])}`).join(',')}}`;
 }
 
-/**
- * Writes a number as an integer without trailing zeros, followed by a power of ten unless that is 0: 1.50 is `15e-1`, 1000 and 1e3 are
- * `1e3`.
- */
+/** Writes a number as an integer without trailing zeros, then a power of ten unless that is 0: 1.50 is `15e-1`, 1000 and 1e3 are `1e3`. */
 function writeCanonicalNumber(text: string): string {
   const [, sign = '', integer = '', fraction = '', exponent = '0'] = numberPattern.exec(text) ?? [];
   const digits = (integer + fraction).replace(/^0+/, '');

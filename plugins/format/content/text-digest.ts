@@ -2,7 +2,7 @@ import { createHash, hash, type Hash } from 'node:crypto';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 
 /**
- * The shortest text, in characters, that is hashed in pieces. Shorter texts, as in most answers, are hashed in one call at half the cost.
+ * The shortest text, in characters, that is hashed in pieces. Shorter ones, as in most answers, are hashed in one call at half the cost.
  */
 const minPieceLength = 4_096;
 /** Separates a text from the data after it. This byte never occurs in UTF-8. */

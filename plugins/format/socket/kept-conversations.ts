@@ -48,9 +48,7 @@ export class ConversationSegment implements OutlinedItems {
     return this.#size;
   }
 
-  /**
-   * Outline of the items, created for the first turn that continues them. It is kept if there is room, so that later turns scan no items.
-   */
+  /** Outline of the items, created for the first turn that continues them. Kept if there is room, so that later turns scan no items. */
   get outline(): ItemsOutline | undefined {
     if (this.#hasNoOutline || this.#outline !== undefined) return this.#outline;
     const outline = this.bytes.length < maxCopiedBytes ? undefined : createItemsOutline(this.bytes);

@@ -27,9 +27,7 @@ export function readNewItems(frame: ClientFrame, lastItems: Buffer | undefined):
   return Buffer.concat(newItems.flatMap((item, index) => (index === 0 ? [item] : [separator, item])));
 }
 
-/**
- * Returns false for items without a call. The type of a call ends in `_call`; within a text, the quote would have a backslash before it.
- */
+/** Returns false for items without a call. The type of a call ends in `_call`; within a text, the quote would be escaped. */
 function isCall(bytes: Buffer): boolean {
   return bytes.includes('_call"');
 }

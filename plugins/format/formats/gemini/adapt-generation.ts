@@ -51,10 +51,7 @@ function adaptThinking(name: string): Adaptation {
   };
 }
 
-/**
- * Rewrites a value that the route rejects. A value that cannot be read is kept, because the route may know more of its own format than we
- * do.
- */
+/** Rewrites a value that the route rejects. Keeps a value that we cannot read, because the route may know more of its own format. */
 function rewriteThinking(value: JsonValue, target: AdaptationTarget): JsonValue | undefined {
   if (!isJsonObject(value) || !isRejected(asCamelObject<GeminiThinkingConfig>(value), target.profile)) return value;
   try {

@@ -21,9 +21,7 @@ import type { PreparedCall } from '../translation/prepared-call.ts';
 
 const headers = { 'content-type': 'application/json', accept: 'application/json' };
 
-/**
- * Returns true if a request must be rewritten for its route, because the formats differ or, in Google's format, the body names the model.
- */
+/** Returns true if a request must be rewritten: the formats differ or, in Google's format, the body names the model. */
 export function isEmbeddingCall({ format }: ClientRequest, upstream: FormatDescriptor): boolean {
   return format === geminiEmbeddings || (format === embeddings && upstream === geminiEmbeddings);
 }

@@ -238,9 +238,7 @@ export class PassThroughReader implements ReplyReader {
     passed.push(adaptedText.endsWith('\n') ? lineFeed : blankLine);
   }
 
-  /**
-   * Passes an event to the observer. One that was cut off is a failure, because without it the other events would be a different answer.
-   */
+  /** Passes an event to the observer. One that was cut off is a failure, because the answer would be a different one without it. */
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
     const wasComplete = this.#observer.isComplete;

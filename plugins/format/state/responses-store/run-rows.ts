@@ -37,10 +37,7 @@ export class RunRows {
     this.#database = database;
   }
 
-  /**
-   * Renews the lease for another `leaseMs` from now. Returns false if the response has ended, because it was cancelled, deleted or declared
-   * abandoned.
-   */
+  /** Renews the lease for another `leaseMs` from now. Returns false if the response has ended, been deleted or been declared abandoned. */
   async renew({ accountId, id }: RunKey, leaseMs: number): Promise<boolean> {
     const sql = `UPDATE response_store SET running_until = ${leaseEndSql} WHERE ${runningCondition} RETURNING 1`;
     return (await this.#database.query(sql, [leaseMs, accountId, id])).length > 0;
@@ -105,8 +102,7 @@ export class RunRows {
   }
 
   /**
-   * Lists up to `pageSize` running responses whose lease has run out. Skips responses past `expires_at`, which are deleted whatever their
-   * state.
+   * Lists up to `pageSize` running responses whose lease has run out. Skips responses past `expires_at`, which are deleted in any state.
    */
   async listAbandoned(now: number): Promise<readonly RunKey[]> {
     return this.#database.query<RunKey>(

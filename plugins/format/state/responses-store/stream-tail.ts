@@ -49,9 +49,8 @@ function createBody(host: Host, key: RunKey, position: Position): Readable {
 }
 
 /**
- * Renders the error if a stream cannot be read to its end. No `response.failed` follows, because the response itself may be complete or
- * still running. The error has the number of the event before it, so that a client that resumes after the last number it has seen misses
- * none.
+ * Renders the error if a stream cannot be read to its end. No `response.failed` follows, because the response may be complete or still
+ * running. The error has the number of the event before it, so that a client that resumes after the last number it has seen misses none.
  */
 function renderReadFailure(error: GatewayError, sequence: number): string {
   const { type, code } = error.wording('openai');

@@ -49,9 +49,7 @@ export class ChoiceTracker {
     return !this.#isFinished && !this.#reasoning.isCumulative && (this.#splitter?.isDone ?? true);
   }
 
-  /**
-   * Appends a delta that contains only text or reasoning; `isPlain` must be true. Returns false for a repetition, which is not appended.
-   */
+  /** Appends a delta with only text or reasoning; `isPlain` must be true. Returns false for a repetition, which is not appended. */
   tryAppendPlainDelta(text: string, reasoning: string): boolean {
     if (this.#reasoning.isRepetition(reasoning)) return false;
     this.#text.appendDelta(text);

@@ -34,8 +34,7 @@ export class GeminiEncoder implements ReplyEncoder {
   encodeEvent(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
-        // LangChain JS adds up the cached tokens of all chunks and keeps the largest prompt, so cached tokens and estimates wait for the
-        // end.
+        // LangChain JS adds up the cached tokens of all chunks and keeps the largest prompt, so cached tokens and estimates come last.
         this.#usage = writeUsage(event.usage.isEstimated === true ? {} : { input: event.usage.input });
         return '';
       case 'block_delta':

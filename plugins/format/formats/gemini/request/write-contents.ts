@@ -54,9 +54,7 @@ function writeAssistant(
   return turnParts;
 }
 
-/**
- * Returns the signature if this upstream created it, otherwise an empty text. Thoughts are not sent as text, which Google does not accept.
- */
+/** Returns the signature if this upstream created it, otherwise an empty text. Google does not accept the text of thoughts. */
 function findSignature({ state }: Reasoning, { findAcceptedState, notes }: EncodeTarget): string {
   const signature = findAcceptedState(state) ?? '';
   if (signature === '') notes.drop('reasoning of earlier turns');

@@ -39,8 +39,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
 }
 
 /**
- * Selects the functions to offer. If calls are optional, the format cannot restrict which functions may be called, so all others are left
- * out.
+ * Selects the functions to offer. If calls are optional, the format cannot restrict them, so functions that may not be called are left out.
  */
 function selectFunctions({ tools, toolChoice }: Conversation): ClientTool[] {
   const functions = tools.filter(isClientTool);

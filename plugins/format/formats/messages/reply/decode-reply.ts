@@ -37,10 +37,7 @@ const eventTypes: ReadonlySet<string> = new Set([
   'message_stop',
 ]);
 
-/**
- * Reads a Messages reply. A non-streaming reply is read as its stream events would be. Source: Anthropic API reference, "Streaming
- * Messages".
- */
+/** Reads a Messages reply. A non-streaming reply is read like its stream events. Source: Anthropic API reference, "Streaming Messages". */
 export class MessagesDecoder implements ReplyDecoder {
   readonly #usage = new UsageCounter();
   readonly #blocks = new BlockReader();

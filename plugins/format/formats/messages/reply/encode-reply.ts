@@ -109,9 +109,7 @@ export class MessagesEncoder implements ReplyEncoder {
   }
 }
 
-/**
- * Returns what separates a new paragraph from adjacent text, because clients concatenate text blocks. Other blocks separate texts anyway.
- */
+/** Returns what separates a new paragraph from the text before it, because clients concatenate adjacent text blocks. */
 export function selectSeparator(previousType: BlockHead['type'] | undefined, head: BlockHead): string {
   return previousType === 'text' && head.type === 'text' && head.isParagraph === true ? paragraphBreak : '';
 }

@@ -61,9 +61,7 @@ function repairDetails(details: JsonValue | undefined): JsonValue {
   return reason === 'length' ? { ...(filledDetails as JsonObject), reason: 'max_output_tokens' } : filledDetails;
 }
 
-/**
- * Replaces an empty object by null. Servers written in Go write every member, but clients take its presence for a failure or a truncation.
- */
+/** Replaces an empty object by null. Servers written in Go write every member, but clients take its presence for a failure. */
 function nullIfEmpty(value: JsonValue | undefined): JsonValue {
   return isJsonObject(value) && isFilled(value) ? value : null;
 }

@@ -88,10 +88,7 @@ export function isCutAtLimit(
   return status === 'completed' && limit !== undefined && output !== undefined && output >= limit;
 }
 
-/**
- * Returns the status of a reply that has ended. An answer that ends with a refusal is complete. One that was filtered without a refusal is
- * incomplete.
- */
+/** Returns the status of a reply that has ended. An answer that ends with a refusal is complete; one that was merely filtered is not. */
 export function resolveStatus({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
   if (isTruncated({ finish })) return 'incomplete';
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';

@@ -36,10 +36,7 @@ import type {
 } from '../../../wire/responses.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
 
-/**
- * Types of items that the model creates and the client sends back. If the last item has another type, it needs an answer and must not be
- * dropped.
- */
+/** Types of items that the model creates and the client sends back. A last item of another type needs an answer and must not be dropped. */
 const modelItemPattern = /_call$|^(?:compaction|mcp_approval_request|mcp_list_tools)$/;
 
 /**
@@ -168,9 +165,7 @@ export class ItemReader {
     this.items.push({ type: 'tool_result', id: this.#resolveCallId(item), parts, isError: false });
   }
 
-  /**
-   * Returns the id of the call that an item answers; if it is missing, matches the call by name. Source: openai 7.7, `FunctionCallOutput`.
-   */
+  /** Returns the id of the call that an item answers; if missing, matches the call by name. Source: openai 7.7, `FunctionCallOutput`. */
   #resolveCallId(item: BodyObject<ResponsesItem>): string {
     const callId = item.maybeText('call_id') ?? '';
     const name = item.maybeText('name');

@@ -217,7 +217,7 @@ export function createUnchangedNames({ text }: TextFormat): ToolNames {
   return new ToolNames({ tools: [], items: [] }, text.toolNames);
 }
 
-interface AnswerOptions extends Pick<GuardOptions, 'isStructured' | 'received'> {
+interface AnswerOptions extends Pick<GuardOptions, 'isStructured' | 'receiver'> {
   /** The answer's format; by default the client's. */
   readonly upstream?: FormatDescriptor;
 }
@@ -228,7 +228,7 @@ export function createGuard(
   client: ClientRequest,
   route: Route,
   names: ToolNames,
-  { upstream = client.format, isStructured, receiver: received }: AnswerOptions = {},
+  { upstream = client.format, isStructured, receiver }: AnswerOptions = {},
 ): GrammarGuard {
   const { format, storedReasoning } = client;
   const { text } = format.client;
@@ -241,7 +241,7 @@ export function createGuard(
     rules: text,
     hidesReasoning: isTranslated && text?.hidesReasoning?.(client.outline),
     isStructured,
-    receiver: received,
+    receiver,
     onComplete: storedReasoning && ((reply) => storedReasoning.store(reply)),
   });
 }

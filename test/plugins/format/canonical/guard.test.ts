@@ -415,7 +415,7 @@ describe('text that another route can continue', () => {
     expect(plainTextOf(...fragments)).toBe(expected);
   });
 
-  const route = { names, tag: () => 'tagged' };
+  const route = { toolNames: names, tagState: () => 'tagged' };
 
   it('another route continues in the open block', () => {
     const guard = guardOf();

@@ -89,6 +89,10 @@ const misplacedPrefix = new RegExp(`${vendorPrefix.source}|^${version}(?=/v\\d)`
 /** How Vertex AI names models. Its SDK splits a name with a slash, such as `dp/x`, into a publisher and a model. */
 const vertexModels = /^\/v1(?:beta1)?(?:\/projects\/[^/]+\/locations\/[^/]+)?\/publishers\/[^/]+\/models\//;
 
+/** A method of a model whose name has a slash. The AI SDK sends such a name without `models/`, as Google's other collections have it. */
+const bareModelMethod =
+  /^(\/v1(?:beta)?)\/(?!models\/)(?=[^/]+(?:\/|%2F).*:(?:generateContent|streamGenerateContent|countTokens)$)/i;
+
 /** Returns the vendor's name in a path such as `/anthropic/v1/messages`. */
 export function findVendorSegment(path: string): (typeof vendorSegments)[number] | undefined {
   return vendorPrefix.exec(path)?.[1] as (typeof vendorSegments)[number] | undefined;
@@ -98,7 +102,8 @@ export function findVendorSegment(path: string): (typeof vendorSegments)[number]
  * Returns the canonical path: `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`,
  * `/anthropic/v1/messages` → `/v1/messages`. A double slash, from a base URL with a trailing slash, counts as one slash. Cohere's
  * `/v2/rerank` is compatible with its `/v1/rerank`, and Google's `/v1alpha` and Vertex AI have the methods of models of `/v1beta`:
- * `/v1beta1/publishers/google/models/x:generateContent` → `/v1beta/models/x:generateContent`.
+ * `/v1beta1/publishers/google/models/x:generateContent` → `/v1beta/models/x:generateContent`, `/v1beta/dp/x:generateContent` →
+ * `/v1beta/models/dp/x:generateContent`.
  */
 export function toCanonicalPath(path: string): string {
   const collapsedPath = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
@@ -108,7 +113,8 @@ export function toCanonicalPath(path: string): string {
   const canonical = trimmedPath.replace(misplacedPrefix, '').replace(misplacedPrefix, '');
   if (canonical === '/v2/rerank') return '/v1/rerank';
   const unpublished = canonical.replace(vertexModels, '/v1beta/models/').replace(/^\/v1(?:alpha|beta1)\//, '/v1beta/');
-  return /^\/v1(beta)?\//.test(unpublished) ? unpublished : `/v1${unpublished}`;
+  const versioned = /^\/v1(beta)?\//.test(unpublished) ? unpublished : `/v1${unpublished}`;
+  return versioned.replace(bareModelMethod, '$1/models/');
 }
 
 /**

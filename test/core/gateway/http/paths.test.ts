@@ -76,6 +76,18 @@ describe('the endpoint table', () => {
     expect(found('POST', path)).toEqual(['generate', { id: 'x' }]);
   });
 
+  it.each(['/v1beta/dp/x:generateContent', '/v1/v1beta/dp/x:generateContent', '/v1beta/dp%2Fx:generateContent'])(
+    'finds a method of a model whose name has a slash at %s, where the AI SDK sends it',
+    (path) => {
+      expect(found('POST', path)).toEqual(['generate', { id: 'dp/x' }]);
+    },
+  );
+
+  it('finds no other verb and no resource below such a name', () => {
+    expect(found('POST', '/v1beta/dp/x:generate')).toBeUndefined();
+    expect(found('GET', '/v1beta/dp/x')).toBeUndefined();
+  });
+
   it('finds what Cohere has at /v2/rerank, and nothing else there', () => {
     expect(['/v2/rerank', '/v1/v2/rerank', '/v2/rerank/'].map((path) => found('POST', path))).toEqual(
       Array.from({ length: 3 }, () => ['rerank', {}]),

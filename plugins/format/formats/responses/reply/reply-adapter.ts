@@ -99,8 +99,14 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
   }
 }
 
-/** Counts that usage details must have. Codex aborts the turn if a count is missing, but accepts missing details. */
-const requiredDetails = { input_tokens_details: 'cached_tokens', output_tokens_details: 'reasoning_tokens' } as const;
+/**
+ * Counts that usage details must have. If one is missing, Codex aborts the turn, and LiveKit raises after the answer. Both accept
+ * missing details.
+ */
+const requiredDetails = {
+  input_tokens_details: ['cached_tokens', 'cache_write_tokens'],
+  output_tokens_details: ['reasoning_tokens'],
+} as const;
 
 function hasDetails({ usage }: ResponsesReply): boolean {
   return !isJsonObject(usage) || completeDetails(usage) === usage;
@@ -109,15 +115,14 @@ function hasDetails({ usage }: ResponsesReply): boolean {
 /** Adds missing counts to usage details. Returns the same object if none is missing. */
 function completeDetails(usage: JsonValue | undefined): JsonValue {
   if (!isJsonObject(usage)) return usage ?? null;
-  const incompleteDetails = Object.entries(requiredDetails).filter(([name, count]) => {
+  const completedDetails = Object.entries(requiredDetails).flatMap(([name, counts]) => {
     const details = usage[name];
-    return isJsonObject(details) && typeof details[count] !== 'number';
+    if (!isJsonObject(details)) return [];
+    const missingCounts = counts.filter((count) => typeof details[count] !== 'number');
+    if (missingCounts.length === 0) return [];
+    return [[name, { ...details, ...Object.fromEntries(missingCounts.map((count) => [count, 0])) }]];
   });
-  if (incompleteDetails.length === 0) return usage;
-  const completedDetails = incompleteDetails.map(([name, count]) => [
-    name,
-    { ...(usage[name] as JsonObject), [count]: 0 },
-  ]);
+  if (completedDetails.length === 0) return usage;
   return { ...usage, ...Object.fromEntries(completedDetails) };
 }
 

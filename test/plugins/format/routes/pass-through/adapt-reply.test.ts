@@ -272,7 +272,7 @@ describe('a Responses reply', () => {
           output: [],
           usage: {
             ...usage,
-            input_tokens_details: { cached_tokens: 0 },
+            input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
             output_tokens_details: { reasoning_tokens: 0 },
           },
         },
@@ -284,6 +284,21 @@ describe('a Responses reply', () => {
       expect(JSON.parse(whole)).toEqual(filled.response);
     },
   );
+
+  it('of an older server has a count of cache writes, and keeps its other counts', () => {
+    const usage = {
+      input_tokens: 7,
+      input_tokens_details: { cached_tokens: 4 },
+      output_tokens: 3,
+      output_tokens_details: { reasoning_tokens: 2 },
+      total_tokens: 10,
+    };
+    const whole = adapterOf('responses').whole(JSON.stringify({ output: [], usage }), { input: 7, output: 3 });
+    expect(JSON.parse(whole)).toEqual({
+      output: [],
+      usage: { ...usage, input_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 } },
+    });
+  });
 
   it('has its encrypted content tagged', () => {
     const item = { type: 'reasoning', id: 'rs_1', encrypted_content: 'ENC' };

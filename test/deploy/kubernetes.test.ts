@@ -133,7 +133,10 @@ describe('the manifests for Kubernetes', () => {
     expect(probes.map(({ httpGet }) => httpGet.path)).toEqual(['/livez', '/readyz', '/livez']);
     expect(container.ports?.map(({ containerPort }) => containerPort)).toEqual([8080, 9080]);
     expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toEqual(['/data', '/config', '/tmp']);
-    expect(read('deploy/Containerfile')).toContain(`USER ${pod.securityContext.runAsUser}:`);
+    const { runAsUser } = pod.securityContext;
+    expect(read('deploy/Containerfile')).toContain(`USER ${runAsUser}:`);
+    // Kubernetes and Docker add no entry of their own, and the embedded PostgreSQL needs one.
+    expect(read('deploy/Containerfile')).toContain(`echo 'daypass:x:${runAsUser}:${runAsUser}::/data:/usr/sbin/nologin' >>/etc/passwd`);
   });
 
   it('have the alerts of Prometheus, written by npm run manifests, and set the job that they expect', () => {

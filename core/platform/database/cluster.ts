@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
 import { wait } from '../timing/wait.ts';
 import type { Identity } from './identity.ts';
@@ -11,6 +12,7 @@ import { waitForExit } from './postmaster.ts';
 export const systemFolder = '/var/lib/daypass';
 const defaultLimits: InitLimits = { checkIntervalMs: 1_000, stallTimeoutMs: 60_000 };
 const exitTimeoutMs = 5_000;
+const namelessUserPattern = /could not look up effective user ID/;
 
 const run = promisify(execFile);
 
@@ -70,8 +72,16 @@ export async function initializeCluster(
     const reason = stalled.aborted
       ? `it has written nothing for ${limits.stallTimeoutMs / 1000} s`
       : findFailureReason(error);
+    const failure = `PostgreSQL could not be initialized in ${newFolder}: ${reason}.`;
+    // Docker and Kubernetes run an image as any number, without an entry for it.
+    if (namelessUserPattern.test(reason)) {
+      throw new StartRefused(
+        `${failure} initdb needs an entry for that user in /etc/passwd. Add one, start the gateway as a user that has one, or set DATABASE_URL to a PostgreSQL of your own.`,
+        { isPermanent: true, cause: error },
+      );
+    }
     throw new Error(
-      `PostgreSQL could not be initialized in ${newFolder}: ${reason}. Check that the disk has space and responds, then start again, or set DATABASE_URL to a PostgreSQL of your own.`,
+      `${failure} Check that the disk has space and responds, then start again, or set DATABASE_URL to a PostgreSQL of your own.`,
       { cause: error },
     );
   } finally {

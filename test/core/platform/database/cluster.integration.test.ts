@@ -2,6 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { findBinaries } from '#core/platform/database/binaries.ts';
 import { initializeCluster } from '#core/platform/database/cluster.ts';
 
 let folder: string;
@@ -68,6 +69,21 @@ exit 1`,
   ['the signal that ended it', 'kill -9 $$', 'it was ended by SIGKILL'],
 ])('a program that fails is reported with %s', async (_, script, reason) => {
   await expect(start(script, 60_000)).rejects.toThrow(`.new: ${reason}. Check`);
+});
+
+const nameless = { name: '54321', uid: 54_321, gid: 54_321 };
+const refusal = { exitCode: 78, message: expect.stringMatching(/ID 54321: .*an entry for that user in \/etc\/passwd/) };
+
+it('a user without a name, whom initdb refuses, is told so, and no further start is tried', async () => {
+  const script = 'echo "initdb: could not look up effective user ID 54321: user does not exist" >&2; exit 1';
+  await expect(start(script, 60_000)).rejects.toMatchObject(refusal);
+});
+
+it.runIf(process.getuid?.() === 0)('PostgreSQL itself refuses such a user in these words', async () => {
+  await chmod(folder, 0o755);
+  const { initdb } = await findBinaries(nameless, join(folder, 'binaries'));
+  const cluster = { folder: join(folder, 'postgres'), password: 'the-password' };
+  await expect(initializeCluster(initdb, cluster, nameless)).rejects.toMatchObject(refusal);
 });
 
 it('the password is in a file of the data folder, for this user only, while it is needed', async () => {

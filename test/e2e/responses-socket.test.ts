@@ -376,38 +376,41 @@ describe('a request on a WebSocket', () => {
     });
   });
 
-  it('is interrupted with what is finished, and continues', async () => {
-    const gate = Promise.withResolvers<void>();
-    answer = async (request, response) => {
-      await beginAnswer(request, response);
-      await gate.promise;
-      await endAnswer(request, response);
-    };
-    using client = await open();
-    client.create({ model: 'on-responses', input: 'hello', store: false });
-    const created = await client.next(({ type }) => type === 'response.created');
-    client.send({ type: 'response.interrupt', response_id: created.response?.id, mode: 'discard_partial_items' });
-    const ending = await client.ending();
-    expect(ending).toMatchObject({
-      type: 'response.incomplete',
-      response: {
-        id: created.response?.id,
-        incomplete_details: { reason: 'interrupted' },
-        end_turn: false,
-        output: [],
-      },
-    });
-    expect(await upstream.waitForClose(upstream.requests.length)).toBe('client left');
-    gate.resolve();
-    answer = answerInAnyFormat;
-    await client.ask({
-      model: 'on-responses',
-      input: 'again',
-      store: false,
-      previous_response_id: created.response?.id,
-    });
-    expect(lastInput()).toMatchObject([{ content: 'hello' }, { content: 'again' }]);
-  });
+  it.each(['response.interrupt', 'response.cancel'])(
+    'is ended by %s with what is finished, and continues',
+    async (type) => {
+      const gate = Promise.withResolvers<void>();
+      answer = async (request, response) => {
+        await beginAnswer(request, response);
+        await gate.promise;
+        await endAnswer(request, response);
+      };
+      using client = await open();
+      client.create({ model: 'on-responses', input: 'hello', store: false });
+      const created = await client.next((event) => event.type === 'response.created');
+      client.send({ type, response_id: created.response?.id, mode: 'discard_partial_items' });
+      const ending = await client.ending();
+      expect(ending).toMatchObject({
+        type: 'response.incomplete',
+        response: {
+          id: created.response?.id,
+          incomplete_details: { reason: 'interrupted' },
+          end_turn: false,
+          output: [],
+        },
+      });
+      expect(await upstream.waitForClose(upstream.requests.length)).toBe('client left');
+      gate.resolve();
+      answer = answerInAnyFormat;
+      await client.ask({
+        model: 'on-responses',
+        input: 'again',
+        store: false,
+        previous_response_id: created.response?.id,
+      });
+      expect(lastInput()).toMatchObject([{ content: 'hello' }, { content: 'again' }]);
+    },
+  );
 
   it('ends its upstream call when its client leaves', async () => {
     answer = async (request, response) => {
@@ -427,7 +430,7 @@ describe('a request on a WebSocket', () => {
 describe('an event', () => {
   it.each([
     ['response.inject', { response_id: 'resp_x', input: [] }],
-    ['response.cancel', {}],
+    ['response.processed', { response_id: 'resp_x' }],
   ])('%s is refused, and the connection stays', async (type, members) => {
     using client = await open();
     client.send({ type, ...members });

@@ -188,7 +188,8 @@ export class ClientSocket implements TurnSocket {
   #handleFrame(frame: ClientFrame): void {
     if (frame.type === 'response.create') this.#admitRequest(frame);
     else if (frame.type === 'response.steer') this.#sendRefusal(writeSteerRefusal(frame));
-    else if (frame.type === 'response.interrupt') this.#interrupt(frame);
+    // Codex sends the one, and Pipecat the other, which it knows from the Realtime API.
+    else if (frame.type === 'response.interrupt' || frame.type === 'response.cancel') this.#interrupt(frame);
     else refuseEvent(frame);
   }
 

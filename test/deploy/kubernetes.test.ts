@@ -136,7 +136,9 @@ describe('the manifests for Kubernetes', () => {
     const { runAsUser } = pod.securityContext;
     expect(read('deploy/Containerfile')).toContain(`USER ${runAsUser}:`);
     // Kubernetes and Docker add no entry of their own, and the embedded PostgreSQL needs one.
-    expect(read('deploy/Containerfile')).toContain(`echo 'daypass:x:${runAsUser}:${runAsUser}::/data:/usr/sbin/nologin' >>/etc/passwd`);
+    expect(read('deploy/Containerfile')).toContain(
+      `echo 'daypass:x:${runAsUser}:${runAsUser}::/data:/usr/sbin/nologin' >>/etc/passwd`,
+    );
   });
 
   it('have the alerts of Prometheus, written by npm run manifests, and set the job that they expect', () => {

@@ -96,8 +96,9 @@ async function makeFull({ context, documents, canaries, options: { note } }: Ser
   const reason = writeOperatorReason('full', userInfo().username, note);
   if (canary === undefined || !(await canaries.makeFull(canary, digest, reason)))
     throw new CommandFailed('No canary is running.');
-  context.print(`canary ${canary.id} serves all accounts now`);
-  if (canary.digest !== digest) context.print('gateway.yaml is behind: write the change into it.');
+  context.print(`canary ${canary.id} now serves all accounts`);
+  if (canary.digest !== digest)
+    context.print('gateway.yaml still has the old configuration: write the change into it.');
 }
 
 /**
@@ -122,9 +123,7 @@ async function printStatus({ host, canaries, context: { print } }: Services): Pr
   print(end === undefined ? describeCanary(latest) : `${describeEnd(latest)} (${formatTime(end.at, zone)}, ${zone})`);
   if (counts === undefined) return;
   for (const line of ['', ...formatSides(counts.canary, counts.others), '']) print(line);
-  print(
-    `Model calls on record since ${formatTime(startedAt, zone)} (${zone}); the time is the median of the accounts.`,
-  );
+  print(`Recorded model calls since ${formatTime(startedAt, zone)} (${zone}); the time is the median of the accounts.`);
 }
 
 function formatShare(count: number, total: number): string {

@@ -3,7 +3,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { lineStart } from './record-line.ts';
 
-/** How far past the limit bytes are read, so that a key is recognized before truncation splits it. */
+/** Bytes to read past the limit, so that a key is recognized before truncation splits it. */
 const lookaheadBytes = 128;
 
 /** How many digits follow the prefix: in a complete key, and in the shortest fragment that is redacted. */

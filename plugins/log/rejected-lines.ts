@@ -12,7 +12,7 @@ export class RejectedLines {
   readonly #folder: string;
   readonly #log: Logger;
   readonly #onDrop: (reason: string) => void;
-  #bytes = 0; // in the folder; what other instances have changed since it was last measured is missing
+  #bytes = 0; // in the folder, without what other instances have added since it was measured
   #measuredAt = Number.NEGATIVE_INFINITY;
 
   /** @param onDrop called for each line that could not be stored */

@@ -24,7 +24,7 @@ export function describeActive({ taken, active }: ActiveAccounts): string {
 /** Describes the end of a canary in one sentence. */
 export function describeEnd({ id, end }: Canary): string {
   const { outcome, reason } = end ?? { outcome: 'ended', reason: 'it is no longer on record' };
-  if (outcome === 'full') return `canary ${id} serves all accounts now: ${reason}`;
+  if (outcome === 'full') return `canary ${id} now serves all accounts: ${reason}`;
   const result = outcome === 'worse' ? 'was worse and has been rolled back automatically' : 'has ended';
   return `canary ${id} ${result}: ${reason}`;
 }

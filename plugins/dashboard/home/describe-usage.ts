@@ -12,11 +12,11 @@ const minuteMs = 60_000;
 
 type UsageView = ReturnType<typeof describeView>;
 
-/** The last description of each reading. The key is its language, time zone and minute. */
+/** The last description of each reading. `key` is made of everything else that it depends on. */
 const descriptions = new WeakMap<AccountUsage, { readonly key: string; readonly view: UsageView }>();
 
 /**
- * Describes figures, chart, models and latest requests. Readers with the same language and time zone share the description of a reading.
+ * Describes figures, chart, models and latest requests. Readers who see the same share the description of a reading.
  *
  * @param now epoch ms
  */

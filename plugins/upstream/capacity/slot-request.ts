@@ -133,6 +133,7 @@ export class SlotRequest {
    * Waits for a slot in any of its queues.
    *
    * @param retryAfterMs the wait ends with `again` after this time, so that the caller can check all routes
+   * @returns `late` if the request may wait no longer, `gone` if its client has disconnected
    */
   async waitForSlot(
     retryAfterMs: number,

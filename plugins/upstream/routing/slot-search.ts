@@ -96,12 +96,12 @@ export class SlotSearch {
         continue;
       }
       const pool = slotRequest.getPool(route);
-      if (pool === undefined) return { found: { route, slot: undefined }, isFull, retryAfterMs: retryAfterMs };
+      if (pool === undefined) return { found: { route, slot: undefined }, isFull, retryAfterMs };
       const throttling = this.#admission.findThrottling(route);
       if (throttling !== undefined) {
         // Another route may serve now. If none does, the request may wait until a key is available again.
-        const wait = getWaitSeconds(throttling) * 1000;
-        if (canQueue && wait < slotRequest.remainingMs) retryAfterMs = Math.min(retryAfterMs, wait);
+        const waitMs = getWaitSeconds(throttling) * 1000;
+        if (canQueue && waitMs < slotRequest.remainingMs) retryAfterMs = Math.min(retryAfterMs, waitMs);
         else if (canQueue || slotRequest.remainingMs <= 0) {
           await this.#removeRoute(route);
           this.#admission.noteThrottling(throttling);
@@ -115,10 +115,10 @@ export class SlotSearch {
       }
       firstRoute ??= route;
       const slot = await slotRequest.takeSlot(pool, canQueue);
-      if (slot !== undefined) return { found: { route, slot }, isFull, retryAfterMs: retryAfterMs };
+      if (slot !== undefined) return { found: { route, slot }, isFull, retryAfterMs };
       isFull = true;
     }
-    return { found: undefined, isFull, retryAfterMs: retryAfterMs };
+    return { found: undefined, isFull, retryAfterMs };
   }
 
   /**

@@ -12,10 +12,7 @@ export const createCanarySource = (gateway: Registry): VariantSource => ({
 function declareOptions(reload: Parser): void {
   reload
     .description('read gateway.yaml again on all instances, or try another file on a share of the accounts')
-    .argument(
-      '[file]',
-      'the new configuration, for --canary; default: gateway.yaml, where a change of it was rolled back',
-    )
+    .argument('[file]', 'the new configuration, for --canary; default: gateway.yaml, if a change to it was rolled back')
     .addOption(
       new Option('--canary <share>', 'serve it to this share of the accounts, such as 10%').argParser(parseShare),
     )
@@ -30,7 +27,7 @@ A canary serves the same accounts on all instances. It is compared with the othe
 back automatically if it is worse. If it is no worse, it is promoted to all accounts after its time; with too few requests for a verdict, it
 continues. "daypass rollback" ends it. Requests in flight finish on the configuration that they started with.
 
-A change of gateway.yaml itself is loaded at once for all accounts, so write the change into a different file.
+A change to gateway.yaml itself is loaded at once for all accounts, so write the change into a different file.
 
   daypass reload gateway.next.yaml --canary 10% --for 10m
   daypass reload --status`,

@@ -78,7 +78,7 @@ function describeChange(total: number, previousTotal: number, { t, format }: Loc
   // 50% more than two requests means nothing.
   if (previousTotal < minComparedRequests) return t('home.tile.before', { count: Math.round(previousTotal) });
   const change = total / previousTotal - 1;
-  // More than ten times as many is not a useful percentage.
+  // For more than ten times as many, a percentage is not useful.
   if (change > 9) return '';
   const share = format.percent(Math.abs(change));
   if (Math.abs(change) < 0.0005) return t('home.tile.same');
@@ -142,7 +142,7 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   const isPerMinute = name === 'minute' && burst === limit;
   const limitText = t(name === undefined ? 'home.rate.every' : `home.rate.${name}`, { count: limit, seconds: period });
   const reset =
-    resetAfter <= 0 ? '' : t('home.rate.reset', { duration: format.duration(roundUpSeconds(resetAfter)).text });
+    resetAfter <= 0 ? '' : t('home.rate.reset', { duration: format.duration(toRoundedMs(resetAfter)).text });
   const inUse = t('home.rate.running', { running, concurrent });
   return {
     label: isPerMinute ? t('home.rate.this_minute') : limitText,
@@ -155,7 +155,7 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   };
 }
 
-/** Rounds up to whole seconds and returns ms. */
-function roundUpSeconds(value: number): number {
-  return Math.ceil(value) * 1_000;
+/** Converts seconds to ms, rounded up to whole seconds. */
+function toRoundedMs(seconds: number): number {
+  return Math.ceil(seconds) * 1_000;
 }

@@ -86,7 +86,7 @@ export function buildModelsPath(query: ModelsQuery): string {
   return text === '' ? modelsPath : `${modelsPath}?${text}`;
 }
 
-/** Returns true if each word of the search occurs in one of the texts, in upper or lower case. */
+/** Returns true if each word of the search occurs in one of the texts; case is ignored. */
 export function containsWords(search: string, texts: readonly string[]): boolean {
   const joinedTexts = texts.join('\n').toLowerCase();
   return search

@@ -179,7 +179,7 @@ it('what the process has once cannot be tried, and the command names it', async 
   await expect(canary('50%')).rejects.toThrow(/cannot serve it: `pipeline.upstream.breaker` differs/);
   await next(yamlFor(after.url).replace('sk-one', 'sk-two'));
   await expect(canary('50%')).rejects.toThrow(/the canary has a secret in line \d+ that .* does not have/);
-  await expect(command('reload', '--canary', '50%')).rejects.toThrow(/gateway.yaml serves already/);
+  await expect(command('reload', '--canary', '50%')).rejects.toThrow(/gateway.yaml is already being served/);
   await expect(canary('100%')).rejects.toThrow(/share of the accounts from 0.01% to 99.99%/);
   await everybodyGets(['before']);
 });
@@ -243,7 +243,7 @@ it('the operator API begins a canary, reads it, serves it to everybody and takes
   });
   expect(await api('act', '/configuration/canary-begin', { ...begin, file: 'gateway.yaml' })).toMatchObject({
     status: 409,
-    json: { error: { code: 'refused', message: expect.stringContaining('gateway.yaml serves already') } },
+    json: { error: { code: 'refused', message: expect.stringContaining('gateway.yaml is already being served') } },
   });
   const begun = await api('act', '/configuration/canary-begin', begin);
   expect(begun).toMatchObject({ status: 200, json: { accounts: { active: accountCount + 1 } } });

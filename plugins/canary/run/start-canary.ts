@@ -60,8 +60,8 @@ export async function startCanary(
 }
 
 function explainSame(file: GatewayDocument, next: GatewayDocument): string {
-  if (next.file !== file.file) return `${next.file} has the same content as the serving configuration.`;
-  return 'gateway.yaml serves already: a change of it is loaded at once. Write the change into another file: daypass reload gateway.next.yaml --canary 10%';
+  if (next.file !== file.file) return `${next.file} has the same content as the configuration being served.`;
+  return 'gateway.yaml is already being served, and a change to it is loaded at once. Write the change into another file: daypass reload gateway.next.yaml --canary 10%';
 }
 
 function explainNoAccount(active: number, share: number): string {

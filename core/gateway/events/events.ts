@@ -2,7 +2,9 @@
  * Events about accounts, orders and keys. Every instance receives them. Each is recorded once in `account_event`, in the transaction that
  * makes the change (`account-events.ts`). Plugins add their own types:
  *
- * declare module 'daypass' { interface EventTypes { 'note.written': { readonly accountId: string } } }
+ *     declare module 'daypass' {
+ *       interface EventTypes { 'note.written': { readonly accountId: string } }
+ *     }
  *
  * Payloads are JSON: ids, amounts and times as text, no secrets. Handlers read other data from the database.
  */

@@ -41,7 +41,7 @@ export class LinkedList<T> {
     else previous.next = next;
     if (next === undefined) this.#last = previous;
     else next.previous = previous;
-    // A removed link that is still referenced must not keep its neighbours alive.
+    // A removed link that is still referenced must not keep its neighbors alive.
     link.previous = undefined;
     link.next = undefined;
     link.isListed = false;

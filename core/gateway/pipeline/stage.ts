@@ -28,7 +28,7 @@ export interface Outcome {
 }
 
 /**
- * A stage's behaviour in one pipeline. Every moment is optional.
+ * A stage's behavior in one pipeline. Every moment is optional.
  *
  * - `activate` runs once, in list order, when the whole pipeline has been built and serves new exchanges. Only here may a
  *   stage change objects that outlive it, such as an object returned by `host.keep`, because during `create` a later stage

@@ -13,8 +13,8 @@ export interface RequestCount {
 const zeroCount: RequestCount = { count: 0, isCapped: false };
 
 /**
- * Counts the recorded requests that match a filter. The count is exact if it can be read from hourly usage. This is the case for a filter by
- * account, model, route and times, with at most one of errors, failover, cached, and an outcome. Otherwise counting stops at the limit.
+ * Counts the recorded requests that match a filter. The count is exact for a filter by account, model, route and times with at most one of
+ * errors, failover, cached and an outcome, because hourly usage has it. Otherwise counting stops at the limit.
  */
 export async function countRequests(
   database: Queries,

@@ -10,8 +10,8 @@ const pageSize = 500;
 type Cursor = Pick<RequestRecord, 'id' | 'started_at'>;
 
 /**
- * Finds records in the order of their arrival, which differs from the order of their times, because a request is recorded when it ends.
- * PostgreSQL numbers transactions and reports the oldest running one. A record that was not visible before has this number or a higher one.
+ * Finds records in the order of their arrival, not of their times, because a request is recorded when it ends. PostgreSQL numbers
+ * transactions and reports the oldest running one. A record that was not visible before has that number or a higher one.
  */
 export class NewRequests {
   readonly #database: Queries;

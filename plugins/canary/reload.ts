@@ -63,11 +63,7 @@ export async function reload(
   return true;
 }
 
-/**
- * Starts a canary.
- *
- * @throws CommandFailed, VariantRefused, RollbackRefused, ConfigError, all before any change
- */
+/** @throws CommandFailed, VariantRefused, RollbackRefused, ConfigError, all before any change */
 async function start(services: Services, path: string | undefined, share: number): Promise<void> {
   const { context, registry, host, documents, canaries, options } = services;
   const file = await readDocument(context.file(), process.env);
@@ -101,11 +97,7 @@ async function makeFull({ context, documents, canaries, options: { note } }: Ser
     context.print('gateway.yaml still has the old configuration: write the change into it.');
 }
 
-/**
- * Waits `settleMs`.
- *
- * @throws CommandFailed if an instance has ended the canary by then
- */
+/** @throws CommandFailed if an instance has ended the canary by then */
 async function waitUntilSettled(canaries: Canaries, { id }: Canary): Promise<void> {
   for (let waitedMs = 0; waitedMs < settleMs; waitedMs += tickMs) {
     await setTimeout(tickMs);

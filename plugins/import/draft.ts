@@ -145,7 +145,6 @@ export class ImportDraft {
     this.models.set(model.name, { ...existingModel, ...model, routes: [...routesByTarget.values()].toReversed() });
   }
 
-  /** Adds an alias of an existing model. */
   addAlias(path: string, alias: string, model: string): void {
     if (!this.models.has(model)) this.note(path, `its model "${model}" was not imported`);
     else if (this.models.has(alias)) this.note(path, `"${alias}" is the name of a model`);

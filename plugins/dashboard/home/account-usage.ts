@@ -136,11 +136,7 @@ function readCached<Key, Reading>(
   return reading;
 }
 
-/**
- * Reads the usage of an account.
- *
- * @throws Error while the database does not respond
- */
+/** @throws Error while the database does not respond */
 export function readAccountUsage(host: Host, accountId: string, range: Range): Promise<AccountUsage> {
   return host.keep('dashboard.usage', () => new UsageCache(host)).read(accountId, range, host.now());
 }

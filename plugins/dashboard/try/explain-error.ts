@@ -34,20 +34,12 @@ export const statusCauses: Readonly<Record<number, TryCause>> = {
   429: 'rate_limit',
 };
 
-/**
- * Finds the cause of an error.
- *
- * @param status status of the response; 0 if there was none
- */
+/** @param status status of the response; 0 if there was none */
 export function findCause(status: number): TryCause {
   return status >= 500 || status === 424 ? 'failed' : (statusCauses[status] ?? 'refused');
 }
 
-/**
- * Explains an error.
- *
- * @param values `seconds` until the next try, `message` of the API; placeholders without a value stay
- */
+/** @param values `seconds` until the next try, `message` of the API; placeholders without a value stay */
 export function explainError(
   cause: TryCause,
   values: { readonly seconds?: number; readonly message?: string },

@@ -44,11 +44,7 @@ interface Deployment {
   readonly requests: number | undefined;
 }
 
-/**
- * Imports a deployment.
- *
- * @returns undefined if it was noted instead
- */
+/** @returns undefined if it was noted instead */
 function importDeployment(entry: unknown, path: string, draft: ImportDraft, vendors: Vendors): Deployment | undefined {
   const deployment = new ImportedObject(entry, path, draft);
   const name = deployment.readText('model_name');

@@ -27,11 +27,7 @@ export class KeysFile {
     this.#path = path;
   }
 
-  /**
-   * Creates the file.
-   *
-   * @throws CommandFailed if it exists or cannot be written
-   */
+  /** @throws CommandFailed if it exists or cannot be written */
   static async create(path: string): Promise<KeysFile> {
     await writeNewFile(path, headerLine);
     return new KeysFile(path);

@@ -21,11 +21,7 @@ export interface DescribedRequest {
   describe(timeZone: string): string[];
 }
 
-/**
- * Reads a request by its id.
- *
- * @throws CheckoutError `not_found`
- */
+/** @throws CheckoutError `not_found` */
 export async function readRequest({ database }: Pick<Host, 'database'>, id: string): Promise<DescribedRequest> {
   const record = await findRequest(database, id);
   if (record === undefined)

@@ -199,7 +199,6 @@ const kindByMeaning: Readonly<Record<ErrorMeaning, FaultKind>> = {
   rejected: 'client',
 };
 
-/** Returns the kind of fault for what an error means. */
 export function faultKindOf(meaning: ErrorMeaning): FaultKind {
   return kindByMeaning[meaning];
 }

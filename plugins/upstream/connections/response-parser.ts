@@ -99,8 +99,6 @@ export class ResponseParser {
   }
 
   /**
-   * Parses bytes.
-   *
    * @returns number of bytes read; less than given if paused or if the response is complete
    * @throws FramingError
    */

@@ -34,11 +34,7 @@ export class AccountWindow {
     if (isFailure) tally.failures++;
   }
 
-  /**
-   * Summarizes the window.
-   *
-   * @param ratio an account counts as failing from this share of failed calls on
-   */
+  /** @param ratio share of failed calls at which an account counts as failing */
   summarize(now: number, ratio: number): AccountSummary {
     const sums = new Map<string, Tally>();
     for (const accounts of this.#slices.listCounts(now))

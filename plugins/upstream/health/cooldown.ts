@@ -25,11 +25,7 @@ export class Cooldown {
     return this.#times > 0;
   }
 
-  /**
-   * Starts a cooldown.
-   *
-   * @returns false if one is already running; the results of requests in flight do not extend it
-   */
+  /** @returns false if one is already running; the results of requests in flight do not extend it */
   start(now: number, reason: string): boolean {
     if (now < this.#until) return false;
     this.#until = now + exponentialDelay(cooldownRangeMs, this.#times);

@@ -71,11 +71,7 @@ export class Evidence {
     this.#runAccounts.clear();
   }
 
-  /**
-   * Counts a failure.
-   *
-   * @returns true if the evidence is enough to open the breaker
-   */
+  /** @returns true if the evidence is enough to open the breaker */
   recordFailure(now: number, { requester, mayBeCausedByRequest }: RouteFailure): boolean {
     const isIgnored =
       mayBeCausedByRequest &&

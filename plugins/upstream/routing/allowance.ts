@@ -49,7 +49,6 @@ export class Allowance {
     return this.remainingSeconds - Math.min(reserve, this.remainingSeconds / 2);
   }
 
-  /** Counts an attempt. */
   countAttempt(): void {
     this.#attempts++;
   }
@@ -88,11 +87,7 @@ export class RetryBudget {
     this.#remainingRetries = Math.min(maxSavedRetries, this.#remainingRetries + this.retriesPerRequest);
   }
 
-  /**
-   * Takes one retry.
-   *
-   * @returns false if none is left
-   */
+  /** @returns false if none is left */
   takeRetry(): boolean {
     if (this.#remainingRetries < 1) return false;
     this.#remainingRetries--;

@@ -33,7 +33,7 @@ export interface Place {
   state: 'entering' | 'waiting' | 'running' | 'refused' | 'over';
   /** Last known position and expected wait; see SlotReply. */
   position: number;
-  expectedMs: number; // ms
+  expectedMs: number;
   startedAt: number; // when it got its slot; monotonic ms
   /** Called once, if it is granted a slot after waiting. */
   onGrant: () => void;

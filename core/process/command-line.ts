@@ -60,7 +60,7 @@ export async function runCommandLine(args: readonly string[], signals?: StopSign
     // `start` assembles the plugins itself; doing that twice would delay the start.
     const isCoreCommand = parser.commands.some((command) => command.name() === name);
     if (!isCoreCommand || name === reloadName) problems = await definePluginCommands(parser, context);
-    await parser.parseAsync(nameHelp(parser, args), { from: 'user' });
+    await parser.parseAsync(rewriteHelp(parser, args), { from: 'user' });
     return 0;
   } catch (error) {
     const code = reportError(error);
@@ -74,7 +74,7 @@ export async function runCommandLine(args: readonly string[], signals?: StopSign
  * Rewrites a request for help as `COMMAND --help`. Otherwise, if a command does not exist, or if `help` is followed by two names, the
  * parser would answer with the parent's help. A command that does not exist is returned alone, so that the parser rejects it.
  */
-function nameHelp(parser: Parser, args: readonly string[]): readonly string[] {
+function rewriteHelp(parser: Parser, args: readonly string[]): readonly string[] {
   const { operands, unknown } = parser.parseOptions([...args]);
   let isHelp = unknown.includes('--help') || unknown.includes('-h');
   let command = parser;

@@ -113,7 +113,7 @@ export class ServedConfig {
       return effective;
     } catch (error) {
       const { log } = this.#parts;
-      log.error(`${file.file} was rolled back, but it serves: the configuration before it cannot be used`, error);
+      log.error(`${file.file} was rolled back, but stays in effect: the earlier configuration cannot be used`, error);
       return { document: file, rollback: undefined, storedForm: undefined };
     }
   }
@@ -129,7 +129,7 @@ export class ServedConfig {
   async #rollBack(id: number, operator: string, note: string | undefined): Promise<void> {
     const { history } = this.#documents;
     const target = await history.find(id);
-    if (target === undefined) throw new RollbackRefused(`configuration ${id} is not on record any more`);
+    if (target === undefined) throw new RollbackRefused(`configuration ${id} is no longer on record`);
     const file = await readDocument(this.#parts.file, this.#parts.environment);
     const { document, fileDigest } = await this.#documents.readRollback(target, file);
     await this.#validate(document);
@@ -139,7 +139,7 @@ export class ServedConfig {
 
   async #release(): Promise<void> {
     if (!(await this.#documents.history.release()))
-      throw new RollbackRefused('gateway.yaml serves already; no change is rolled back');
+      throw new RollbackRefused('gateway.yaml is already in effect; nothing is rolled back');
     await this.#applyRollback();
   }
 

@@ -107,10 +107,10 @@ export class OpenServices implements AsyncDisposable {
       // Awaited, because a connection attempt in the background would block a stop right after the start.
       if (mode === 'serve') {
         await recordPersonalTables(database).catch((error: unknown) =>
-          log.error('tables with personal data could not be noted', error),
+          log.error('the list of tables with personal data could not be recorded', error),
         );
         await ensureUniqueAddresses(database, log).catch((error: unknown) =>
-          log.error('uniqueness of e-mail addresses could not be ensured', error),
+          log.error('could not ensure that e-mail addresses are unique', error),
         );
       }
       if (mode === 'serve' && queueUrl !== undefined) {

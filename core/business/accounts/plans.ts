@@ -8,7 +8,7 @@ export const maxDaysAhead = 365;
 
 const limitsSchema = object(
   { minProperties: 1 },
-  'Limits of model calls while this plan runs, in place of the limits of rate-limit. Omitted limits stay as configured there; limits of a key (daypass key limit) override these.',
+  'Limits on model calls while this plan runs, instead of those of rate-limit. Omitted limits stay as configured there; a key’s own limits (daypass key limit) override these.',
   {
     limit: integer({ minimum: 1, maximum: 1_000_000_000 }, 'Requests per period.'),
     period: number({ minimum: 1, maximum: 86_400 }, 'Seconds.'),
@@ -51,7 +51,7 @@ export const plansSection = defineSection({
         recommended: boolean('True for the one plan that pages recommend.'),
         max_active: integer(
           { minimum: 1, maximum: 10_000_000 },
-          'Passes of this plan that may run at the same time, as `sales: { max_active }` limits all plans together. Default: no limit.',
+          'How many passes of this plan may run at the same time; `sales: { max_active }` limits all plans together. Default: no limit.',
         ),
         limits: limitsSchema,
       }),

@@ -21,7 +21,7 @@ export const alertsSection = defineSection({
         url: string({ pattern: '^https?://\\S+$' }, 'HTTPS, except on this machine.'),
         secret: string(
           { writeOnly: true, minLength: minSecretLength },
-          'Key of the signature, at least 24 characters; whsec_… is decoded from base64.',
+          'Signing key, at least 24 characters; whsec_… is decoded from base64.',
         ),
       }),
       digest_hour: integer(

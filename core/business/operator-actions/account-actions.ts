@@ -18,7 +18,7 @@ export const accountActions = [
   defineAction({
     name: 'account.block',
     subject: accountSubject,
-    summary: 'block an account, end its sessions and prevent its sign-in',
+    summary: 'block an account: its key stops working, its sessions end, and it cannot sign in',
     input: object(['note'], { note }),
     isDanger: true,
     sparesOperators: true,
@@ -29,7 +29,7 @@ export const accountActions = [
   defineAction({
     name: 'account.unblock',
     subject: accountSubject,
-    summary: 'unblock an account, with the same key',
+    summary: 'unblock an account; its key stays the same',
     input: object({}),
     async perform({ database }, id) {
       await unblockAccount(database, id);
@@ -38,14 +38,14 @@ export const accountActions = [
   defineAction({
     name: 'account.resume',
     subject: accountSubject,
-    summary: 'end the pause of an account, at the request of its owner',
+    summary: 'end the pause of an account at its owner’s request',
     input: object(['note'], { note }),
     perform: ({ database }, id) => endPause(database, id),
   }),
   defineAction({
     name: 'account.add_days',
     subject: accountSubject,
-    summary: 'add days to an account, or remove days from the end with a negative number',
+    summary: 'add days to an account; a negative number takes days off the end',
     input: object(['days', 'note'], {
       days: integer({ minimum: -365, maximum: 365 }, 'Days to add; a negative number takes days back.'),
       label: text('What customers read as the name of added days; default: their number.', 60),
@@ -68,7 +68,7 @@ export const accountActions = [
   defineAction({
     name: 'account.change_email',
     subject: accountSubject,
-    summary: 'change the e-mail address of an account, and notify the previous address',
+    summary: 'change the e-mail address of an account and notify the old address',
     input: object(['to', 'note'], {
       to: { ...text('The new address.', 320), pattern: emailAddress, format: 'email' },
       note,
@@ -112,7 +112,7 @@ export const accountActions = [
     subject: accountSubject,
     summary: 'permanently delete the personal data of an account',
     input: object(['confirm'], {
-      confirm: text('The e-mail address of the account, or its id, to show that it is meant.', 320),
+      confirm: text('The account’s e-mail address or id, to confirm that this account is meant.', 320),
       note,
     }),
     unrecorded: ['confirm'],

@@ -13,7 +13,7 @@ export const orderActions = [
   defineAction({
     name: 'order.check',
     subject: orderSubject,
-    summary: 'check an order at the provider now',
+    summary: 'ask the provider about an order now',
     input: object({}),
     async perform(host, id) {
       await checkOrder(host, id);
@@ -69,7 +69,7 @@ export const orderActions = [
   defineAction({
     name: 'refund.close',
     subject: refundSubject,
-    summary: 'close a refund in progress, according to the provider',
+    summary: 'close a refund in progress with the result at the provider',
     input: object(['as', 'note'], { as: { enum: ['done', 'failed'], description: 'Result of the refund.' }, note }),
     tells: { as: describeChoice('operator.refund_state') },
     async perform(host, key, { as: outcome, note: reason }) {
@@ -79,7 +79,7 @@ export const orderActions = [
   defineAction({
     name: 'flag.resolve',
     subject: flagSubject,
-    summary: 'mark a flag as resolved, or all flags of an order, with what was done',
+    summary: 'resolve a flag, or all flags of an order, and record what was done',
     input: object(['note'], {
       outcome: {
         enum: flagOutcomes,

@@ -15,14 +15,14 @@ export const costSchema = object(
     'Omitted prices are zero.',
   {
     input: number(price, 'Per million input tokens.'),
-    cached: number(price, 'Per million input tokens that the vendor’s cache has read. Default: as input.'),
-    cache_write: number(price, 'Per million input tokens that the vendor’s cache has written. Default: as input.'),
+    cached: number(price, 'Per million input tokens read from the vendor’s cache. Default: same as input.'),
+    cache_write: number(price, 'Per million input tokens written to the vendor’s cache. Default: same as input.'),
     output: number(price, 'Per million output tokens.'),
     image: number(price, 'Per image that the Images API made.'),
     monthly: number(price, 'Flat, per calendar month in service.time_zone.'),
     tax: number(
       { minimum: 0, maximum: 100 },
-      'Percent that is paid on top of these prices, such as 11 where a vendor adds PPN; up to two decimals. Computed costs include it. Default: none, because the prices include the tax or no tax is paid.',
+      'Percentage added on top of these prices, such as 11 if a vendor adds PPN; up to two decimals. Computed costs include it. Default: none (the prices include the tax, or there is none).',
     ),
     currency: string(
       { pattern: '^[A-Z]{3}$' },

@@ -5,7 +5,7 @@ const secret = { writeOnly: true } as const;
 /** Cloud credentials. Exactly one of the groups is set. */
 export const credentialsSchema = object(
   { minProperties: 1, maxProperties: 1 },
-  'Credentials of a cloud in place of api_keys: tokens are created from them, sent as bearer tokens, and renewed before they expire.',
+  'Cloud credentials, used instead of api_keys: bearer tokens are created from them and renewed before they expire.',
   {
     aws: object(
       ['region', 'access_key_id', 'secret_access_key'],
@@ -19,17 +19,21 @@ export const credentialsSchema = object(
     ),
     google: object('Google Vertex AI.', {
       key_file: string(
-        'File of a service account or of workload identity federation. Default: application default credentials.',
+        'Service account or workload identity federation file. Default: application default credentials.',
       ),
     }),
-    entra: object(['tenant_id', 'client_id'], 'Azure OpenAI and Foundry: an application of Microsoft Entra.', {
-      tenant_id: string('Directory of the application.'),
-      client_id: string('Id of the application.'),
-      client_secret: string(secret, 'Secret of the application.'),
-      token_file: string('File with the token of a federated workload, in place of a secret.'),
-      scope: string('Default: https://cognitiveservices.azure.com/.default.'),
-      authority: string('Default: https://login.microsoftonline.com.'),
-    }),
+    entra: object(
+      ['tenant_id', 'client_id'],
+      'Azure OpenAI and Foundry: an application registered in Microsoft Entra.',
+      {
+        tenant_id: string('The application’s directory (tenant).'),
+        client_id: string('Id of the application.'),
+        client_secret: string(secret, 'The application’s secret.'),
+        token_file: string('File with a workload identity token, used instead of a secret.'),
+        scope: string('Default: https://cognitiveservices.azure.com/.default.'),
+        authority: string('Default: https://login.microsoftonline.com.'),
+      },
+    ),
   },
 );
 

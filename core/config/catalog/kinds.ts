@@ -6,8 +6,8 @@ export type ModelKind = (typeof modelKinds)[number];
 type FormatKinds = ReadonlyMap<string, { readonly kind: ModelKind }>;
 
 /**
- * Infers the kind of a model that declares none: the kind in the vendor's preset, or else the only kind that its endpoints serve, or else
- * chat.
+ * Infers the kind of a model that declares none: the kind in the vendor's preset if its endpoints serve that, or else the only kind that
+ * they serve, or else chat.
  *
  * @param formatNames formats of the model's routes
  */

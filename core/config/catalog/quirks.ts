@@ -48,7 +48,7 @@ const properties = {
     'Chat Completions: where reasoning of earlier turns is sent back: in a field, in parts of the content, or in the text, ' +
       'between <think> and </think> or without them.',
   ),
-  signed_thinking: boolean('Messages: true when thinking blocks are rejected without a signature of the endpoint.'),
+  signed_thinking: boolean('Messages: true when thinking blocks are rejected unless the endpoint has signed them.'),
   forced_tools: boolean('False when tool_choice must be auto or none.'),
   named_tools: boolean(
     'Chat Completions: false when a tool_choice that names a tool is ignored; that tool alone is sent, and required.',

@@ -84,7 +84,7 @@ export class EffectiveDocuments {
   async readRollback(target: StoredConfiguration, file: GatewayDocument) {
     const { digest: fileDigest, text: fileText } = await this.history.createStoredForm(file);
     if (target.digest === fileDigest)
-      throw new RollbackRefused(`configuration ${target.id} is what gateway.yaml says already`);
+      throw new RollbackRefused(`gateway.yaml already says the same as configuration ${target.id}`);
     const document = await this.read({ name: describeServed(target), text: target.text }, file);
     return { document, fileDigest, fileText };
   }
@@ -94,7 +94,7 @@ export class EffectiveDocuments {
     if (rollback === undefined) return undefined;
     const served = await this.history.find(rollback.configurationId);
     if (served !== undefined) return { rollback, served, secret: await this.history.readSecret() };
-    this.#log.error(`configuration ${rollback.configurationId}, which was to serve, is not on record any more`);
+    this.#log.error(`configuration ${rollback.configurationId}, which should be in effect, is no longer on record`);
     return undefined;
   }
 }

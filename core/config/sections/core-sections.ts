@@ -28,7 +28,7 @@ export const service = defineSection({
     ),
     unsafe_public_demo: boolean(
       { default: false },
-      'Allows sandbox payments, demo upstreams and local sign-in although base_url is not this machine, so strangers can use and buy everything for free. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
+      'Allows sandbox payments, demo upstreams and local sign-in even if base_url is not this machine, so that strangers can use and buy everything for free. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
     ),
     contact: string(
       { pattern: '^(mailto:|https?://)\\S+$' },
@@ -36,11 +36,11 @@ export const service = defineSection({
     ),
     terms: string(
       { pattern: '^(https?://|/)\\S+$' },
-      'Terms of service: a URL, or a path of this service. Pages link it in their footer. Default: the page from pages/terms.en.md and terms.id.md, where there is one.',
+      'Terms of service: a URL, or a path of this service. Pages link to it in their footer. Default: the page made from pages/terms.en.md and terms.id.md, if there is one.',
     ),
     privacy: string(
       { pattern: '^(https?://|/)\\S+$' },
-      'Privacy policy: a URL, or a path of this service. Pages link it in their footer. Default: the page from pages/privacy.en.md and privacy.id.md, where there is one.',
+      'Privacy policy: a URL, or a path of this service. Pages link to it in their footer. Default: the page made from pages/privacy.en.md and privacy.id.md, if there is one.',
     ),
     time_zone: string(
       { minLength: 1, default: 'Asia/Jakarta' },
@@ -114,11 +114,11 @@ export const listen = defineSection({
     ),
     keep_alive_timeout: number(
       { minimum: 1, maximum: 7200, default: 130 },
-      'Seconds an idle connection stays open; must be longer than in the connection pool of a proxy in front, which otherwise sends requests on a connection that is closing.',
+      'Seconds an idle connection stays open; must be longer than a proxy in front keeps its connections, or the proxy sends requests on connections that are closing.',
     ),
     drain_timeout: number(
       { minimum: 0, maximum: 3600, default: 30 },
-      'Seconds for requests in flight to finish after SIGTERM, the notice period included. It lasts at least as long as that.',
+      'Seconds that requests in flight may take to finish after SIGTERM, including the notice period; never less than that.',
     ),
     notice_period: number(
       { minimum: 0, maximum: 300, default: 5 },

@@ -32,7 +32,7 @@ export const operatorSection = defineSection({
       ),
       names: array(
         { items: string({ pattern: '^(\\*\\.)?[A-Za-z0-9._-]+$' }), default: [] },
-        'Host names allowed in the Host header, besides localhost and the address of the listener, such as `gateway` in a container network. `*.svc` stands for all that end in `.svc`.',
+        'Host names allowed in the Host header, in addition to localhost and the listener’s own address, such as `gateway` in a container network. `*.svc` stands for all that end in `.svc`.',
       ),
     },
   ),

@@ -42,11 +42,8 @@ export const telemetrySection = defineSection({
         'Share of requests that are traced. Records and metrics include all requests.',
       ),
       stages: boolean({ default: false }, 'Adds a span for each stage of a request.'),
-      metrics_interval: integer(
-        { minimum: 1, maximum: 3600, default: 60 },
-        'Seconds between two reports of all metrics.',
-      ),
-      timeout: number({ minimum: 1, maximum: 60, default: 10 }, 'Seconds for a request to the collector.'),
+      metrics_interval: integer({ minimum: 1, maximum: 3600, default: 60 }, 'Seconds between reports of all metrics.'),
+      timeout: number({ minimum: 1, maximum: 60, default: 10 }, 'Seconds that a request to the collector may take.'),
       max_waiting_bytes: integer(
         { minimum: 1_048_576, default: 268_435_456 },
         'Maximum bytes of records on disk that wait for the collector. Records over the limit are not sent, but they are in the database.',

@@ -27,7 +27,7 @@ export const upstreams = defineSection({
       vendor: string('Vendor preset with base URL, formats and authentication.'),
       format: {
         anyOf: [string(), array({ items: string(), minItems: 1 })],
-        description: 'Formats of the endpoint. Default: the formats of the vendor.',
+        description: 'Formats that the endpoint accepts. Default: the vendor’s.',
       },
       base_url: string(
         { pattern: '^https?://[^\\s]+$' },
@@ -76,7 +76,7 @@ export const upstreams = defineSection({
       ),
       trace_context: boolean(
         { default: false },
-        'Continues the trace of a request at this upstream, by the headers traceparent and tracestate (W3C Trace Context).',
+        'Continues a request’s trace at this upstream, with the headers traceparent and tracestate (W3C Trace Context).',
       ),
       cost: costSchema,
     }),

@@ -14,7 +14,7 @@ export const workersSection = defineSection({
   fixed: true,
   schema: {
     description:
-      'Processes that serve on the port of `listen`, under a supervisor: a number, or auto for one per core that has 512 MB of memory. More than one need REDIS_URL. Changes take effect at the next start.',
+      'How many processes serve on the port of `listen` under a supervisor: a number, or auto for one per core with at least 512 MB of memory each. More than one needs REDIS_URL. Changes take effect at the next start.',
     default: 1,
     anyOf: [
       { type: 'integer', minimum: 1, maximum: 64 },

@@ -13,7 +13,7 @@ const tells = { configuration: describeInText('operator.configuration_number', '
 export const rollbackAction = defineAction({
   name: 'configuration.rollback',
   subject: configurationSubject,
-  summary: 'serve a previous configuration instead of gateway.yaml, until the file changes',
+  summary: 'put an earlier configuration in effect instead of gateway.yaml, until the file changes',
   input: object(['configuration', 'note'], {
     configuration: integer({ minimum: 1 }, 'Its number in the history.'),
     note,
@@ -26,7 +26,7 @@ export const rollbackAction = defineAction({
 export const releaseAction = defineAction({
   name: 'configuration.release',
   subject: configurationSubject,
-  summary: 'serve gateway.yaml again, if a previous configuration is served instead',
+  summary: 'put gateway.yaml in effect again, if an earlier configuration is in effect',
   input: object([], {
     configuration: integer(
       { minimum: 1 },

@@ -36,13 +36,13 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
     .option('--json', 'print JSON: { ok, checks: [{ check, subject, state, text, advice, ms }] }')
     .option(
       '--only <checks>',
-      'only these, such as database,api_keys, and what --url and --mail ask for',
+      'run only these, such as database,api_keys, plus what --url and --mail ask for',
       (text: string) => text.split(','),
     )
-    .option('--timeout <seconds>', 'for each check, 1 to 60; 10 unless given; all run at once', parseInteger(1, 60))
+    .option('--timeout <seconds>', 'for each check, 1 to 60; default: 10; all checks run at once', parseInteger(1, 60))
     .option(
       '--url [url]',
-      'also call the gateway at its public address, as a customer does, to check the proxy; default: service.base_url. Takes two minutes at most',
+      'also call the gateway at its public address as a customer would, to check the proxy; default: service.base_url; takes up to two minutes',
       parseUrl,
     )
     .option(
@@ -53,7 +53,7 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
     )
     .option(
       '--mail <address>',
-      'also send a mail to this address, and look up SPF, DMARC and DKIM of the sender',
+      'also send an e-mail to this address, and look up the sender’s SPF, DMARC and DKIM',
       parseEmail,
     )
     .addHelpText(

@@ -35,8 +35,8 @@ const parseNumber = parseInteger(1, 2_147_483_647);
 export function defineHistory(parser: Parser, context: CoreCommandContext): void {
   const list = parser
     .command('history')
-    .description('list the configurations that have served, or print one, with its secrets masked')
-    .argument('[number]', 'of the configuration to print', parseNumber);
+    .description('list configurations that have been in effect, or print one (secrets are masked)')
+    .argument('[number]', 'number of the configuration to print', parseNumber);
   addListOptions(list, configurations, 20).action((id: number | undefined, options: ListOptions) =>
     withHistory(context, async ({ history, host, registry }) => {
       if (id !== undefined) {
@@ -58,9 +58,9 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
   );
   parser
     .command('diff')
-    .description('show what changed between two configurations that have served: the last change, if none is given')
-    .argument('[from]', 'number of the first', parseNumber)
-    .argument('[to]', 'number of the second; default: the last one', parseNumber)
+    .description('show what changed between two configurations; default: the last change')
+    .argument('[from]', 'number of the first configuration', parseNumber)
+    .argument('[to]', 'number of the second; default: the latest', parseNumber)
     .action((from: number | undefined, to: number | undefined) =>
       withHistory(context, async ({ history }) => {
         const [latest] = await history.list(1);
@@ -75,18 +75,18 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
     );
   parser
     .command('rollback')
-    .description('roll back the last change of gateway.yaml on all instances, until the file changes')
-    .argument('[number]', 'of the configuration to go back to; default: the one before', parseNumber)
+    .description('undo the last change to gateway.yaml on all instances, until the file changes again')
+    .argument('[number]', 'number of the configuration to go back to; default: the previous one', parseNumber)
     .option('--note <text>', 'why', parseLine)
-    .option('--release', 'serve gateway.yaml again')
+    .option('--release', 'put gateway.yaml in effect again')
     .option('--yes', 'do not ask')
     .addHelpText(
       'after',
       `
-A second configuration that is tried on a share of the accounts is the last change: without a number, it ends, and nothing else changes.
+If a second configuration is being tried on some accounts, that is the last change: without a number, the trial ends and nothing else changes.
 
-The file is not changed. It serves again as soon as it changes, or with --release. Running instances follow within a second; others when
-they start. What a reload cannot change, such as the port, follows at the next start.`,
+The file itself stays as it is. It takes effect again as soon as it changes, or with --release. Running instances follow within a second,
+others when they start. What a reload cannot change, such as the port, changes at the next start.`,
     )
     .action((id: number | undefined, options: RollbackOptions) => runRollback(context, id, options));
 }

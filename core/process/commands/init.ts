@@ -41,10 +41,10 @@ Run \`daypass start\` in this folder. It prints the URL, a demo key and a workin
 export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandContext, 'print' | 'log'>): void {
   parser
     .command('init')
-    .description('create a folder with gateway.yaml, .env and README.md, from which `daypass start` works')
+    .description('create a folder with gateway.yaml, .env and README.md, ready for `daypass start`')
     .argument('[folder]', 'the new folder, or an existing one without these files', '.')
-    .option('--demo', 'with models that show failover, images, embeddings and the other kinds')
-    .option('--pages', 'only drafts of terms, privacy, refunds and contact, from the gateway.yaml of the folder')
+    .option('--demo', 'include models that demonstrate failover, images, embeddings and the other kinds')
+    .option('--pages', 'only write drafts of terms, privacy, refunds and contact, based on the folder’s gateway.yaml')
     .action(async (folder: string, { demo = false, pages = false }: InitOptions) => {
       const target = resolve(folder);
       if (pages) {

@@ -18,10 +18,10 @@ export function defineRestore(parser: Parser, context: CoreCommandContext): void
     .command('restore')
     .argument('<file>', 'a file that `daypass backup` has written')
     .description(
-      'restore a backup into the data folder, or into the empty database of DATABASE_URL; no gateway may run',
+      'restore a backup into the data folder, or into the empty database of DATABASE_URL; no gateway may be running',
     )
-    .option('--overwrite', 'replace what the data folder has; it is moved into a folder beside it, and not deleted')
-    .option('--check', 'only read the whole file, and say what is in it')
+    .option('--overwrite', 'replace what is in the data folder; it is moved to a folder next to it, not deleted')
+    .option('--check', 'only read the whole backup and say what it contains')
     .addHelpText(
       'after',
       `
@@ -96,7 +96,7 @@ async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite:
   const presentNames = (await readdir(dataFolder)).filter((name) => !ignoredNames.has(name));
   if (presentNames.length > 0 && !overwrite)
     throw new CommandFailed(
-      `${dataFolder} is not empty. Restore into an empty folder (data.folder), or use --overwrite, which moves its files into a folder beside it.`,
+      `${dataFolder} is not empty. Restore into an empty folder (data.folder), or use --overwrite, which moves its files to a folder next to it.`,
     );
   const { EmbeddedPostgres } = await import('#core/platform/database/embedded.ts');
   await removeTemporary(temporary);

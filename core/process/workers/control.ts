@@ -45,7 +45,7 @@ export class ControlSocket {
       const isPathTooLong = code === 'EINVAL' || code === 'ENAMETOOLONG';
       throw new StartRefused(
         code === 'EADDRINUSE'
-          ? `Another gateway with workers runs on ${this.#dataFolder}. Stop it, or set another data.folder.`
+          ? `Another gateway with workers is using ${this.#dataFolder}. Stop it, or set another data.folder.`
           : `cannot open the socket ${path}: ${isPathTooLong ? 'the path is too long; set a shorter data.folder' : message}`,
         { cause },
       );

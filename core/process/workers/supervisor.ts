@@ -172,7 +172,7 @@ class Supervisor {
     for (const worker of this.#ready) {
       if (++worker.missedReports < hangCheck.maxMissed) continue;
       this.#parts.log.error(
-        `worker ${worker.number} has not responded for ${(hangCheck.maxMissed * hangCheck.intervalMs) / 1000} s; it is killed`,
+        `worker ${worker.number} has not responded for ${(hangCheck.maxMissed * hangCheck.intervalMs) / 1000} s; killing it`,
       );
       worker.kill();
     }
@@ -182,7 +182,7 @@ class Supervisor {
     // As in a single process, the first start has no timeout.
     const result = await waitForFirst([worker.startResult], isFirst ? Infinity : timeoutsMs.start);
     if (result !== notSettled) return result;
-    this.#parts.log.error(`worker ${worker.number} does not serve after ${timeoutsMs.start / 1000} s; it is killed`);
+    this.#parts.log.error(`worker ${worker.number} is not serving after ${timeoutsMs.start / 1000} s; killing it`);
     worker.kill();
     return false;
   }
@@ -214,7 +214,7 @@ class Supervisor {
   #startLater(slot: WorkerSlot, delay: number): void {
     const start = async () => {
       if (!(await this.#waitForStart(this.#spawn(slot)))) return;
-      this.#parts.log.info(`worker ${slot.number} serves again`);
+      this.#parts.log.info(`worker ${slot.number} is serving again`);
       this.#announce();
     };
     slot.timer = setTimeout(() => runInBackground(this.#parts.log, 'starting a worker again', start), delay);
@@ -260,7 +260,7 @@ class Supervisor {
         if (slot.worker === undefined) this.#startLater(slot, slot.backoff.next());
         const { how } = await successor.exited;
         throw new Error(
-          `the successor of worker ${number} ${how} before it served; the log says why, and the others serve on`,
+          `the successor of worker ${number} ${how} before it served; the log says why, and the others keep serving`,
         );
       }
     } finally {

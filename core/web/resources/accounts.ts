@@ -17,9 +17,9 @@ export const accountKinds = {
 
 export const accounts = defineResource({
   name: 'account',
-  summary: 'list or search accounts, the newest first',
+  summary: 'list or search accounts, newest first',
   query: object({
-    words: text('A part of name or e-mail address, an id, or a key hint.'),
+    words: text('Part of a name or e-mail address, an id, or a key hint.'),
     state: { enum: accountStates, description: 'Only accounts in this state.' },
     after: createAfterSchema('account'),
   }),

@@ -33,9 +33,9 @@ const actionsView = defineView<RecordedAction>()(
 
 export const actions = defineResource({
   name: 'action',
-  summary: 'list what operators have done, the newest first',
+  summary: 'list what operators have done, newest first',
   query: object({
-    subject: text('Only about this one: the id of an account, order or flag, a route, or configuration.'),
+    subject: text('Only actions on this: the id of an account, order or flag, a route, or configuration.'),
     after: createAfterSchema('action'),
   }),
   view: actionsView,

@@ -8,7 +8,7 @@ export const configurationsPath = '/operator/configuration';
 /** Configurations that have been in effect, without their text. */
 export const configurations = defineResource({
   name: 'configuration',
-  summary: 'list the configurations that have served, the newest first',
+  summary: 'list configurations that have been in effect, newest first',
   query: object({
     after: {
       type: 'string',

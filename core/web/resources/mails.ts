@@ -18,7 +18,7 @@ const stateKinds = {
 /** Emails to customers, and what became of them. */
 export const mails = defineResource({
   name: 'mail',
-  summary: 'list mails to customers with their outcome, the newest first',
+  summary: 'list e-mails to customers and their outcome, newest first',
   query: object({
     account: text('Only mails to this account: id, e-mail address, name, hint or key.'),
     order: text('Only mails about this order: code or id.'),

@@ -188,7 +188,7 @@ describe('the configuration in effect', () => {
     await takeBack(yamlOf('b'), 1);
     await database.query('delete from served_configuration where id = 1');
     expect(modelOf(await open().resolve(read(yamlOf('b'))))).toBe('b');
-    expect(warnings.join()).toContain('configuration 1, which was to serve, is not on record any more');
+    expect(warnings.join()).toContain('configuration 1, which should be in effect, is no longer on record');
   });
 
   it('cannot be one with a secret that the file does not have, whose line is named', async () => {

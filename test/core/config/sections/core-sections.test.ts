@@ -284,7 +284,7 @@ describe('the section models', () => {
     [
       'no routes',
       '{}',
-      '11 models.test.routes: is missing; add it: Where the model is served: UPSTREAM/MODEL, with the name that the upstream gives the model. The first is primary, the others are backups.',
+      '11 models.test.routes: is missing; add it: Where the model is served: UPSTREAM/MODEL, with the model’s name at the upstream. The first one is primary, the others are backups.',
     ],
     ['an empty list of routes', '{ routes: [] }', '27 models.test.routes: is empty; needs at least 1'],
     [

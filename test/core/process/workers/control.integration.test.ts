@@ -58,7 +58,7 @@ it('an order where no supervisor runs is refused', async () => {
 
 it('a second supervisor on a data folder is refused', async () => {
   await listen(async () => undefined);
-  await expect(listen(async () => undefined)).rejects.toThrow(`Another gateway with workers runs on ${folder}.`);
+  await expect(listen(async () => undefined)).rejects.toThrow(`Another gateway with workers is using ${folder}.`);
 });
 
 it('a data folder whose path is too long for a socket is refused with what to do', async () => {

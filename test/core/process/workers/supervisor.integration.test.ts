@@ -110,7 +110,7 @@ describe('a supervisor', () => {
     await start();
     const [first = 0] = await pidsOf(1);
     process.kill(first, 'SIGKILL');
-    await until(() => expect(log.join('\n')).toContain('worker 1 serves again'));
+    await until(() => expect(log.join('\n')).toContain('worker 1 is serving again'));
     expect(log.join('\n')).toMatch(
       new RegExp(`worker 1 \\(process ${first}\\) was killed by SIGKILL; starting it again in 1?\\d\\d ms`),
     );
@@ -132,7 +132,7 @@ describe('a supervisor', () => {
   it('waits longer before it starts a worker that crashes again, although the clock was set ahead meanwhile', async () => {
     await start();
     process.kill((await pidsOf(1))[0] ?? 0, 'SIGKILL');
-    await until(() => expect(log.join('\n')).toContain('worker 1 serves again'));
+    await until(() => expect(log.join('\n')).toContain('worker 1 is serving again'));
     const startedAt = Date.now();
     vi.spyOn(Date, 'now').mockReturnValue(startedAt + 3_600_000);
     process.kill((await pidsOf(1))[1] ?? 0, 'SIGKILL');
@@ -147,9 +147,9 @@ describe('a supervisor', () => {
     vi.advanceTimersByTime(50_000);
     expect(log.join('\n')).not.toContain('has not responded');
     vi.advanceTimersByTime(10_000);
-    expect(log.join('\n')).toContain('worker 2 has not responded for 60 s; it is killed');
+    expect(log.join('\n')).toContain('worker 2 has not responded for 60 s; killing it');
     await until(async () => expect(await pidsOf(2)).toEqual([first, expect.any(Number) as number]));
-    await until(() => expect(log.join('\n')).toContain('worker 2 serves again'));
+    await until(() => expect(log.join('\n')).toContain('worker 2 is serving again'));
   });
 
   it('lets a worker with more requests than the others send clients away', async () => {
@@ -206,7 +206,7 @@ describe('a restart', () => {
     const before = [await pidsOf(1), await pidsOf(2)];
     await behave({ exit: 3 });
     await expect(give('restart')).rejects.toThrow(
-      'the successor of worker 1 exited with code 3 before it served; the log says why, and the others serve on',
+      'the successor of worker 1 exited with code 3 before it served; the log says why, and the others keep serving',
     );
     expect((await pidsOf(1)).slice(0, 1)).toEqual(before[0]);
     expect(await pidsOf(2)).toEqual(before[1]);

@@ -1,7 +1,7 @@
 import { publishEvents, removeOldEvents } from '#core/business/accounts/account-events.ts';
 import { removeLateRecords, listRecentlyDeleted } from '#core/business/accounts/deletion.ts';
 import { findDuePlanEnds, recordPlanEnd } from '#core/business/accounts/plan-end.ts';
-import { removeReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
+import { clearReplacedDigests } from '#core/business/accounts/replaced-keys.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 
@@ -23,7 +23,7 @@ export const retentionJob: JobDefinition = {
   schedule: { pattern: '23 3 * * *' },
   async run(_data, host) {
     await removeOldEvents(host.database);
-    await removeReplacedKeys(host.database);
+    await clearReplacedDigests(host.database);
   },
 };
 

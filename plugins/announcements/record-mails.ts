@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { eventChannel } from '#core/business/accounts/account-events.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 
 /** An announcement about a model goes to accounts that have used it within this many days. */
 const usageDays = 30;
@@ -24,7 +24,7 @@ export async function recordMails(
          'announcement.published:' || ? || ':' || a.id
        from account a
        where a.email is not null and a.deleted_at is null and a.blocked_at is null and a.unsubscribed_at is null
-         and exists (select from ${periodsInForce} p where p.account_id = a.id and p.ends_at > clock_timestamp())
+         and exists (select from ${periodsInForceSql} p where p.account_id = a.id and p.ends_at > clock_timestamp())
          ${model === undefined ? '' : `and (${buildUsageCondition('usage_hour')} or ${buildUsageCondition('usage_delta')})`}
        on conflict (dedupe_key) do nothing returning id
      ), counted as (select count(*)::float8 as count, max(id)::text as last from recorded)

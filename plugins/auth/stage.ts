@@ -99,7 +99,7 @@ export const authStage = defineStage({
         throw createInvalidKeyError(host.service, setup);
       };
       if (keys.length === 0) return refuse();
-      return replacedKeys.findReplacement(keys.map(digestApiKey)).then((date) => {
+      return replacedKeys.findReplacementTime(keys.map(digestApiKey)).then((date) => {
         throw date === undefined ? refuse() : createReplacedKeyError(host.service, setup, date);
       });
     };

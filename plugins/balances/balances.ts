@@ -1,4 +1,4 @@
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 import { findDependents } from '#core/config/catalog/dependents.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { digestKey } from '#core/gateway/model-call/key-digest.ts';
@@ -139,7 +139,7 @@ async function readConfigured(host: Host): Promise<Balance[]> {
 /** Counts accounts that have paid time now; they lose models when a balance runs out. */
 export async function countActivePasses(database: Queries): Promise<number> {
   const [row] = await database.query<{ passes: number }>(
-    `select count(distinct p.account_id)::float8 as passes from ${periodsInForce} p join account a on a.id = p.account_id
+    `select count(distinct p.account_id)::float8 as passes from ${periodsInForceSql} p join account a on a.id = p.account_id
      where p.starts_at <= clock_timestamp() and p.ends_at > clock_timestamp() and a.deleted_at is null and a.blocked_at is null`,
   );
   return row?.passes ?? 0;

@@ -1,6 +1,6 @@
 import { nameWithAddress } from '#core/business/accounts/account-names.ts';
 import { type AccountRecord, findActivePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
-import { determinePass, printPass } from '#core/business/accounts/pass-state.ts';
+import { determinePass, formatPass } from '#core/business/accounts/pass-state.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { escapeControls } from '#core/platform/logger.ts';
 
@@ -88,7 +88,7 @@ export function renderFields({ record, key }: ShownAccount): string[] {
     ['name', nameWithAddress(name, email)],
     ['created', createdAt.toISOString()],
     ['rotated', record.key?.rotatedAt?.toISOString()],
-    ['plan', printPass(determinePass(record, record.readAt), (time) => time.toISOString())],
+    ['plan', formatPass(determinePass(record, record.readAt), (time) => time.toISOString())],
     ['limits', describeLimits(record.key?.limits)],
     ['requests', String(requestCount)],
   ];

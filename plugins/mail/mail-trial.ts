@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
-import { readDomain } from '#core/business/mail/ascii-address.ts';
+import { asciiDomainOf } from '#core/business/mail/ascii-address.ts';
 import { mailSection, findMailServer } from '#core/business/mail/section.ts';
 import type { SectionValue } from '#core/config/section.ts';
 import type { DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
@@ -18,7 +18,7 @@ export async function sendTestMail(host: DiagnosisHost, to: string, signal: Abor
     return failed('mail.smtp is not set', 'Set `mail: { smtp, from }` in gateway.yaml.');
   const subject = `${service.name}: test mail`;
   const text = `This is a test of the mail server of ${service.name}. Nothing needs to be done.`;
-  const messageId = `${service.slug}-test-${randomUUID()}@${readDomain(from)}`;
+  const messageId = `${service.slug}-test-${randomUUID()}@${asciiDomainOf(from)}`;
   const html = `<!doctype html><p>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</p>`;
   const replyTo = getReplyAddress(host);
   const mail = { from: { name: service.name, address: from }, replyTo, to, subject, text, html, messageId };
@@ -41,7 +41,7 @@ export async function checkSender(
   reader: TxtReader = readTxtRecords,
 ): Promise<Finding> {
   if (from === undefined) return skipped('mail.from is not set');
-  const domain = readDomain(from);
+  const domain = asciiDomainOf(from);
   const readTxt = (name: string) => {
     signal.throwIfAborted();
     return reader(name, signal);

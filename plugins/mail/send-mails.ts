@@ -1,5 +1,5 @@
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
-import { readDomain } from '#core/business/mail/ascii-address.ts';
+import { asciiDomainOf } from '#core/business/mail/ascii-address.ts';
 import {
   type Channel,
   claimMessage,
@@ -100,7 +100,7 @@ async function sendClaimed(
   // A rejected mail is decided at the end of the run, because other mails show whether the server or the recipient is the cause.
   if (outcome.kind !== 'refused')
     await finish(host, mail, outcomeStates[outcome.kind], 'error' in outcome ? outcome.error : undefined);
-  return refusals.recordOutcome(mail, readDomain(composed.to), outcome);
+  return refusals.recordOutcome(mail, asciiDomainOf(composed.to), outcome);
 }
 
 function compose(host: Host, gateway: MailSources, mail: ClaimedMessage): Promise<ComposedMail | string> {
@@ -144,7 +144,7 @@ async function deliver(
       subject: toOneLine(content.subject),
       text: renderText(content),
       html: renderHtml(content),
-      messageId: `${id}@${readDomain(from)}`,
+      messageId: `${id}@${asciiDomainOf(from)}`,
       unsubscribeUrl,
     },
     timeouts,

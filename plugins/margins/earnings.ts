@@ -1,5 +1,5 @@
 import { deliveredAtSql } from '#core/business/accounts/order-code-sql.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { type ExactMoney, fromSmallest, type Timespan, prorate } from './exact-money.ts';
@@ -37,7 +37,7 @@ export async function readEarnings(database: Queries, currency: string, { from, 
        ${epochMs('coalesce(starts_at, moment)')} as from, ${epochMs('coalesce(ends_at, moment)')} as until
      from paid left join (
        -- Time that was given back after its end earns nothing.
-       select distinct on (order_id) * from ${periodsInForce} p where order_id is not null order by order_id, starts_at
+       select distinct on (order_id) * from ${periodsInForceSql} p where order_id is not null order by order_id, starts_at
      ) period on period.order_id = paid.id
      where coalesce(ends_at, moment) >= ?::timestamptz and coalesce(starts_at, moment) < ?::timestamptz`,
     [currency, formatTimestamp(until), formatTimestamp(from), formatTimestamp(until)],

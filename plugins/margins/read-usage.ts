@@ -1,4 +1,4 @@
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import {
   toCounts,
@@ -50,7 +50,7 @@ const statement = `
   WITH in_force AS (
     SELECT account_id, CASE WHEN order_id IS NULL THEN 'given' ELSE days::text END AS plan,
       date_bin('1 hour', starts_at, timestamptz 'epoch') AS first_hour, ends_at
-    FROM ${periodsInForce} p WHERE ends_at > ?::timestamptz AND starts_at < ?::timestamptz
+    FROM ${periodsInForceSql} p WHERE ends_at > ?::timestamptz AND starts_at < ?::timestamptz
   ), periods AS MATERIALIZED (
     -- The hour in which one period follows another belongs to the earlier one.
     SELECT row_number() OVER () AS number, account_id, plan, ends_at, greatest(first_hour,

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { lockAccount, extendPeriod } from '#core/business/accounts/ledger.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Database, type Queries, uuid } from '#core/platform/database/database.ts';
@@ -106,7 +106,7 @@ async function findUncreditedAccounts(database: Queries, { id }: ConfirmedOutage
          and r.started_at between o.from_at - ${usePeriod} and o.until_at
        order by r.started_at desc limit 1) used
      where o.id = ? and exists (
-       select from ${periodsInForce} p where p.account_id = a.id and p.starts_at < o.until_at and p.ends_at > o.from_at)
+       select from ${periodsInForceSql} p where p.account_id = a.id and p.starts_at < o.until_at and p.ends_at > o.from_at)
        and not exists (select from outage_credit c where c.outage_id = o.id and c.account_id = a.id)
      order by a.id`,
     [id],
@@ -243,7 +243,7 @@ async function computeOwedSeconds(
     [accountIds, id, id],
   );
   const periods = await execute<SpanOfAccount>(
-    `select account_id, ${epoch('starts_at')} as from_at, ${epoch('ends_at')} as until_at from ${periodsInForce} p
+    `select account_id, ${epoch('starts_at')} as from_at, ${epoch('ends_at')} as until_at from ${periodsInForceSql} p
      where account_id in (?)`,
     [accountIds],
   );

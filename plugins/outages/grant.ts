@@ -1,7 +1,7 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { addDays, lockAccount } from '#core/business/accounts/ledger.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import type { Queries } from '#core/platform/database/database.ts';
@@ -43,7 +43,7 @@ export async function findAffectedAccounts(
   const [condition, values] =
     model === undefined
       ? [
-          `exists (select from ${periodsInForce} p where p.account_id = a.id
+          `exists (select from ${periodsInForceSql} p where p.account_id = a.id
              and p.starts_at < to_timestamp(? / 1000.0) and p.ends_at > to_timestamp(? / 1000.0))`,
           [until, since],
         ]

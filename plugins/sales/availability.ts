@@ -1,4 +1,4 @@
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 import { plansSection } from '#core/business/accounts/plans.ts';
 import type { SoldOut, SoldOutPlans } from '#core/business/payments/places.ts';
 import { type Host, cacheReading } from '#core/gateway/host/host.ts';
@@ -62,7 +62,7 @@ async function readFullLimits(host: Host): Promise<FullLimits> {
 async function readPassEnd(database: Queries, days: number | undefined, after: number): Promise<number | undefined> {
   const [row] = await database.query<{ at: number }>(
     `select ${epoch('max(p.ends_at)')} as at
-     from ${periodsInForce} p join account a on a.id = p.account_id left join plan_order o on o.id = p.order_id
+     from ${periodsInForceSql} p join account a on a.id = p.account_id left join plan_order o on o.id = p.order_id
      where p.ends_at > statement_timestamp() and a.deleted_at is null and (?::integer is null or o.days = ?::integer)
      group by p.account_id order by at offset ? limit 1`,
     [days ?? null, days ?? null, after],

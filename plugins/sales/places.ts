@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { openCodeOrdersSql } from '#core/business/accounts/order-code-sql.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
 /*
@@ -18,7 +18,7 @@ import type { Queries } from '#core/platform/database/database.ts';
  */
 export const heldPlaces = `(
   select x.account_id as holder, x.days, x.kind from (
-    select p.account_id, o.days, 'pass' as kind from ${periodsInForce} p left join plan_order o on o.id = p.order_id
+    select p.account_id, o.days, 'pass' as kind from ${periodsInForceSql} p left join plan_order o on o.id = p.order_id
     where p.ends_at > statement_timestamp()
     union all
     select account_id, days, 'order' from plan_order where state in ('created', 'pending') and not is_gift

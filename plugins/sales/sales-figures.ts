@@ -1,4 +1,4 @@
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries } from '#core/platform/database/database.ts';
@@ -52,9 +52,9 @@ function countByKind(database: Queries): Promise<{ scope: number; kind: PlaceKin
      first_period as (
        select distinct on (p.account_id) p.account_id,
          case when p.order_id is null then 'given' when o.is_late then 'late' else 'bought' end as kind
-       from ${periodsInForce} p left join plan_order o on o.id = p.order_id
+       from ${periodsInForceSql} p left join plan_order o on o.id = p.order_id
        where p.account_id in (select holder from held where kind = 'pass') and not exists (
-         select from ${periodsInForce} q
+         select from ${periodsInForceSql} q
          where q.account_id = p.account_id and q.starts_at < p.starts_at and q.ends_at >= p.starts_at)
        order by p.account_id, p.starts_at desc
      ), holding as (

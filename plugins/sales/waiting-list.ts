@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
-import { passReasons, periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { passReasonsSql, periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 import type { Wait } from '#core/business/payments/places.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries } from '#core/platform/database/database.ts';
@@ -95,9 +95,9 @@ const formatLimitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...
  */
 const boughtCondition = `exists (
   select from plan_period b left join plan_order o on o.id = b.order_id
-  where b.account_id = e.account_id and b.reason in ${passReasons} and b.created_at >= e.joined_at
+  where b.account_id = e.account_id and b.reason in ${passReasonsSql} and b.created_at >= e.joined_at
     and (o.days = e.days or not e.days = any(?::integer[]))
-    and exists (select from ${periodsInForce} p where p.account_id = e.account_id and p.ends_at > statement_timestamp()
+    and exists (select from ${periodsInForceSql} p where p.account_id = e.account_id and p.ends_at > statement_timestamp()
       and (p.order_id = b.order_id or b.order_id is null)))`;
 
 /**

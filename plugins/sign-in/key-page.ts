@@ -1,4 +1,4 @@
-import { revealKey, rotateKey } from '#core/business/accounts/account-key.ts';
+import { issueFirstKey, rotateKey } from '#core/business/accounts/account-key.ts';
 import { findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, type Page } from '#core/web/pages/page.ts';
@@ -12,7 +12,7 @@ const showForm = defineForm({
   fields: noFields,
   async submit(_input, request) {
     const { database, service } = request.host;
-    const issued = await revealKey(database, service.prefix, accountOf(request).id);
+    const issued = await issueFirstKey(database, service.prefix, accountOf(request).id);
     return issued === undefined ? {} : { key: issued.key };
   },
 });

@@ -30,7 +30,7 @@ const unlinkForm = defineForm({
   fields: object(['provider', 'subject'], { provider: identifier, subject: identifier }),
   async submit(identity, request) {
     const result = await unlinkIdentity(request.host.database, accountOf(request).id, identity);
-    if (result === 'not_found') throw new PageError(404, 'sign_in.unknown');
+    if (result === 'not_linked') throw new PageError(404, 'sign_in.unknown');
     return new Redirect(`${path}?${result === 'unlinked' ? 'unlinked' : 'error=is_last'}`);
   },
 });

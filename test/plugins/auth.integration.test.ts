@@ -4,7 +4,7 @@ import { changeLimits, rotateKey } from '#core/business/accounts/account-key.ts'
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
-import { removeReplacedKeys } from '#core/business/accounts/replaced-keys.ts';
+import { clearReplacedDigests } from '#core/business/accounts/replaced-keys.ts';
 import { principal, type Principal, unauthenticated } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
@@ -416,7 +416,7 @@ describe('a changed key', () => {
       `This Daypass API key was replaced on ${today}. Use the new one, or create another at https://gateway.example/account/key, then run: curl -fsSL https://gateway.example/setup.sh | sh`,
     ]);
     await database.query("update api_key set rotated_at = rotated_at - interval '91 days' where account_id = ?", [id]);
-    await removeReplacedKeys(database);
+    await clearReplacedDigests(database);
     const [row] = await database.query('select former_sha256 from api_key where account_id = ?', [id]);
     expect(row).toEqual({ former_sha256: null });
     stage = await authStage.create({ cache_seconds: 60, failures }, createStageHost(createGauge(database).gauged));

@@ -17,7 +17,7 @@ export interface IssuedKey {
 }
 
 /**
- * Replaces an account's key. Every instance rejects the old one within a second.
+ * Replaces an account's key. Every instance rejects the old one within a second; its digest is kept only to say why it is rejected.
  *
  * @throws AccountError `not_found`
  */
@@ -44,7 +44,7 @@ export async function rotateKey(database: Transactions, prefix: string, accountI
  * @returns undefined if the key was already shown
  * @throws AccountError `not_found`
  */
-export async function revealKey(
+export async function issueFirstKey(
   database: Transactions,
   prefix: string,
   accountId: string,

@@ -7,7 +7,7 @@ import { findAccount } from './accounts.ts';
 import { isApiKey } from './api-key.ts';
 import { findAccountByEndUserId, isEndUserId } from './end-user-id.ts';
 import type { Account } from './entities.ts';
-import { periodsInForce } from './periods-in-force.ts';
+import { periodsInForceSql } from './periods-in-force.ts';
 
 export interface AccountSummary extends Pick<AccountRecord, 'id' | 'name' | 'email' | 'requestCount' | 'createdAt'> {
   readonly hint: string | undefined;
@@ -47,7 +47,7 @@ export async function listAccounts(
            when a.blocked_at is not null then 'blocked'
            when p.ends_at > clock_timestamp() then 'active' else 'inactive' end as state
        from account a left join api_key k on k.account_id = a.id
-         left join lateral (select max(ends_at) as ends_at from ${periodsInForce} p where p.account_id = a.id) p on true
+         left join lateral (select max(ends_at) as ends_at from ${periodsInForceSql} p where p.account_id = a.id) p on true
      )
      select id, name, email, hint, request_count, state,
        ${epochs('created_at', 'ends_at')}

@@ -5,7 +5,7 @@ import { toOneLine } from '#core/platform/one-line.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
 import { findActivePeriod } from './account-record.ts';
 import type { Account, PlanPeriodSchema, Session } from './entities.ts';
-import { periodsInForce } from './periods-in-force.ts';
+import { periodsInForceSql } from './periods-in-force.ts';
 import { readRefundedEnd } from './plan-end.ts';
 import en from './texts/en.json' with { type: 'json' };
 
@@ -48,9 +48,9 @@ async function wasRecentlyBought({ host, account, createdAt }: MailContext): Pro
  */
 async function wasMovedAfterNotice({ host, account }: MailContext, noticeHours: number): Promise<boolean> {
   const rows = await host.database.query(
-    `select 1 from (select * from ${periodsInForce} p where account_id = ? order by ends_at desc limit 1) l, lateral (
+    `select 1 from (select * from ${periodsInForceSql} p where account_id = ? order by ends_at desc limit 1) l, lateral (
        select coalesce((select ends_at from plan_period r where r.id = l.replaces), (
-         select max(ends_at) from ${periodsInForce} p where p.account_id = l.account_id and p.ends_at <= l.starts_at)) as ends_at
+         select max(ends_at) from ${periodsInForceSql} p where p.account_id = l.account_id and p.ends_at <= l.starts_at)) as ends_at
      ) earlier
      where l.reason = 'outage' and l.created_at >= earlier.ends_at - make_interval(hours => ?)
        and l.ends_at - greatest(l.starts_at, earlier.ends_at) < interval '24 hours'`,

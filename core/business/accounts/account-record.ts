@@ -2,7 +2,7 @@ import type { RateLimits } from '#core/gateway/facts.ts';
 import { type Queries, uuid } from '#core/platform/database/database.ts';
 import { epoch, epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { Account, ApiKey } from './entities.ts';
-import { periodsInForce } from './periods-in-force.ts';
+import { periodsInForceSql } from './periods-in-force.ts';
 
 /** Snapshot of an account, its key and its paid time. */
 export interface AccountRecord {
@@ -33,7 +33,7 @@ export interface KeyRecord {
   readonly limits: RateLimits | undefined;
   readonly createdAt: Date;
   readonly rotatedAt: Date | undefined;
-  /** False if the owner has never seen the key; `revealKey` issues the one to show. */
+  /** False if the owner has never seen the key; `issueFirstKey` issues the one to show. */
   readonly isShown: boolean;
 }
 
@@ -78,7 +78,7 @@ const selectAccounts = `
     (select json_agg(json_build_array(${epoch('p.starts_at')}, ${epoch('p.ends_at')}, p.days, p.label, p.limits,
           case when p.reason = 'grant' and p.label is not null then ${epoch('p.created_at')} end)
         order by p.starts_at)
-      from (select p.*, max(p.ends_at) over () as last_end from ${periodsInForce} p where p.account_id = a.id) p
+      from (select p.*, max(p.ends_at) over () as last_end from ${periodsInForceSql} p where p.account_id = a.id) p
       where p.ends_at >= least(now(), p.last_end)
     ) as periods,
     ${epoch('clock_timestamp()')} as read_at

@@ -15,7 +15,7 @@ interface NewAccount {
   readonly limits?: RateLimits | undefined;
   readonly period?: NewPeriod | undefined;
   readonly key?: string | undefined; // default: a new key
-  /** False if the key will not be shown to anyone; `revealKey` later issues the one that the owner sees. */
+  /** False if the key will not be shown to anyone; `issueFirstKey` later issues the one that the owner sees. */
   readonly isKeyShown?: boolean;
 }
 

@@ -1,20 +1,21 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/**
+/*
  * An API key is `<prefix>-`, 43 random base62 digits (256 bits), and the CRC-32 of the preceding characters as 6 base62 digits. The
- * checksum detects typing errors without a lookup and lets secret scanners recognise keys
+ * checksum detects typos without a lookup and lets secret scanners recognize keys
  * (https://github.blog/engineering/behind-githubs-new-authentication-token-formats/).
  *
  * Old keys have an underscore instead of the hyphen. They stay valid, because the digest covers the whole key.
  */
-const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+const base62Digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 43; // 62^43 is a little more than 2^256
 const checksumLength = 6; // 62^6 > 2^32
 
 /** Generates a key. The caller must show it; only its digest is stored. */
 export function generateApiKey(prefix: string): string {
-  const secret = Array.from({ length: secretLength }, () => digits[randomInt(digits.length)]).join('');
+  const secret = Array.from({ length: secretLength }, () => base62Digits[randomInt(base62Digits.length)]).join('');
   const body = `${prefix}-${secret}`;
   return body + computeChecksum(body);
 }
@@ -41,8 +42,8 @@ function computeChecksum(body: string): string {
   let value = crc32(body);
   let text = '';
   for (let index = 0; index < checksumLength; index++) {
-    text = digits.charAt(value % digits.length) + text;
-    value = Math.floor(value / digits.length);
+    text = base62Digits.charAt(value % base62Digits.length) + text;
+    value = Math.floor(value / base62Digits.length);
   }
   return text;
 }

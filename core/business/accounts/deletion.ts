@@ -20,14 +20,15 @@ type RunStatement = (sql: string, parameters: readonly unknown[]) => Promise<rea
  * @throws AccountError `not_found`
  */
 export async function deleteAccount(database: Queries & Transactions, accountId: string): Promise<void> {
-  const tables = (await listChildrenFirst(database)).filter(({ isBound }) => isBound);
+  // Bound tables get no rows once the account is marked as deleted, so one transaction is enough for them.
+  const boundTables = (await listChildrenFirst(database)).filter(({ isBound }) => isBound);
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     await transaction.execute('update account set deleted_at = coalesce(deleted_at, clock_timestamp()) where id = ?', [
       accountId,
     ]);
     const run: RunStatement = (sql, parameters) => transaction.execute<unknown[]>(sql, [...parameters]);
-    for (const table of tables) await removePersonalColumns(run, table, accountId);
+    for (const table of boundTables) await removePersonalColumns(run, table, accountId);
   });
   await removeLateRecords(database, accountId);
 }
@@ -48,7 +49,7 @@ async function listChildrenFirst(database: Queries & Transactions): Promise<Pers
   return (await readPersonalTables(database)).toSorted((first, second) => countParents(second) - countParents(first));
 }
 
-/** Counts the parents between a table and its account, by the nested queries of its condition. */
+/** Counts the tables between a table and its account: the condition has one nested query for each (`findOwnerCondition`). */
 function countParents({ ofAccount }: PersonalTable): number {
   return ofAccount.split('(select ').length;
 }
@@ -59,9 +60,9 @@ async function removePersonalColumns(run: RunStatement, table: PersonalTable, ac
   const columns = table.columns.filter(({ isRetained }) => isRetained !== true);
   const name = quoteName(table.name);
   const key = table.key.map(quoteName).join(', ');
-  const uncleanCondition = columns.map(toUncleanCondition).join(' or ');
+  const hasDataCondition = columns.map(toHasDataCondition).join(' or ');
   const selectBatch = `select ${key} from ${name}
-    where ${ofAccount} ${removal === 'update' ? `and (${uncleanCondition})` : ''} limit ${batchSize}`;
+    where (${ofAccount}) ${removal === 'update' ? `and (${hasDataCondition})` : ''} limit ${batchSize}`;
   const change =
     removal === 'delete'
       ? `delete from ${name} where`
@@ -71,7 +72,7 @@ async function removePersonalColumns(run: RunStatement, table: PersonalTable, ac
   while (changedRows === batchSize) changedRows = (await run(statement, [accountId])).length;
 }
 
-function toUncleanCondition({ name, replacement }: PersonalColumn): string {
+function toHasDataCondition({ name, replacement }: PersonalColumn): string {
   const column = quoteName(name);
   return replacement === undefined ? `${column} is not null` : `${column} <> '${replacement}'`;
 }

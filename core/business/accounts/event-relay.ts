@@ -18,6 +18,7 @@ export class EventRelay implements AsyncDisposable {
   constructor(services: RelayServices) {
     this.#services = services;
     const wake = () => this.#wake();
+    // Also woken after a gap, because notifications may have been lost in it.
     this.#listening = services.database.notifications.listen(eventChannel, wake, wake);
     this.#listening.catch(() => undefined); // `ready` reports it
   }
@@ -46,6 +47,7 @@ export class EventRelay implements AsyncDisposable {
       try {
         await publishEvents(this.#services);
       } catch (error) {
+        // Not retried here: the next notification or the sweep publishes them.
         this.#report(error);
       }
     }
@@ -55,7 +57,7 @@ export class EventRelay implements AsyncDisposable {
   #report(error: unknown): void {
     if (!this.#warningThrottle.tryPass()) return;
     const reason = error instanceof Error ? error.message : String(error);
-    this.#services.log.warn(`account events are published late: ${reason}`);
+    this.#services.log.warn(`could not publish account events, will retry later: ${reason}`);
   }
 }
 

@@ -39,7 +39,7 @@ const unverifiedProvider = 'local';
 
 /**
  * Signs in with an identity and returns its account. For an unknown identity, creates an account whose key was never shown (see
- * `revealKey`). Accounts are found by provider and subject, never by email address. If a new identity has the address of an existing
+ * `issueFirstKey`). Accounts are found by provider and subject, never by email address. If a new identity has the address of an existing
  * account, it is refused: only that account's signed-in owner can link it. The exception is an account without identities, which an
  * operator created. It belongs to the first verified owner of its address.
  */

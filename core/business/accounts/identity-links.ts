@@ -32,7 +32,7 @@ export async function listIdentities(database: Queries, accountId: string): Prom
 /**
  * Adds an identity to an account. The caller must have verified that the account's signed-in owner asked for this.
  *
- * @returns `of_other_account` if the identity belongs to another account, so that nothing changes; `linked` also if it was already linked
+ * @returns `linked_elsewhere` if the identity belongs to another account, so that nothing changes; `linked` also if it was already linked
  * to this one
  * @throws AccountError `not_found` if the account does not exist
  */
@@ -40,9 +40,9 @@ export async function linkIdentity(
   host: Pick<Host, 'database' | 'section'>,
   accountId: string,
   profile: SignInProfile,
-): Promise<'linked' | 'of_other_account'> {
+): Promise<'linked' | 'linked_elsewhere'> {
   return changeIdentity(host, cleanProfile(profile), async (transaction, person, owner) => {
-    if (owner !== undefined) return owner.accountId === accountId ? 'linked' : 'of_other_account';
+    if (owner !== undefined) return owner.accountId === accountId ? 'linked' : 'linked_elsewhere';
     await lockAccount(transaction, accountId);
     await insertIdentity(transaction, accountId, person);
     await adoptEmail(host, transaction, accountId, person.email);
@@ -53,14 +53,14 @@ export async function linkIdentity(
 /**
  * Removes an identity from an account, but never the last one: the owner could not sign in any more.
  *
- * @returns `not_found` if the account does not have this identity
+ * @returns `not_linked` if the account does not have this identity
  * @throws AccountError `not_found` if the account does not exist
  */
 export async function unlinkIdentity(
   database: Transactions,
   accountId: string,
   { provider, subject }: IdentityKey,
-): Promise<'unlinked' | 'is_last' | 'not_found'> {
+): Promise<'unlinked' | 'is_last' | 'not_linked'> {
   return database.fork().transactional(async (transaction) => {
     await lockIdentity(transaction, { provider, subject });
     await lockAccount(transaction, accountId);
@@ -69,7 +69,7 @@ export async function unlinkIdentity(
       [accountId],
     );
     if (!identities.some((identity) => identity.provider === provider && identity.subject === subject))
-      return 'not_found';
+      return 'not_linked';
     if (identities.length === 1) return 'is_last';
     await transaction.execute('delete from identity where account_id = ? and provider = ? and subject = ?', [
       accountId,

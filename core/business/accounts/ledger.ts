@@ -6,7 +6,7 @@ import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/databa
 import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import type * as entities from './entities.ts';
-import { periodsInForce } from './periods-in-force.ts';
+import { periodsInForceSql } from './periods-in-force.ts';
 import { maxDaysAhead } from './plans.ts';
 
 /** A new entry in the ledger of paid time. */
@@ -47,7 +47,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   >(
     `insert into plan_period (id, account_id, starts_at, ends_at, days, label, reason, note, order_id, voucher_id, limits)
      select ?, ?, start, start + length, ?, ?, ?, ?, ?, ?, ?::jsonb
-     from (select greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?)) as start) s,
+     from (select greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForceSql} p where account_id = ?)) as start) s,
        make_interval(hours => 24 * ?) as length
      where start + length <= clock_timestamp() + make_interval(hours => 24 * ?) or ? = 'order'
      returning id, days, ${epochs('starts_at', 'ends_at')}`,
@@ -78,7 +78,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
 /** Records `plan.started`, unless an earlier period runs until this one starts. */
 async function recordStart(transaction: EntityManager, accountId: string, { id, endsAt }: AddedPeriod): Promise<void> {
   const [adjacentPeriod] = await transaction.execute<unknown[]>(
-    `select 1 from ${periodsInForce} p join plan_period new on new.id = ?
+    `select 1 from ${periodsInForceSql} p join plan_period new on new.id = ?
      where p.account_id = ? and p.id <> new.id and p.ends_at >= new.starts_at`,
     [id, accountId],
   );
@@ -135,7 +135,7 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
   await transaction.execute(
     `with found as materialized (
        select p.*, greatest(p.starts_at, least(p.ends_at, clock_timestamp())) as new_end
-       from ${periodsInForce} p where p.account_id = ? and p.order_id = ?
+       from ${periodsInForceSql} p where p.account_id = ? and p.order_id = ?
      ), ended as (
        select *, ${toElapsedInterval('ends_at - new_end')} as removed from found
      ), replaced as (
@@ -144,7 +144,7 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
      )
      insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copiedColumns})
      select gen_random_uuid(), p.id, 'shift', p.starts_at - removed, p.ends_at - removed, ${qualifiedColumns}
-     from ended, ${periodsInForce} p
+     from ended, ${periodsInForceSql} p
      where p.account_id = ended.account_id and p.starts_at >= ended.ends_at and removed > interval '0'`,
     [accountId, orderId],
   );
@@ -170,12 +170,12 @@ export async function extendPeriod(
   >(
     `with clock as materialized (select clock_timestamp() as now, make_interval(secs => ?) as added),
      found as materialized (
-       select p.*, clock.now, clock.added, p.ends_at <= clock.now as has_ended from ${periodsInForce} p, clock where p.account_id = ?
+       select p.*, clock.now, clock.added, p.ends_at <= clock.now as has_ended from ${periodsInForceSql} p, clock where p.account_id = ?
        order by p.starts_at <= clock.now and p.ends_at > clock.now desc, p.ends_at desc limit 1
      ), moved as (
        insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copiedColumns})
        select gen_random_uuid(), p.id, 'shift', p.starts_at + added, p.ends_at + added, ${qualifiedColumns}
-       from found, ${periodsInForce} p where p.account_id = found.account_id and p.starts_at >= found.ends_at
+       from found, ${periodsInForceSql} p where p.account_id = found.account_id and p.starts_at >= found.ends_at
      )
      insert into plan_period (id, replaces, reason, note, starts_at, ends_at, ${copiedColumns})
      select gen_random_uuid(), case when not has_ended then id end, 'outage', ?, case when has_ended then now else starts_at end,
@@ -207,7 +207,7 @@ export async function revokeOrderDays(
     transaction,
     accountId,
     `(select coalesce(least(sum(${toElapsedInterval('p.ends_at - p.starts_at')}), make_interval(hours => 24 * max(p.days))), interval '0')
-      from ${periodsInForce} p where p.order_id = ?)`,
+      from ${periodsInForceSql} p where p.order_id = ?)`,
     orderId,
     note,
   );
@@ -246,7 +246,7 @@ async function revokeTime(
     `with clock as materialized (select clock_timestamp() as now, ${length} as length),
      held as (
        select p.*, clock.length, ${toElapsedInterval('p.ends_at - greatest(p.starts_at, clock.now)')} as available
-       from ${periodsInForce} p, clock where p.account_id = ? and p.ends_at > clock.now
+       from ${periodsInForceSql} p, clock where p.account_id = ? and p.ends_at > clock.now
      ), shares as (
        select *, least(available, length - (sum(available) over (order by starts_at desc) - available)) as share
        from held

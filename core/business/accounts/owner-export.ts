@@ -7,7 +7,7 @@ import { readPersonalTables } from './personal-tables.ts';
 
 const pageSize = 200;
 
-interface OwnTable {
+interface ExportedTable {
   readonly name: string;
   readonly ownerCondition: string; // SQL; the only parameter is the account's id
   readonly columns: readonly string[]; // SQL expressions
@@ -27,7 +27,7 @@ const orderCondition = 'order_id in (select id from plan_order where account_id 
 const orderCodeSql = '(select code from plan_order o where o.id = t.order_id) as code'; // `readRows` names the table `t`
 
 /** Purchase tables, with the columns exported to the buyer. None of these columns is personal. */
-const salesTables: readonly OwnTable[] = [
+const salesTables: readonly ExportedTable[] = [
   defineSalesTable('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
   defineSalesTable('plan_order', [
     'code',
@@ -56,16 +56,19 @@ const salesTables: readonly OwnTable[] = [
 function defineSalesTable(
   name: string,
   columns: readonly string[],
-  { ownerCondition = 'account_id = ?', keySql = 'id::text' }: Partial<Pick<OwnTable, 'ownerCondition' | 'keySql'>> = {},
-): OwnTable {
+  {
+    ownerCondition = 'account_id = ?',
+    keySql = 'id::text',
+  }: Partial<Pick<ExportedTable, 'ownerCondition' | 'keySql'>> = {},
+): ExportedTable {
   return { name, ownerCondition, columns, keySql };
 }
 
-/** `request_log` is exported by `readOwnRequests`. `request_content` is only for operators. */
+/** `request_log` is exported by `readRequestsForOwner`. `request_content` is only for operators. */
 const excludedTables: ReadonlySet<string> = new Set(['request_log', 'request_content']);
 
 /** Lists the tables with personal columns that owners may see, including tables of removed plugins. */
-async function listOwnTables(database: Queries & Transactions): Promise<OwnTable[]> {
+async function listPersonalTables(database: Queries & Transactions): Promise<ExportedTable[]> {
   return (await readPersonalTables(database))
     .filter(({ name, columns }) => !excludedTables.has(name) && columns.some(({ isHidden }) => !isHidden))
     .map(({ name, ofAccount, key, columns }) => ({
@@ -83,15 +86,15 @@ async function listOwnTables(database: Queries & Transactions): Promise<OwnTable
  * Exports an account's data for its owner, as the lines of one JSON object with a member per table and one for the recorded requests. The
  * export for operators is `exportAccount`.
  */
-export async function* exportOwnData(database: Queries & Transactions, accountId: string): AsyncGenerator<string> {
+export async function* exportForOwner(database: Queries & Transactions, accountId: string): AsyncGenerator<string> {
   yield `{"exported_at": ${JSON.stringify(new Date().toISOString())}\n`;
-  for (const table of [...(await listOwnTables(database)), ...salesTables]) {
+  for (const table of [...(await listPersonalTables(database)), ...salesTables]) {
     yield `,${JSON.stringify(table.name)}: [\n`;
     yield* separateRows(readRows(database, table, accountId));
     yield ']\n';
   }
   yield ',"request": [\n';
-  yield* separateRows(readOwnRequests(database, accountId));
+  yield* separateRows(readRequestsForOwner(database, accountId));
   yield ']}\n';
 }
 
@@ -105,7 +108,7 @@ async function* separateRows(rows: AsyncIterable<string>): AsyncGenerator<string
 
 async function* readRows(
   database: Queries & Transactions,
-  { name, ownerCondition, columns, keySql }: OwnTable,
+  { name, ownerCondition, columns, keySql }: ExportedTable,
   accountId: string,
 ): AsyncGenerator<string> {
   let lastKey = '';
@@ -113,7 +116,7 @@ async function* readRows(
     // Not jsonb, which rejects some valid JSON strings, such as those with \u0000.
     const rows = await database.query<{ key: string; row: string }>(
       `select ${keySql} as key, (select row_to_json(r) from (select ${columns.join(', ')}) r)::text as row
-       from ${quoteName(name)} t where ${ownerCondition} and ${keySql} > ? order by 1 limit ?`,
+       from ${quoteName(name)} t where (${ownerCondition}) and ${keySql} > ? order by 1 limit ?`,
       [accountId, lastKey, pageSize],
     );
     for (const { row } of rows) yield row;
@@ -123,8 +126,8 @@ async function* readRows(
   }
 }
 
-async function* readOwnRequests(database: Queries & Transactions, accountId: string): AsyncGenerator<string> {
-  for await (const record of readRequests(database, { accountId })) yield JSON.stringify(toOwnRequest(record));
+async function* readRequestsForOwner(database: Queries & Transactions, accountId: string): AsyncGenerator<string> {
+  for await (const record of readRequests(database, { accountId })) yield JSON.stringify(toOwnerView(record));
 }
 
 const confidentialColumns = Object.entries<Column<never>>(recordColumns)
@@ -132,8 +135,8 @@ const confidentialColumns = Object.entries<Column<never>>(recordColumns)
   .map(([name]) => name);
 
 /** Removes the members that only operators may see. */
-function toOwnRequest(record: RequestRecord): object {
-  const ownMembers: Record<string, unknown> = { ...record, started_at: new Date(record.started_at).toISOString() };
-  for (const name of confidentialColumns) delete ownMembers[name];
-  return ownMembers;
+function toOwnerView(record: RequestRecord): object {
+  const visibleMembers: Record<string, unknown> = { ...record, started_at: new Date(record.started_at).toISOString() };
+  for (const name of confidentialColumns) delete visibleMembers[name];
+  return visibleMembers;
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '#core/platform/database/database.ts';
-import { periodsInForce } from './periods-in-force.ts';
+import { periodsInForceSql } from './periods-in-force.ts';
 
 /** How many passes are active, now and on previous days. */
 export interface PassCounts {
@@ -22,7 +22,7 @@ export async function countPasses(database: Queries, days: number): Promise<Pass
       `select count(*)::float8 as active,
          (count(*) filter (where last_end < clock_timestamp() + interval '24 hours'))::float8 as ending
        from (
-         select max(ends_at) as last_end from ${periodsInForce} p join account a on a.id = p.account_id
+         select max(ends_at) as last_end from ${periodsInForceSql} p join account a on a.id = p.account_id
          where p.ends_at > clock_timestamp() and a.deleted_at is null and a.blocked_at is null
          group by p.account_id having min(p.starts_at) <= clock_timestamp()
        ) x`,
@@ -30,7 +30,7 @@ export async function countPasses(database: Queries, days: number): Promise<Pass
     database.query<{ active: number }>(
       `select count(distinct a.id)::float8 as active
        from (select clock_timestamp() - make_interval(days => ago) as at from generate_series(?::integer - 1, 0, -1) ago) t
-         left join (${periodsInForce} p join account a on a.id = p.account_id)
+         left join (${periodsInForceSql} p join account a on a.id = p.account_id)
            on p.starts_at <= t.at and p.ends_at > t.at and (a.deleted_at is null or a.deleted_at > t.at)
              and (a.blocked_at is null or a.blocked_at > t.at)
        group by t.at order by t.at`,

@@ -20,10 +20,10 @@ export function determinePass(account: Pick<AccountRecord, 'periods'>, now: numb
 }
 
 /** Formats a pass for commands, such as `3 days, active until 2026-12-08T00:00:00.000Z`. */
-export function printPass({ kind, label, startsAt, endsAt }: PassState, printTime: (time: Date) => string): string {
+export function formatPass({ kind, label, startsAt, endsAt }: PassState, formatTime: (time: Date) => string): string {
   if (startsAt === undefined || endsAt === undefined) return 'none yet';
-  if (kind === 'active') return `${label}, active until ${printTime(endsAt)}`;
+  if (kind === 'active') return `${label}, active until ${formatTime(endsAt)}`;
   return kind === 'ended'
-    ? `ended at ${printTime(endsAt)}`
-    : `starts at ${printTime(startsAt)}, ends at ${printTime(endsAt)}`;
+    ? `ended at ${formatTime(endsAt)}`
+    : `starts at ${formatTime(startsAt)}, ends at ${formatTime(endsAt)}`;
 }

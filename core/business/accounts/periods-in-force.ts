@@ -1,8 +1,9 @@
 /** SQL subquery for the periods in force, whether past, current or future: those with a positive length that no other period replaces. */
-export const periodsInForce = `(
-  select * from plan_period entry
-  where entry.ends_at > entry.starts_at and not exists (select 1 from plan_period other where other.replaces = entry.id)
+export const periodsInForceSql = `(
+  select * from plan_period period
+  where period.ends_at > period.starts_at
+    and not exists (select 1 from plan_period replacement where replacement.replaces = period.id)
 )`;
 
 /** The `reason` values of passes (purchases, vouchers and gifts), as an SQL list for `in`. */
-export const passReasons = `('order', 'voucher', 'gift')`;
+export const passReasonsSql = `('order', 'voucher', 'gift')`;

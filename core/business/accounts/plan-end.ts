@@ -4,7 +4,7 @@ import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { recordEvent } from './account-events.ts';
 import type { PlanPeriodSchema } from './entities.ts';
 import { lockAccount } from './ledger.ts';
-import { periodsInForce } from './periods-in-force.ts';
+import { periodsInForceSql } from './periods-in-force.ts';
 
 const noticeSql = `interval '24 hours'`;
 /** How late an event may be recorded, for example after an outage. Shorter than the retention period of events. */
@@ -25,9 +25,9 @@ export async function findDuePlanEnds(database: Queries, seconds: number): Promi
   const rows = await database.query<Row<typeof PlanPeriodSchema, 'account_id'> & { id: string; due_in: number }>(
     `with clock as materialized (select clock_timestamp() as now),
      last as (
-       select p.account_id, p.ends_at from ${periodsInForce} p, clock
+       select p.account_id, p.ends_at from ${periodsInForceSql} p, clock
        where p.ends_at between clock.now - ${maxDelaySql} and clock.now + ${noticeSql} + make_interval(secs => ?)
-         and not exists (select 1 from ${periodsInForce} l where l.account_id = p.account_id and l.ends_at > p.ends_at)
+         and not exists (select 1 from ${periodsInForceSql} l where l.account_id = p.account_id and l.ends_at > p.ends_at)
      ), due as (
        select account_id, ends_at, 'plan.ended' as name, ends_at as due_at from last
        union all
@@ -79,7 +79,7 @@ export async function readRefundedEnd(database: Queries, accountId: string): Pro
   const [lastPeriod] = await database.query<{ is_refunded: boolean; is_gift: boolean }>(
     `select p.reason = 'refund' or (p.reason = 'revoke' and p.note like 'refund %' and p.ends_at <= p.created_at + interval '1 minute')
          as is_refunded, coalesce(o.account_id <> p.account_id, false) as is_gift
-     from ${periodsInForce} p left join plan_order o on o.id = p.order_id
+     from ${periodsInForceSql} p left join plan_order o on o.id = p.order_id
      where p.account_id = ? order by p.ends_at desc limit 1`,
     [accountId],
   );
@@ -97,7 +97,7 @@ async function readLastEnd(transaction: EntityManager, accountId: string): Promi
   const [end] = await transaction.execute<PlanEnd[]>(
     `select ${epochs('ends_at')}, ${endKeySql('ends_at')} as key,
        ends_at <= clock_timestamp() as is_over, ends_at <= clock_timestamp() + ${noticeSql} as is_near
-     from ${periodsInForce} p where account_id = ? order by p.ends_at desc limit 1`,
+     from ${periodsInForceSql} p where account_id = ? order by p.ends_at desc limit 1`,
     [accountId],
   );
   return end;

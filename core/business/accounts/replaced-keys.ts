@@ -23,17 +23,19 @@ export class ReplacedKeys {
   /**
    * Returns when the first of these keys that was replaced was replaced; undefined if none was, or if the lookup fails or takes too long.
    */
-  async findReplacement(digests: readonly string[]): Promise<Date | undefined> {
-    const lookups = Promise.all(digests.map((digest) => this.#findCached(digest)));
+  async findReplacementTime(digests: readonly string[]): Promise<Date | undefined> {
+    const lookups = Promise.all(digests.map((digest) => this.#lookUp(digest)));
     const dates: readonly (Date | false)[] = await withDeadline(
       lookups,
       deadlineMs,
       'the database did not answer',
-    ).catch(() => []);
+    ).catch(
+      () => [], // best effort: the key is then rejected without a reason
+    );
     return dates.find((date): date is Date => date !== false);
   }
 
-  async #findCached(digest: string): Promise<Date | false> {
+  async #lookUp(digest: string): Promise<Date | false> {
     const cached = this.#cache.get(digest);
     if (cached !== undefined) return cached;
     const replacedAt = (await this.#loader.load(digest)) ?? false;
@@ -53,7 +55,7 @@ async function readReplacements(database: Queries, digests: readonly string[]): 
 }
 
 /** Clears the digests of replaced keys after their retention period. */
-export async function removeReplacedKeys(database: Queries): Promise<void> {
+export async function clearReplacedDigests(database: Queries): Promise<void> {
   await database.query(
     `update api_key set former_sha256 = null
      where former_sha256 is not null and rotated_at <= clock_timestamp() - make_interval(days => ?)`,

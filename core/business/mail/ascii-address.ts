@@ -10,7 +10,7 @@ export function toAsciiAddress(address: string): string {
 }
 
 /** Returns the domain of an email address, in Punycode. Without an `@`, the whole text is taken as the domain. */
-export function readDomain(address: string): string {
+export function asciiDomainOf(address: string): string {
   return toAsciiDomain(address.slice(address.lastIndexOf('@') + 1));
 }
 

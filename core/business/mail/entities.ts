@@ -20,7 +20,7 @@ export const MailMessage = defineEntity({
     account: () => p.manyToOne(Account).nullable().deleteRule('cascade'),
     state: p.enum(mailStates).default('waiting'),
     tries: p.integer().default(0),
-    /** Number of tries that may have reached the server without it being known whether it accepted the message. */
+    /** Number of tries after which it is unknown whether the server accepted the message. */
     uncertainTries: p.integer().default(0),
     /** When to try next. While the message is being sent: when its sender is presumed dead. */
     nextAt: p.datetime().defaultRaw('clock_timestamp()'),

@@ -93,7 +93,7 @@ export async function countUndelivered(
  *
  * @returns false if the email is being sent right now
  */
-export async function repeatMail(database: Queries, id: string): Promise<boolean> {
+export async function resendMail(database: Queries, id: string): Promise<boolean> {
   const rows = await database.query(
     `update mail_message set state = 'waiting', tries = 0, uncertain_tries = 0, error = null, finished_at = null,
        next_at = clock_timestamp(), asked_at = clock_timestamp()

@@ -34,7 +34,7 @@ interface ClaimedMessageFields<Event extends EventName> {
   readonly event: Event;
   readonly payload: Readonly<Record<string, string>>;
   readonly createdAt: Date;
-  /** Number of earlier tries that may have reached the server without it being known whether it accepted the message. */
+  /** Number of earlier tries after which it is unknown whether the server accepted the message. */
   readonly uncertainTries: number;
 }
 

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
-import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { periodsInForceSql } from '../accounts/periods-in-force.ts';
 import { currencySection, selectLabel, plansSection } from '../accounts/plans.ts';
 import { readStatus } from './ask-provider.ts';
 import { cancelCharge, queueCharge, insertAttempt, maxAttempts, requireOrder } from './attempts.ts';
@@ -172,7 +172,7 @@ async function recordError({ database }: Host, reference: string, error: string 
 export async function quotePlan(host: Host, accountId: string, days: number) {
   const { price, currency } = findOffer(host, days, false);
   const [row] = await host.database.query<{ starts_at: number }>(
-    `select ${epoch(`greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?))`)} as starts_at`,
+    `select ${epoch(`greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForceSql} p where account_id = ?))`)} as starts_at`,
     [accountId],
   );
   const startsAt = row?.starts_at ?? 0;

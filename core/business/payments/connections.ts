@@ -7,14 +7,14 @@ type Providers = ReadonlyMap<string, PaymentProvider>;
 
 const serviceKey = 'payment-providers';
 /** Connections by provider name, for each loaded configuration, because they depend on its settings. */
-const connections = new WeakMap<Host, Map<string, PaymentConnection>>();
+const connectionsByHost = new WeakMap<Host, Map<string, PaymentConnection>>();
 
 /** Stores the registered providers, so that any code that has a host can get them with `getPaymentProviders`. */
 export function keepProviders(services: Pick<Services, 'keep'>, providers: Providers): void {
   services.keep(serviceKey, () => providers);
 }
 
-/** Returns all registered providers by name. */
+/** Returns all registered providers by name; none if `keepProviders` was not called before. */
 export function getPaymentProviders(host: Pick<Host, 'keep'>): Providers {
   return host.keep<Providers>(serviceKey, () => new Map());
 }
@@ -43,11 +43,11 @@ export function findSimulationCommand(
   host: Host,
   { provider, attempt }: Pick<Order, 'provider' | 'attempt'>,
 ): string | undefined {
-  if (attempt === undefined || !getPaymentProviders(host).has(provider)) return undefined;
+  if (attempt === undefined) return undefined;
   try {
     return getPaymentConnection(host, provider).simulation?.(attempt);
   } catch {
-    return undefined; // its secret is gone, so its mode is unknown
+    return undefined; // not registered, without a secret, or a sandbox in production
   }
 }
 
@@ -58,14 +58,14 @@ export function findSimulationCommand(
  * @throws Error if the provider is not registered, is a sandbox in production, or has no secret
  */
 export function getPaymentConnection(host: Host, name: string): PaymentConnection {
-  const connectionsByName = connections.get(host) ?? new Map<string, PaymentConnection>();
-  connections.set(host, connectionsByName);
+  const connectionsByName = connectionsByHost.get(host) ?? new Map<string, PaymentConnection>();
+  connectionsByHost.set(host, connectionsByName);
   const existing = connectionsByName.get(name);
   if (existing !== undefined) return existing;
   const provider = getPaymentProviders(host).get(name);
   if (provider === undefined) throw new Error(`Payment provider "${name}" not found`);
   if (provider.isSandbox === true && host.isProduction)
-    throw new Error(`Payment provider "${name}" moves no money; it is off in production`);
+    throw new Error(`Payment provider "${name}" is a sandbox, so it cannot be used in production`);
   const connection = provider.connect(host);
   connectionsByName.set(name, connection);
   return connection;

@@ -8,6 +8,7 @@ interface Situation {
   readonly expected: Money;
   readonly reportedState: PaymentState;
   readonly paid: Money | undefined;
+  /** Outcome recorded for the payment that the evidence is about; undefined if none is recorded. */
   readonly recordedOutcome: PaymentOutcome | undefined;
 }
 
@@ -30,6 +31,8 @@ const ranks: Record<OrderState, number> = {
   paid: 3,
   refunded: 4,
 };
+
+const closedUnpaidStates: readonly OrderState[] = ['expired', 'failed', 'cancelled'];
 
 const noEffects: Decision = {};
 
@@ -62,7 +65,7 @@ function decidePaid({ orderState, expected, paid, recordedOutcome }: Situation):
   if (paid.currency !== expected.currency) return { payment: 'wrong_currency', flag: 'wrong_currency' };
   if (paid.amount !== expected.amount) return { payment: 'wrong_amount', flag: 'wrong_amount' };
   if (ranks[orderState] >= ranks.paid) return { payment: 'second', flag: 'second_payment' };
-  return { state: 'paid', payment: 'activated', isLate: ranks[orderState] === ranks.expired };
+  return { state: 'paid', payment: 'activated', isLate: closedUnpaidStates.includes(orderState) };
 }
 
 /**

@@ -14,7 +14,7 @@ export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, {
 }
 
 /** Formats an order's days for commands: `30 (gift)`. */
-export const printDays = ({ days, isGift }: Order): string => (isGift ? `${days} (gift)` : String(days));
+export const formatDays = ({ days, isGift }: Order): string => (isGift ? `${days} (gift)` : String(days));
 
 /** Describes the state of a gift code for operators; undefined if the order is not a gift. */
 export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: TextContext): string | undefined {
@@ -28,7 +28,7 @@ export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Tex
 export const codeHeading = 'gift';
 
 /** Formats the state of a gift code and its redeemer for commands; undefined if the order is not a gift. */
-export function printCode(
+export function formatCode(
   { isGift, gift, paidAt }: Order,
   { time }: { time(at: Date | undefined): string },
 ): string | undefined {

@@ -4,7 +4,7 @@ import { parseNetwork } from '#core/gateway/http/network.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { takeRequest } from '#core/platform/shared/shared.ts';
 import { lockAccount } from '../accounts/ledger.ts';
-import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { periodsInForceSql } from '../accounts/periods-in-force.ts';
 import { maxDaysAhead } from '../accounts/plans.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { paymentsSection } from './section.ts';
@@ -57,7 +57,7 @@ async function checkOpenOrders(
     `select count(*)::int as orders, ${epoch('min(expires_at)')} as next,
      coalesce(sum(days) filter (where not is_gift), 0)::float8 + coalesce((
        select extract(epoch from max(ends_at) - clock_timestamp()) / 86400
-       from ${periodsInForce} p where account_id = ? and ends_at > clock_timestamp()
+       from ${periodsInForceSql} p where account_id = ? and ends_at > clock_timestamp()
      ), 0)::float8 as ahead
      from plan_order where account_id = ? and ${openOrderCondition}`,
     [accountId, accountId],

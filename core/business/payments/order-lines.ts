@@ -49,7 +49,7 @@ export async function readOrderLines(database: Queries, orderId: string): Promis
 }
 
 /**
- * Describes a line in the reader's language.
+ * Describes a line in the reader's language. `path`, which may be an https URL, is '' if the line has no link, or an unsafe one.
  *
  * @param baseUrl prepended to this gateway's own paths, because emails need full URLs
  */

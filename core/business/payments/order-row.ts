@@ -1,5 +1,5 @@
 import { epoch, epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
-import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { periodsInForceSql } from '../accounts/periods-in-force.ts';
 import type { PlanOrder } from './entities.ts';
 import type { Gift, Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } from './order-types.ts';
 
@@ -24,7 +24,7 @@ export const orderColumns = `
   ${epoch('clock_timestamp()')} as read_at,
   (select ${buildJsonObject(['reference', 'provider_reference', 'number', 'charge', 'qr', 'payment_url', 'amount', 'currency', 'error'], ['expires_at', 'checked_at'])}
     from payment_attempt x where x.order_id = o.id order by x.number desc limit 1) as attempt,
-  (select ${buildJsonObject([], ['starts_at', 'ends_at'])} from ${periodsInForce} x where x.order_id = o.id
+  (select ${buildJsonObject([], ['starts_at', 'ends_at'])} from ${periodsInForceSql} x where x.order_id = o.id
     -- Excludes time that was credited after the end of the bought period.
     order by x.starts_at limit 1) as period,
   (select ${buildJsonObject(['hint'], ['expires_at', 'redeemed_at', 'revoked_at'], `'redeemed_by', x.account_id, 'state', ${giftStateSql}`)}

@@ -20,7 +20,7 @@ const maxAgeSeconds = 86_400;
 /** How often a notification is tried, at least, before it is dropped: a gateway that was off for a day has not tried at all. */
 const minTries = 20;
 /** Bounds in seconds for the delay between tries: if the order is unknown, and if the provider fails. */
-const retryDelays = { unknown: { min: 1, max: 60 }, failed: { min: 5, max: 300 } };
+const retryDelaySeconds = { unknown: { min: 1, max: 60 }, failed: { min: 5, max: 300 } };
 
 interface StoredNotification extends Fields<
   typeof PaymentNotification,
@@ -80,7 +80,7 @@ async function processClaimedNotification(host: Host, notification: StoredNotifi
   } catch (error) {
     if (ageSeconds > maxAgeSeconds && tries >= minTries) return dropNotification(host, notification, error);
     if (!(error instanceof PaymentError)) throw error;
-    const delay = error.isRateLimited ? 0 : jitteredDelay(retryDelays.failed, tries - 1);
+    const delay = error.isRateLimited ? 0 : jitteredDelay(retryDelaySeconds.failed, tries - 1);
     await postponeNotification(host, notification, Math.max(error.retryAfter ?? 0, delay));
   }
 }
@@ -132,7 +132,7 @@ function reviveEvidence({ paidAt, refunds, ...evidence }: PaymentEvidence): Paym
 async function awaitOrder(host: Host, notification: StoredNotification): Promise<void> {
   const { provider, reference, ageSeconds, tries } = notification;
   if (ageSeconds < orderGraceSeconds)
-    return postponeNotification(host, notification, jitteredDelay(retryDelays.unknown, tries - 1));
+    return postponeNotification(host, notification, jitteredDelay(retryDelaySeconds.unknown, tries - 1));
   host.log.warn(`${provider} sent a notification about ${reference}, which is not an order of this gateway`);
   await flagForeignPayment(host, notification);
   await finishNotification(host, notification, 'unknown_order');

@@ -20,7 +20,7 @@ interface FinishedRefund
   extends
     Fields<typeof Refund, 'key' | 'days' | 'currency'>,
     Fields<typeof Payment, 'amount' | 'paymentId' | 'outcome'> {
-  readonly payment: string;
+  readonly payment: string; // our id; `paymentId` is the provider's
   readonly refundAmount: number; // only of this refund
   readonly orderId: string;
   readonly accountId: string;

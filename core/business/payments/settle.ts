@@ -165,7 +165,8 @@ function findUnseenReference(
 }
 
 /**
- * Reads the recorded payment that the evidence is about. If the evidence is the first to contain the provider's id for it, stores that id.
+ * Reads the recorded payment that the evidence is about; `other order` if it was recorded for another one. If the evidence is the first to
+ * contain the provider's id for it, stores that id.
  */
 async function readRecordedPayment(
   transaction: EntityManager,

@@ -132,13 +132,15 @@ interface SectionContext extends Pick<TablesPage, 'path' | 'title' | 'resource'>
 /** Describes the current page of a section's table. */
 async function describeSection(section: Section, context: SectionContext) {
   if ('rows' in section) {
-    const { shown: rows, pages } = divide(section.rows, context);
+    const { shown: rows, pages } = takePage(section.rows, context);
     return { table: { ...section, rows, pages }, isListed: false };
   }
   const { request, resource } = context;
   const { title = context.title, view = resource?.view, note } = section;
   const { shown, pages } =
-    section.entries === undefined ? await readSection(section.query ?? {}, context) : divide(section.entries, context);
+    section.entries === undefined
+      ? await readSection(section.query ?? {}, context)
+      : takePage(section.entries, context);
   const fields = view?.page ?? [];
   const table = fieldTable(await withPersonNames(request, shown, fields), title, title, shown, fields);
   return { table: { ...table, ...(note !== undefined && { note: request.t(note) }), pages }, isListed: true };
@@ -152,7 +154,7 @@ async function readSection(query: object, context: SectionContext) {
   const { timeZone } = request.format;
   const cursor = resource.query.properties['after'];
   if (cursor === undefined)
-    return divide((await resource.list(host, query, { limit: maxEntries, timeZone })).entries, context);
+    return takePage((await resource.list(host, query, { limit: maxEntries, timeZone })).entries, context);
   const parameter = nameParameter('after', context);
   const readFrom = (after: string) =>
     resource.list(host, { ...query, ...(after !== '' && { after }) }, { limit: pageSize, timeZone });
@@ -169,7 +171,7 @@ async function readSection(query: object, context: SectionContext) {
 }
 
 /** Returns the requested page out of entries that have all been read. */
-function divide<Entry>(entries: readonly Entry[], context: SectionContext) {
+function takePage<Entry>(entries: readonly Entry[], context: SectionContext) {
   const { request } = context;
   const parameter = nameParameter('page', context);
   const page = clampPage(Number.parseInt(request.query[parameter] ?? '', 10) || 1, entries.length);

@@ -61,10 +61,10 @@ export class LiveStream {
    * Sends the first bytes, which flush the response headers.
    *
    * @param build current build of the assets
-   * @param retry ms to wait before reconnecting
+   * @param retryMs ms to wait before reconnecting
    */
-  open(build: string, retry: number): void {
-    this.#write(`retry: ${Math.round(retry)}\n${formatEvent('live-open', build)}`);
+  open(build: string, retryMs: number): void {
+    this.#write(`retry: ${Math.round(retryMs)}\n${formatEvent('live-open', build)}`);
   }
 
   /** Sends the parts that changed since the page last received them. */

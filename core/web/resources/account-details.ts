@@ -3,7 +3,7 @@ import { type AccountRecord, findActivePeriod } from '#core/business/accounts/ac
 import type { Account } from '#core/business/accounts/entities.ts';
 import { type IdentityRecord, listIdentities } from '#core/business/accounts/identity-links.ts';
 import { type LedgerEntry, listLedger } from '#core/business/accounts/ledger-entries.ts';
-import { determinePass, printPass } from '#core/business/accounts/pass-state.ts';
+import { determinePass, formatPass } from '#core/business/accounts/pass-state.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { signInName } from '#core/business/operator-actions/member-describers.ts';
 import { listActions, type RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
@@ -75,7 +75,7 @@ export const accountFacts = defineView<AccountDetails>()({
   deleted: { type: 'time', value: ({ record }) => record.deletedAt },
   key: { type: 'id', value: ({ record }) => record.key?.hint, print: ({ record }) => record.key?.hint ?? 'none' },
   limits: { type: 'text', value: ({ record: { key } }) => key?.limits && JSON.stringify(key.limits) },
-  plan: { type: 'text', label: 'operator.fact.plan', print: printPlan, cell: describePlan },
+  plan: { type: 'text', label: 'operator.fact.plan', print: formatPlan, cell: describePlan },
   requests: { type: 'count', label: 'operator.requests_ever', value: ({ record }) => record.requestCount },
   signs_in: {
     type: 'text',
@@ -142,8 +142,8 @@ function getPaidUntil({ periods }: AccountRecord): Date | undefined {
   return periods.at(-1)?.endsAt;
 }
 
-function printPlan({ record }: AccountDetails, { time }: TextReader): string {
-  return printPass(determinePass(record, record.readAt), time);
+function formatPlan({ record }: AccountDetails, { time }: TextReader): string {
+  return formatPass(determinePass(record, record.readAt), time);
 }
 
 /** Describes the active plan by its days and, if it has one, its label: `1 day, for trying out`. */

@@ -7,8 +7,8 @@ import {
   codeHeading,
   describeCode,
   describePlan,
-  printCode,
-  printDays,
+  formatCode,
+  formatDays,
   redeemerOf,
   periodOf,
 } from '#core/business/payments/order-codes.ts';
@@ -40,7 +40,7 @@ export function describeState({ state, flags }: Order, t: PageRequest['t']): Tab
 }
 
 /** Returns the state for command output. A wrong amount is shown instead of the state until an operator has resolved it. */
-function printState({ state, isLate, flags }: Order): string {
+function formatState({ state, isLate, flags }: Order): string {
   const wrongFlag = flags.find(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined);
   if (wrongFlag !== undefined && state !== 'paid' && state !== 'refunded') return wrongFlag.kind.replace('_', ' ');
   return isLate ? `${state}, late` : state;
@@ -61,7 +61,7 @@ export const orderView = defineView<Order>()(
       type: 'text',
       label: 'operator.fact.plan',
       at: 'hide',
-      value: printDays,
+      value: formatDays,
       cell: describePlan,
     },
     plan: {
@@ -80,10 +80,10 @@ export const orderView = defineView<Order>()(
       value: ({ price: amount, currency }) => ({ amount, currency }),
     },
     provider: { type: 'text', label: 'operator.fact.provider', of: 'provider' },
-    state: { type: 'state', at: 'end', value: printState, cell: (order, { t }) => describeState(order, t) },
+    state: { type: 'state', at: 'end', value: formatState, cell: (order, { t }) => describeState(order, t) },
     pay_until: { type: 'time', label: 'operator.fact.pay_until', of: 'expiresAt' },
     paid: { type: 'time', label: 'operator.fact.paid', of: 'paidAt' },
-    code: { type: 'text', label: 'operator.fact.code', heading: codeHeading, print: printCode, cell: describeCode },
+    code: { type: 'text', label: 'operator.fact.code', heading: codeHeading, print: formatCode, cell: describeCode },
     redeemed_by: { type: 'person', label: 'operator.fact.redeemed_by', value: redeemerOf },
     period: {
       type: 'text',
@@ -144,7 +144,7 @@ export async function readOrderFilter(
 
 export const orders = defineResource({
   name: 'order',
-  summary: 'list or search orders, the newest first; days refer to their creation',
+  summary: 'list or search orders, newest first; days are days of creation',
   query: object({
     words: text(
       'A part of the code, or of the name or e-mail address of the buyer; a reference or payment id of the provider; an amount, also with the minute in the zone, five minutes either way: 95000 20:14.',
@@ -171,7 +171,7 @@ function describeMoney({ kind, amount, currency, statedAmount }: FlaggedMoney): 
 
 export const openFlags = defineResource({
   name: 'flag',
-  summary: 'list open flags, including flags of money without an order, the worst first',
+  summary: 'list open flags, including those on money without an order, worst first',
   perPage: 1_000,
   view: defineView<OpenFlag>()({
     flag: { type: 'id', of: 'id' },

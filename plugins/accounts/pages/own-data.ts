@@ -1,4 +1,4 @@
-import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { exportForOwner } from '#core/business/accounts/owner-export.ts';
 import { takeRequest } from '#core/platform/shared/shared.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, Download, type Page } from '#core/web/pages/page.ts';
@@ -18,7 +18,7 @@ export const ownDataDownload: Page = {
     const { id } = accountOf(request);
     if ((await takeRequest(shared, `account-data:${id}`, downloadLimits)) !== undefined)
       throw new PageError(429, 'accounts.data.too_many');
-    const body = streamFile(log, `the data export of account ${id}`, exportOwnData(database, id));
+    const body = streamFile(log, `the data export of account ${id}`, exportForOwner(database, id));
     return new Download(`${service.slug}-account.json`, 'application/json', body);
   },
 };

@@ -1,4 +1,4 @@
-import { listMails, repeatMail } from '#core/business/mail/mails.ts';
+import { listMails, resendMail } from '#core/business/mail/mails.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import { ActionRefused, defineAction, note, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
 import { describeChoice } from '#core/business/operator-actions/member-describers.ts';
@@ -28,7 +28,7 @@ export const sendAgainAction = defineAction({
   input: object({ note }),
   async perform({ database, section }, id) {
     if (!sendsMail(section)) throw new ActionRefused('Mail is off. Set mail: { smtp, from } in gateway.yaml.');
-    if (!(await repeatMail(database, id))) throw new ActionRefused('The mail is being sent at this moment.');
+    if (!(await resendMail(database, id))) throw new ActionRefused('The mail is being sent at this moment.');
   },
 });
 

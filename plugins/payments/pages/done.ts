@@ -1,4 +1,4 @@
-import { revealKey } from '#core/business/accounts/account-key.ts';
+import { issueFirstKey } from '#core/business/accounts/account-key.ts';
 import { type AccountRecord, findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { isDecisionPromised } from '#core/business/payments/flags.ts';
 import { type Order, type Payment, computeRefundable } from '#core/business/payments/order.ts';
@@ -34,7 +34,7 @@ const createKeyForm = (gateway: PageSource) =>
     fields: { type: 'object' },
     async submit(_input, request) {
       const { database, service } = request.host;
-      const issued = await revealKey(database, service.prefix, accountOf(request).id);
+      const issued = await issueFirstKey(database, service.prefix, accountOf(request).id);
       if (issued === undefined) return {};
       // An automatic refresh would lose the key.
       return { key: issued.key, samples: describeSamples(gateway, request, issued.key), refreshSeconds: undefined };

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
-import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { exportForOwner } from '#core/business/accounts/owner-export.ts';
 import { renewCharge } from '#core/business/payments/checkout.ts';
 import { receiptMail } from '#core/business/payments/order-mail-writers.ts';
 import { readOrder } from '#core/business/payments/order.ts';
@@ -222,7 +222,7 @@ describe('an acceptance', () => {
       `Versi 1 · ${shop.gateway.host.service.baseUrl}/accepted/${digest}`,
     ]);
     let download = '';
-    for await (const line of exportOwnData(shop.database, buyerId)) download += line;
+    for await (const line of exportForOwner(shop.database, buyerId)) download += line;
     expect(JSON.parse(download).acceptance).toContainEqual(
       expect.objectContaining({ code, page: 'terms', version: '1', language: 'en', digest }),
     );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
-import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { exportForOwner } from '#core/business/accounts/owner-export.ts';
 import { listDeclaredConsents } from '../../../plugins/consents/section.ts';
 import { recordConsent, readAllConsents, withdrawConsents } from '../../../plugins/consents/store.ts';
 import { auditPage } from '../../support/audit-page.ts';
@@ -198,7 +198,7 @@ it('a consent is in the download and on the account for operators, and goes with
   await press('give', { digest: consentOf('news').digest });
   await press('withdraw', { name: 'news' });
   let download = '';
-  for await (const line of exportOwnData(shop.database, buyerId)) download += line;
+  for await (const line of exportForOwner(shop.database, buyerId)) download += line;
   expect(JSON.parse(download).consent).toMatchObject([{ name: 'news', label: words, place: 'account' }]);
   const [ops] = await join('ops@example.com');
   const { text } = await ops.get(`/operator/accounts/${buyerId}?story=access`);

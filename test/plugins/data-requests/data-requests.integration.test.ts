@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
-import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { exportForOwner } from '#core/business/accounts/owner-export.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { retention } from '../../../plugins/data-requests/job.ts';
 import {
@@ -279,7 +279,7 @@ it('a deleted account leaves kind and times of its requests, and nothing that wa
   const { client, id } = await join('leaves@example.com');
   await client.submit(path, path, { kind: 'other', text: 'What do you know of me?' });
   let own = '';
-  for await (const line of exportOwnData(gateway.database, id)) own += line;
+  for await (const line of exportForOwner(gateway.database, id)) own += line;
   expect(own).toContain('What do you know of me?');
   await deleteAccount(gateway.database, id);
   const [left] = await listAccountRequests(gateway.database, id, 5);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { repeatMail } from '#core/business/mail/mails.ts';
+import { resendMail } from '#core/business/mail/mails.ts';
 import { maxUncertainTries } from '#core/business/mail/outbox.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { closedPort } from '../../support/dead-ends.ts';
@@ -215,13 +215,13 @@ describe('a receipt', () => {
     const [{ id = '' } = {}] = await outbox.database.query<{ id: string }>(
       'select event_id::text as id from mail_message',
     );
-    expect(await repeatMail(outbox.database, id)).toBe(true);
+    expect(await resendMail(outbox.database, id)).toBe(true);
     await sendTo({ RCPT: '450 greylisted' });
     expect((await states())[0]).toMatch(/^waiting/);
     await makeDue();
     await send();
     const first = messageId(outbox.server.received[0]?.raw);
-    expect(await repeatMail(outbox.database, id)).toBe(true);
+    expect(await resendMail(outbox.database, id)).toBe(true);
     await send();
     expect(outbox.server.received.map(({ raw }) => messageId(raw))).toEqual([first, first]);
   });

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
-import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { exportForOwner } from '#core/business/accounts/owner-export.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -152,7 +152,7 @@ describe('a receipt', () => {
   it('outlives the account, and is in the download of its owner', async () => {
     const order = await buy(shopOf(seller));
     let own = '';
-    for await (const line of exportOwnData(database, buyer)) own += line;
+    for await (const line of exportForOwner(database, buyer)) own += line;
     expect(JSON.parse(own)).toMatchObject({ receipt: [{ code: order.code, buyer: 'Ani', amount: 289_000 }] });
     await deleteAccount(database, buyer);
     expect((await receiptOf(order))?.receipt).toMatchObject({ buyer: 'Ani', amount: 289_000 });

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
-import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { exportForOwner } from '#core/business/accounts/owner-export.ts';
 import { readRefundedEnd } from '#core/business/accounts/plan-end.ts';
 import { renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
@@ -166,7 +166,7 @@ describe('a gift', () => {
 
 async function ownDataOf(accountId: string): Promise<string> {
   let text = '';
-  for await (const line of exportOwnData(database, accountId)) text += line;
+  for await (const line of exportForOwner(database, accountId)) text += line;
   return text;
 }
 

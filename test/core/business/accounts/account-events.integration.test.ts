@@ -166,7 +166,7 @@ it('the relay warns of a failure that lasts once a minute', async () => {
     await new Promise(setImmediate); // the failure is reported
     expect(warn).toHaveBeenCalledTimes(warnings);
   }
-  expect(warn).toHaveBeenLastCalledWith('account events are published late: no connection');
+  expect(warn).toHaveBeenLastCalledWith('could not publish account events, will retry later: no connection');
 });
 
 describe('rotating a key', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changeLimits, revealKey, rotateKey } from '#core/business/accounts/account-key.ts';
+import { changeLimits, issueFirstKey, rotateKey } from '#core/business/accounts/account-key.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount, isEmailTaken } from '#core/business/accounts/accounts.ts';
 import { digestApiKey } from '#core/business/accounts/api-key.ts';
@@ -104,31 +104,31 @@ describe('rotateKey', () => {
   });
 });
 
-describe('revealKey', () => {
+describe('issueFirstKey', () => {
   it('replaces a key that was never shown, once', async () => {
     const { accountId, key: unseen } = await createUnseen();
-    const revealed = await revealKey(database, 'dp', accountId);
+    const revealed = await issueFirstKey(database, 'dp', accountId);
     expect((await findAccount(database, revealed?.key ?? '')).id).toBe(accountId);
     await expect(findAccount(database, unseen)).rejects.toMatchObject({ kind: 'not_found' });
-    expect(await revealKey(database, 'dp', accountId)).toBeUndefined();
+    expect(await issueFirstKey(database, 'dp', accountId)).toBeUndefined();
   });
 
   it('returns one key when it is called twice at once', async () => {
     const { accountId } = await createUnseen();
-    const issued = await Promise.all(Array.from({ length: 5 }, () => revealKey(database, 'dp', accountId)));
+    const issued = await Promise.all(Array.from({ length: 5 }, () => issueFirstKey(database, 'dp', accountId)));
     expect(issued.filter((key) => key !== undefined)).toHaveLength(1);
   });
 
   it('leaves a key alone that was rotated before it was shown', async () => {
     const { accountId } = await createUnseen();
     const { key } = await rotateKey(database, 'dp', accountId);
-    expect(await revealKey(database, 'dp', accountId)).toBeUndefined();
+    expect(await issueFirstKey(database, 'dp', accountId)).toBeUndefined();
     expect((await findAccount(database, key)).id).toBe(accountId);
   });
 
   it('leaves a key alone that was printed when it was made', async () => {
     const { accountId } = await create();
-    expect(await revealKey(database, 'dp', accountId)).toBeUndefined();
+    expect(await issueFirstKey(database, 'dp', accountId)).toBeUndefined();
   });
 });
 

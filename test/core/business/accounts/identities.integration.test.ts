@@ -245,7 +245,7 @@ describe('a linked identity', () => {
   it('is refused when another account has it', async () => {
     const github = person({ provider: 'github' });
     const owner = await newAccount(github);
-    expect(await linkIdentity(host, await newAccount(), github)).toBe('of_other_account');
+    expect(await linkIdentity(host, await newAccount(), github)).toBe('linked_elsewhere');
     expect(await signInWithProfile(host, github)).toEqual({ accountId: owner, isNew: false });
   });
 
@@ -253,7 +253,7 @@ describe('a linked identity', () => {
     const accounts = [await newAccount(), await newAccount()];
     const github = person({ provider: 'github' });
     const results = await Promise.all(accounts.map((accountId) => linkIdentity(host, accountId, github)));
-    expect(results.toSorted()).toEqual(['linked', 'of_other_account']);
+    expect(results.toSorted()).toEqual(['linked', 'linked_elsewhere']);
   });
 });
 
@@ -282,7 +282,7 @@ describe('an unlinked identity', () => {
   it('is not found in another account', async () => {
     const github = person({ provider: 'github' });
     await newAccount(github);
-    expect(await unlinkIdentity(database, await newAccount(), github)).toBe('not_found');
+    expect(await unlinkIdentity(database, await newAccount(), github)).toBe('not_linked');
   });
 });
 

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { removeLateRecords, deleteAccount } from '#core/business/accounts/deletion.ts';
-import { exportOwnData } from '#core/business/accounts/own-data.ts';
+import { exportForOwner } from '#core/business/accounts/owner-export.ts';
 import { recordPersonalTables } from '#core/business/accounts/personal-tables.ts';
 import type { Column } from '#core/gateway/records/column.ts';
 import { columns } from '#core/gateway/records/columns.ts';
@@ -121,7 +121,7 @@ it('tables of removed plugins that have changed since, or have odd names, stop n
   for (const row of rows)
     await database.query('insert into personal_table values (?, ?::jsonb)', [row.name, JSON.stringify(row)]);
 
-  const own = JSON.parse((await Array.fromAsync(exportOwnData(database, accountId))).join(''));
+  const own = JSON.parse((await Array.fromAsync(exportForOwner(database, accountId))).join(''));
   expect(own).toMatchObject({ gone_contact: [{ e_mail: 'a@b.example' }], 'Odd-Table': [{ Phone: '2' }] });
   await deleteAccount(database, accountId);
   expect(await database.query('select e_mail from gone_contact')).toEqual([{ e_mail: null }]);
@@ -139,7 +139,7 @@ it('an account that is deleted has no key', async () => {
 it('the personal columns of a plugin are among what an owner can download', async () => {
   const accountId = await addContacts(20_001);
   const { contact, request_diary: diary } = JSON.parse(
-    (await Array.fromAsync(exportOwnData(database, accountId))).join(''),
+    (await Array.fromAsync(exportForOwner(database, accountId))).join(''),
   );
   expect(contact).toHaveLength(contacts);
   expect(contact).toContainEqual({ phone: '+62 812 20001' });
@@ -153,7 +153,7 @@ it('an owner downloads all columns of a request but those that only operators se
      values ('req_own', '2026-11-22', 'test', ?, 'chat', 'POST', '/v1/chat/completions', 'answered', 3, 'vendor/m', 'm-1')`,
     [accountId],
   );
-  const { request } = JSON.parse((await Array.fromAsync(exportOwnData(database, accountId))).join(''));
+  const { request } = JSON.parse((await Array.fromAsync(exportForOwner(database, accountId))).join(''));
   const hidden = ['account_id', 'answered_model', 'attempts', 'canary', 'is_other_model', 'route'];
   expect(
     Object.keys(columns)

@@ -27,7 +27,7 @@ function createKeys() {
 
 it('the answer about a key is kept for a minute, also that it was never replaced', async () => {
   const { query, keys } = createKeys();
-  const ask = async () => [await keys.findReplacement(['old']), await keys.findReplacement(['never'])];
+  const ask = async () => [await keys.findReplacementTime(['old']), await keys.findReplacementTime(['never'])];
   expect(await ask()).toEqual([new Date(replacedAt), undefined]);
   await pass(59_000);
   expect(await ask()).toEqual([new Date(replacedAt), undefined]);
@@ -39,7 +39,7 @@ it('the answer about a key is kept for a minute, also that it was never replaced
 
 it('a database that does not answer within a second is not waited for', async () => {
   const keys = new ReplacedKeys({ query: () => new Promise<never>(() => undefined) });
-  const found = keys.findReplacement(['old']);
+  const found = keys.findReplacementTime(['old']);
   await pass(1_000);
   expect(await found).toBeUndefined();
 });

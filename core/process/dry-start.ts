@@ -93,7 +93,7 @@ async function runHook(hook: ConfiguredHook, server: Server, host: Host): Promis
 }
 
 function describeUnchecked(subject: string, { message }: NotOpen): string {
-  return `${subject} was checked up to its use of ${message}, which only a running gateway has`;
+  return `${subject} was checked only up to where it uses ${message}, which only a running gateway has`;
 }
 
 /** Returns the root cause of a failure, or the NotOpen in its chain of causes; undefined if nothing failed. */

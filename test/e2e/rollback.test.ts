@@ -53,7 +53,9 @@ it('a change is rolled back on all instances, also after a restart, until the fi
   expect(printed).toMatch(/models: \{ good: \{[^]*/);
   expect(printed).not.toContain('sk-plain');
 
-  expect(await command('rollback', '--note', 'it was bad', '--yes')).toContain('configuration 1 serves in place of');
+  expect(await command('rollback', '--note', 'it was bad', '--yes')).toContain(
+    'configuration 1 is in effect instead of',
+  );
   await everywhere('good');
   await gateways.pop()?.end('SIGTERM');
   await start();
@@ -73,7 +75,7 @@ it('a change is rolled back on all instances, also after a restart, until the fi
 
 it('the next bad change is rolled back to the configuration that served before it, too', async () => {
   expect(await command('history')).not.toContain('serves until the file changes');
-  expect(await command('rollback', '--yes')).toContain('configuration 3 serves in place of');
+  expect(await command('rollback', '--yes')).toContain('configuration 3 is in effect instead of');
   await everywhere('good');
   await command('rollback', '--release');
   await everywhere('better');
@@ -82,10 +84,10 @@ it('the next bad change is rolled back to the configuration that served before i
 it('a file that was taken back serves again once that is released', async () => {
   await command('rollback', '1', '--yes');
   await everywhere('good');
-  expect(await command('rollback', '--release')).toBe('gateway.yaml serves again.\n');
+  expect(await command('rollback', '--release')).toBe('gateway.yaml is in effect again.\n');
   await everywhere('better');
   expect(await command('rollback', '--release')).toBe(
-    'Nothing to release: gateway.yaml serves; no change was rolled back.\n',
+    'Nothing to release: gateway.yaml is in effect; no change was rolled back.\n',
   );
   const operator = new PageClient(gateways[0]?.url ?? '');
   await operator.submit('/sign-in', '/sign-in', { name: 'Ops', email: 'ops@example.com' });

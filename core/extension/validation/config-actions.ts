@@ -28,10 +28,7 @@ export const releaseAction = defineAction({
   subject: configurationSubject,
   summary: 'put gateway.yaml in effect again, if an earlier configuration is in effect',
   input: object([], {
-    configuration: integer(
-      { minimum: 1 },
-      'Number of the configuration in gateway.yaml in the history, for the record.',
-    ),
+    configuration: integer({ minimum: 1 }, 'The number that gateway.yaml has in the history, for the record.'),
     note,
   }),
   tells,

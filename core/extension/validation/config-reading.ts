@@ -5,8 +5,7 @@ import { getConfigLoadState } from './load-state.ts';
 /** Creates `GET /operator/api/configuration`, which returns the configuration in effect and the variant on trial, if any. */
 export const configurationReading = (registry: Pick<Registry, 'variantSource'>): OperatorReading => ({
   path: '/configuration',
-  summary:
-    'read the configuration in effect, and the one on trial for a share of the accounts, with the counts of both',
+  summary: 'read the configuration in effect, and the one on trial for some of the accounts, with counts for both',
   async read(host) {
     const { loadedAt, refusal, rollback } = getConfigLoadState(host);
     const { variantSource } = registry;

@@ -57,7 +57,7 @@ export function getConfigLoadState(services: Pick<Services, 'keep' | 'now'>): Co
 export const configGauges = [
   gauge(
     'config_refused',
-    '1 while gateway.yaml has mistakes and an earlier version of it runs; the log and the operator pages list them.',
+    '1 while gateway.yaml has mistakes and an earlier version of it is in effect; the log and the operator pages list them.',
     (host) => (getConfigLoadState(host).refusal === undefined ? 0 : 1),
   ),
   gauge(
@@ -67,7 +67,7 @@ export const configGauges = [
   ),
   gauge(
     'config_rolled_back',
-    '1 while an earlier configuration serves instead of gateway.yaml, after a rollback by an operator.',
+    '1 while an earlier configuration is in effect instead of gateway.yaml, after a rollback by an operator.',
     (host) => (getConfigLoadState(host).rollback === undefined ? 0 : 1),
   ),
   gauge(

@@ -10,10 +10,10 @@ export function findProductionNotices(values: SectionValues, isProductionEnviron
   if (findProductionReason(values, isProductionEnvironment) !== undefined) return [];
   if (isPublicDemo(values, isProductionEnvironment))
     return [
-      'service.unsafe_public_demo is true: strangers may sign in, get answers that no model gave, and pay without money; every page says so',
+      'service.unsafe_public_demo is true: strangers may sign in, get answers that no model gave, and buy plans without paying; every page says so',
     ];
   if (url !== '' || isLoopback(host)) return [];
   return [
-    `other machines reach this gateway (listen.host is ${host}), and it has demos: set service.base_url to its public URL, which refuses them, before others use it`,
+    `other machines can reach this gateway (listen.host is ${host}), and it offers demos: before others use it, set service.base_url to its public URL, which turns demos off`,
   ];
 }

@@ -49,7 +49,7 @@ export async function isResponding(access: ServerAccess): Promise<boolean> {
     return await withClient({ connectionString: buildUrl(access), connectionTimeoutMillis: 2_000 }, async () => true);
   } catch (cause) {
     if (!(cause instanceof pg.DatabaseError) || cause.code !== '28P01') return false;
-    const hint = 'Restore postgres.json in the data folder from a backup of the same time as the database.';
+    const hint = 'Restore postgres.json in the data folder from the same backup as the database.';
     throw new Error(`PostgreSQL in ${access.folder} refuses its password. ${hint}`, { cause });
   }
 }

@@ -105,9 +105,9 @@ async function runRollback(
   await withHistory(context, async ({ history, host, registry }) => {
     if (options.release === true) {
       if ((await history.findRollback()) === undefined)
-        return context.print('Nothing to release: gateway.yaml serves; no change was rolled back.');
+        return context.print('Nothing to release: gateway.yaml is in effect; no change was rolled back.');
       await recordConfigAction(host, releaseAction, { note: options.note }, () => history.release());
-      return context.print('gateway.yaml serves again.');
+      return context.print('gateway.yaml is in effect again.');
     }
     const variants = id === undefined ? await registry.variantSource?.load() : undefined;
     if (await variants?.end(host, userInfo().username, options.note))
@@ -127,7 +127,7 @@ async function runRollback(
     await recordConfigAction(host, rollbackAction, { configuration: target.id, note }, () =>
       history.rollBack(rollback),
     );
-    context.print(`configuration ${target.id} serves in place of gateway.yaml, until the file changes`);
+    context.print(`configuration ${target.id} is in effect instead of gateway.yaml, until the file changes`);
   });
 }
 

@@ -5,8 +5,8 @@ import type { Action } from '../workers/control.ts';
 import type { CoreCommandContext } from './context.ts';
 
 const descriptions = {
-  restart: 'replace the workers of the running gateway one after the other, with the code on disk; loses no request',
-  stop: 'stop the running gateway and its workers, as SIGTERM does, and wait for it',
+  restart: 'replace the workers of the running gateway one after the other, using the code on disk; no request is lost',
+  stop: 'stop the running gateway and its workers, as SIGTERM does, and wait until they have stopped',
 } as const satisfies Partial<Record<Action, string>>;
 
 /** Defines `daypass restart` and `stop` for the supervisor of `workers`. A gateway with a single process is controlled by signals. */
@@ -18,7 +18,9 @@ export function defineWorkers(parser: Parser, context: CoreCommandContext): void
       .action(async () => {
         const refusal = await sendWorkerOrder(context, action as Action);
         if (refusal !== undefined)
-          throw new CommandFailed(`${refusal} One without \`workers\` has signals: SIGHUP reloads, SIGTERM stops.`);
+          throw new CommandFailed(
+            `${refusal} A gateway without \`workers\` takes signals: SIGHUP reloads it, SIGTERM stops it.`,
+          );
       });
 }
 

@@ -92,13 +92,13 @@ function explainFailure(error: unknown, variable: string | undefined): Finding {
     const advice =
       variable !== undefined
         ? `Correct user and password in ${variable}.`
-        : 'Restore postgres.json in the data folder from a backup of the same time as the database.';
+        : 'Restore postgres.json in the data folder from the same backup as the database.';
     return failed(reason, advice);
   }
   if (reason === 'database not found')
     return failed(reason, `Create the database, or correct its name in ${variable ?? 'postgres.json'}.`);
   if (reason === 'too many connections')
-    return failed(reason, 'Raise max_connections of PostgreSQL, or run fewer instances.');
+    return failed(reason, 'Raise PostgreSQL’s max_connections, or run fewer instances.');
   const finding = explainNetworkError(error);
   return variable !== undefined
     ? finding
@@ -205,7 +205,7 @@ async function checkReplica(client: pg.Client): Promise<Finding> {
   if (!standby)
     return warning(
       `${name} is not a replica`,
-      'Point DATABASE_READ_URL to a streaming replica, or leave it out: another server than the primary is not read.',
+      'Point DATABASE_READ_URL to a streaming replica, or leave it out: no other server is read from.',
     );
   return ok(`${name}, a replica`);
 }
@@ -223,19 +223,19 @@ async function checkMigrations(client: pg.Client, tables: readonly PluginTables[
   const unknownNames = [...appliedNames].filter((name) => !knownNames.has(name));
   if (pendingNames.length > 0)
     return warning(
-      `${pendingNames.length} wait: ${pendingNames.slice(0, 3).join(', ')}`,
-      'The next start applies them, or `daypass migrate` now. Make a backup before.',
+      `${pendingNames.length} pending: ${pendingNames.slice(0, 3).join(', ')}`,
+      'The next start applies them; `daypass migrate` does so now. Make a backup first.',
     );
   if (unknownNames.length > 0)
     return warning(
       `the database has ${unknownNames.length} that this version does not: ${unknownNames.slice(0, 3).join(', ')}`,
-      'A newer version, or a plugin that is gone, has made them. Read the release notes before you roll back.',
+      'They were made by a newer version, or by a plugin that is gone. Read the release notes before you roll back.',
     );
   const { rows: duplicates } = await client.query<DuplicateAddress>(duplicatesQuery);
   if (duplicates.length > 0)
     return warning(
       `accounts with the same e-mail address: ${duplicates.map(({ ids }) => ids.join(' and ')).join(', ')}`,
-      'The collation of the database allowed it. Change the address of one, or delete it, then restart.',
+      'The database’s collation allowed it. Change the address of one account, or delete that account, then restart.',
     );
   return ok(`all ${appliedNames.size} are applied`);
 }

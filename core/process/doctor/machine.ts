@@ -87,7 +87,7 @@ async function checkClock({ catalog, now }: DiagnosisHost, signal: AbortSignal):
     difference.status === 'fulfilled' && difference.value !== undefined ? [difference.value] : [],
   );
   const leastDifference = measuredDifferences.toSorted((first, second) => Math.abs(first) - Math.abs(second))[0];
-  if (leastDifference === undefined) return skipped('no upstream tells the time');
+  if (leastDifference === undefined) return skipped('no upstream reports the time');
   const seconds = Math.round(Math.abs(leastDifference) / 1000);
   if (Math.abs(leastDifference) <= maxClockDifferenceMs) return ok(`within ${Math.max(1, seconds)} s of the upstreams`);
   const text = `${seconds} s ${leastDifference > 0 ? 'ahead of' : 'behind'} the upstreams`;
@@ -137,7 +137,7 @@ export function describeReadiness({ status, checks, problems }: JsonObject): Fin
   if (failing.length > 0)
     return failed(
       `runs, degraded: ${[...failing, ...reportedProblems].join(' · ')}`,
-      '/operator/health lists the same checks, each with the time since which it fails.',
+      '/operator/health lists the same checks, and since when each has failed.',
     );
   if (reportedProblems.length === 0) return ok(`runs, ${String(status)}`);
   return warning(`runs; ${reportedProblems.join(' · ')}`, '/operator links each to the page that fixes it.');
@@ -155,7 +155,7 @@ export const baseUrlDiagnosis: Diagnosis = {
 
 async function checkBaseUrl(host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
   const { base_url: configuredUrl = '' } = host.section(service);
-  if (configuredUrl === '') return skipped('service.base_url is not set: this gateway is for this machine');
+  if (configuredUrl === '') return skipped('service.base_url is not set: this gateway is only for this machine');
   const url = host.service.baseUrl;
   let response: Response;
   try {
@@ -177,5 +177,5 @@ async function checkBaseUrl(host: DiagnosisHost, signal: AbortSignal): Promise<F
   if (response.status === 200 && body.includes('"status":"ok"')) return ok(`${url} leads to a gateway`);
   const advice =
     'Check that the proxy forwards all paths to the port of `listen`, and that the gateway runs (docs/proxies.md).';
-  return failed(`${url}/livez answers ${response.status}, not as a gateway does`, advice);
+  return failed(`${url}/livez answers ${response.status}, unlike a gateway`, advice);
 }

@@ -14,7 +14,7 @@ export function createRedisDiagnosis(url: string | undefined, queueUrl: string |
         subject: 'REDIS_URL',
         run: async () =>
           url === undefined
-            ? skipped('not set: one instance needs none')
+            ? skipped('not set: a single instance does not need Redis')
             : checkRedis(url, 'REDIS_URL', queueUrl === undefined),
       },
       ...(queueUrl === undefined
@@ -93,7 +93,7 @@ export function describeServer(info: string, variable: string, policy: string | 
   if (policy !== undefined)
     return warning(
       `${version} evicts keys (maxmemory-policy ${policy})`,
-      'Set maxmemory-policy to noeviction: jobs and limits vanish otherwise when its memory is full.',
+      'Set maxmemory-policy to noeviction: otherwise, jobs and limits vanish when its memory is full.',
     );
   return ok(version);
 }

@@ -4,10 +4,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { PageError } from '../pages/page-error.ts';
 
-/**
+/*
  * Every form carries a token: the form's id, which contains its creation time in seconds, and an HMAC of id and path, keyed with the
- * browser's session token. Another site can make a browser send a form, but cannot read the session token. docs/decisions/ explains why
- * this is checked in addition to fetch metadata.
+ * browser's session token. Another site can make a browser send a form, but cannot read the session token. docs/decisions/0010-pages-on-hapi.md
+ * explains why this is checked in addition to fetch metadata.
  */
 
 /** How long a form can be submitted, in seconds. */
@@ -31,7 +31,6 @@ export function createFormToken(sessionToken: string, path: string, now: number)
  *
  * @param token value of the hidden field
  * @param now epoch ms
- * @param lifetime seconds
  * @returns the form's unique id
  * @throws PageError if the form was not created for this browser and path, or has expired
  */
@@ -40,14 +39,14 @@ export function readFormToken(
   sessionToken: string | undefined,
   path: string,
   now: number,
-  lifetime: number = formLifetimeSeconds,
+  lifetimeSeconds: number = formLifetimeSeconds,
 ): string {
   const [, id = '', createdAt = '', signature = ''] = /^((\w+)\.[\w-]+)\.([\w-]+)$/.exec(String(token)) ?? [];
   if (sessionToken === undefined || !isEqual(signature, sign(sessionToken, id, path))) {
     throw new PageError(403, 'form.unknown');
   }
   const ageSeconds = now / 1000 - Number.parseInt(createdAt, 36);
-  if (ageSeconds > lifetime) throw new PageError(403, 'form.expired');
+  if (ageSeconds > lifetimeSeconds) throw new PageError(403, 'form.expired');
   return id;
 }
 

@@ -64,7 +64,7 @@ describe('daypass check of a third-party plugin', () => {
       {
         ...sound,
         notes: [
-          'note: onConfigured of the plugin ours was checked up to its use of host.database, which only a running gateway has',
+          'note: onConfigured of the plugin ours was checked only up to where it uses host.database, which only a running gateway has',
         ],
       },
     );
@@ -73,7 +73,7 @@ describe('daypass check of a third-party plugin', () => {
   it('notes the same of a stage', async () => {
     const create = `async (options, host) => { try { await host.database.query('SELECT 1'); } catch (cause) { throw new Error('closed', { cause }); } return {}; }`;
     expect((await check({ create })).notes).toContainEqual(
-      'note: the stage ours was checked up to its use of host.database, which only a running gateway has',
+      'note: the stage ours was checked only up to where it uses host.database, which only a running gateway has',
     );
   });
 

@@ -332,7 +332,7 @@ describe('daypass doctor finds', () => {
       const [last] = await gateway.database.query<{ name: string }>(
         `delete from migration where name = (select max(name) from migration where name like '%/%') returning name`,
       );
-      expect(await findingOn(gateway.database.url)).toEqual([`warning: 1 wait: ${last?.name}`]);
+      expect(await findingOn(gateway.database.url)).toEqual([`warning: 1 pending: ${last?.name}`]);
       expect(await findingOn(empty)).toEqual(['skipped: the first start creates the tables']);
     } finally {
       await dropDatabase(empty);
@@ -381,7 +381,7 @@ describe('daypass doctor finds', () => {
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
     try {
       const parked = await find('base_url', { service: `{ base_url: "${url}" }` });
-      expect([parked.state, parked.text]).toEqual(['failed', `${url}/livez answers 200, not as a gateway does`]);
+      expect([parked.state, parked.text]).toEqual(['failed', `${url}/livez answers 200, unlike a gateway`]);
       answer = [301, { location: 'https://www.example.com/livez' }];
       const moved = await find('base_url', { service: `{ base_url: "${url}" }` });
       expect([moved.state, moved.text]).toEqual(['failed', `${url} redirects to https://www.example.com/livez`]);
@@ -429,7 +429,7 @@ describe('daypass doctor finds', () => {
       expect(await findingAt(3_600_000)).toMatch(/^failed: 3\d{3} s behind the upstreams$/);
       expect(await findingAt(-15_000)).toMatch(/^ok: within \d+ s of the upstreams$/);
       date = 'tomorrow';
-      expect((await find('clock', { upstreamUrl })).text).toBe('no upstream tells the time');
+      expect((await find('clock', { upstreamUrl })).text).toBe('no upstream reports the time');
     } finally {
       server.close();
       await once(server, 'close');

@@ -14,7 +14,7 @@ let isInstalled = false;
 
 /**
  * Loads plugin files as ES modules even in folders whose package.json says `"type": "commonjs"`, as `npm init` writes it. Node would treat
- * every `.ts` and `.js` file there as CommonJS, whatever its syntax. Installed packages keep the format that they declare.
+ * every `.ts` and `.js` file there as CommonJS, regardless of its syntax. Installed packages keep the format that they declare.
  */
 export function acceptModuleSyntax(): void {
   if (isInstalled) return;

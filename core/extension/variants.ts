@@ -7,8 +7,8 @@ import type { CommandContext } from './commands/command.ts';
 
 /**
  * Runs a second configuration, called a variant, for some accounts. The source chooses the configuration and the accounts, and decides how
- * long it runs and what becomes of it. Core serves the variant, and asks the source wherever it shows the configuration in effect. Only one
- * plugin can register a source.
+ * long it runs and how it ends. Core serves the variant, and asks the source wherever it shows the configuration in effect. Only one plugin
+ * can register a source.
  */
 export interface VariantSource {
   /** The key for a variant in JSON. */

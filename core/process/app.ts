@@ -188,7 +188,7 @@ export class Gateway {
     return this.#parts.handler.running;
   }
 
-  /** Closes the connection of each of the next responses, up to this number, so that clients move to other processes on the same port. */
+  /** After each of the next `connections` responses, closes the connection, so that clients move to other processes on the same port. */
   shedConnections(connections: number): void {
     this.#parts.handler.closeNext(connections);
   }

@@ -157,7 +157,7 @@ export class OpenServices implements AsyncDisposable {
     this.#jobs.work();
   }
 
-  /** Closes all services, newest first. If one fails to close, that is logged and the others are closed nevertheless. */
+  /** Closes all services, newest first. If one fails to close, that is logged and the others are still closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await closeAll(this.#openServices, this.services.log);
   }
@@ -173,7 +173,7 @@ export class OpenServices implements AsyncDisposable {
   }
 }
 
-/** If Redis does not respond, logs what that means. The gateway starts nevertheless. */
+/** If Redis does not respond, logs what that means. The gateway starts anyway. */
 async function reportUnreachableRedis(shared: Shared, log: Logger): Promise<void> {
   try {
     await shared.ping();

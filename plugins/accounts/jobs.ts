@@ -64,9 +64,9 @@ export const planEndSweep: JobDefinition = {
   schedule: { every: intervalSeconds },
   attempts: 1,
   async run(_data, host) {
-    for (const { accountId, id, dueIn } of await findDuePlanEnds(host.database, lookAheadSeconds)) {
-      if (dueIn <= 0) await recordPlanEnd(host.database, accountId);
-      else await host.jobs.add('plan-end', { accountId }, { id, delay: dueIn + slackSeconds });
+    for (const { accountId, id, dueInSeconds } of await findDuePlanEnds(host.database, lookAheadSeconds)) {
+      if (dueInSeconds <= 0) await recordPlanEnd(host.database, accountId);
+      else await host.jobs.add('plan-end', { accountId }, { id, delay: dueInSeconds + slackSeconds });
     }
   },
 };

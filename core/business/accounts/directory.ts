@@ -38,17 +38,16 @@ const probeIntervalMs = 1_000;
 /**
  * Cache of accounts, by key and by id, for `auth`, `plan` and `GET /v1/key`.
  *
- * An entry is fresh if it is younger than the caller's maximum age, and
- * 1. the database has not reported a change to the account since (a report triggers a new read);
- * 2. the notification connection has not been interrupted since (notifications may have been missed);
- * 3. while that connection is down, it is younger than a second (a rotated key must not work longer).
+ * An entry is fresh if it is younger than the caller's maximum age, and 1. the database has not reported a change to the account since (a
+ * report triggers a new read); 2. the notification connection has not been interrupted since (notifications may have been missed); 3. while
+ * that connection is down, it is younger than a second (a rotated key must not work longer).
  *
  * Entries that are merely too old are served and refreshed in the background (stale-while-revalidate), so that the first call after a pause
  * is as fast as the next one. The maximum age only bounds how long a missed notification can go unnoticed.
  *
- * While the database does not respond, 2 and 3 do not apply. Cached accounts are then served for up to a day, whatever the caller's maximum
- * age, so that paying callers do not notice a database restart. Unknown callers get `unavailable`. One lookup per second tries the database
- * again.
+ * While the database does not respond, 2 and 3 do not apply. Cached accounts are then served for up to a day, regardless of the caller's
+ * maximum age, so that paying callers do not notice a database restart. Unknown callers get `unavailable`. One lookup per second tries the
+ * database again.
  */
 export class AccountDirectory implements AsyncDisposable {
   readonly #database: DirectoryOptions['database'];

@@ -190,8 +190,8 @@ export async function extendPeriod(
 
 /**
  * Revokes all time that an order bought. The unused part of its period ends; the used part is taken from the end of the account's other
- * paid time, as far as there is any. Time credited to the order for an outage ends with it, but is not taken from other paid time. Call
- * this only once per order.
+ * paid time, or as much of it as is left. Time credited to the order for an outage ends with it, but is not taken from other paid time.
+ * Call this only once per order.
  *
  * @param note reason, for operators
  * @throws AccountError `not_found`
@@ -214,7 +214,7 @@ export async function revokeOrderDays(
 }
 
 /**
- * Takes back days of 24 hours from the end of the account's paid time, as far as there is any. Never takes back time that has passed.
+ * Takes back days of 24 hours from the end of the account's paid time, or as many as are left. Never takes back time that has passed.
  *
  * @param note reason, for operators
  * @returns how many seconds were taken back

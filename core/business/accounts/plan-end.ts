@@ -14,7 +14,7 @@ const maxEndsPerSweep = 1_000;
 interface DuePlanEnd {
   readonly accountId: string;
   readonly id: string; // of the job; `dedupe_key` cannot be used, because BullMQ does not allow its colons
-  readonly dueIn: number; // seconds by the database's clock; negative if overdue
+  readonly dueInSeconds: number; // by the database's clock; negative if overdue
 }
 
 /** SQL expression for the end in microseconds, which identifies the event: an extended plan has a new end and gets a new event. */
@@ -45,7 +45,7 @@ export async function findDuePlanEnds(database: Queries, seconds: number): Promi
      order by due.due_at limit ${maxEndsPerSweep}`,
     [seconds, seconds],
   );
-  return rows.map(({ account_id: accountId, id, due_in: dueIn }) => ({ accountId, id, dueIn }));
+  return rows.map(({ account_id: accountId, id, due_in: dueInSeconds }) => ({ accountId, id, dueInSeconds }));
 }
 
 /**

@@ -13,7 +13,7 @@ export function concernsMoney(event: EventName): boolean {
 /** For how many days an undelivered email is listed as needing an operator. */
 export const undeliveredDays = 7;
 
-/** An email to a customer, and what became of it. */
+/** An email to a customer, and its outcome. */
 export interface CustomerMail {
   /** Id of the event that the email is about. */
   readonly id: string;

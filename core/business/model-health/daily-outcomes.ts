@@ -1,7 +1,7 @@
 import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
-/** What became of one day's requests to one model. Rejected and aborted requests do not count. */
+/** Outcomes of one day's requests to one model. Rejected and aborted requests do not count. */
 export interface DailyOutcomes {
   readonly day: string; // `2026-11-22`, in the requested time zone
   readonly answered: number;

@@ -84,7 +84,8 @@ function describeHealth(
   now: number,
 ): ModelHealth {
   const { trouble, isQuiet, failedAt } = assessModel(model, statuses, recent, speed, current, now);
-  const stateWithoutTrouble = isUsed ? 'working' : hasFailed ? 'unknown' : 'no_data';
+  const stateWithoutAnswers = hasFailed ? 'unknown' : 'no_data';
+  const stateWithoutTrouble = isUsed ? 'working' : stateWithoutAnswers;
   return {
     id: model.publicName,
     state: isQuiet ? 'unknown' : (trouble?.kind ?? stateWithoutTrouble),

@@ -60,7 +60,7 @@ const limits = {
   degraded: { failed: 3, share: 0.05 },
   /** While a route is out, fewer failures are enough, because its breaker has already seen some. */
   routeOut: { failed: 2, share: 0.01 },
-  /** With so few requests, failures in a row at the end count whatever their share. */
+  /** With so few requests, failures in a row at the end count, however small their share. */
   few: { requests: 20, inRow: 2 },
   /** Successes in a row that show a recovery, as a share of the failures. */
   recovering: 0.1,

@@ -34,7 +34,7 @@ export interface SubjectKind {
   /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`; without `find`, below the name itself: `/books`. */
   readonly name: string;
   /**
-   * Finds a subject by the handle that operators use. Without `find`, actions concern the whole kind or whatever their input names, and are
+   * Finds a subject by the handle that operators use. Without `find`, actions concern the whole kind or what their input names, and are
    * recorded under `name`.
    *
    * @throws AccountError, CheckoutError `not_found`, `ambiguous`

@@ -14,7 +14,7 @@ export interface ProviderCall {
   readonly signal: AbortSignal;
 }
 
-/** The provider's response, whatever its status. Its body was a JSON object. */
+/** The provider's response, with any status, whose body is a JSON object. */
 export interface ProviderAnswer {
   readonly status: number;
   readonly body: JsonObject;

@@ -90,8 +90,7 @@ async function runCheck(host: Host, check: ClaimedCheck): Promise<void> {
   }
   try {
     await (check.charge === 'none' ? retryCharge(host, check) : followCharge(host, check));
-    const delay = computeNextDelay(check);
-    await scheduleCheck(host, check, delay, undefined);
+    await scheduleCheck(host, check, computeNextDelay(check), undefined);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     if (error.isRateLimited) {
@@ -99,8 +98,8 @@ async function runCheck(host: Host, check: ClaimedCheck): Promise<void> {
       return enqueueCheck(host, check.reference);
     }
     if (check.remainingSeconds < -maxFailingSeconds) return stopChecking(host, check, error);
-    const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(backoffSeconds, check.failures));
-    await scheduleCheck(host, check, Math.min(delay, backoffSeconds.max), error.message);
+    const delaySeconds = Math.max(error.retryAfter ?? 0, jitteredDelay(backoffSeconds, check.failures));
+    await scheduleCheck(host, check, Math.min(delaySeconds, backoffSeconds.max), error.message);
   }
   await enqueueCheck(host, check.reference);
 }
@@ -191,14 +190,14 @@ async function addAttempt(host: Host, { orderId, reference }: ClaimedCheck): Pro
 async function scheduleCheck(
   { database }: Host,
   { reference }: ClaimedCheck,
-  delay: number | undefined,
+  delaySeconds: number | undefined,
   error: string | undefined,
 ): Promise<void> {
   await database.query(
     `update payment_attempt set next_check_at = clock_timestamp() + make_interval(secs => ?), error = ?,
        failures = case when ? then failures + 1 else 0 end
      where reference = ? and next_check_at is not null`,
-    [delay ?? null, error?.slice(0, 1_000) ?? null, error !== undefined, reference],
+    [delaySeconds ?? null, error?.slice(0, 1_000) ?? null, error !== undefined, reference],
   );
 }
 

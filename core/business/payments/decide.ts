@@ -21,7 +21,7 @@ export interface Decision {
   readonly flag?: FlagKind;
 }
 
-/** Evidence never lowers an order's rank, whatever sequence it arrives in. */
+/** Evidence never lowers an order's rank, regardless of the sequence in which it arrives. */
 const ranks: Record<OrderState, number> = {
   created: 0,
   pending: 1,

@@ -80,8 +80,8 @@ async function processClaimedNotification(host: Host, notification: StoredNotifi
   } catch (error) {
     if (ageSeconds > maxAgeSeconds && tries >= minTries) return dropNotification(host, notification, error);
     if (!(error instanceof PaymentError)) throw error;
-    const delay = error.isRateLimited ? 0 : jitteredDelay(retryDelaySeconds.failed, tries - 1);
-    await postponeNotification(host, notification, Math.max(error.retryAfter ?? 0, delay));
+    const delaySeconds = error.isRateLimited ? 0 : jitteredDelay(retryDelaySeconds.failed, tries - 1);
+    await postponeNotification(host, notification, Math.max(error.retryAfter ?? 0, delaySeconds));
   }
 }
 
@@ -167,13 +167,13 @@ async function dropNotification(host: Host, notification: StoredNotification, er
 async function postponeNotification(
   { database, jobs }: Host,
   { id, tries }: StoredNotification,
-  delay: number,
+  delaySeconds: number,
 ): Promise<void> {
   await database.query(
     'update payment_notification set next_try_at = clock_timestamp() + make_interval(secs => ?) where id = ?::bigint',
-    [delay, id],
+    [delaySeconds, id],
   );
-  const job = { id: `${notificationJob}-${id}-${tries}`, delay: delay + 0.1 };
+  const job = { id: `${notificationJob}-${id}-${tries}`, delay: delaySeconds + 0.1 };
   await jobs.add(notificationJob, { id }, job).catch(() => undefined);
 }
 

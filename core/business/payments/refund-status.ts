@@ -13,7 +13,7 @@ import { runAll } from './work-queue.ts';
 const leaseSeconds = 60;
 /** Seconds between status reads of a pending refund: a share of its age, within bounds. */
 const pendingDelaySeconds = { min: 600, max: 21_600, ageShare: 1 / 6 };
-const failureDelaySeconds = { min: 5, max: 300 }; // seconds
+const failureDelaySeconds = { min: 5, max: 300 };
 const maxPendingSeconds = 7 * 86_400;
 
 interface PendingRefund
@@ -72,11 +72,11 @@ async function processRefund(host: Host, refund: PendingRefund): Promise<void> {
     // If the refund was accepted, a rejected read does not undo it: the account's key may have changed.
     if (error.kind === 'rejected' && !refund.isAccepted) return markFailed(host, refund, { message: error.message });
     if (refund.ageSeconds > maxPendingSeconds) return abandon(host, refund, { message: error.message });
-    const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(failureDelaySeconds, refund.failures));
+    const delaySeconds = Math.max(error.retryAfter ?? 0, jitteredDelay(failureDelaySeconds, refund.failures));
     await host.database.query(
       `update refund set failures = failures + 1, next_check_at = clock_timestamp() + make_interval(secs => ?)
        where key = ? and state in ('asked', 'sent')`,
-      [delay, refund.key],
+      [delaySeconds, refund.key],
     );
   }
 }

@@ -23,13 +23,13 @@ interface RefundOptions {
 }
 
 /**
- * Refunds one payment in full or in part, whatever payment it is: a second, wrong or late one, or one from a deleted account. The days are
- * taken back when the provider confirms the refund; until then, it is `asked` or `sent`. If it fails, the order is flagged. Repeating the
- * call while a refund is in progress reads its status.
+ * Refunds one payment in full or in part. It may also be a second, wrong or late one, or one from a deleted account. The days are taken
+ * back when the provider confirms the refund; until then, it is `asked` or `sent`. If it fails, the order is flagged. Repeating the call
+ * while a refund is in progress reads its status.
  *
  * @param id the payment's id, ours or the provider's
  * @throws CheckoutError `not_found`; `nothing_to_refund`; `too_much`; `no_days`; `refund_unclear`; `refund_open` if another refund of the
- * payment is in progress, so the money would be paid back twice
+ *   payment is in progress, so the money would be paid back twice
  */
 export async function refundPayment(host: Host, id: string, options: RefundOptions): Promise<OrderRefund> {
   const payment = await findPayment(host.database, id);

@@ -89,7 +89,7 @@ async function enterRefund(
   await finishRefund(transaction, key, raw, { at, isRequested: false });
 }
 
-/** For a provider that reports a full refund without listing refunds: finishes our refunds in progress, and enters whatever is missing. */
+/** For a provider that reports a full refund without listing refunds: finishes our refunds in progress, and enters what is missing. */
 async function enterRemainder(transaction: EntityManager, payment: RecordedPayment, raw: unknown): Promise<void> {
   const recordedRefunds = (await readRefunds(transaction, payment.orderId)).filter(
     (refund) => refund.payment === payment.id,

@@ -137,9 +137,9 @@ async function readBody({ body }: Reply): Promise<{ text: string; error: unknown
 
 function createOutcome({ status }: Reply, text: string, error: unknown, exchange: Exchange): Outcome {
   const failure: GatewayError | undefined = exchange.failure;
-  const isFailed = status >= 500 || error !== undefined;
+  const answeredKind = failure === undefined ? 'answered' : 'refused';
   return {
-    kind: isFailed ? 'failed' : failure === undefined ? 'answered' : 'refused',
+    kind: status >= 500 || error !== undefined ? 'failed' : answeredKind,
     status,
     error: failure,
     bytesSent: Buffer.byteLength(text),

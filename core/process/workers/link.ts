@@ -12,7 +12,7 @@ const reportIntervalMs = 2_000;
 
 interface Worker {
   running(): number;
-  /** Closes the connection of each of the next responses, up to this number. */
+  /** After each of the next `connections` responses, closes the connection. */
   shedConnections(connections: number): void;
   respondToOperator(question: ForwardedRequest): Promise<ForwardedResponse> | undefined;
   /**

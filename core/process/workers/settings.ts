@@ -2,7 +2,7 @@ import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import type { StopOrder } from '../stop-signals.ts';
 
-/** What a worker is told by its supervisor. */
+/** A worker's settings, from its supervisor. */
 export interface WorkerSettings {
   /** Number from 1. A successor gets the same number. */
   readonly number: number;
@@ -29,7 +29,7 @@ export type WorkerOrder =
   | { readonly kind: 'stop'; readonly order: StopOrder }
   | { readonly kind: 'reload'; readonly id: number }
   | { readonly kind: 'greet'; readonly operatorUrl: string | undefined }
-  /** Closes the connection of each of the next responses, up to this number, so that clients move to other workers. */
+  /** After each of the next `connections` responses, closes the connection, so that clients move to other workers. */
   | { readonly kind: 'shed'; readonly connections: number }
   /** Sent when a worker becomes ready or crashes. */
   | { readonly kind: 'workers'; readonly workers: readonly WorkerStatus[]; readonly crash: WorkerCrash | undefined }

@@ -74,7 +74,7 @@ interface TablesPage extends Pick<Page, 'path' | 'title' | 'isListed'> {
   readonly form?: TablesForm;
   /** Adds a last table, below the form: the actions recorded under this id (`ActionSubject.recordedAt`). Default: no such table. */
   readonly record?: string;
-  /** Reads whatever the settings above do not say. */
+  /** Reads what the settings above do not say. */
   read?(request: PageRequest): Promise<TablesContent>;
 }
 

@@ -15,7 +15,7 @@ const stateKinds = {
   uncertain: 'warn',
 } as const;
 
-/** Emails to customers, and what became of them. */
+/** Emails to customers, with their outcomes. */
 export const mails = defineResource({
   name: 'mail',
   summary: 'list e-mails to customers and their outcome, newest first',

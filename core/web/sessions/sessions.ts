@@ -169,7 +169,7 @@ export class Sessions {
     return rows.length > 0;
   }
 
-  /** Ends the session that a token belongs to, whatever its account. */
+  /** Ends the session that a token belongs to, for any account. */
   async revokeToken(token: string): Promise<void> {
     await this.#database.query('delete from session where token_sha256 = ?', [hashToken(token)]);
   }

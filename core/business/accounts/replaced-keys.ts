@@ -21,17 +21,16 @@ export class ReplacedKeys {
   }
 
   /**
-   * Returns when the first of these keys that was replaced was replaced; undefined if none was, or if the lookup fails or takes too long.
+   * Returns the replacement time of the first of these keys that has one; undefined if none has, or if the lookup fails or takes too long.
    */
   async findReplacementTime(digests: readonly string[]): Promise<Date | undefined> {
     const lookups = Promise.all(digests.map((digest) => this.#lookUp(digest)));
+    // Best effort: if the lookup fails, the key is rejected without a reason.
     const dates: readonly (Date | false)[] = await withDeadline(
       lookups,
       deadlineMs,
       'the database did not answer',
-    ).catch(
-      () => [], // best effort: the key is then rejected without a reason
-    );
+    ).catch(() => []);
     return dates.find((date): date is Date => date !== false);
   }
 

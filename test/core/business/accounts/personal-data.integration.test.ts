@@ -129,6 +129,28 @@ it('tables of removed plugins that have changed since, or have odd names, stop n
   expect(await database.query('select id from gone_child union all select id from gone_parent')).toEqual([]);
 });
 
+it('a table whose condition contains "or" is downloaded once and cleaned', async () => {
+  const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
+  const description = {
+    name: 'gone_call',
+    key: ['id'],
+    ofAccount: 'account_id = ? or false',
+    isBound: false,
+    removal: 'update',
+    columns: [{ name: 'phone' }],
+  };
+  await database.query('create table gone_call (id integer primary key, account_id uuid, phone text)');
+  await database.query('insert into gone_call select n, ?, n::text from generate_series(1, ?::int) n', [
+    accountId,
+    contacts,
+  ]);
+  await database.query('insert into personal_table values (?, ?::jsonb)', ['gone_call', JSON.stringify(description)]);
+  const { gone_call: calls } = JSON.parse((await Array.fromAsync(exportForOwner(database, accountId))).join(''));
+  expect(calls).toHaveLength(contacts);
+  await deleteAccount(database, accountId);
+  expect(await database.query('select id from gone_call where phone is not null')).toEqual([]);
+});
+
 it('an account that is deleted has no key', async () => {
   const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
   expect((await findAccount(database, accountId)).key?.hint).toMatch(/^dp-/);

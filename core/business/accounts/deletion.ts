@@ -20,7 +20,7 @@ type RunStatement = (sql: string, parameters: readonly unknown[]) => Promise<rea
  * @throws AccountError `not_found`
  */
 export async function deleteAccount(database: Queries & Transactions, accountId: string): Promise<void> {
-  // Bound tables get no rows once the account is marked as deleted, so one transaction is enough for them.
+  // Rows of bound tables are written only while their account exists, so one transaction is enough for them.
   const boundTables = (await listChildrenFirst(database)).filter(({ isBound }) => isBound);
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);

@@ -237,7 +237,7 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
   host.log.warn(`payment ${reference} could not be charged (${error.kind}): ${error.message}`);
   await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
-    // If a notification arrived first, the attempt already has its charge.
+    // Does nothing if a notification arrived first, because the charge then exists after all.
     await transaction.execute(
       `update payment_attempt set charge = ?, error = ?, failures = failures + 1,
          next_check_at = case when ? = 'rejected' then null else clock_timestamp() + make_interval(secs => ?) end

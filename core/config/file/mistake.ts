@@ -46,7 +46,7 @@ export function suggest(name: string, names: readonly string[]): string {
   return names.length === 0 ? 'there are none' : `use one of: ${names.join(', ')}`;
 }
 
-/** Longer names are not compared, in characters. They are no typos, and comparing them with thousands of names would take milliseconds. */
+/** Names with more characters are not compared: they are no typos, and comparing them with thousands of names would take milliseconds. */
 const maxComparedLength = 100;
 
 /** Returns the most similar name, if any is similar enough. */

@@ -16,7 +16,7 @@ import { upstreams } from './upstreams-section.ts';
 
 /** How many names that were matched with patterns are cached, because clients can send any number of names. */
 const maxCachedNames = 10_000;
-/** Longer names are not matched with patterns. In characters. */
+/** Names with more characters are not matched with patterns. */
 const maxMatchedLength = 256;
 
 const modelsPerStep = 1_000;

@@ -202,22 +202,24 @@ class Supervisor {
     slot.worker = undefined;
     slot.crashes++;
     if (worker.uptimeMs > stableAfterMs) backoff.reset();
-    const delay = backoff.next();
-    const nextStep = slot.isReplacing ? 'its successor starts already' : `starting it again in ${Math.ceil(delay)} ms`;
+    const delayMs = backoff.next();
+    const nextStep = slot.isReplacing
+      ? 'its successor starts already'
+      : `starting it again in ${Math.ceil(delayMs)} ms`;
     log.error(`worker ${number} (process ${worker.pid}) ${how}; ${nextStep}`);
     this.#crash = { worker: number, how, at: Date.now() };
     this.#crashedAt = performance.now();
     this.#announce();
-    if (!slot.isReplacing) this.#startLater(slot, delay);
+    if (!slot.isReplacing) this.#startLater(slot, delayMs);
   }
 
-  #startLater(slot: WorkerSlot, delay: number): void {
+  #startLater(slot: WorkerSlot, delayMs: number): void {
     const start = async () => {
       if (!(await this.#waitForStart(this.#spawn(slot)))) return;
       this.#parts.log.info(`worker ${slot.number} is serving again`);
       this.#announce();
     };
-    slot.timer = setTimeout(() => runInBackground(this.#parts.log, 'starting a worker again', start), delay);
+    slot.timer = setTimeout(() => runInBackground(this.#parts.log, 'starting a worker again', start), delayMs);
   }
 
   async #perform(action: Action, reportProgress: (line: string) => void): Promise<void> {

@@ -199,7 +199,7 @@ describe.skipIf(redisUrl === undefined)('two workers', () => {
   });
 
   it('are refused while another supervisor uses the same data folder', async () => {
-    await expect(home.start(environment)).rejects.toThrow(/Another gateway with workers runs on/);
+    await expect(home.start(environment)).rejects.toThrow(/Another gateway with workers is using/);
   });
 });
 

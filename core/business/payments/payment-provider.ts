@@ -19,7 +19,7 @@ export interface PaymentProvider extends ProviderTerms {
 }
 
 /**
- * Calls to one provider. The signal enforces each call's deadline. Every call may reject only with a `PaymentError`. Do not retry in an
+ * Calls to one provider. The signal enforces each call's deadline. Calls must reject only with a `PaymentError`. Do not retry in an
  * implementation: core decides what may be retried.
  */
 export interface PaymentConnection {

@@ -203,7 +203,7 @@ describe('the configuration in effect', () => {
     await serve(yamlOf('a'));
     const target = (await history.find(1)) as StoredConfiguration;
     await expect(open().readRollback(target, read(yamlOf('a')))).rejects.toThrow(
-      'configuration 1 is what gateway.yaml says already',
+      'gateway.yaml already says the same as configuration 1',
     );
   });
 });

@@ -32,7 +32,7 @@ const ranks: Record<OrderState, number> = {
   refunded: 4,
 };
 
-const closedUnpaidStates: readonly OrderState[] = ['expired', 'failed', 'cancelled'];
+const closedUnpaidStates = new Set<OrderState>(['expired', 'failed', 'cancelled']);
 
 const noEffects: Decision = {};
 
@@ -65,7 +65,7 @@ function decidePaid({ orderState, expected, paid, recordedOutcome }: Situation):
   if (paid.currency !== expected.currency) return { payment: 'wrong_currency', flag: 'wrong_currency' };
   if (paid.amount !== expected.amount) return { payment: 'wrong_amount', flag: 'wrong_amount' };
   if (ranks[orderState] >= ranks.paid) return { payment: 'second', flag: 'second_payment' };
-  return { state: 'paid', payment: 'activated', isLate: closedUnpaidStates.includes(orderState) };
+  return { state: 'paid', payment: 'activated', isLate: closedUnpaidStates.has(orderState) };
 }
 
 /**

@@ -33,7 +33,7 @@ interface Moment {
 const past: Moment = { monotonic: -Infinity, wall: -Infinity };
 
 const deadlineMs = 10_000;
-/** How long before a token expires the next one is fetched, or a quarter of the token's lifetime if that is less. */
+/** A token is renewed this long before it expires, or a quarter of its lifetime before if that is less. */
 const maxLeadMs = 300_000;
 const retryDelayMs = 10_000;
 

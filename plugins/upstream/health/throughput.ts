@@ -1,6 +1,7 @@
 const minSamples = 20;
-/** A route is slow if it takes `slowFactor` times as long as usual, and at least `minSlowMs`. */
+/** A route is slow if its first content, or each token, takes this many times as long as usual. */
 const slowFactor = 10;
+/** First content that arrives within this time is never late. */
 const minSlowMs = 2_000;
 const minTokens = 50;
 /** A response that streams faster than this was generated earlier and buffered, so its streaming time measures nothing. */

@@ -46,7 +46,6 @@ export class Throughput {
     return reason;
   }
 
-  /** Usual speed so far. */
   get typical(): TypicalThroughput {
     return { samples: this.#samples, firstContent: this.#firstContent, rate: this.#rate };
   }

@@ -1,7 +1,9 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-/** An email address shared by several accounts, ASCII case aside. Under a Turkish collation, the index on `lower(email)` allows this. */
+/**
+ * An email address that several accounts share, ignoring ASCII case. Under a Turkish collation, the index on `lower(email)` allows this.
+ */
 export interface DuplicateAddress {
   /** Ids of the accounts, oldest first. */
   readonly ids: readonly string[];

@@ -37,7 +37,7 @@ export async function readCurrentIncidents(transaction: Pick<EntityManager, 'exe
   return rows.map(toIncident);
 }
 
-/** Lists at most 500 incidents that were still going on at `since` (epoch ms) or later, newest first. */
+/** Lists at most 500 incidents that had not ended before `since` (epoch ms), newest first. */
 export async function listIncidents(
   database: Queries,
   { since, limit }: { readonly since: number; readonly limit: number },

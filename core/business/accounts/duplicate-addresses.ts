@@ -1,9 +1,7 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-/**
- * An email address that several accounts share, ignoring ASCII case. Under a Turkish collation, the index on `lower(email)` allows this.
- */
+/** An email address that several accounts share, ignoring ASCII case. Under a Turkish collation, the index on `lower(email)` allows it. */
 export interface DuplicateAddress {
   /** Ids of the accounts, oldest first. */
   readonly ids: readonly string[];

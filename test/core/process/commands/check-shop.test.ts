@@ -37,7 +37,7 @@ it('a shop that takes money from strangers gets a note with a remedy for each se
       expect.stringMatching(/^no page is at \/terms.*`daypass init --pages`/),
       expect.stringMatching(/^no account can open the operator pages: set operators/),
       expect.stringMatching(/^nobody is alerted.*: set alerts:/),
-      expect.stringMatching(/^nothing backs up.*: set backup:/),
+      expect.stringMatching(/^orders and accounts are not backed up: set backup:/),
     ]),
   );
 });

@@ -359,7 +359,7 @@ describe('daypass doctor finds', () => {
   it('credentials that the payment provider refuses', async () => {
     const { state, text, advice } = await find('payments', { serverKey: 'SB-Mid-server-WRONG' });
     expect([state, text]).toEqual(['failed', expect.stringContaining('401')]);
-    expect(advice).toContain('dashboard of');
+    expect(advice).toContain('Midtrans dashboard');
   });
 
   it('a client secret that the sign-in provider does not know', async () => {

@@ -6,7 +6,7 @@ import { balancesPage } from './page.ts';
 import { balanceProblems } from './problems.ts';
 import { balances } from './resource.ts';
 import { balancesSection } from './section.ts';
-import { balanceNotes, findLeastDays, getRecentBalances, renewBalances } from './state.ts';
+import { balanceNotes, findFewestDays, getRecentBalances, renewBalances } from './state.ts';
 
 const intervalSeconds = 3_600;
 
@@ -22,7 +22,7 @@ const daysGauge = gaugeBy(
   ['upstream'],
   'upstream_balance_days',
   "Days that an upstream's balance will last at last week's usage, the fewest if it has several accounts; missing if unknown.",
-  async (host) => findLeastDays(await getRecentBalances(host)),
+  async (host) => findFewestDays(await getRecentBalances(host)),
 );
 
 /** Describes vendors' rate limits for `/readyz?verbose`. */

@@ -12,7 +12,7 @@ export const balancesSection = defineSection({
       ask: boolean({ default: true }, 'Queries the vendors.'),
       alert_days: number(
         { minimum: 0, maximum: 365, default: 3 },
-        'Operators are alerted if a balance will last no longer than this at the usage of the last week.',
+        'Operators are alerted if a balance will last at most this many days at last week’s usage.',
       ),
       own: {
         type: 'object',

@@ -6,7 +6,7 @@ import { type Balance, isUsedUp, selectLowBalances, readBalances } from './balan
 import { queryBalances } from './query-balances.ts';
 import { balancesPath } from './resource.ts';
 
-/** In ms. Vendors are queried every hour. */
+/** How old balances may be. The vendors themselves are queried only every hour. */
 const maxAgeMs = 60_000;
 const timeoutMs = 10_000;
 
@@ -51,7 +51,7 @@ export const balanceNotes: NoteSource = async ({ host, t, format }) => {
 /**
  * Returns the remaining days by upstream. If an upstream's keys belong to several accounts, the fewest: metrics would add up equal labels.
  */
-export function findLeastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
+export function findFewestDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
   const least = new Map<string, number>();
   for (const { upstreams, days = Infinity } of balances)
     for (const upstream of upstreams) if (days < (least.get(upstream) ?? Infinity)) least.set(upstream, days);

@@ -85,7 +85,9 @@ class Sampler {
 
   /** Follows references, merges `allOf`, and picks the first alternative that is not null. */
   #resolve(input: JsonValue | undefined, depth: number): JsonObject {
-    if (depth > maxDepth || --this.#stepsLeft <= 0) return { type: 'null' };
+    if (depth > maxDepth) return { type: 'null' };
+    this.#stepsLeft--;
+    if (this.#stepsLeft <= 0) return { type: 'null' };
     if (!isJsonObject(input)) return {};
     const { $ref: reference, allOf, anyOf, oneOf, ...members } = input;
     const options = [anyOf, oneOf].filter(Array.isArray).map((list) => list.find(isNotNull) ?? list[0]);

@@ -48,7 +48,7 @@ export function parseRefunds(body: JsonObject): StatedRefund[] | undefined {
     if (key === undefined || amount === undefined) return [];
     const confirmedAt = parseLocalTime(refund['bank_confirmed_at']);
     const createdAt = parseLocalTime(refund['created_at']);
-    // Also if the time cannot be parsed.
+    // True even if the time cannot be parsed.
     const isConfirmed = readText(refund, 'bank_confirmed_at') !== undefined;
     // A refund key is unique only within its charge.
     const id = `${readText(body, 'transaction_id') ?? ''}/${key}`;

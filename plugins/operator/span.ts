@@ -19,7 +19,7 @@ export function describeSpans(current: Span, { t }: Pick<PageRequest, 't'>, buil
 }
 
 /**
- * Splits days into a span and the span before.
+ * Splits days into a span and the previous one.
  * @param days oldest first, today last, at least twice as many as the span has
  */
 export function splitDays<Day>(days: readonly Day[], span: Span): { readonly now: Day[]; readonly before: Day[] } {

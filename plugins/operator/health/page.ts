@@ -105,26 +105,28 @@ function describeCheckResult(kind: string | undefined, t: PageRequest['t']): str
 function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
   const { loadedAt, refusal, postponed, rollback } = getConfigLoadState(host);
   const { models, unavailable } = host.catalog;
+  const rollbackTitle = rollback === undefined ? '' : chooseRollbackTitle(rollback);
   const time = (at: number) => format.time(new Date(at)).text;
   const describeRollback = ({ operator, createdAt }: Rollback) =>
     t('operator.taken_back_by', { operator, time: time(createdAt.getTime()) });
   return {
     title: t('operator.configuration'),
-    status:
-      refusal !== undefined
-        ? { kind: 'bad', text: t('operator.configuration_refused') }
-        : rollback === undefined
-          ? { kind: 'ok', text: t('operator.configuration_current') }
-          : { kind: 'warn', text: t(chooseRollbackTitle(rollback)) },
+    status: describeConfigurationStatus(refusal !== undefined, rollbackTitle, t),
     facts: listFacts(t, [
       ['operator.loaded', time(loadedAt)],
       ['operator.refused', refusal && time(refusal.refusedAt)],
-      [rollback === undefined ? '' : chooseRollbackTitle(rollback), rollback && describeRollback(rollback)],
+      [rollbackTitle, rollback && describeRollback(rollback)],
       ['operator.postponed', postponed.length === 0 ? undefined : postponed.join(', ')],
       ['operator.models', format.number(models.length)],
       ['operator.models_off', unavailable.length === 0 ? undefined : unavailable.map(({ id }) => id).join(', ')],
     ]),
   };
+}
+
+function describeConfigurationStatus(isRefused: boolean, rollbackTitle: string, t: PageRequest['t']) {
+  if (isRefused) return { kind: 'bad', text: t('operator.configuration_refused') };
+  if (rollbackTitle !== '') return { kind: 'warn', text: t(rollbackTitle) };
+  return { kind: 'ok', text: t('operator.configuration_current') };
 }
 
 async function describeVersions({ host, t, format }: PageRequest): Promise<FactsCard> {

@@ -21,7 +21,7 @@ const sparkSize = { width: 200, height: 32 };
 /** Requests in one hour or day. */
 type Point = Pick<DailyUsage, 'requests' | 'failed'>;
 
-/** Describes the revenue, active passes, requests and failures of a span, each next to its value in the span before. */
+/** Describes the revenue, active passes, requests and failures of a span, each next to its value in the previous span. */
 export async function describeTiles(gateway: Pick<Registry, 'costsReader'>, request: PageRequest, span: Span) {
   const { host } = request;
   const [revenue, passes, days, hours, traffic, costs] = await Promise.all([
@@ -126,7 +126,7 @@ function calculateFailureShare(days: readonly DailyUsage[]): number | undefined 
   return finished === 0 ? undefined : failed / finished;
 }
 
-/** Describes the value in the span before: "Rp 2.190.000 yesterday", "… in the 7 days before". */
+/** Describes the value in the previous span: "Rp 2.190.000 yesterday", "… in the 7 days before". */
 function describePrevious(span: Span, value: string, t: PageReader['t']): string {
   return t(`operator.before.${span}`, { value });
 }

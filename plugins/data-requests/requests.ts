@@ -246,6 +246,7 @@ export async function listRequests(
   limit: number,
   after?: string,
 ): Promise<DataRequest[]> {
+  // Descending by `answered_at`, ascending by the rest, hence the crossed aliases in the comparison.
   const answeredAt = (alias: string) => (state === 'open' ? 'null::timestamptz' : `${alias}.answered_at`);
   const rows = await database.query<Columns>(
     `${selectRequest} d where ${conditions[state ?? 'all']} and (?::uuid is null or exists (

@@ -26,11 +26,11 @@ export function describeSamplePass({ host, t, format }: PageRequest) {
   };
 }
 
-/** Time to first token and total time of each row below the sample pass, ms. */
+/** Timings of the rows below the sample pass. */
 const sampleTimings = [
-  { firstToken: 710, total: 6840 },
-  { firstToken: 1090, total: 4280 },
-  { firstToken: 1400, total: 2020 },
+  { firstTokenMs: 710, totalMs: 6840 },
+  { firstTokenMs: 1090, totalMs: 4280 },
+  { firstTokenMs: 1400, totalMs: 2020 },
 ] as const;
 
 /** Describes up to three sample requests to models of this catalog. One of them shows a failover if any has a backup. */
@@ -39,12 +39,12 @@ export function describeSampleRows({ models }: Catalog, { format }: PageRequest)
   const modelsWithBackup = sampleModels.filter(({ routes }) => routes.length > 1);
   const failoverModel = modelsWithBackup[1] ?? modelsWithBackup[0];
   return sampleModels.map((model, index) => {
-    const { firstToken, total } = sampleTimings[index] ?? sampleTimings[0];
+    const { firstTokenMs, totalMs } = sampleTimings[index] ?? sampleTimings[0];
     return {
       model: model.publicName,
       hasFailover: model === failoverModel,
-      total: format.duration(total).text,
-      bar: latencyBar(firstToken, total, sampleTimings[0].total),
+      total: format.duration(totalMs).text,
+      bar: latencyBar(firstTokenMs, totalMs, sampleTimings[0].totalMs),
     };
   });
 }

@@ -71,6 +71,7 @@ export async function listOutages(
   which: keyof typeof conditions = 'all',
   after?: string,
 ): Promise<ConfirmedOutage[]> {
+  // Descending by `from_at`, ascending by id, hence the crossed aliases in the comparison.
   const rows = await database.query<OutageColumns>(
     `select ${columns} from outage o where ${conditions[which]} and (?::uuid is null or exists (
        select from outage c where c.id = ?::uuid and (c.from_at, o.id) > (o.from_at, c.id)))

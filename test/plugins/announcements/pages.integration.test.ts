@@ -42,7 +42,7 @@ const announce = () =>
     },
     { createdBy: operator, isMailed: false },
   );
-const lateAnnouncement = [{ ...announced, until: '2039-12-31T00:00' }, 'Must be later than the beginning'] as const;
+const lateAnnouncement = [{ ...announced, until: '2039-12-31T00:00' }, 'Must be after the start'] as const;
 
 const pages: readonly ActionPage[] = [
   {

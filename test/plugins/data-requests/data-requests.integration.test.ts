@@ -245,7 +245,7 @@ it('five requests of an account wait at most', async () => {
   for (let count = 0; count < 5; count++) await client.submit(path, path, { kind: 'other', text: `No. ${count}` });
   const { status, text } = await client.submit(path, path, { kind: 'other', text: 'No. 5' });
   expect([status, text.includes('No. 5')]).toEqual([422, true]);
-  expect(textOf(text)).toContain('Five of your requests wait for an answer.');
+  expect(textOf(text)).toContain('Five of your requests are unanswered.');
 });
 
 it('a request to stop that came by chat pauses the account when it is answered', async () => {

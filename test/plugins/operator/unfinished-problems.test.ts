@@ -25,14 +25,14 @@ it('an operator reads who requested an action whose outcome is unknown, and prog
   const host = Object.assign(plain, { database }) as unknown as typeof plain;
   const [problem] = await unfinishedActions.find(createProblemReader(pageTexts, host, 'en'));
   expect(problem?.pieces.map(({ text }) => text).join('')).toMatch(
-    /^one\/a, .+ \(ops@example\.com\): the process ended before it finished/,
+    /^one\/a, .+ \(ops@example\.com\): its process ended before it finished/,
   );
   const told = await describeProblems(
     { pageTexts, problems: new Map([['action_unfinished', unfinishedActions]]) },
     host,
   );
   expect(told).toMatchObject([
-    { problem: 'action_unfinished', text: expect.stringMatching(/\S: the process ended before it finished/) },
+    { problem: 'action_unfinished', text: expect.stringMatching(/\S: its process ended before it finished/) },
   ]);
   expect(JSON.stringify(told)).not.toContain('ops@example.com');
 });

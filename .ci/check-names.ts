@@ -22,8 +22,8 @@ for (const [name, files] of shared) console.error(`type ${name} is exported by $
 /** Types that appear in inferred types, so a build's declarations name them. */
 const inferred = new Set(['ChartBar', 'FigureTile', 'NavigationEntry', 'RequestDay', 'Verdict']);
 const unused = findUnusedExports(sources, resolveSpecifier).filter(({ name }) => !inferred.has(name));
-for (const { file, name } of unused) console.error(`${file}: nobody imports ${name}; take its export away`);
+for (const { file, name } of unused) console.error(`${file}: ${name} is exported but not imported; remove its export`);
 const testedOnly = findTestedOnly(sources, resolveSpecifier).filter(({ name }) => !inferred.has(name));
 for (const { file, name } of testedOnly) console.error(`${file}: only tests use ${name}; remove it, or use it`);
 if (shared.length > 0 || unused.length > 0 || testedOnly.length > 0) process.exit(1);
-console.log(`names: ${homes.size} exported types, each in one file; nothing is exported that nobody imports`);
+console.log(`names: ${homes.size} exported types, each in one file; every export is imported`);

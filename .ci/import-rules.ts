@@ -196,5 +196,5 @@ export function findFileCycles(graph: ModuleGraph): string[] {
 /** Describes a cycle in one sentence. */
 export function describeCycle({ folder, members, imports }: Cycle): string {
   const advice = 'move what both need into the lower one, or let a caller pass it in';
-  return `${folder}: ${members.join(', ')} import each other in a circle: ${advice}\n  ${imports.join('\n  ')}`;
+  return `${folder}: ${members.join(', ')} form an import cycle: ${advice}\n  ${imports.join('\n  ')}`;
 }

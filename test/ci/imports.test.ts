@@ -95,7 +95,7 @@ describe('folders', () => {
 
   it('that form a cycle are reported with each import of the cycle and a remedy', () => {
     expect(describeCycle(cycle)).toBe(
-      `plugins/log: journal, reader import each other in a circle: move what both need into the lower one, or let a caller pass it in\n  ${cycle.imports.join('\n  ')}`,
+      `plugins/log: journal, reader form an import cycle: move what both need into the lower one, or let a caller pass it in\n  ${cycle.imports.join('\n  ')}`,
     );
   });
 });

@@ -493,7 +493,7 @@ it('the overview names an action whose process ended meanwhile, and leads to wha
   const { text } = await world.ops.get('/operator');
   const line = text.slice(text.indexOf('Not finished')).split('</li>')[0] ?? '';
   expect(line.replaceAll(/<svg.*?<\/svg>|<[^>]*>/gs, '')).toContain(
-    `${code}, Asked for a refund (${operator}): the process ended`,
+    `${code}, Asked for a refund (${operator}): its process ended before it finished`,
   );
   expect(line).toContain(`href="/operator/orders/${code}"`);
 });

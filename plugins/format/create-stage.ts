@@ -67,12 +67,12 @@ export function createFormatStage(retentionHours: number, host: Host): Stage {
         asJsonArray(exchange, restartThreadIfFailed(exchange, estimateIfFailed(exchange, reply))),
       ),
     async enter(exchange) {
-      const clientEndpoint = findClientCall(exchange.endpoint);
-      if (clientEndpoint === undefined) return;
-      if (isUpload(exchange, clientEndpoint)) {
-        return exchange.set(adapter, await openUpload(host, exchange, clientEndpoint));
+      const clientCall = findClientCall(exchange.endpoint);
+      if (clientCall === undefined) return;
+      if (isUpload(exchange, clientCall)) {
+        return exchange.set(adapter, await openUpload(host, exchange, clientCall));
       }
-      const { format, endpoint } = clientEndpoint;
+      const { format, endpoint } = clientCall;
       const clientRequest = await readClientRequest(exchange, format, endpoint);
       // Awaited only if there is work, because each `await` creates two promises.
       const resolving = responses.enter(exchange, clientRequest);

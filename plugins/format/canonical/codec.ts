@@ -53,7 +53,7 @@ export interface EncodeTarget {
   readonly isStream: boolean;
   readonly names: ToolNames;
   readonly notes: Notes;
-  /** Returns the data of an opaque state that this upstream created; undefined for the state of another upstream. */
+  /** Returns the data of an opaque state that this upstream created and accepts; undefined for any other state. */
   findAcceptedState(state: OpaqueState | undefined): string | undefined;
 }
 

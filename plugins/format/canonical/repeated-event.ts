@@ -10,7 +10,7 @@ const escapedCharacter = /["\\\p{Cc}]/u;
 /** Matches an event's number in a numbered stream. Quotes inside strings are escaped, so they do not match. */
 const numberPattern = /(?<="sequence_number"\s*:\s*)\d+/;
 
-/** A piece of an event, split in two around the event's number if it contains that. */
+/** A piece of an event. If it contains the event's number, it is split in two around that. */
 type NumberedPiece = readonly [string, string?];
 
 function splitAtNumber(piece: string): NumberedPiece {
@@ -31,7 +31,7 @@ type ReadText = (event: JsonObject) => JsonValue | undefined;
  * @returns undefined for other events
  */
 export function findTextEnd(data: string, prefix: string): number | undefined {
-  // Comparing slices is the fastest way to compare.
+  // Comparing slices is the fastest way.
   return data.slice(0, prefix.length) === prefix ? findStringEnd(data, prefix.length - 1) : undefined;
 }
 

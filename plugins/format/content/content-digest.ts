@@ -39,7 +39,7 @@ export class ContentDigest implements SkimmedContent {
   /** Starts a call, or adds the name or id of an open call. */
   startCall(key: CallKey, name: string | undefined, id?: string): void {
     const openCall = this.#openCalls.get(key);
-    // Some vendors give every call the same index.
+    // Some vendors give every call the same index, so only another id shows that a new call begins.
     const isNew = id !== undefined && id !== '' && openCall?.id !== undefined && openCall.id !== id;
     if (openCall !== undefined && !isNew) {
       openCall.id ??= id === '' ? undefined : id;

@@ -43,7 +43,7 @@ export class ModelNamer {
   renameEvent({ name, text, raw }: StreamEvent): Buffer {
     if (name !== undefined && this.#place.events?.has(name) === false) return raw;
     const head = this.#head;
-    // Comparing slices is the fastest way to compare.
+    // Comparing slices is the fastest way.
     if (head !== undefined && text.slice(0, head.upstream.length) === head.upstream) return replaceHead(raw, head);
     const tail = this.#tail;
     if (tail !== undefined && text.endsWith(tail.upstream)) {

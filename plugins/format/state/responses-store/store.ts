@@ -138,7 +138,7 @@ export class ResponsesStore {
     await exchange.detach({ ...reply, headers: { ...reply.headers, ...notesHeader } }, run.takeReply);
   }
 
-  /** Stores the answer if the client asked for it. Never fails. */
+  /** Stores the answer unless the client sent `store: false`. Never fails. */
   leave(exchange: Exchange, reply: Reply): Promise<Reply> | Reply {
     const draft = exchange.find(responseDraft);
     const call = exchange.find(storedCall);

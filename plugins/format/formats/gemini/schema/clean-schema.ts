@@ -79,7 +79,7 @@ function removeMalformed(schema: JsonObject): JsonObject {
 /** A schema and the references that led to it. One that occurs again is recursive. */
 interface ReferencedSchema {
   readonly schema: JsonObject;
-  readonly path: readonly string[];
+  readonly referencePath: readonly string[];
 }
 
 class SchemaCleaner {
@@ -93,19 +93,19 @@ class SchemaCleaner {
     this.#notes = notes;
   }
 
-  clean(original: JsonObject, referencePath: readonly string[]): JsonObject {
+  clean(original: JsonObject, originalPath: readonly string[]): JsonObject {
     if (this.#depth > maxDepth) {
       this.#noteRecursion();
       return { type: 'string', description: 'any JSON value' };
     }
     this.#depth++;
-    const { schema, path } = this.#flatten({ schema: original, path: referencePath });
+    const { schema, referencePath } = this.#flatten({ schema: original, referencePath: originalPath });
     const translatedSchema = translationRules.reduce(
       (value, rule) => rule(value, this.#notes),
       removeMalformed(schema),
     );
     const members = Object.entries(translatedSchema).filter(([name]) => Object.hasOwn(subsetKeywords, name));
-    const cleaned = members.map(([name, value]) => [name, this.#cleanMember(name, value, path)] as const);
+    const cleaned = members.map(([name, value]) => [name, this.#cleanMember(name, value, referencePath)] as const);
     this.#depth--;
     return Object.fromEntries(cleaned);
   }
@@ -113,37 +113,39 @@ class SchemaCleaner {
   /** Resolves references and `allOf`, and moves the siblings of alternatives into them. */
   #flatten(referenced: ReferencedSchema): ReferencedSchema {
     this.#schemaCount++;
-    const { path } = referenced;
+    const { referencePath } = referenced;
     const schema: GeminiSchema = referenced.schema;
-    if (typeof schema.$ref === 'string') return this.#flatten(this.#resolve(schema, schema.$ref, path));
-    if (Array.isArray(schema.allOf)) return this.#flatten(this.#mergeAll(schema, schema.allOf, path));
+    if (typeof schema.$ref === 'string') return this.#flatten(this.#resolve(schema, schema.$ref, referencePath));
+    if (Array.isArray(schema.allOf)) return this.#flatten(this.#mergeAll(schema, schema.allOf, referencePath));
     const flatSchema: GeminiSchema = distributeAnyOf(splitTypes(schema));
     const isFlat = typeof flatSchema.$ref !== 'string' && !Array.isArray(flatSchema.allOf);
-    return isFlat ? { schema: flatSchema, path } : this.#flatten({ schema: flatSchema, path });
+    return isFlat ? { schema: flatSchema, referencePath } : this.#flatten({ schema: flatSchema, referencePath });
   }
 
-  #resolve(schema: GeminiSchema, reference: string, path: readonly string[]): ReferencedSchema {
+  #resolve(schema: GeminiSchema, reference: string, referencePath: readonly string[]): ReferencedSchema {
     const { $ref: _, ...siblings } = schema;
-    const isEndless = path.includes(reference) || path.length > maxDepth || this.#schemaCount > maxSchemas;
+    const isEndless =
+      referencePath.includes(reference) || referencePath.length > maxDepth || this.#schemaCount > maxSchemas;
     if (isEndless) this.#noteRecursion();
     const target = isEndless ? undefined : findReference(this.#root, reference);
-    if (target !== undefined) return { schema: mergeSchemas(target, siblings), path: [...path, reference] };
+    if (target !== undefined)
+      return { schema: mergeSchemas(target, siblings), referencePath: [...referencePath, reference] };
     const name = reference.slice(reference.lastIndexOf('/') + 1);
-    return { schema: name === '' ? siblings : { description: name, ...siblings }, path };
+    return { schema: name === '' ? siblings : { description: name, ...siblings }, referencePath };
   }
 
-  #mergeAll(schema: GeminiSchema, allOf: readonly JsonValue[], path: readonly string[]): ReferencedSchema {
+  #mergeAll(schema: GeminiSchema, allOf: readonly JsonValue[], referencePath: readonly string[]): ReferencedSchema {
     const { allOf: _, ...siblings } = schema;
     if (this.#depth > maxDepth) {
       this.#noteRecursion();
-      return { schema: siblings, path };
+      return { schema: siblings, referencePath };
     }
     this.#depth++;
-    const entries = allOf.filter(isJsonObject).map((entry) => this.#flatten({ schema: entry, path }));
+    const entries = allOf.filter(isJsonObject).map((entry) => this.#flatten({ schema: entry, referencePath }));
     this.#depth--;
     return {
       schema: entries.reduceRight((merged, entry) => mergeSchemas(entry.schema, merged), siblings as JsonObject),
-      path: [...new Set(entries.flatMap((entry) => entry.path).concat(path))],
+      referencePath: [...new Set(entries.flatMap((entry) => entry.referencePath).concat(referencePath))],
     };
   }
 
@@ -151,16 +153,19 @@ class SchemaCleaner {
     this.#notes.approximate('recursion in schemas as description');
   }
 
-  #cleanMember(name: string, value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
-    if (name === 'items') return this.#cleanInner(value, path);
-    if (name === 'anyOf' && Array.isArray(value)) return value.map((entry) => this.#cleanInner(entry, path));
+  #cleanMember(name: string, value: JsonValue | undefined, referencePath: readonly string[]): JsonValue | undefined {
+    if (name === 'items') return this.#cleanInner(value, referencePath);
+    if (name === 'anyOf' && Array.isArray(value)) return value.map((entry) => this.#cleanInner(entry, referencePath));
     if (name !== 'properties' || !isJsonObject(value)) return value;
-    const properties = Object.entries(value).map(([property, inner]) => [property, this.#cleanInner(inner, path)]);
+    const properties = Object.entries(value).map(([property, inner]) => [
+      property,
+      this.#cleanInner(inner, referencePath),
+    ]);
     return Object.fromEntries(properties);
   }
 
   /** Cleans an inner schema. `true` and anything that is not a schema allow any value. */
-  #cleanInner(value: JsonValue | undefined, path: readonly string[]): JsonObject {
-    return this.clean(isJsonObject(value) ? value : {}, path);
+  #cleanInner(value: JsonValue | undefined, referencePath: readonly string[]): JsonObject {
+    return this.clean(isJsonObject(value) ? value : {}, referencePath);
   }
 }

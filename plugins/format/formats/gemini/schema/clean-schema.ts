@@ -76,10 +76,10 @@ function removeMalformed(schema: JsonObject): JsonObject {
   return Object.fromEntries(members);
 }
 
-/** A schema and the references that led to it. One that occurs again is recursive. */
+/** A schema and the trail of references that led to it. A reference that is already in the trail is recursive. */
 interface ReferencedSchema {
   readonly schema: JsonObject;
-  readonly referencePath: readonly string[];
+  readonly trail: readonly string[];
 }
 
 class SchemaCleaner {
@@ -93,19 +93,19 @@ class SchemaCleaner {
     this.#notes = notes;
   }
 
-  clean(original: JsonObject, originalPath: readonly string[]): JsonObject {
+  clean(original: JsonObject, originalTrail: readonly string[]): JsonObject {
     if (this.#depth > maxDepth) {
       this.#noteRecursion();
       return { type: 'string', description: 'any JSON value' };
     }
     this.#depth++;
-    const { schema, referencePath } = this.#flatten({ schema: original, referencePath: originalPath });
+    const { schema, trail } = this.#flatten({ schema: original, trail: originalTrail });
     const translatedSchema = translationRules.reduce(
       (value, rule) => rule(value, this.#notes),
       removeMalformed(schema),
     );
     const members = Object.entries(translatedSchema).filter(([name]) => Object.hasOwn(subsetKeywords, name));
-    const cleaned = members.map(([name, value]) => [name, this.#cleanMember(name, value, referencePath)] as const);
+    const cleaned = members.map(([name, value]) => [name, this.#cleanMember(name, value, trail)] as const);
     this.#depth--;
     return Object.fromEntries(cleaned);
   }
@@ -113,39 +113,37 @@ class SchemaCleaner {
   /** Resolves references and `allOf`, and moves the siblings of alternatives into them. */
   #flatten(referenced: ReferencedSchema): ReferencedSchema {
     this.#schemaCount++;
-    const { referencePath } = referenced;
+    const { trail } = referenced;
     const schema: GeminiSchema = referenced.schema;
-    if (typeof schema.$ref === 'string') return this.#flatten(this.#resolve(schema, schema.$ref, referencePath));
-    if (Array.isArray(schema.allOf)) return this.#flatten(this.#mergeAll(schema, schema.allOf, referencePath));
+    if (typeof schema.$ref === 'string') return this.#flatten(this.#resolve(schema, schema.$ref, trail));
+    if (Array.isArray(schema.allOf)) return this.#flatten(this.#mergeAll(schema, schema.allOf, trail));
     const flatSchema: GeminiSchema = distributeAnyOf(splitTypes(schema));
     const isFlat = typeof flatSchema.$ref !== 'string' && !Array.isArray(flatSchema.allOf);
-    return isFlat ? { schema: flatSchema, referencePath } : this.#flatten({ schema: flatSchema, referencePath });
+    return isFlat ? { schema: flatSchema, trail } : this.#flatten({ schema: flatSchema, trail });
   }
 
-  #resolve(schema: GeminiSchema, reference: string, referencePath: readonly string[]): ReferencedSchema {
+  #resolve(schema: GeminiSchema, reference: string, trail: readonly string[]): ReferencedSchema {
     const { $ref: _, ...siblings } = schema;
-    const isEndless =
-      referencePath.includes(reference) || referencePath.length > maxDepth || this.#schemaCount > maxSchemas;
+    const isEndless = trail.includes(reference) || trail.length > maxDepth || this.#schemaCount > maxSchemas;
     if (isEndless) this.#noteRecursion();
     const target = isEndless ? undefined : findReference(this.#root, reference);
-    if (target !== undefined)
-      return { schema: mergeSchemas(target, siblings), referencePath: [...referencePath, reference] };
+    if (target !== undefined) return { schema: mergeSchemas(target, siblings), trail: [...trail, reference] };
     const name = reference.slice(reference.lastIndexOf('/') + 1);
-    return { schema: name === '' ? siblings : { description: name, ...siblings }, referencePath };
+    return { schema: name === '' ? siblings : { description: name, ...siblings }, trail };
   }
 
-  #mergeAll(schema: GeminiSchema, allOf: readonly JsonValue[], referencePath: readonly string[]): ReferencedSchema {
+  #mergeAll(schema: GeminiSchema, allOf: readonly JsonValue[], trail: readonly string[]): ReferencedSchema {
     const { allOf: _, ...siblings } = schema;
     if (this.#depth > maxDepth) {
       this.#noteRecursion();
-      return { schema: siblings, referencePath };
+      return { schema: siblings, trail };
     }
     this.#depth++;
-    const entries = allOf.filter(isJsonObject).map((entry) => this.#flatten({ schema: entry, referencePath }));
+    const entries = allOf.filter(isJsonObject).map((entry) => this.#flatten({ schema: entry, trail }));
     this.#depth--;
     return {
       schema: entries.reduceRight((merged, entry) => mergeSchemas(entry.schema, merged), siblings as JsonObject),
-      referencePath: [...new Set(entries.flatMap((entry) => entry.referencePath).concat(referencePath))],
+      trail: [...new Set(entries.flatMap((entry) => entry.trail).concat(trail))],
     };
   }
 
@@ -153,19 +151,16 @@ class SchemaCleaner {
     this.#notes.approximate('recursion in schemas as description');
   }
 
-  #cleanMember(name: string, value: JsonValue | undefined, referencePath: readonly string[]): JsonValue | undefined {
-    if (name === 'items') return this.#cleanInner(value, referencePath);
-    if (name === 'anyOf' && Array.isArray(value)) return value.map((entry) => this.#cleanInner(entry, referencePath));
+  #cleanMember(name: string, value: JsonValue | undefined, trail: readonly string[]): JsonValue | undefined {
+    if (name === 'items') return this.#cleanInner(value, trail);
+    if (name === 'anyOf' && Array.isArray(value)) return value.map((entry) => this.#cleanInner(entry, trail));
     if (name !== 'properties' || !isJsonObject(value)) return value;
-    const properties = Object.entries(value).map(([property, inner]) => [
-      property,
-      this.#cleanInner(inner, referencePath),
-    ]);
+    const properties = Object.entries(value).map(([property, inner]) => [property, this.#cleanInner(inner, trail)]);
     return Object.fromEntries(properties);
   }
 
   /** Cleans an inner schema. `true` and anything that is not a schema allow any value. */
-  #cleanInner(value: JsonValue | undefined, referencePath: readonly string[]): JsonObject {
-    return this.clean(isJsonObject(value) ? value : {}, referencePath);
+  #cleanInner(value: JsonValue | undefined, trail: readonly string[]): JsonObject {
+    return this.clean(isJsonObject(value) ? value : {}, trail);
   }
 }

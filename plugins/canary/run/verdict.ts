@@ -18,7 +18,7 @@ export interface Evaluation extends Looks {
 /** The least that the canary must count for any verdict; the other side needs as many accounts. */
 export const minCounts = { requests: 100, accounts: 5 } as const;
 
-/** From one look to the next, requests grow by this factor, so that the number of looks grows with their logarithm. */
+/** Requests grow by this factor between two looks, so the number of looks grows with their logarithm. */
 const lookFactor = 1.5;
 
 /**

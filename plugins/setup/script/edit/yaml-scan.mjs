@@ -14,7 +14,7 @@ const documentMarker = /(?:---|\.\.\.)(?=[ \t\r\n]|$)/y;
  * @returns the tree; `end` is the offset at which lines can be added
  * @throws Refusal if the text is not YAML, has several documents, or cannot be read exactly
  */
-// Tabs and a lone CR are refused otherwise, but a text of only whitespace cannot be misread.
+// Elsewhere, tabs and a lone CR are refused, but a text of only whitespace cannot be misread.
 export const scan = memoize((text) => ({ ...new Scanner(isEmpty(text) ? '' : text).readDocument(), text }));
 
 class Scanner extends FlowReader {

@@ -39,7 +39,7 @@ export function rowsOf(
 export const notAFolder = 'not a folder yet';
 
 /**
- * Reads the table. A capability consists of its plugin, views and tests, and of whatever else its row lists.
+ * Reads the table. A capability consists of its plugin, views and tests, and of everything else that its row lists.
  *
  * @param table rows by name
  * @param find returns the paths that match a glob, relative to the root

@@ -7,7 +7,7 @@ import { type BookDay, readMonth, sumDays } from './monthly-books.ts';
 import { type MonthReceipts, type PrintedReceipts, describeReceipts, readMonthReceipts } from './receipt-lines.ts';
 import { describeYear, readYearSoFar, type YearSoFar } from './year-so-far.ts';
 
-/** The tax office counts days in Jakarta time, whatever the service's time zone is. */
+/** The tax office counts days in Jakarta time. */
 export const taxTimeZone = 'Asia/Jakarta';
 
 interface MonthDocument {

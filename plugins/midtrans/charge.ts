@@ -42,7 +42,7 @@ function createBody(
 
 /**
  * Creates the payment window; without one, Midtrans chooses its own. The start is counted back from `expiresAt`, so the window ends there
- * whatever this machine's clock says.
+ * regardless of this machine's clock.
  */
 function createExpiry(expiresAt: Date, now: number) {
   const seconds = Math.max(minWindowSeconds, Math.ceil((expiresAt.getTime() - now) / 1_000));

@@ -19,7 +19,7 @@ const reserveJob: JobDefinition = {
   },
 };
 
-/** Gives free places to waiting accounts, whatever earlier runs did. */
+/** Gives free places to waiting accounts, regardless of what earlier runs did. */
 export async function reserveFreePlaces(host: Pick<Host, 'database' | 'section'>): Promise<void> {
   const [openEntry] = await host.database.query<unknown>('select 1 from waiting_entry where ended_at is null limit 1');
   if (openEntry === undefined) return;

@@ -8,7 +8,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { sliceEntries, type ListPage, clampPage } from '#core/web/pages/pagination.ts';
 
-/** The state of the service, whatever the language. */
+/** The state of the service, regardless of the language. */
 export interface ServiceStatus {
   readonly at: Date;
   /** All models. If there are several pages, models in trouble come first. */

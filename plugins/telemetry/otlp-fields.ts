@@ -68,7 +68,7 @@ const origin = {
   scope: [1, defineMessage({ name: [1, 'string'], version: [2, 'string'] })],
 } as const;
 
-/** Defines one signal's request. Its only field has number 1, whatever the signal. */
+/** Defines one signal's request. Its only field has number 1, regardless of the signal. */
 function defineRequest(resources: string, scopes: string, items: string, item: MessageFields) {
   const scopedItems = defineMessage({ scope: origin.scope, [items]: [2, item] });
   return { [resources]: [1, defineMessage({ resource: origin.resource, [scopes]: [2, scopedItems] })] } as const;

@@ -11,7 +11,7 @@ import {
 export interface Aimock extends AsyncDisposable {
   /** Without the version, which is `/v1` for OpenAI's and Anthropic's formats and `/v1beta` for Gemini's. */
   readonly url: string;
-  /** The last request received. Bodies have the shape of Chat Completions, whatever the path. */
+  /** The last request received. Bodies have the shape of Chat Completions, regardless of the path. */
   lastRequest(): JournalEntry | null;
 }
 

@@ -199,7 +199,7 @@ function codeOf(status: string): string {
   return { pending: '201', expire: '407', deny: '202' }[status] ?? '200';
 }
 
-/** Most responses are HTTP 200, whatever the code in the body. */
+/** Most responses are HTTP 200, regardless of the code in the body. */
 function failed(code: number, message: string, status = 200): FakeAnswer {
   return { status, body: { status_code: String(code), status_message: message, id: randomUUID() } };
 }

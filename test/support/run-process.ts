@@ -25,7 +25,7 @@ const maxOutput = 1_000_000;
 const marker = 'DAYPASS_TEST_RUN';
 let count = 0;
 
-/** Runs a command to its end or the timeout, then ends everything that it started, in whatever process group or session. */
+/** Runs a command to its end or the timeout, then ends everything that it started, in any process group or session. */
 export async function runProcess(
   [program = '', ...parameters]: readonly string[],
   { cwd, environment, timeout, input }: ProcessOptions,

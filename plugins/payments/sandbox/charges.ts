@@ -72,7 +72,7 @@ export async function findCharge(database: Queries, name: string): Promise<Sandb
   return row && toRecord(row);
 }
 
-/** Pays a charge once, whatever its state: as with a real provider, payments may arrive late. */
+/** Pays a charge once, regardless of its state: as with a real provider, payments may arrive late. */
 export async function payCharge(database: Queries, reference: string, amount: number): Promise<void> {
   await database.query(
     `update payments_sandbox_charge

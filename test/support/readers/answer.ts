@@ -19,7 +19,7 @@ export interface Counts {
   readonly reasoning?: number;
 }
 
-/** What a client makes of an answer, whatever its format. */
+/** What a client makes of an answer, regardless of its format. */
 export interface Answer {
   readonly text: string;
   readonly reasoning: string;

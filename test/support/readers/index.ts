@@ -5,7 +5,7 @@ import { geminiReader } from './read-gemini.ts';
 import { messagesReader } from './read-messages.ts';
 import { responsesReader } from './read-responses.ts';
 
-/** How SDKs read answers, whatever fields a vendor adds. */
+/** How SDKs read answers, even if a vendor adds fields. */
 export const readers: Readonly<Record<TextFormat, ClientReader>> = {
   chat: chatReader,
   responses: responsesReader,

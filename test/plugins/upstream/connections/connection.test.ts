@@ -131,7 +131,7 @@ describe('the chunks of one read', () => {
     const { ask, receive, heard } = openConnection();
     ask();
     receive(`${head}1\r\na\r\n1\r\nb\r\nx\r\n`);
-    expect(heard).toEqual(['200', 'ab', expect.stringContaining('size of a chunk')]);
+    expect(heard).toEqual(['200', 'ab', expect.stringContaining('malformed chunk size')]);
   });
 
   it('are followed by nothing once they have ended the request', () => {

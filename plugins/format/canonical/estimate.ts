@@ -35,11 +35,14 @@ export function estimateTokens(characters: number): number {
 
 /**
  * Removes counts of zero tokens, which an answer with content cannot have. They are reported by Ollama 0.17.4 when it aborts an answer that
- * repeats itself, by LiteLLM 1.108.7 in a Completions stream whose client did not ask for usage, and by OGX 1.5.0 in a Messages stream.
+ * repeats itself, by LiteLLM 1.108.7 in a Completions stream whose client did not ask for usage, and by OGX 1.5.0 in a Messages stream. NeMo
+ * Agent Toolkit 1.9.0 counts only the answer when a workflow fails.
  */
 export function removeEmptyCounts(reported: Usage): Usage {
-  const { input, output, cacheRead = 0, ...others } = reported;
-  return input === 0 && output === 0 && cacheRead === 0 ? others : reported;
+  const { input, output, cacheRead = 0, cacheWrite = 0 } = reported;
+  const isPromptCounted = input !== 0 || cacheRead + cacheWrite > 0;
+  if (isPromptCounted && output !== 0) return reported;
+  return { ...reported, input: isPromptCounted ? input : undefined, output: output === 0 ? undefined : output };
 }
 
 /**

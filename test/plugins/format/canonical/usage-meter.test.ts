@@ -128,6 +128,15 @@ describe('counts', () => {
     expect(new UsageMeter({ body: {} }).complete(empty, true)).toBe(empty);
   });
 
+  it.each([
+    ['prompt', { input: 0, output: 7 }, { input: expect.any(Number), output: 7 }],
+    ['answer', { input: 50, output: 0 }, { input: 50, output: 20 }],
+  ])('a count of zero for the %s alone is ignored if there is a text', (_part, reported, usage) => {
+    const completed = meterOf().complete(reported, true);
+    expect(completed).toMatchObject({ ...usage, isEstimated: true });
+    expect(completed.input).toBeGreaterThan(0);
+  });
+
   it('counts of a broken reply are at least what has passed', () => {
     expect(meterOf().complete({ input: 7, output: 1 }, false)).toEqual({ input: 7, output: 20, isEstimated: true });
   });

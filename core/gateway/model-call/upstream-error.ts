@@ -26,8 +26,8 @@ export interface ReportedError {
 }
 
 /**
- * Reads `{error: {message, type, code, param}}`, `{error: "text"}`, `{object: "error", message}`, `{type: "error", message: {type, message}}`
- * and `{base_resp}`. Returns undefined if the value reports no error, regardless of the status. An empty error does not count, because
+ * Reads `{error: {message, type, code, param}}`, `{error: "text"}`, `{object: "error", message}`, `{type: "error", message: {type, message}}`,
+ * `{base_resp}`, and `{hermes: {failed, error, error_code}}` of Hermes Agent 0.19.0, whose answer is the error's text. Returns undefined if the value reports no error, regardless of the status. An empty error does not count, because
  * servers written in Go add one to each reply.
  */
 export function readReportedError(body: JsonValue | undefined): ReportedError | undefined {
@@ -36,6 +36,9 @@ export function readReportedError(body: JsonValue | undefined): ReportedError | 
   if (isJsonObject(error) && isFilled(error)) return readWrapped(body, error);
   if (typeof error === 'string' && error !== '') return readWrapped(body, { ...body, message: error });
   if (body['object'] === 'error') return readWrapped(body, body);
+  const { hermes } = body;
+  if (isJsonObject(hermes) && hermes['failed'] === true)
+    return readWrapped(body, { message: hermes['error'] ?? null, code: hermes['error_code'] ?? null });
   const { type: eventType, message: nested } = body;
   if (eventType === 'error' && isJsonObject(nested)) return readWrapped(body, nested);
   const status = isJsonObject(body['base_resp']) ? body['base_resp'] : undefined;

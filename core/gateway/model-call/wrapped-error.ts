@@ -15,13 +15,13 @@ const litellmPrefix = /^litellm\.(\w+): (?:(?:litellm\.)?\w+Error: )*(?:\w+Excep
 const litellmSuffix =
   /(?:\n|\. )(?:LiteLLM: model group |model=\S+ context_window_fallbacks=|Set 'context_window_fallback'|Received Model Group=)/;
 /**
- * Prefixes that contain the status of a gateway's upstream, as written by vLLM's agentic-api, claude-code-router, and OpenAI's SDK for
- * Python, whose exceptions many gateways repeat (lm-proxy adds the exception's name if started with `--debug`).
+ * Prefixes that contain the status of a gateway's upstream, as written by vLLM's agentic-api, claude-code-router, Hermes Agent, and OpenAI's
+ * SDK for Python, whose exceptions many gateways and servers of agents repeat after their own words.
  */
 const statusPrefix =
-  /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |(?:Error processing upstream provider response \[\w{1,60}\]: )?Error code: (\d{3}) - )/;
-/** claude-code-router repeats the message. */
-const statusSuffix = /Error: Error from provider\(/;
+  /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |HTTP (\d{3}): |(?:[^]{0,300}?: )?Error code: (\d{3}) - )/;
+/** claude-code-router repeats the message, and Agent Framework prints the SDK's exception after it. */
+const statusSuffix = /Error: Error from provider\(|["'], \w+Error\(["']/;
 /** Location in the server's source, which FastAPI appends to a list of invalid fields, and servers in JavaScript to errors. */
 const sourceLocation = /\n\n {2}File "|\n {4}at \S/;
 /** Codes for LiteLLM exceptions whose meaning may appear only in the exception's name. */
@@ -32,8 +32,8 @@ const litellmCodes: ReadonlyMap<string, string> = new Map([
 
 /**
  * Removes the text that gateways add to errors of their upstreams, and that servers add to errors of their libraries, because the meaning is
- * in the inner text. Sources: LiteLLM 1.108.7, Portkey 1.15.2, agentic-api 0.9.0, claude-code-router's library 1.0.53, lm-proxy 3.3.2 and
- * llama-cpp-python 0.3.36 (observed); OpenRouter docs, "Errors", `ProviderErrorMetadata`.
+ * in the inner text. Sources: LiteLLM 1.108.7, Portkey 1.15.2, agentic-api 0.9.0, claude-code-router's library 1.0.53, lm-proxy 3.3.2,
+ * hayhooks 2.1.0, Agent Framework's DevUI 1.0.0b261022, Hermes Agent 0.19.0 and llama-cpp-python 0.3.36 (observed); OpenRouter docs, "Errors", `ProviderErrorMetadata`.
  *
  * @param body the whole body
  * @param metadata of the error

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findErrorMeaning, isModeration, readRefusal } from '#core/gateway/model-call/upstream-error.ts';
+import { findErrorMeaning, isModeration, readRefusal, readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 
 const failed = "\n\nLiteLLM: model group 'tiny' failed with the error above. No fallback was attempted.";
@@ -20,6 +20,7 @@ const overflow = {
   param: null,
   code: 'context_length_exceeded',
 };
+const noMoney = 'You exceeded your current quota, please check your plan and billing details.';
 /** As Python prints it. */
 const printedOverflow = `{'error': {'message': "${overflow.message}", 'type': '${overflow.type}', 'param': None, 'code': '${overflow.code}'}}`;
 const ofRouter = `Error from provider(v,m: 400): ${inBody(overflow)}`;
@@ -187,6 +188,31 @@ const wrapped: readonly (readonly [string, JsonObject, JsonObject])[] = [
     { message: 'Incorrect API key', code: '401' },
   ],
   [
+    'hayhooks, with the component that failed',
+    {
+      detail: `Pipeline execution failed: The following component failed to run:\nComponent name: 'llm'\nError: Error code: 429 - ${noMoney}`,
+    },
+    { message: noMoney, code: '429', wrappedStatus: 429 },
+  ],
+  [
+    "Agent Framework's DevUI, which prints a tuple",
+    {
+      error: {
+        code: 'server_error',
+        message: `("<class 'Client'> service failed to complete the prompt: Error code: 429 - ${noMoney}", RateLimitError("Error code: 429 - ${noMoney}"))`,
+      },
+    },
+    { message: noMoney, code: '429', wrappedStatus: 429 },
+  ],
+  [
+    'Hermes Agent, whose answer is the text of the error',
+    {
+      choices: [{ message: { role: 'assistant', content: `API call failed after 3 retries: HTTP 429: ${noMoney}` } }],
+      hermes: { completed: false, failed: true, error: `HTTP 429: ${noMoney}`, error_code: 'agent_error' },
+    },
+    { message: noMoney, code: '429', wrappedStatus: 429 },
+  ],
+  [
     'OpenRouter, with words',
     { error: { message: 'Provider returned error', code: 500, metadata: { provider_name: 'X', raw: noImages } } },
     { message: noImages, code: '500' },
@@ -235,6 +261,11 @@ describe('an error that another gateway has wrapped', () => {
     ['The Error code: 400 - {}'],
   ])('keeps words that only look printed: %s', (message) => {
     expect(readRefusal({ error: { message } }).message).toBe(message);
+  });
+
+  it('of Hermes Agent is none where the answer was only cut off', () => {
+    const hermes = { completed: false, failed: false, error: 'Response remained truncated', error_code: 'output_truncated' };
+    expect(readReportedError({ choices: [], hermes })).toBeUndefined();
   });
 
   it('about refused content is a refusal, whatever its words are', () => {

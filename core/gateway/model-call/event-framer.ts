@@ -56,6 +56,11 @@ export class StreamEvent {
     return isWholeBuffer ? this.#bytes : this.#bytes.subarray(this.#start, this.#end);
   }
 
+  /** True if the event has been parsed, so that `parse` costs nothing. */
+  get isParsed(): boolean {
+    return this.#object !== null;
+  }
+
   /** Returns the object in `data`, parsed on the first call; undefined if `data` is not an object. */
   parse(): JsonObject | undefined {
     if (this.#object === null) this.#object = this.data === undefined ? undefined : parseObject(this.data);

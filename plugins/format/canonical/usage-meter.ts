@@ -19,8 +19,9 @@ const metadataMembers = new Set(
 const inputMembers = new Set(['input', 'args']);
 
 /**
- * Estimates the tokens of a pass-through reply, for upstreams that do not report them. Parses only the first deltas of a stream, to learn
- * how many characters surround an event's text. The text of later deltas is estimated as their length minus that number.
+ * Estimates the tokens of a pass-through reply, for upstreams that do not report them. A delta counts exactly if its content is known or
+ * another reader has parsed it. Of the others, only the first of a part are parsed, to learn how many characters surround an event's text.
+ * The text of later deltas is estimated as their length minus that number.
  */
 export class UsageMeter {
   readonly #request: { readonly body: JsonObject };
@@ -38,8 +39,25 @@ export class UsageMeter {
   }
 
   addDelta(event: StreamEvent): void {
-    if (this.#measuredDeltas < maxDeltas.measured && this.#parsedDeltas < maxDeltas.parsed) this.#measure(event);
-    else this.#characters += Math.max(1, event.text.length - this.#frameLength);
+    const { contentDelta } = event;
+    if (contentDelta !== undefined) {
+      const { text, reasoning, input } = contentDelta;
+      this.#characters += text.length + reasoning.length + (input?.text.length ?? 0);
+      return;
+    }
+    const characters = event.text.length - this.#frameLength;
+    const isLearning = this.#measuredDeltas < maxDeltas.measured && this.#parsedDeltas < maxDeltas.parsed;
+    // No text fits into an event that is as short as the frame: it is of another kind, such as text after reasoning.
+    const isOtherKind = characters <= 0 && this.#measuredDeltas > 0;
+    if (isLearning || isOtherKind || event.isParsed) this.#measure(event);
+    else this.#characters += Math.max(1, characters);
+  }
+
+  /** Starts a part of the reply whose deltas have another frame: a call after text. */
+  startPart(): void {
+    this.#frameLength = Number.POSITIVE_INFINITY;
+    this.#parsedDeltas = 0;
+    this.#measuredDeltas = 0;
   }
 
   /** Counts the whole answer, which takes precedence over its deltas. */

@@ -36,6 +36,35 @@ describe('a stream', () => {
     expect(meter.output).toBe(100);
   });
 
+  it('deltas that another reader has parsed count exactly, whatever their kind', () => {
+    const meter = new UsageMeter({ body: {} });
+    for (const kind of ['chat', 'calls', 'reasoning', 'chat'] as const)
+      for (let piece = 0; piece < 100; piece++) {
+        const parsedEvent = deltas[kind]('word');
+        parsedEvent.parse();
+        meter.addDelta(parsedEvent);
+      }
+    expect(meter.output).toBe(400);
+  });
+
+  it('deltas whose content is known are not parsed', () => {
+    const meter = new UsageMeter({ body: {} });
+    for (let piece = 0; piece < 100; piece++) {
+      const known = streamEvent('data: {"choices":[]}\n\n');
+      known.contentDelta = { text: 'word', reasoning: '', input: { key: 0, text: 'more' } };
+      meter.addDelta(known);
+      expect(known.isParsed).toBe(false);
+    }
+    expect(meter.output).toBe(200);
+  });
+
+  it('a text after its reasoning is measured again, because its deltas are shorter', () => {
+    const meter = new UsageMeter({ body: {} });
+    for (let piece = 0; piece < 100; piece++) meter.addDelta(deltas.reasoning('word'));
+    for (let piece = 0; piece < 100; piece++) meter.addDelta(deltas.chat('word'));
+    expect(meter.output).toBe(200);
+  });
+
   it('a stream of events that are not JSON is estimated', () => {
     const meter = new UsageMeter({ body: {} });
     for (let piece = 0; piece < 100; piece++) meter.addDelta(streamEvent('data: {"broken\n\n'));

@@ -40,6 +40,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
         this.#hasStarted = true;
         return this.#completeStart(event, text, reportedUsage);
       case 'content_block_start':
+        this.meter.startPart();
         // The model also wrote the name of a call.
         if (text.includes('"tool_use"')) this.meter.addDelta(event);
         // In other events, these names could belong to a tool's input.

@@ -115,6 +115,22 @@ describe('a Gemini reply', () => {
 });
 
 describe('a Messages reply', () => {
+  it('without counts is estimated alike in its thinking, its text and its calls', () => {
+    const adapter = adapterOf('messages');
+    const parts = [
+      ['thinking', { type: 'thinking_delta', thinking: 'word' }],
+      ['text', { type: 'text_delta', text: 'word' }],
+      ['tool_use', { type: 'input_json_delta', partial_json: 'word' }],
+    ] as const;
+    for (const [index, [type, delta]] of parts.entries()) {
+      adapter.event(event('content_block_start', { type: 'content_block_start', index, content_block: { type } }));
+      for (let piece = 0; piece < 100; piece++)
+        adapter.event(event('content_block_delta', { type: 'content_block_delta', index, delta }));
+    }
+    expect(adapter.meter?.output).toBeGreaterThan(295);
+    expect(adapter.meter?.output).toBeLessThan(305);
+  });
+
   it('has its signature tagged in a stream', () => {
     const delta = { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'SIG' } };
     expect(adapterOf('messages').event(event('content_block_delta', delta))).toContain(`"dps1s${own}.SIG"`);

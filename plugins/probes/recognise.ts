@@ -19,6 +19,7 @@ const presetsByOwner: ReadonlyMap<unknown, string> = new Map([
   ['vllm', 'vllm'],
   ['llamacpp', 'llama-cpp'],
   ['infinity', 'infinity'],
+  ['lmdeploy', 'lmdeploy'],
   ['library', 'ollama'],
 ]);
 const timeoutMs = 10_000;

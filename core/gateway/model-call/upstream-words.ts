@@ -195,6 +195,7 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
         source: 'b11549',
       },
       { pattern: /\bis not a multimodal model\b/, vendor: 'vLLM', source: '0.32.0' },
+      { pattern: /^Multimodal input is not supported by this model\b/, vendor: 'LMDeploy', source: '0.18.0' },
       {
         pattern: /\bdoes not support (thinking|tools|vision|chat|embeddings)\b/,
         vendor: 'Ollama',
@@ -228,6 +229,7 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
         vendor: 'vLLM',
         source: '0.32.0',
       },
+      { pattern: /^Please launch the api_server with --tool-call-parser\b/, vendor: 'LMDeploy', source: '0.18.0' },
     ],
   },
 };

@@ -11,6 +11,7 @@ const vendorsWithCustomNames = new Set<string | undefined>([
   'infinity',
   'llama-cpp',
   'llama-cpp-python',
+  'lmdeploy',
   'mlx-lm',
   'mlx-vlm',
   'ollama',

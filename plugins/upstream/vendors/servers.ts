@@ -189,6 +189,24 @@ export const serverVendors: readonly Vendor[] = [
     },
   },
   {
+    // Observed: 0.18.0. Its Responses endpoint drops the reasoning. Its Messages endpoint has no thinking in requests, and wraps the input of
+    // a truncated call.
+    name: 'lmdeploy',
+    title: 'LMDeploy',
+    formats: ['chat', 'completions'],
+    baseUrl: 'http://127.0.0.1:23333/v1',
+    auth: 'none',
+    capabilities: { files: false },
+    quirks: {
+      single_system: true,
+      strict_calls: true,
+      // It rejects the other efforts.
+      efforts: ['low', 'medium', 'high', 'max'],
+      // A sequence of several tokens is ignored, and a token that contains one disappears with all its letters.
+      stop: 0,
+    },
+  },
+  {
     // Observed: 0.32.2. Its Completions endpoint takes a single prompt, not a list.
     name: 'mlx-lm',
     title: 'mlx-lm',

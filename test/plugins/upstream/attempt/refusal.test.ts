@@ -513,6 +513,7 @@ describe('a server’s refusal of what it does not support', () => {
     [500, 'audio input is not supported - hint: if this is unexpected, you may need to provide the mmproj'],
     [500, 'Failed to parse tools: Unsupported tool type: {"type":"custom"}; tools = []'],
     [400, 'tiny is not a multimodal model'],
+    [400, 'Multimodal input is not supported by this model.'],
     [400, '"gemma3:latest" does not support thinking'],
     [400, 'registry.ollama.ai/library/gemma3:latest does not support tools'],
     [404, "Only 'text' content type is supported."],
@@ -532,6 +533,7 @@ describe('a server’s refusal of what it does not support', () => {
     [400, "Pooling type 'none' is not OAI compatible. Please use a different pooling type"],
     [501, 'This server does not support reranking. Start it with `--reranking`'],
     [500, 'tools param requires --jinja flag'],
+    [400, 'Please launch the api_server with --tool-call-parser if you want to use tools.'],
   ])('with status %d because a flag is missing is a mistake of the operator: %s', (status, message) => {
     const fault = refusal(status, { error: { message } });
     expect(fault).toMatchObject({ kind: 'setup', status, error: { code: 'not_supported' } });

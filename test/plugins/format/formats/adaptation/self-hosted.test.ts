@@ -144,6 +144,28 @@ describe('mlx-lm', () => {
   });
 });
 
+describe('LMDeploy', () => {
+  it('gets no stop sequences, which it would ignore or cut off with other letters', () => {
+    expect(adapted('lmdeploy', 'chat', { messages: [hi], stop: ['x'] }).body).toEqual({ messages: [hi] });
+  });
+
+  it('gets only efforts that it knows', () => {
+    expect(adapted('lmdeploy', 'chat', { messages: [hi], reasoning_effort: 'xhigh' }).body).toMatchObject({
+      reasoning_effort: 'high',
+    });
+  });
+
+  it('gets {} for a call without arguments, which it would refuse', () => {
+    const call = { id: 'c', type: 'function', function: { name: 'look', arguments: '' } };
+    const messages = [
+      hi,
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: 'there' },
+    ];
+    expect(JSON.stringify(adapted('lmdeploy', 'chat', { messages }).body)).toContain('"arguments":"{}"');
+  });
+});
+
 describe('mlx-vlm', () => {
   it('gets its limit of tokens under the only name that it reads, and no path on its machine', () => {
     const body = { messages: [hi], max_completion_tokens: 9, adapter_path: '/srv/adapter', reasoning_effort: 'low' };

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { findErrorMeaning, isModeration, readRefusal, readReportedError } from '#core/gateway/model-call/upstream-error.ts';
+import {
+  findErrorMeaning,
+  isModeration,
+  readRefusal,
+  readReportedError,
+} from '#core/gateway/model-call/upstream-error.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 
 const failed = "\n\nLiteLLM: model group 'tiny' failed with the error above. No fallback was attempted.";
@@ -264,7 +269,12 @@ describe('an error that another gateway has wrapped', () => {
   });
 
   it('of Hermes Agent is none where the answer was only cut off', () => {
-    const hermes = { completed: false, failed: false, error: 'Response remained truncated', error_code: 'output_truncated' };
+    const hermes = {
+      completed: false,
+      failed: false,
+      error: 'Response remained truncated',
+      error_code: 'output_truncated',
+    };
     expect(readReportedError({ choices: [], hermes })).toBeUndefined();
   });
 

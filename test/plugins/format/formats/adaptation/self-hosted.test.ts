@@ -154,16 +154,6 @@ describe('LMDeploy', () => {
       reasoning_effort: 'high',
     });
   });
-
-  it('gets {} for a call without arguments, which it would refuse', () => {
-    const call = { id: 'c', type: 'function', function: { name: 'look', arguments: '' } };
-    const messages = [
-      hi,
-      { role: 'assistant', content: null, tool_calls: [call] },
-      { role: 'tool', tool_call_id: 'c', content: 'there' },
-    ];
-    expect(JSON.stringify(adapted('lmdeploy', 'chat', { messages }).body)).toContain('"arguments":"{}"');
-  });
 });
 
 describe('mlx-vlm', () => {

@@ -124,36 +124,49 @@ export class JsonCursor {
   }
 
   #skipValue(start: number): boolean {
+    const lastIndex = this.#findValueEnd(start);
+    if (lastIndex === -1) {
+      this.#fail();
+      return false;
+    }
+    this.position = lastIndex + 1;
+    return true;
+  }
+
+  /** Returns the index of a value's last character, and pays for the steps; -1 if the value is truncated or takes too many. */
+  #findValueEnd(start: number): number {
     const text = this.#text;
     let limit = start + this.#remainingSteps;
     let end = Math.min(limit, text.length);
     let depth = 0;
-    for (let position = start; position < end; position++) {
-      const char = text.charCodeAt(position);
+    for (let index = start; index < end; index++) {
+      const char = text.charCodeAt(index);
       if (char === quote) {
-        const open = position;
-        do {
-          position = text.indexOf('"', position + 1);
-          limit -= stepsPerSearch;
-        } while (text.charCodeAt(position - 1) === backslash && open < limit && isEscaped(text, position));
-        if (position === -1) break;
-        limit += position - open; // the string itself takes no steps
+        this.#remainingSteps = limit - index;
+        index = this.#findClosingQuote(index);
+        if (index === -1) return -1;
+        limit = index + this.#remainingSteps;
         end = Math.min(limit, text.length);
-      } else if (isOpening(char)) {
-        depth++;
-        continue;
-      } else if (isClosing(char)) {
-        depth--;
-        if (depth < 0) break;
-      } else if (depth > 0) continue;
-      else position = findWordEnd(text, position);
-      if (depth > 0 || position >= end) continue;
-      this.#remainingSteps = limit - position;
-      this.position = position + 1;
-      return true;
+      } else if (isOpening(char)) depth++;
+      else if (isClosing(char)) depth--;
+      else if (depth === 0) index = findWordEnd(text, index);
+      if (depth > 0) continue;
+      if (depth < 0 || index >= end) return -1;
+      this.#remainingSteps = limit - index;
+      return index;
     }
-    this.#fail();
-    return false;
+    return -1;
+  }
+
+  /** Returns the index of the quote that closes a string, and pays for the searches; -1 if there is none or they take too many steps. */
+  #findClosingQuote(open: number): number {
+    const text = this.#text;
+    let index = open;
+    do {
+      index = text.indexOf('"', index + 1);
+      this.#remainingSteps -= stepsPerSearch;
+    } while (text.charCodeAt(index - 1) === backslash && this.#remainingSteps > 0 && isEscaped(text, index));
+    return this.#remainingSteps > 0 ? index : -1;
   }
 }
 

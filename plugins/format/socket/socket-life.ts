@@ -27,7 +27,7 @@ export class SocketLife {
   readonly #memory: MemoryShare;
   readonly #now: () => number;
   #pingedAt: number;
-  /** When the ping was sent that has not been answered. */
+  /** When the oldest unanswered ping was sent. */
   #silentSince: number | undefined;
   #controlFrames = 0;
   #messageBytes = 0; // bytes of the message that is arriving

@@ -45,7 +45,7 @@ export class Recorder {
   /**
    * Stores a response. Never rejects, so that the client always gets its answer.
    *
-   * @returns why the response could not be stored; undefined if it was
+   * @returns why the response could not be stored; undefined if it was stored or need not be
    */
   async save(draft: ResponseDraft, response: JsonObject): Promise<string | undefined> {
     const { log, database } = this.#host;

@@ -12,7 +12,7 @@ export const balancesSection = defineSection({
       ask: boolean({ default: true }, 'Queries the vendors.'),
       alert_days: number(
         { minimum: 0, maximum: 365, default: 3 },
-        'Operators are alerted if a balance will last at most this many days at last week’s usage.',
+        'How many days before a balance runs out, at last week’s usage, operators are alerted.',
       ),
       own: {
         type: 'object',

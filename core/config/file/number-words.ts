@@ -11,9 +11,9 @@ const secondsByTargetUnit: Readonly<Record<string, number>> = {
   days: 86_400,
 };
 
-/** Finds the unit of a number at the start of its description, such as `Maximum seconds that a client can request`. */
+/** Finds the unit of a number: the first one among the first words of its description, such as `Maximum seconds that a client waits`. */
 export function parseUnit(description: string | undefined): string | undefined {
-  return /^(?:\S+ ){0,2}\b(ms|milliseconds|seconds|minutes|hours|days|bytes)\b/i
+  return /^(?:\S+ ){0,5}?\b(ms|milliseconds|seconds|minutes|hours|days|bytes)\b/i
     .exec(description ?? '')?.[1]
     ?.toLowerCase();
 }

@@ -32,6 +32,18 @@ describe('a mistake in a section of a plugin', () => {
     ['a form without a description', 'b', { type: 'string', pattern: '^a' }, 'ours: is "b"; must match ^a'],
     ['a required key without a description', '{}', point, 'ours.x: is missing; add it'],
     [
+      'a duration whose unit comes late in its description',
+      '2h',
+      { type: 'integer', description: 'Grace period: how many seconds model calls still work.' },
+      'ours: is "2h"; must be a whole number of seconds: 7200',
+    ],
+    [
+      'a duration with two units in its description, of which the first counts',
+      '2d',
+      { type: 'integer', description: 'Days of 24 hours.' },
+      'ours: is "2d"; must be a whole number of days: 2',
+    ],
+    [
       'a name of a certain form',
       '{ B: 1 }',
       { type: 'object', propertyNames: { pattern: '^[a-z]$' } },

@@ -98,8 +98,8 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     const reported = this.meter.output > 0 ? removeEmptyCounts(reportedUsage) : reportedUsage;
     if (ending === undefined || (isCounted && reported === reportedUsage)) return text;
     if (!isCounted) this.meter.distrustOutput();
-    const { input = this.meter.input } = reported;
-    const counts = writeUsage({ ...reported, input, output: this.meter.output });
+    const { input = this.meter.input, output = this.meter.output } = reported;
+    const counts = writeUsage({ ...reported, input, output: isCounted ? output : this.meter.output });
     return replaceDataInText(text, { ...ending, usage: completeUsage(ending.usage, counts) });
   }
 }

@@ -199,6 +199,24 @@ describe('a Messages stream without counts', () => {
   });
 });
 
+describe('a Messages stream that counts only', () => {
+  it.each([
+    ['its answer keeps that count and gets its prompt estimated', { input: 0, output: 7 }, { output_tokens: 7 }],
+    ['its prompt keeps that count and gets its answer estimated', { input: 7, output: 0 }, { input_tokens: 7 }],
+  ])('%s', (_what, counted, kept) => {
+    const adapter = adapterOf('messages', { messages: [{ role: 'user', content: 'y'.repeat(80) }] });
+    const delta = { type: 'text_delta', text: 'x'.repeat(400) };
+    adapter.event(event('content_block_delta', { type: 'content_block_delta', index: 0, delta }));
+    const usage = { input_tokens: counted.input, output_tokens: counted.output };
+    const ending = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage };
+    const written = dataOf(adapter.event(event('message_delta', ending), counted))['usage'];
+    const recorded = adapter.meter?.complete(counted, true);
+    expect(written).toMatchObject({ input_tokens: recorded?.input, output_tokens: recorded?.output, ...kept });
+    expect(recorded?.input).toBeGreaterThan(0);
+    expect(recorded?.output).toBeGreaterThan(0);
+  });
+});
+
 describe('a whole reply without counts', () => {
   const text = 'x'.repeat(400);
   it.each<[Format, JsonObject, object]>([

@@ -12,7 +12,9 @@ const openaiReasoningModels = {
   quirks: { sampling: false, stop: 0, system_role: 'developer' },
 } as const;
 /** Claude from 4.7 on. It chooses its own thinking budget, and rejects budgets, sampling and prefilled replies. */
-const adaptiveClaude = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
+const adaptiveClaude = {
+  quirks: { reasoning: 'adaptive', sampling: false, prefill: false, max_output_tokens: 128_000 },
+} as const;
 /** Claude up to 4.5, which takes a thinking budget. */
 const budgetClaude = { quirks: { reasoning: 'budget', sampling: true, prefill: true } } as const;
 const claudeOpus4 = { quirks: { max_output_tokens: 32_000 } } as const; // and 4.1
@@ -21,6 +23,8 @@ export const effortsWithoutNone = ['low', 'medium', 'high', 'xhigh', 'max'] as c
 
 /** Source: "thinking.type.disabled is not supported for this model", opencode-anthropic-auth#159. */
 const alwaysThinkingClaude = { quirks: { ...adaptiveClaude.quirks, efforts: effortsWithoutNone } } as const;
+/** Claude since September 2026 also rejects forced tool calls. Source: Anthropic docs, migration guides of these models. */
+const freelyCallingClaude = { quirks: { ...alwaysThinkingClaude.quirks, forced_tools: false } } as const;
 
 const openaiFormats = [
   'responses',
@@ -54,15 +58,21 @@ export const claudeModels: readonly VendorModels[] = [
   { match: 'claude-opus-4-1*', ...claudeOpus4 },
   { match: 'claude-opus-4-2025*', ...claudeOpus4 }, // a date
   { match: 'claude-opus-4@*', ...claudeOpus4 }, // a date on Vertex AI
-  { match: 'claude-*-4-6*', quirks: { reasoning: 'adaptive', prefill: false } },
+  { match: 'claude-*-4-6*', quirks: { reasoning: 'adaptive', prefill: false, max_output_tokens: 128_000 } },
   { match: 'claude-*-4-7*', ...adaptiveClaude },
   { match: 'claude-*-4-8*', ...adaptiveClaude },
   { match: 'claude-*-5*', ...adaptiveClaude },
   // Not Claude 5: the row above also matches names in which the 5 is a minor version.
-  { match: 'claude-3-5*', ...budgetClaude },
-  { match: 'claude-*-4-5*', ...budgetClaude },
+  { match: 'claude-3-5*', quirks: { ...budgetClaude.quirks, max_output_tokens: 8_192 } },
+  { match: 'claude-*-4-5*', quirks: { ...budgetClaude.quirks, max_output_tokens: 64_000 } },
+  { match: 'claude-opus-5-5*', ...freelyCallingClaude },
+  { match: 'claude-sonnet-5-5*', ...freelyCallingClaude },
   { match: 'claude-fable*', ...alwaysThinkingClaude },
   { match: 'claude-mythos*', ...alwaysThinkingClaude },
+  { match: 'claude-fable-5-1*', ...freelyCallingClaude },
+  { match: 'claude-fable-5-2*', ...freelyCallingClaude },
+  { match: 'claude-mythos-5-1*', ...freelyCallingClaude },
+  { match: 'claude-mythos-5-2*', ...freelyCallingClaude },
 ];
 
 /** Request fields that only OpenRouter and similar gateways support. They choose the provider, or transform the prompt or the reply. */

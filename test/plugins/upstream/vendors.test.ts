@@ -83,10 +83,36 @@ it.each([
   ['vertex-anthropic', 'claude-opus-4@20250514', 32_000],
   ['vertex-anthropic', 'claude-opus-4-1@20250805', 32_000],
   ['bedrock-anthropic', 'us.anthropic.claude-opus-4-20250514-v1:0', 32_000],
+  ['anthropic', 'claude-3-5-sonnet-20241022', 8_192],
+  ['anthropic', 'claude-3-7-sonnet-20250219', 64_000],
+  ['anthropic', 'claude-haiku-4-5-20251001', 64_000],
+  ['anthropic', 'claude-opus-4-6', 128_000],
+  ['anthropic', 'claude-sonnet-4-6', 128_000],
+  ['bedrock-anthropic', 'us.anthropic.claude-opus-4-8', 128_000],
+  ['anthropic', 'claude-opus-5', 128_000],
+  ['anthropic', 'claude-haiku-5-5', 128_000],
+  ['anthropic', 'claude-fable-5-1', 128_000],
   ['anthropic', 'claude-opus-4-5-20251101', 64_000],
   ['anthropic', 'claude-sonnet-4-20250514', 64_000],
 ])('%s limits the output of %s to %i tokens', (vendor, model, limit) => {
   expect(quirksOf(vendor, model).max_output_tokens).toBe(limit);
+});
+
+it.each([
+  ['anthropic', 'claude-opus-5-5'],
+  ['vertex-anthropic', 'claude-sonnet-5-5'],
+  ['bedrock-anthropic', 'global.anthropic.claude-fable-5-1'],
+])('%s can neither force calls nor turn off the thinking of %s', (vendor, model) => {
+  const { efforts, forced_tools } = quirksOf(vendor, model);
+  expect({ efforts, forced_tools }).toEqual({
+    efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
+    forced_tools: false,
+  });
+});
+
+it.each(['claude-opus-5', 'claude-sonnet-5', 'claude-haiku-5-5'])('anthropic can do both with %s', (model) => {
+  const { efforts, forced_tools } = quirksOf('anthropic', model);
+  expect([efforts?.includes('none'), forced_tools]).toEqual([true, true]);
 });
 
 describe('the target of a route', () => {

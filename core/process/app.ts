@@ -250,7 +250,7 @@ export class Gateway {
    *
    * @param skipNotice skips the notice period when it aborts
    * @param isReplaced true if other processes accept connections at the same address. This process then stops accepting at once, and stays
-   * ready
+   *   ready
    * @throws the error of a resource that could not be closed, after closing the others; DeadlineExceeded if closing takes too long
    */
   async stop(skipNotice: AbortSignal = new AbortController().signal, isReplaced = false): Promise<void> {

@@ -32,8 +32,8 @@ const playgroundHint = 'playground';
  * of a second, so that all lookups for such addresses share a query.
  *
  * @throws GatewayError `invalid_api_key`, with the same message for every invalid key except a replaced one, whose message says so;
- * `rate_limited` after many failures of an address; `account_blocked`; `unavailable` if the database does not respond and the key is not
- * cached
+ *   `rate_limited` after many failures of an address; `account_blocked`; `unavailable` if the database does not respond and the key is not
+ *   cached
  */
 export const authStage = defineStage({
   name: 'auth',

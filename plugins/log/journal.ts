@@ -41,18 +41,18 @@ const restoreAfterMs = 3_000;
  * The records of this instance on their way to the database: an append-only file that is split into segments.
  *
  * - The writing thread gets the `begin` lines of one turn of the event loop together, at its end. With many requests in flight, it gets the
- * lines of a millisecond together. No byte of a reply is sent before the `begin` line of its request is in its file (`whenWritten`), so
- * killing the process loses no request that was answered.
+ *   lines of a millisecond together. No byte of a reply is sent before the `begin` line of its request is in its file (`whenWritten`), so
+ *   killing the process loses no request that was answered.
  * - A request that reaches its upstream within one turn has one line, which includes what `enter` would add. Replies do not wait for other
- * `enter` and `end` lines. These are written with the next `begin` line or some milliseconds later, because each wake of the thread costs
- * as much as a few writes.
+ *   `enter` and `end` lines. These are written with the next `begin` line or some milliseconds later, because each wake of the thread costs
+ *   as much as a few writes.
  * - Only `begin` waits for the disk, at most 200 ms. After that, lines stay in memory until the disk responds.
  * - There is no fsync, so a machine that loses power loses its last seconds.
  * - Size or age finishes a segment. The next one starts with the `begin` lines of the requests in flight, so that a finished segment can be
- * shipped and deleted on its own.
+ *   shipped and deleted on its own.
  * - If unshipped segments exceed `maxBytes`, new requests are only counted, not recorded.
  * - Segments stay open until they are shipped, so that removing files loses no records. While no file can be created or written, segments
- * are in memory; beyond the memory bound, requests are only counted, not recorded (decision 30).
+ *   are in memory; beyond the memory bound, requests are only counted, not recorded (decision 30).
  */
 export class Journal implements AsyncDisposable {
   /** How many bytes may wait on disk. */

@@ -15,7 +15,7 @@ export interface SmtpFailure extends Error {
 
 /**
  * - `recipient`: this mail can never be delivered, because its mailbox does not exist or is full, its address is malformed, or it is too
- * large.
+ *   large.
  * - `server`: sign-in, relay rules, limits and policies. These affect other mails too, and the operator or time can change them.
  * - `unclear`: the reply does not say.
  */

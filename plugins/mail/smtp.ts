@@ -29,7 +29,7 @@ export interface OutgoingMail {
  * - `refused`: the server rejected this mail permanently.
  * - `later`: the server has certainly not accepted it. `isServer`: other mails would fail now as well.
  * - `uncertain`: the connection broke after the mail was transferred but before the server confirmed it, and SMTP cannot tell whether the
- * server accepted it.
+ *   server accepted it.
  */
 export type SmtpOutcome =
   | { readonly kind: 'sent' }

@@ -64,7 +64,7 @@ const balancePaths = new Set([
  *     });
  *
  * @param script one handler for all requests, or a list with one handler per request; further requests get 500. An error thrown by a
- * handler is thrown again when the upstream is disposed.
+ *   handler is thrown again when the upstream is disposed.
  */
 export async function createUpstream(
   script: Handler | readonly Handler[],

@@ -13,7 +13,7 @@ type RunStatement = (sql: string, parameters: readonly unknown[]) => Promise<rea
  * Deletes an account's personal data. Can be run again after a failure, or if more records have arrived since.
  *
  * - Removes its name, email address, picture, sign-ins, sessions, key, stored responses and hourly usage, and the content, addresses and
- * user agents of its requests: the personal columns of all tables, including those of removed plugins.
+ *   user agents of its requests: the personal columns of all tables, including those of removed plugins.
  * - Keeps its orders, payments, ledger and number of requests, under its id.
  * - Its key is rejected within a second, and its remaining time is lost.
  *

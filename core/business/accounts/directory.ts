@@ -94,7 +94,7 @@ export class AccountDirectory implements AsyncDisposable {
    * Finds the account whose key has this digest. An unknown digest is not looked up again for ten seconds.
    *
    * @param maxAgeSeconds how long an entry is fresh. With 0, the account is read before each use, unless the database does not respond, or
-   * too many lookups are waiting and the database has reported no change
+   *   too many lookups are waiting and the database has reported no change
    * @param isSuspect returns true if the caller has sent unknown keys, so that its lookups are delayed. Called only on a cache miss
    * @throws GatewayError `unavailable` if the account is not cached and the database does not respond
    */

@@ -59,7 +59,7 @@ export const ApiKey = defineEntity({
  * Why a ledger entry was written.
  *
  * - `grant`, `order`, `voucher`, `gift`: days granted by an operator, bought by the account, redeemed with a voucher, or given by another
- * account.
+ *   account.
  * - `refund`, `revoke`: replaces a period because of a refund, or because an operator took days back.
  * - `shift`: replaces a period that moved because an earlier one changed.
  * - `outage`: extends a period to compensate for an outage, or adds one after a period that has ended.

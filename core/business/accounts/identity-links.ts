@@ -33,7 +33,7 @@ export async function listIdentities(database: Queries, accountId: string): Prom
  * Adds an identity to an account. The caller must have verified that the account's signed-in owner asked for this.
  *
  * @returns `linked_elsewhere` if the identity belongs to another account, so that nothing changes; `linked` also if it was already linked
- * to this one
+ *   to this one
  * @throws AccountError `not_found` if the account does not exist
  */
 export async function linkIdentity(

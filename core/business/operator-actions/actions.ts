@@ -48,7 +48,7 @@ export interface PerformedAction {
  * Performs an action and records who did it.
  *
  * @throws errors from `perform`; AccountError `operator_account`; ActionRefused `invalid` if the input is invalid, before anything is
- * recorded
+ *   recorded
  */
 export async function runAction<Input extends object>(
   host: Host,

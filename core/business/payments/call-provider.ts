@@ -55,7 +55,7 @@ const connectFailurePattern =
  * Calls a provider's API once, within a deadline. Does not follow redirects, and limits the size of the response.
  *
  * @throws PaymentError `temporary` if nothing reached the provider, or for a GET; otherwise `unknown` for a timeout, a broken connection,
- * or a body that is not a JSON object
+ *   or a body that is not a JSON object
  */
 export async function callProvider(call: ProviderCall): Promise<ProviderAnswer> {
   const { host } = new URL(call.url);

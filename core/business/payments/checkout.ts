@@ -38,7 +38,7 @@ interface OrderOptions {
  * one order. If the provider is slow or accepts no calls at the moment, the order has no charge yet (`created`) and is charged later.
  *
  * @throws CheckoutError `no_provider`, `unknown_plan`, `no_gifts`, `too_many_days`, `too_many_orders`, `too_many_charges`, `sold_out`,
- * `blocked`
+ *   `blocked`
  */
 export async function startOrder(
   host: Host,
@@ -68,7 +68,7 @@ export async function startOrder(
  * Makes an expired or failed order payable again, at its original price and with another attempt. Returns an open or paid order unchanged.
  *
  * @throws CheckoutError `not_found`, `not_open`, `plan_changed`, `no_provider`, `unknown_plan`, `no_gifts`, `too_many_days`,
- * `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
+ *   `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
  */
 export async function renewCharge(host: Host, orderId: string, address?: string): Promise<Order> {
   const order = await checkNow(host, orderId);

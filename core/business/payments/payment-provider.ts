@@ -32,7 +32,7 @@ export interface PaymentConnection {
    * Creates a charge that is valid until `expiresAt`, or as close to it as the provider allows.
    *
    * @throws PaymentError `rejected`: the charge does not exist. `temporary`: it does not exist, and may be retried. `unknown`: it may
-   * exist; core then reads its status before it creates another one
+   *   exist; core then reads its status before it creates another one
    */
   charge(request: ChargeRequest, signal: AbortSignal): Promise<Charge>;
   /**

@@ -40,7 +40,7 @@ export interface ReplyText {
    * Starts a streamed reply.
    *
    * @returns a function to call with the events in order. It may change their data in place. It returns the events for the client, or
-   * undefined to leave the event unchanged
+   *   undefined to leave the event unchanged
    */
   mapEvents(blocks: TextBlocks): (event: ObjectEvent) => readonly ObjectEvent[] | undefined;
   /** Creates a framer, for a format that can also stream its events as the entries of a JSON array, without SSE. */

@@ -30,7 +30,7 @@ interface VariantBase {
  * Builds the catalog of a valid configuration. Routes to disabled upstreams are left out.
  *
  * @param variant set for a variant. Upstreams and routes that equal those of its base are then the same objects, so that they share
- * breakers and cooldowns. All others have their own health, so that neither catalog can make the other unavailable
+ *   breakers and cooldowns. All others have their own health, so that neither catalog can make the other unavailable
  */
 export function buildCatalog(...parts: Parameters<typeof buildCatalogInSteps>): Catalog {
   return runToEnd(buildCatalogInSteps(...parts));

@@ -58,7 +58,7 @@ export interface ItemsOutline extends Outline {
  * @param text pieces of the text
  * @param outlinedPieces pieces that already have an outline
  * @returns undefined if the whole text must be parsed, because it has an invalid string or a long one in the outermost levels, or its
- * outline exceeds `bounds.jsonOutline`
+ *   outline exceeds `bounds.jsonOutline`
  */
 export function createOutline(
   text: readonly Buffer[],

@@ -41,7 +41,7 @@ interface SupervisorParts {
  *
  * @returns why it ended, and true if every worker ended cleanly
  * @throws StartRefused; if the first worker does not start, the process exits with that worker's exit code, because the worker has already
- * reported the reason
+ *   reported the reason
  */
 export async function supervise(plan: WorkerPlan, parts: SupervisorParts): Promise<[StopCause | Error, boolean]> {
   await prepareDataFolder(plan.dataFolder);

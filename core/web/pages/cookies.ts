@@ -7,7 +7,7 @@ import { clientConnection } from '#core/gateway/http/client-connection.ts';
  * Cookies for pages. All are HttpOnly except the time zone, which the page's script writes.
  *
  * - `session`: 256 random bits. Starts with `s` if it belongs to a session in the database, and with `v` for a visitor, whose token is in
- * no row and lives as long as the browser. Forms are bound to it.
+ *   no row and lives as long as the browser. Forms are bound to it.
  * - `language`, `theme`: the visitor's choice, for a year.
  * - `zone`: the IANA name of the visitor's time zone.
  */

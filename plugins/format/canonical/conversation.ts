@@ -5,7 +5,7 @@ import type { JsonObject } from '#core/platform/json.ts';
  *
  * Invariants that decoders guarantee and encoders rely on:
  * - instructions precede the dialogue; a later system message stays where it is, so that the start of a prompt does not change from turn to
- * turn and vendors' prompt caches get hits;
+ *   turn and vendors' prompt caches get hits;
  * - no text part is empty, and every message has at least one part;
  * - after `normalizeCalls`, every call has exactly one result, and results follow their run of calls in the order of the calls.
  */

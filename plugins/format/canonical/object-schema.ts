@@ -12,8 +12,8 @@ const refusedAtTop = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
  * Converts the schema of a tool's input into the schema of an object.
  *
  * @param refusesAlternatives true if the vendor refuses alternatives at the top level. They are then combined into one object and repeated
- * in the description. Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"; OpenAI: "schema must have type
- * 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
+ *   in the description. Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"; OpenAI: "schema must have type
+ *   'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
  */
 export function toObjectSchema(schema: JsonObject | undefined, refusesAlternatives: boolean, notes: Notes): JsonObject {
   const flatSchema =

@@ -88,7 +88,7 @@ export function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
  *
  * @param replace returns the tool for the route: the same object if the route supports it, undefined if nothing can replace it
  * @throws GatewayError `not_supported` if no tool remains or the forced tool is removed, because the model would then invent the tool's
- * results
+ *   results
  */
 export function adaptHostedTools(
   replace: (tool: JsonObject, target: AdaptationTarget) => JsonObject | undefined,

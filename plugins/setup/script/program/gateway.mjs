@@ -19,7 +19,7 @@ const maxResponseBytes = 4 * 1024 * 1024;
  * follow redirects, because the key is only for the gateway.
  *
  * @returns status (0 without a response), body, partial (the start of a body that broke off), seconds, and failure: a sentence, or '' if
- * the gateway itself has responded
+ *   the gateway itself has responded
  */
 export function request(method, path, json = '', limit = 30) {
   const outgoing = { method, url: run.data.baseUrl + path, json, limit, key: run.key, agent: `${run.slug}-setup` };

@@ -5,7 +5,7 @@
  *
  * @param chosenModel name of the model; undefined for the default of the tool's format
  * @returns actions, withSockets (the actions if the gateway accepts WebSockets), and values of placeholders; undefined if no model suits
- * the tool
+ *   the tool
  */
 export function findVariant({ format, variants }, { defaults, models }, chosenModel) {
   const formatDefaults = defaults.find((entry) => entry.format === format);

@@ -89,9 +89,12 @@ const misplacedPrefix = new RegExp(`${vendorPrefix.source}|^${version}(?=/v\\d)`
 /** How Vertex AI names models. Its SDK splits a name with a slash, such as `dp/x`, into a publisher and a model. */
 const vertexModels = /^\/v1(?:beta1)?(?:\/projects\/[^/]+\/locations\/[^/]+)?\/publishers\/[^/]+\/models\//;
 
-/** A method of a model whose name has a slash. The AI SDK sends such a name without `models/`, as Google's other collections have it. */
+/**
+ * A method of a model whose name has a slash. The AI SDK sends such a name without `models/`, because it takes the part before the slash for
+ * another collection of Google's, such as `tunedModels`.
+ */
 const bareModelMethod =
-  /^(\/v1(?:beta)?)\/(?!models\/)(?=[^/]+(?:\/|%2F).*:(?:generateContent|streamGenerateContent|countTokens)$)/i;
+  /^(\/v1(?:beta)?)\/(?!(?:models|tunedModels)\/)(?=[^/]+(?:\/|%2F).*:(?:generateContent|streamGenerateContent|countTokens)$)/i;
 
 /** Returns the vendor's name in a path such as `/anthropic/v1/messages`. */
 export function findVendorSegment(path: string): (typeof vendorSegments)[number] | undefined {

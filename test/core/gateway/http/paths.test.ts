@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EndpointTable } from '#core/gateway/http/paths.ts';
+import { EndpointTable, toCanonicalPath } from '#core/gateway/http/paths.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 
 const endpoint = (name: string, method: 'GET' | 'POST', path: string): Endpoint => ({
@@ -86,6 +86,12 @@ describe('the endpoint table', () => {
   it('finds no other verb and no resource below such a name', () => {
     expect(found('POST', '/v1beta/dp/x:generate')).toBeUndefined();
     expect(found('GET', '/v1beta/dp/x')).toBeUndefined();
+  });
+
+  it("leaves Google's tuned models, about which there is a message", () => {
+    const path = '/v1beta/tunedModels/x:generateContent';
+    expect(found('POST', path)).toBeUndefined();
+    expect(toCanonicalPath(path)).toBe(path);
   });
 
   it('finds what Cohere has at /v2/rerank, and nothing else there', () => {

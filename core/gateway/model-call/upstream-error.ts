@@ -26,9 +26,10 @@ export interface ReportedError {
 }
 
 /**
- * Reads `{error: {message, type, code, param}}`, `{error: "text"}`, `{object: "error", message}`, `{type: "error", message: {type, message}}`,
- * `{base_resp}`, and `{hermes: {failed, error, error_code}}` of Hermes Agent 0.19.0, whose answer is the error's text. Returns undefined if the value reports no error, regardless of the status. An empty error does not count, because
- * servers written in Go add one to each reply.
+ * Reads `{error: {message, type, code, param}}`, `{error: "text"}`, `{object: "error", message}`, `{type: "error", message: {type,
+ * message}}`, `{base_resp}`, and `{hermes: {failed, error, error_code}}` of Hermes Agent 0.19.0, which sends the error's text as its answer.
+ * Returns undefined if the value reports no error, regardless of the status. An empty error does not count, because servers written in Go
+ * add one to each reply.
  */
 export function readReportedError(body: JsonValue | undefined): ReportedError | undefined {
   if (!isJsonObject(body)) return undefined;

@@ -33,7 +33,8 @@ const litellmCodes: ReadonlyMap<string, string> = new Map([
 /**
  * Removes the text that gateways add to errors of their upstreams, and that servers add to errors of their libraries, because the meaning is
  * in the inner text. Sources: LiteLLM 1.108.7, Portkey 1.15.2, agentic-api 0.9.0, claude-code-router's library 1.0.53, lm-proxy 3.3.2,
- * hayhooks 2.1.0, Agent Framework's DevUI 1.0.0b261022, Hermes Agent 0.19.0 and llama-cpp-python 0.3.36 (observed); OpenRouter docs, "Errors", `ProviderErrorMetadata`.
+ * hayhooks 2.1.0, Agent Framework's DevUI 1.0.0b261022, Hermes Agent 0.19.0 and llama-cpp-python 0.3.36 (observed); OpenRouter docs,
+ * "Errors", `ProviderErrorMetadata`.
  *
  * @param body the whole body
  * @param metadata of the error
@@ -53,9 +54,10 @@ export function unwrapError(
 function unwrapMessage(message: string): UnwrappedError | undefined {
   const [prefix = '', ...statuses] = statusPrefix.exec(message) ?? [];
   if (prefix !== '') {
-    const end = statusSuffix.exec(message)?.index ?? message.length;
+    const rest = message.slice(prefix.length);
     const code = statuses.find((status) => status !== undefined);
-    return { code, status: Number(code), ...readInner(removeSourceLocation(message.slice(prefix.length, end))) };
+    const inner = removeSourceLocation(rest.slice(0, statusSuffix.exec(rest)?.index));
+    return { code, status: Number(code), ...readInner(inner) };
   }
   if (message.startsWith('{')) return readPrinted(message);
   const text = removeSourceLocation(message);

@@ -210,6 +210,11 @@ const wrapped: readonly (readonly [string, JsonObject, JsonObject])[] = [
     { message: noMoney, code: '429', wrappedStatus: 429 },
   ],
   [
+    'a server whose own words before the exception look like a second one',
+    { detail: `Tool ('search', ToolError('failed')): Error code: 429 - ${noMoney}` },
+    { message: noMoney, code: '429', wrappedStatus: 429 },
+  ],
+  [
     'Hermes Agent, whose answer is the text of the error',
     {
       choices: [{ message: { role: 'assistant', content: `API call failed after 3 retries: HTTP 429: ${noMoney}` } }],

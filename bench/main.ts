@@ -17,7 +17,7 @@ import { describeRatios, median } from './statistics.ts';
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
 /** Pairs of processes when comparing with another checkout. */
 const pairs = Number(process.env['BENCH_PAIRS'] ?? 8);
-/** By how much their rounds are shorter. */
+/** Their rounds are shorter by this factor. */
 const shorter = 8;
 /**
  * Small calls to each process before all rounds. V8 keeps compiling for that long, and what it compiles first differs between processes.

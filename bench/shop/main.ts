@@ -1,7 +1,7 @@
 /**
  * `npm run bench:shop`: what a customer's call costs in a shop: a gateway started as by `npm start`, 200 customers, calls at the rates of a
  * shop, and the first calls after a pause, compared with two bare forwarders. Counts only the CPU time of the measured process. Linux only;
- * needs an otherwise idle machine, and takes minutes that depend on the options.
+ * needs an otherwise idle machine, and takes minutes, more for each option.
  *
  *     npm run bench:shop                                  all of it, once
  *     npm run bench:shop -- --rounds 3                    the median of three

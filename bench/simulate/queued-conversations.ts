@@ -63,7 +63,7 @@ export class QueuedConversations {
   readonly #waiting = new Map<string, (isGranted: boolean) => void>();
   #ids = 0;
   turns = 0;
-  /** Turns whose prompt the vendor had still cached. */
+  /** Turns whose prompt the vendor still had in its cache. */
   hits = 0;
 
   constructor(clock: Clock, queue: Queue) {

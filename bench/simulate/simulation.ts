@@ -129,7 +129,7 @@ export class Simulation {
     return [...this.#grants.values()].reduce((most, times) => Math.max(most, overshootOf(times, limits)), 0);
   }
 
-  /** Returns the most requests of one key that were in flight since the last call. */
+  /** Returns the most requests of one key that were in flight at once since the last call. */
   mostRunning(): number {
     const most = this.#mostRunning;
     this.#mostRunning = 0;

@@ -53,8 +53,7 @@ const stepsPerSearch = 8;
 
 /**
  * Walks through a JSON text, which may be truncated anywhere, and skips values without parsing them. The caller must know that the text is
- * valid, or validate the values that it uses. On failure, the cursor moves past the
- * end of the text, so every later step fails too.
+ * valid, or validate the values that it uses. On failure, the cursor moves past the end of the text, so every later step fails too.
  */
 export class JsonCursor {
   readonly #text: string;

@@ -85,7 +85,7 @@ function namesIn(prompt: string): string[] {
   return [...prompt.matchAll(/\b(?:in|for|about|city) ([A-Z]\w+)/g)].map(([, name = '']) => name);
 }
 
-/** Calls tools that the prompt names: one of them, or all if parallel calls are requested. */
+/** Calls the first tool that the prompt names: once, or once for each name (such as a city) unless parallel calls are disabled. */
 function callsFor({ tools, tool_choice: choice, parallel_tool_calls: parallel }: JsonObject, prompt: string) {
   if (choice === 'none') return [];
   const known = objectsIn(tools).map((tool) => tool['function'] as JsonObject);

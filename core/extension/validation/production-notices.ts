@@ -14,6 +14,6 @@ export function findProductionNotices(values: SectionValues, isProductionEnviron
     ];
   if (url !== '' || isLoopback(host)) return [];
   return [
-    `other machines can reach this gateway (listen.host is ${host}), and it offers demos: before others use it, set service.base_url to its public URL, which turns demos off`,
+    `other machines can reach this gateway (listen.host is ${host}), and it offers demos: before others use it, set service.base_url to its public URL; demos are then refused`,
   ];
 }

@@ -54,7 +54,7 @@ describe('a notice', () => {
 
   it('says that other machines reach demos when the listener is open and the public URL is not known', () => {
     const [notice] = findProductionNotices(read('listen: { host: 0.0.0.0 }'), false);
-    expect(notice).toContain('set service.base_url');
+    expect(notice).toContain('set service.base_url to its public URL; demos are then refused');
     expect(findProductionNotices(read('listen: { host: "::1" }'), false)).toEqual([]);
   });
 

@@ -211,7 +211,7 @@ export interface PaymentNotification extends ChargeReference {
   readonly refundKey?: string;
   /**
    * What the notification itself says, if its signature covers state, amount and both references (as with Tripay). Otherwise omit it: core
-   * then reads the status first. (Midtrans does not sign the state, and Xendit not the body.)
+   * then reads the status first. (Midtrans does not sign the state; Xendit does not sign the body.)
    */
   readonly evidence?: PaymentEvidence;
 }

@@ -28,7 +28,7 @@ export const service = defineSection({
     ),
     unsafe_public_demo: boolean(
       { default: false },
-      'Allows sandbox payments, demo upstreams and local sign-in even if base_url is not this machine, so that strangers can use and buy everything for free. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
+      'Allows sandbox payments, demo upstreams and local sign-in even if base_url is not this machine: strangers can then use and buy everything for free. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
     ),
     contact: string(
       { pattern: '^(mailto:|https?://)\\S+$' },

@@ -86,7 +86,7 @@ function* evaluateSections(values: Record<string, unknown>, registry: Registry, 
   const sections = new Map<string, unknown>();
   const validParts = new Map<string, ValidPart>();
   // Skips sections that the file leaves out: compiling their schemas takes a tenth of `daypass check`. Tests cover the defaults of the
-  // gateway's own sections, but not those of foreign plugins.
+  // gateway's own sections, but not those of third-party plugins.
   const trustsDefaults = registry.foreignPlugins.size === 0;
   for (const { name, schema } of registry.sections.values()) {
     const writtenValue = values[name] ?? structuredClone(schema.default);

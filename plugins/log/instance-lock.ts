@@ -13,7 +13,7 @@ import { operations } from './disk/operations.ts';
  * - it has no lock, because it stopped before all its segments were shipped, or
  * - its process ran on this machine and no longer exists, or
  * - another instance has watched its lock for thirty seconds without a touch. Clocks are not compared, so neither a clock change nor the
- * clock of another machine makes an instance dead.
+ *   clock of another machine makes an instance dead.
  *
  * An instance that was paused for that long finds its lock gone, takes a new one and starts a new segment. Its requests of that time are
  * recorded as interrupted.

@@ -7,7 +7,7 @@ import { toJsonLiteral } from './json-literal.ts';
 /*
  * A line of the journal is a JSON object that starts with its kind:
  * - `begin` when a request arrives, `enter` when it is about to go upstream, `end` when it is over. An `end` line is the complete record;
- * the other two are used only if it is missing.
+ *   the other two are used only if it is missing.
  * - `skip` in place of `end` for a request that is counted but not recorded, if its `begin` line was written.
  * - `content` for the bodies of request and reply, after the `end` line, if the operator records bodies.
  *

@@ -32,8 +32,15 @@ export class ChatReplyAdapter implements ReplyAdapter {
     const { text, data } = event;
     if (!event.isPlain && isUsageChunk(event)) {
       if (hasTokenCounts(reportedUsage)) this.#isUsagePending = false;
-      // The gateway requested this chunk, not the client.
-      if (!this.#wantsUsage && /"choices"\s*:\s*\[\s*\]/.test(text)) return '';
+      if (/"choices"\s*:\s*\[\s*\]/.test(text)) {
+        // The gateway requested this chunk, not the client.
+        if (!this.#wantsUsage) return '';
+        // Completed at the end, because clients add up the counts of all chunks.
+        if (this.#isUsagePending) {
+          this.#lastChunk = event;
+          return '';
+        }
+      }
       const chunk: ChatReply = event.parse() ?? {};
       const adaptedChunk = addCachedTokens(chunk, reportedUsage);
       return adaptedChunk === chunk ? text : replaceDataInText(text, adaptedChunk);
@@ -55,12 +62,13 @@ export class ChatReplyAdapter implements ReplyAdapter {
     return JSON.stringify({ ...body, usage: completeUsage(body.usage, this.#completeUsage(reportedUsage)) });
   }
 
-  /** Returns the usage chunk that the client requested, if the upstream did not send it. */
+  /** Returns the usage chunk that the client requested, if the upstream did not send it with counts. */
   renderEnd(reportedUsage?: Usage): string {
     if (!this.#isUsagePending) return '';
     this.#isUsagePending = false;
-    const usage = this.#completeUsage(reportedUsage);
-    return replaceDataInText(this.#lastChunk?.text ?? '', { ...this.#lastChunk?.parse(), choices: [], usage });
+    const chunk: ChatReply = this.#lastChunk?.parse() ?? {};
+    const usage = completeUsage(chunk.usage, this.#completeUsage(reportedUsage));
+    return replaceDataInText(this.#lastChunk?.text ?? '', { ...chunk, choices: [], usage });
   }
 
   #completeUsage(reportedUsage: Usage | undefined): ChatUsage {

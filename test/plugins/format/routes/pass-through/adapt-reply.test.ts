@@ -392,6 +392,24 @@ describe('a Chat stream', () => {
     expect(adapter.end(counted)).toBe('');
   });
 
+  it.each([
+    ['an empty answer', '', { prompt_tokens: 7, completion_tokens: 0 }, 0],
+    ['an answer counted as empty', 'x'.repeat(40), { prompt_tokens: 7, completion_tokens: 0 }, 10],
+  ])('has one usage chunk after %s, because clients add up what they get', (_answer, content, reported, output) => {
+    const adapter = adapterOf('chat', { stream: true, stream_options: { include_usage: true } });
+    const counted = { input: 7, output: 0 };
+    adapter.event(`data: ${JSON.stringify({ id: 'c', choices: [{ delta: { content } }] })}\n\n`);
+    const last = `data: ${JSON.stringify({ id: 'c', choices: [], usage: { ...reported, cost: 0.1 }, x: 1 })}\n\n`;
+    const text = adapter.event(last, counted) + adapter.event('data: [DONE]\n\n', counted);
+    const chunks = text.split('\n\n').slice(0, -2);
+    expect(chunks).toHaveLength(1);
+    expect(dataOf(chunks.join(''))).toMatchObject({
+      x: 1,
+      choices: [],
+      usage: { prompt_tokens: 7, completion_tokens: output, total_tokens: 7 + output, cost: 0.1 },
+    });
+  });
+
   it('gets a usage chunk when the client has asked and the upstream has not given it', () => {
     const adapter = adapterOf('chat', { stream: true, stream_options: { include_usage: true } });
     const choice = { index: 0, delta: { content: 'x' }, finish_reason: 'stop' };

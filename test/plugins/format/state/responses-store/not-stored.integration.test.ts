@@ -16,7 +16,7 @@ let gateway: StoreGateway;
 
 beforeAll(async () => {
   upstream = await responsesUpstream({ store: true });
-  gateway = await startStore(upstream, { yaml: 'responses: { max_bytes: 1024 }' });
+  gateway = await startStore(upstream, { yaml: 'responses: { max_bytes: 1536 }' });
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();

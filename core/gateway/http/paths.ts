@@ -89,12 +89,12 @@ const misplacedPrefix = new RegExp(`${vendorPrefix.source}|^${version}(?=/v\\d)`
 /** How Vertex AI names models. Its SDK splits a name with a slash, such as `dp/x`, into a publisher and a model. */
 const vertexModels = /^\/v1(?:beta1)?(?:\/projects\/[^/]+\/locations\/[^/]+)?\/publishers\/[^/]+\/models\//;
 
+const modelMethod = /:(?:generateContent|streamGenerateContent|countTokens)$/;
 /**
- * A method of a model whose name has a slash. The AI SDK sends such a name without `models/`, because it takes the part before the slash for
- * another collection of Google's, such as `tunedModels`.
+ * The start of a model's name with a slash. The AI SDK sends such a name without `models/`, because it takes the part before the slash for
+ * another collection of Google's, such as `tunedModels`. Does not search for the method as well, because a long path would take 0.4 s.
  */
-const bareModelMethod =
-  /^(\/v1(?:beta)?)\/(?!(?:models|tunedModels)\/)(?=[^/]+(?:\/|%2F).*:(?:generateContent|streamGenerateContent|countTokens)$)/i;
+const bareModel = /^(\/v1(?:beta)?)\/(?!(?:models|tunedModels)\/)(?=[^/]+(?:\/|%2F))/i;
 
 /** Returns the vendor's name in a path such as `/anthropic/v1/messages`. */
 export function findVendorSegment(path: string): (typeof vendorSegments)[number] | undefined {
@@ -117,7 +117,7 @@ export function toCanonicalPath(path: string): string {
   if (canonical === '/v2/rerank') return '/v1/rerank';
   const unpublished = canonical.replace(vertexModels, '/v1beta/models/').replace(/^\/v1(?:alpha|beta1)\//, '/v1beta/');
   const versioned = /^\/v1(beta)?\//.test(unpublished) ? unpublished : `/v1${unpublished}`;
-  return versioned.replace(bareModelMethod, '$1/models/');
+  return modelMethod.test(versioned) ? versioned.replace(bareModel, '$1/models/') : versioned;
 }
 
 /**

@@ -94,6 +94,12 @@ describe('the endpoint table', () => {
     expect(toCanonicalPath(path)).toBe(path);
   });
 
+  it.each(['%2F', '%2F:', 'a/', 'a:'])('needs no long time for a long path of %j', (part) => {
+    const startedAt = performance.now();
+    expect(found('POST', `/v1beta/${part.repeat(30_000)}`)).toBeUndefined();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
   it('finds what Cohere has at /v2/rerank, and nothing else there', () => {
     expect(['/v2/rerank', '/v1/v2/rerank', '/v2/rerank/'].map((path) => found('POST', path))).toEqual(
       Array.from({ length: 3 }, () => ['rerank', {}]),

@@ -32,14 +32,10 @@ export class ChatReplyAdapter implements ReplyAdapter {
     const { text, data } = event;
     if (!event.isPlain && isUsageChunk(event)) {
       if (hasTokenCounts(reportedUsage)) this.#isUsagePending = false;
-      if (/"choices"\s*:\s*\[\s*\]/.test(text)) {
-        // The gateway requested this chunk, not the client.
-        if (!this.#wantsUsage) return '';
-        // Completed at the end, because clients add up the counts of all chunks.
-        if (this.#isUsagePending) {
-          this.#lastChunk = event;
-          return '';
-        }
+      if ((!this.#wantsUsage || this.#isUsagePending) && /"choices"\s*:\s*\[\s*\]/.test(text)) {
+        // The gateway requested it, or it lacks counts and is sent at the end, because clients add up the counts of all chunks.
+        this.#lastChunk = event;
+        return '';
       }
       const chunk: ChatReply = event.parse() ?? {};
       const adaptedChunk = addCachedTokens(chunk, reportedUsage);

@@ -67,10 +67,13 @@ function received(stream: string, name: string): string {
 }
 
 describe('a clean stream', () => {
-  it.each(clean.map(rowOf))('passes in another order of members, byte by byte but for the same: %s', async (name, recording) => {
-    const stream = sorted(recording.stream);
-    expect(await play(recording, Buffer.from(stream))).toBe(received(stream, name));
-  });
+  it.each(clean.map(rowOf))(
+    'passes in another order of members, byte by byte but for the same: %s',
+    async (name, recording) => {
+      const stream = sorted(recording.stream);
+      expect(await play(recording, Buffer.from(stream))).toBe(received(stream, name));
+    },
+  );
 
   it.each(clean.map(rowOf))('is collected when its end has no output: %s', async (_name, recording) => {
     for (const stream of [recording.stream.toString(), sorted(recording.stream)]) {
@@ -89,7 +92,10 @@ describe('a clean stream', () => {
     expect(await play(recording, Buffer.from(stream))).toContain(fresh);
   });
 
-  it.each(clean.map(rowOf))('passes byte by byte but for the name of the model and one count: %s', async (name, recording) => {
-    expect(await play(recording, recording.stream)).toBe(received(recording.stream.toString(), name));
-  });
+  it.each(clean.map(rowOf))(
+    'passes byte by byte but for the name of the model and one count: %s',
+    async (name, recording) => {
+      expect(await play(recording, recording.stream)).toBe(received(recording.stream.toString(), name));
+    },
+  );
 });

@@ -34,11 +34,11 @@ export async function sendConversation(
   body: object,
 ): Promise<ChatResult> {
   const startedAt = performance.now();
-  const token = await signToken(page);
-  // Loaded on first use, because commands never need it.
-  const { request } = await import('undici');
   let [id, status] = ['', 0];
   try {
+    const token = await signToken(page);
+    // Loaded on first use, because commands never need it.
+    const { request } = await import('undici');
     const response = await request(`${buildListenerUrl(listener)}/v1${paths.chat}`, {
       method: 'POST',
       headers: {

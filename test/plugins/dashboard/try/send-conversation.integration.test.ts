@@ -5,22 +5,22 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { sendConversation } from '../../../../plugins/dashboard/try/send-conversation.ts';
 
 /** A page of a signed-in account, with the lines that it logs. */
-function createPage() {
+function createPage(sign: () => Promise<string>) {
   const lines: string[] = [];
   const host = {
     log: { error: (line: string) => lines.push(line) },
     service: { prefix: 'dp' },
-    keep: () => ({ sign: async () => 'token' }),
+    keep: () => ({ sign }),
   };
   const page = { path: '/dashboard/try', id: 'page-1', userAgent: 'Firefox', account: { id: 'one' }, host };
   return { lines, page: page as unknown as PageRequest };
 }
 
 /** Sends a conversation to a listener that responds like this. */
-async function sendTo(respond: RequestListener) {
+async function sendTo(respond: RequestListener, sign = async () => 'token') {
   const server = createServer(respond).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { page, lines } = createPage();
+  const { page, lines } = createPage(sign);
   try {
     const { durationMs, ...result } = await sendConversation(server, page, {});
     expect(durationMs).toBeGreaterThan(0);
@@ -95,6 +95,13 @@ describe('a conversation that the page sends for a browser without scripts', () 
 
   it('has the status 0 if nothing responds', async () => {
     const { result, lines } = await sendTo((_request, response) => void response.destroy());
+    expect(result).toMatchObject({ id: '', status: 0, error: { message: '' } });
+    expect(lines).toHaveLength(1);
+  });
+
+  it('has the status 0 if no token can be signed, so that the page keeps the message', async () => {
+    const sign = () => Promise.reject(new Error('the database does not respond'));
+    const { result, lines } = await sendTo((_request, response) => void response.end('{}'), sign);
     expect(result).toMatchObject({ id: '', status: 0, error: { message: '' } });
     expect(lines).toHaveLength(1);
   });

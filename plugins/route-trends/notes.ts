@@ -11,7 +11,7 @@ export const trendPath = '/operator/route-trends';
 const maxAgeMs = 600_000;
 const timeoutMs = 30_000;
 
-/** Trends, at most ten minutes stale, so that pages need not wait for a reading. */
+/** Trends that may be twenty minutes old, or an hour if reading them fails, so that pages need not wait for a reading. */
 export const recentTrends = cacheReading<readonly RouteTrend[]>(
   { maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs, staleIfErrorMs: 6 * maxAgeMs },
   ({ database, now }) => readTrends(database, now()),

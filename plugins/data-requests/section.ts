@@ -10,7 +10,7 @@ export const dataRequestsSection = defineSection({
       enabled: boolean({ default: false }, 'Shows the page to customers. Operators can always record requests.'),
       answer_hours: integer(
         { minimum: 1, maximum: 2160, default: 72 },
-        'Hours within which a request must be answered.',
+        'Hours, from when a request is received, within which it must be answered.',
       ),
       keep_years: integer(
         { minimum: 1, maximum: 50, default: 5 },

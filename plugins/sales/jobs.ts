@@ -47,7 +47,7 @@ export async function recordDay(
 
 const retentionJob: JobDefinition = {
   name: 'remove-old-sales-days',
-  description: `Deletes places recorded more than ${retentionDays} days ago.`,
+  description: `Deletes the daily counts of places after ${retentionDays} days.`,
   schedule: { pattern: '11 3 * * *' },
   async run(_data, { database }) {
     await database.query(`delete from sales_day where day < current_date - ${retentionDays}`);

@@ -65,7 +65,7 @@ const actions = [
       isHandleOptional: true,
       needsConfirmation: true,
       names: { days_back: '--days', note: '--reason, --note' },
-      help: "Days are removed once the refund is done: the unused ones, or all. Days already used are then removed from the account's other periods. Later periods move up.",
+      help: "Days are removed once the refund is done: the unused ones, or all. Days already used are then removed from the account's other periods. Later periods then start earlier.",
       examples: [
         'daypass orders refund ORD-7F3K2MQX --note "bought twice"',
         'daypass orders refund --payment 5f0c… --amount 30000 --note "two days without service"',

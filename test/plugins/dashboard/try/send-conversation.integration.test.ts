@@ -100,8 +100,10 @@ describe('a conversation that the page sends for a browser without scripts', () 
   });
 
   it('has the status 0 if no token can be signed, so that the page keeps the message', async () => {
-    const sign = () => Promise.reject(new Error('the database does not respond'));
-    const { result, lines } = await sendTo((_request, response) => void response.end('{}'), sign);
+    const { result, lines } = await sendTo(
+      (_request, response) => void response.end('{}'),
+      () => Promise.reject(new Error('the database does not respond')),
+    );
     expect(result).toMatchObject({ id: '', status: 0, error: { message: '' } });
     expect(lines).toHaveLength(1);
   });

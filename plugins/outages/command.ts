@@ -94,6 +94,5 @@ async function printWitnesses(context: CommandContext, host: Host, outage: Confi
     hadEarlierFailures ? 'yes' : 'no',
   ]);
   if (rows.length > 0)
-    for (const line of formatTable(['account', 'failed requests', 'failures before it was noticed'], rows))
-      context.print(line);
+    for (const line of formatTable(['account', 'failed requests', 'earlier failures'], rows)) context.print(line);
 }

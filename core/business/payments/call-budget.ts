@@ -22,7 +22,7 @@ const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly maxW
 const burst = { seconds: 4, refillShare: 56 / 60 };
 /** The share of the burst, across all instances, that polls and the books may not use. */
 const reservedShare = 0.5;
-/** A 429 multiplies the rate by `factor`, down to `minShare`; every second restores `recovery`. */
+/** A 429 multiplies the rate by `factor`, down to `minShare`; every second restores the share `recovery`. */
 const adaptation = { factor: 0.5, minShare: 1 / 32, recovery: 0.01 };
 /** How long to pause after a 429 without Retry-After, and the longest pause of all. */
 const pauseMs = { default: 1_000, max: 120_000 };

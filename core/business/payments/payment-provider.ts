@@ -19,7 +19,7 @@ export interface PaymentProvider extends ProviderTerms {
 }
 
 /**
- * Calls to one provider. The signal enforces each call's deadline. Calls must reject only with a `PaymentError`. Do not retry in an
+ * Calls to one provider. Each call's deadline is in its signal. Calls must reject only with a `PaymentError`. Do not retry in an
  * implementation: core decides what may be retried.
  */
 export interface PaymentConnection {
@@ -44,8 +44,8 @@ export interface PaymentConnection {
   status(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
    * Verifies and reads a notification, synchronously and without I/O. Compare signatures with `timingSafeEqual` on digests of equal length
-   * (`isSameSecret`). Return undefined if the notification is not authentic, malformed, or meant for a different merchant; core then
-   * refuses it with 403. Must not throw.
+   * (`isSameSecret`). Return undefined if the notification is not authentic, is malformed, or is meant for a different merchant;
+   * core then refuses it with 403. Must not throw.
    */
   readNotification(notification: RawNotification): PaymentNotification | undefined;
   /** The response that the provider expects once a notification is stored; default: 200 without a body. */

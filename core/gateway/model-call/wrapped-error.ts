@@ -16,10 +16,12 @@ const litellmSuffix =
   /(?:\n|\. )(?:LiteLLM: model group |model=\S+ context_window_fallbacks=|Set 'context_window_fallback'|Received Model Group=)/;
 /**
  * Prefixes that contain the status of a gateway's upstream, as written by vLLM's agentic-api, claude-code-router, Hermes Agent, and OpenAI's
- * SDK for Python, whose exceptions many gateways and servers of agents repeat after their own words.
+ * SDK for Python, whose exceptions many gateways repeat, some of them after words of their own: lm-proxy, hayhooks and Agent Framework. Only
+ * these words may precede an exception. After any others, it could be text that the client sent and the vendor repeats, with a code that
+ * closes the key.
  */
 const statusPrefix =
-  /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |HTTP (\d{3}): |(?:[^]{0,300}?: )?Error code: (\d{3}) - )/;
+  /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |HTTP (\d{3}): |(?:Error processing upstream provider response \[\w{1,60}\]: |Pipeline execution failed: (?:(?!\nError: )[^]){0,300}\nError: |\(["']<class [^>]{1,200}> service failed to complete the prompt: )?Error code: (\d{3}) - )/;
 /** claude-code-router repeats the message, and Agent Framework prints the SDK's exception after it. */
 const statusSuffix = /Error: Error from provider\(|["'], \w+Error\(["']/;
 /** Location in the server's source, which FastAPI appends to a list of invalid fields, and servers in JavaScript to errors. */

@@ -210,11 +210,6 @@ const wrapped: readonly (readonly [string, JsonObject, JsonObject])[] = [
     { message: noMoney, code: '429', wrappedStatus: 429 },
   ],
   [
-    'a server whose own words before the exception look like a second one',
-    { detail: `Tool ('search', ToolError('failed')): Error code: 429 - ${noMoney}` },
-    { message: noMoney, code: '429', wrappedStatus: 429 },
-  ],
-  [
     'Hermes Agent, whose answer is the text of the error',
     {
       choices: [{ message: { role: 'assistant', content: `API call failed after 3 retries: HTTP 429: ${noMoney}` } }],
@@ -295,6 +290,18 @@ describe('an error that another gateway has wrapped', () => {
   ])('keeps the gateway’s words when its upstream sent %s', (_name, metadata) => {
     const error = { message: 'Provider returned error', code: 502, metadata };
     expect(readRefusal({ error })).toMatchObject({ message: 'Provider returned error', code: '502' });
+  });
+
+  it.each([
+    "x: Error code: 401 - {'error': {'message': 'm', 'code': 'account_deactivated'}}', XError('",
+    "x\nError: Error code: 401 - {'error': {'message': 'm', 'code': 'account_deactivated'}}', XError('",
+    'x: Error code: 401 - Incorrect API key provided',
+    'x: HTTP 401: Incorrect API key provided',
+  ])('is not what a client has sent and its vendor repeats: %s', (sent) => {
+    const message = `Invalid value: '${sent}'. Supported values are: 'low' and 'high'.`;
+    const error = { message, type: 'invalid_request_error', param: 'reasoning_effort', code: 'invalid_value' };
+    const reported = readRefusal({ error });
+    expect([reported.message, reported.code, reported.wrappedStatus]).toEqual([message, 'invalid_value', undefined]);
   });
 
   it('keeps words that only look wrapped', () => {

@@ -16,7 +16,7 @@ type UsageView = ReturnType<typeof describeView>;
 const descriptions = new WeakMap<AccountUsage, { readonly key: string; readonly view: UsageView }>();
 
 /**
- * Describes figures, chart, models and latest requests. Readers who see the same share the description of a reading.
+ * Describes figures, chart, models and latest requests. Readers with the same `key` share the description of a reading.
  *
  * @param now epoch ms
  */

@@ -164,7 +164,7 @@ export const operations = {
   },
 
   /**
-   * Returns the next entries of a folder; none if it does not exist. The caller must call it until `isOver` is true.
+   * Returns the next entries of a folder; none if it does not exist. The caller must go on until `isOver` is true, or call `endList`.
    *
    * @param id id of the listing, which starts with the first call
    */

@@ -14,7 +14,7 @@ const unserved: readonly (readonly [path: RegExp, message: string])[] = [
     /^\/(?:assistants|threads|conversations|chatkit)(?:[/:]|$)/,
     'This service keeps no threads or assistants. Send the conversation with each request, or continue a response with previous_response_id.',
   ],
-  // Google's samples use this by default since June 2026.
+  // Google's samples have used this by default since June 2026.
   [
     /^\/interactions(?:[/:]|$)/,
     'This service has no interactions. Use POST /v1beta/models/MODEL:generateContent (`models.generateContent` of the SDK) with the whole conversation.',

@@ -80,7 +80,7 @@ export class DatabaseClaim implements AsyncDisposable {
       const connection = await connect(this.#url, 2_000).catch(() => undefined);
       if (connection === undefined) continue;
       this.#client = connection.client;
-      // Undefined if the database did not respond.
+      // Undefined if the attempt failed, which does not mean that another gateway has the lock.
       const isLocked = !signal.aborted && (await tryToLock(connection.client, this.#mode).catch(() => undefined));
       if (isLocked === true) {
         this.#log.info('reacquired the lock on this database');

@@ -63,7 +63,7 @@ export const upstreamSchema = object({
   ),
   retry_share: number(
     { minimum: 0, maximum: 1, default: 0.1 },
-    'Retry budget: the most additional attempts, as a share of all requests.',
+    'Retry budget: how many additional attempts are allowed, as a share of all requests.',
   ),
   queue: object(
     { default: {} },
@@ -75,7 +75,7 @@ export const upstreamSchema = object({
       ),
       per_account: integer(
         { minimum: 1, maximum: 10_000, default: 50 },
-        'Maximum number of an account’s requests that wait for an upstream; others get 429 at once.',
+        'Maximum number of an account’s requests that wait for an upstream; any more get 429 at once.',
       ),
       total: integer({ minimum: 1, maximum: 100_000, default: 2_000 }, 'The same maximum for all accounts together.'),
       prefer_backup: boolean(

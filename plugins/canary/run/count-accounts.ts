@@ -20,7 +20,7 @@ interface CountRow extends Counts {
  * Counts the recorded model calls of accounts since a canary started, except calls whose end is unknown. If an instance served a canary
  * account before it had started the canary, the request counts for neither side.
  *
- * Each look covers all requests, but only those of the last minutes are read again.
+ * Each look reads all requests again. Between looks, only those of the last minutes are read.
  */
 export class AccountCounter {
   readonly #database: Queries;

@@ -81,7 +81,7 @@ export function isWebSearch(type: string): boolean {
 /** Matches notes about dropped tools that only a vendor can run. */
 export const droppedToolNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
 
-/** Notes a forced web search, which no format can express. */
+/** The note about a forced web search, which no format can express. */
 export const forcedSearchNote = 'tool_choice web_search as auto';
 
 /** Reads a `tool_choice` in OpenAI's formats that allows only certain tools. */

@@ -28,7 +28,7 @@ export function openCall(exchange: Exchange, model: Model, request: ClientReques
   return retryWithoutImages(exchange, model, request, new ModelCall(exchange, model, request));
 }
 
-/** Does the same for a long request, whose steps take separate turns of the event loop. */
+/** Does the same as `openCall` for a long request, whose steps take separate turns of the event loop. */
 export async function openLongCall(exchange: Exchange, model: Model, request: ClientRequest): Promise<ModelCall> {
   await nextTurn();
   const call = new ModelCall(exchange, model, request);

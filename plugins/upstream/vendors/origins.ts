@@ -15,7 +15,7 @@ const openaiReasoningModels = {
 const adaptiveClaude = {
   quirks: { reasoning: 'adaptive', sampling: false, prefill: false, max_output_tokens: 128_000 },
 } as const;
-/** Claude up to 4.5, which takes a thinking budget. */
+/** Claude up to 4.5. If it can think, it takes a budget. */
 const budgetClaude = { quirks: { reasoning: 'budget', sampling: true, prefill: true } } as const;
 const claudeOpus4 = { quirks: { max_output_tokens: 32_000 } } as const; // and 4.1
 /** Efforts of models whose thinking cannot be turned off. */

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { isSet, mapObjects, omitMembers } from './adapt-members.ts';
 
-/** A field of a request that makes a choice at the operator's expense. */
+/** A request field that makes a choice for the operator's account. */
 interface AccountField {
   readonly choice: CustomerChoice;
   /** Returns true for values that cost no more than leaving the field out. */
@@ -30,7 +30,7 @@ function isFreeTier(value: JsonValue): boolean {
   return typeof value === 'string' && freeTiers.has(value.toLowerCase().replace(/^service_tier_/, ''));
 }
 
-/** These fields, by their names in the wire formats. */
+/** Account fields, by their names in the wire formats. */
 const accountFields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>([
   // Anthropic, SDK 1.10 and 1.11: which accounts are billed, and for which usage is counted.
   ['billing_policy', { choice: 'billing_policy' }],

@@ -67,7 +67,7 @@ export interface Ending extends JsonObject {
   readonly stop_details: JsonObject | null;
 }
 
-/** These members for a reply that has not ended. */
+/** The `Ending` of a reply that has not ended. */
 export const noEnding = { container: null, stop_reason: null, stop_sequence: null, stop_details: null } as const;
 
 /** Writes the members that say how a reply ended. A refusal has a reason of its own, whatever the vendor reported. */

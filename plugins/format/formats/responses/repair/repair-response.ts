@@ -61,7 +61,7 @@ function repairDetails(details: JsonValue | undefined): JsonValue {
   return reason === 'length' ? { ...(filledDetails as JsonObject), reason: 'max_output_tokens' } : filledDetails;
 }
 
-/** Replaces an empty object by null. Servers written in Go write every member, but clients take its presence for a failure. */
+/** Replaces an empty object by null. Servers written in Go write every member, but clients take it for a failure or a limit. */
 function nullIfEmpty(value: JsonValue | undefined): JsonValue {
   return isJsonObject(value) && isFilled(value) ? value : null;
 }

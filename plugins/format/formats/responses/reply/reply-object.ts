@@ -239,7 +239,7 @@ function writeEvent(type: string, sequenceNumber: number, members: JsonObject): 
 /** Error codes that Codex does not retry but explains to its user. Source: Codex `sse/responses.rs`. */
 const explainedCodes = new Set(['context_length_exceeded', 'insufficient_quota', 'cyber_policy']);
 
-/** Maps an error to one of OpenAI's codes. Codex retries on all codes except these, `invalid_prompt` and overload. */
+/** Maps an error to one of OpenAI's codes. Codex retries on all but `explainedCodes`, `invalid_prompt` and overload. */
 function mapErrorCode(error: GatewayError): string {
   if (error.code === 'rate_limited') return 'rate_limit_exceeded';
   if (!error.isFinal) return 'server_error';

@@ -334,7 +334,7 @@ export class StreamedPart {
   }
 }
 
-/** A text that arrives in deltas. Keeps only the first `bounds.translatedReply` characters. */
+/** A text that arrives in deltas. Deltas after `bounds.translatedReply` characters are not kept. */
 export class GrowingText {
   readonly #collected = new CollectedText();
 

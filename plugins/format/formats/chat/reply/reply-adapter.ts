@@ -19,6 +19,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
   readonly #wantsUsage: boolean;
   /** True until the client has received the usage chunk that it requested. */
   #isUsagePending: boolean;
+  #hasSentUsage = false;
   #lastChunk: StreamEvent | undefined;
 
   constructor(request: AnsweredRequest) {
@@ -37,6 +38,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
         this.#lastChunk = event;
         return '';
       }
+      this.#hasSentUsage = true;
       const chunk: ChatReply = event.parse() ?? {};
       const adaptedChunk = addCachedTokens(chunk, reportedUsage);
       return adaptedChunk === chunk ? text : replaceDataInText(text, adaptedChunk);
@@ -55,20 +57,20 @@ export class ChatReplyAdapter implements ReplyAdapter {
       return adaptedReply === body ? text : JSON.stringify(adaptedReply);
     }
     this.meter.addWhole(body);
-    return JSON.stringify({ ...body, usage: completeUsage(body.usage, this.#completeUsage(reportedUsage)) });
+    const counts = writeUsage(this.meter.complete(reportedUsage, true));
+    return JSON.stringify({ ...body, usage: completeUsage(body.usage, counts) });
   }
 
   /** Returns the usage chunk that the client requested, if the upstream did not send it with counts. */
   renderEnd(reportedUsage?: Usage): string {
     if (!this.#isUsagePending) return '';
     this.#isUsagePending = false;
+    const counts = this.meter.complete(reportedUsage, true);
+    // An empty answer has no tokens, so what its last choice reported is complete.
+    if (this.#hasSentUsage && counts.isEstimated !== true) return '';
     const chunk: ChatReply = this.#lastChunk?.parse() ?? {};
-    const usage = completeUsage(chunk.usage, this.#completeUsage(reportedUsage));
+    const usage = completeUsage(chunk.usage, writeUsage(counts));
     return replaceDataInText(this.#lastChunk?.text ?? '', { ...chunk, choices: [], usage });
-  }
-
-  #completeUsage(reportedUsage: Usage | undefined): ChatUsage {
-    return writeUsage(this.meter.complete(reportedUsage, true));
   }
 }
 

@@ -410,6 +410,14 @@ describe('a Chat stream', () => {
     });
   });
 
+  it('has its usage once after an empty answer if the upstream puts it into the last choice', () => {
+    const adapter = adapterOf('chat', { stream: true, stream_options: { include_usage: true } });
+    const counted = { input: 9, output: 0 };
+    const choices = [{ index: 0, delta: {}, finish_reason: 'stop' }];
+    const last = `data: ${JSON.stringify({ id: 'c', choices, usage: { prompt_tokens: 9, completion_tokens: 0 } })}\n\n`;
+    expect(adapter.event(last, counted) + adapter.event(done, counted)).toBe(last + done);
+  });
+
   it('gets a usage chunk when the client has asked and the upstream has not given it', () => {
     const adapter = adapterOf('chat', { stream: true, stream_options: { include_usage: true } });
     const choice = { index: 0, delta: { content: 'x' }, finish_reason: 'stop' };

@@ -52,7 +52,8 @@ const selectedColumns = `a.id::text, a.operator, a.action, a.subject, a.note, ${
   case when a.error is not null then 'failed' when a.finished_at is null then 'unknown' else 'done' end as outcome, a.error`;
 
 /**
- * Performs an operator's action. It is recorded before it starts, so that no action goes unrecorded, and its result once it has ended.
+ * Performs an operator's action. Records the action before it starts, so that none goes unrecorded, and its outcome once it has ended. If
+ * the outcome cannot be stored, it remains unknown: an operator who was told that a refund failed might repeat it.
  *
  * @throws errors from `perform`
  */
@@ -66,13 +67,14 @@ export async function recordAction<T>(
     'insert into operator_action (id, operator_id, operator, action, subject, note) values (?, ?, ?, ?, ?, ?)',
     [id, operator.id, operator.name, action, subject, serializeDetails(details)],
   );
+  let failure: string | undefined;
   try {
-    const result = await perform();
-    await finishAction(database, id, undefined);
-    return result;
+    return await perform();
   } catch (error) {
-    await finishAction(database, id, error instanceof Error ? error.message : String(error)).catch(() => undefined);
+    failure = error instanceof Error ? error.message : String(error);
     throw error;
+  } finally {
+    await finishAction(database, id, failure).catch(() => undefined);
   }
 }
 

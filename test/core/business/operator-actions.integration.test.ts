@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { getCommandOperator, getCoreAction, runAction } from '#core/business/operator-actions/actions.ts';
+import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { flagForeignMoney, flagOrder, listOpenFlags } from '#core/business/payments/flags.ts';
 import { listOrders, readOrder } from '#core/business/payments/order.ts';
@@ -39,6 +40,17 @@ describe('an action of an operator', () => {
       note: 'promised a call',
       outcome: 'done',
     });
+  });
+
+  it('that succeeds is not reported as failed when its outcome cannot be stored', async () => {
+    const failing = {
+      query: (sql: string, values?: unknown[]) =>
+        sql.startsWith('update') ? Promise.reject(new Error('connection lost')) : database.query(sql, values),
+    } as Parameters<typeof recordAction>[0];
+    const subject = crypto.randomUUID();
+    const action = { operator: getCommandOperator(), action: 'account.note', subject, details: {} };
+    expect(await recordAction(failing, action, () => Promise.resolve('refunded'))).toBe('refunded');
+    expect(await record(subject)).toMatchObject({ outcome: 'unknown' });
   });
 
   it('that fails is recorded as failed, with the reason', async () => {

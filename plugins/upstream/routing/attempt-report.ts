@@ -129,6 +129,6 @@ export class AttemptReport {
 
 function createRouteFailure(fault: Fault, requester: Requester): RouteFailure {
   const { mayBeCausedByRequest, error } = fault;
-  const retryAfter = (error.details.retryAfter ?? 0) * 1000;
-  return { reason: describeFault(fault), requester, mayBeCausedByRequest, retryAfterMs: retryAfter };
+  const retryAfterMs = (error.details.retryAfter ?? 0) * 1000;
+  return { reason: describeFault(fault), requester, mayBeCausedByRequest, retryAfterMs };
 }

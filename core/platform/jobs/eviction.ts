@@ -4,7 +4,7 @@ import { readInfo } from '../shared/redis-client.ts';
 const timeoutMs = 5_000;
 
 /**
- * Reads the eviction policy of a Redis server; undefined if it never evicts keys.
+ * Returns a Redis server's eviction policy; undefined if the server never evicts keys.
  *
  * @param info output of INFO
  */
@@ -14,16 +14,16 @@ export function readEvictionPolicy(info: string): string | undefined {
   return policy === 'noeviction' || Number(readField('maxmemory') ?? 0) === 0 ? undefined : policy;
 }
 
-/** Logs a warning if the Redis of the job queue may evict jobs. */
+/** Logs a warning if the job queue's Redis may evict jobs. */
 export async function warnAboutEviction(url: string, log: Logger): Promise<void> {
   try {
     const { servers } = await readInfo(url, timeoutMs);
     const policy = servers.map(readEvictionPolicy).find((candidate) => candidate !== undefined);
     if (policy === undefined) return;
     log.warn(
-      `the Redis of the job queue evicts keys (maxmemory-policy ${policy}): set it to noeviction, or set REDIS_QUEUE_URL to one that has it; jobs vanish otherwise when its memory is full`,
+      `the job queue's Redis may evict keys (maxmemory-policy ${policy}), so jobs can be lost when its memory is full; set maxmemory-policy to noeviction, or point REDIS_QUEUE_URL at a Redis that uses noeviction`,
     );
   } catch {
-    // The queue reports an unreachable Redis.
+    // Best effort. If Redis is unreachable, the queue itself reports it.
   }
 }

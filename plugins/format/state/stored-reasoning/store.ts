@@ -23,13 +23,13 @@ import type { ClientRequest } from '../../request/client-request.ts';
 import { serializeFirstUserMessage } from '../../request/session.ts';
 import { findReasoningToStore } from './reasoning-to-store.ts';
 
-const deadlineMs = 50; // how long a request waits for its history's reasoning
+const deadlineMs = 50; // how long a request waits for the reasoning from earlier turns
 const warnIntervalMs = 60_000; // time between warnings about a failing store
 const hourSeconds = 3_600;
 
 /**
- * Stores the reasoning before tool calls for clients whose format cannot carry it. When a client sends the calls back, they identify the
- * reasoning. Each account has entries of its own. If reasoning is lost, the conversation continues without it.
+ * Stores the reasoning before tool calls for clients whose format cannot carry it. The calls that a client sends
+ * back identify the reasoning to restore. Entries are kept per account. If reasoning is lost, the conversation continues without it.
  */
 export class ReasoningStore {
   readonly #host: Host;
@@ -44,21 +44,21 @@ export class ReasoningStore {
   }
 
   /**
-   * Adds the stored reasoning to a request. Only queries the store if the history has calls whose reasoning a route of the model accepts
-   * and the client did not send back.
+   * Adds the conversation's reasoning to a request: what is stored for its history, and the means to store the reply's. Only queries the
+   * store if the history has calls whose reasoning a route of the model accepts and the client did not send back; otherwise synchronous.
    */
   attachReasoning(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { format, outline, purpose } = request;
     const accountId = exchange.find(principal)?.accountId;
-    const { findHistoryCalls: listCalls, hidesReasoning } = format.client.text ?? {};
+    const { findHistoryCalls, hidesReasoning } = format.client.text ?? {};
     const isReasoningReturned = hidesReasoning?.(outline) === false;
     const isDisabled = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
-    if (isDisabled || isReasoningReturned || listCalls === undefined || !Array.isArray(outline['tools']))
+    if (isDisabled || isReasoningReturned || findHistoryCalls === undefined || !Array.isArray(outline['tools']))
       return request;
     const reasoningToStore = findReasoningToStore(model, request);
     if (!reasoningToStore.includesState && !reasoningToStore.includesText) return request;
     const { body } = request;
-    const calls = listCalls(body, reasoningToStore.includesState);
+    const calls = findHistoryCalls(body, reasoningToStore.includesState);
     const reasoning = new ConversationReasoning(body, calls, (entries) => this.#saveEntries(accountId, entries));
     const entryNames = reasoning.listEntryNames();
     if (entryNames.length === 0) return request.with({ storedReasoning: reasoning });
@@ -72,19 +72,21 @@ export class ReasoningStore {
       const finding = this.#host.shared.groups.get(groupOf(accountId), names);
       return await withDeadline(finding, deadlineMs, `shared state took more than ${deadlineMs} ms`);
     } catch (error) {
-      this.#warn(error);
+      this.#warn('restore the reasoning from earlier turns', error);
       return new Map();
     }
   }
 
   #saveEntries(accountId: string, entries: ReadonlyMap<string, Buffer>): void {
-    this.#host.shared.groups.set(groupOf(accountId), entries, this.#limits).catch((error) => this.#warn(error));
+    this.#host.shared.groups
+      .set(groupOf(accountId), entries, this.#limits)
+      .catch((error) => this.#warn('store reasoning', error));
   }
 
-  #warn(error: unknown): void {
+  #warn(action: string, error: unknown): void {
     if (!this.#warningThrottle.tryPass()) return;
     const reason = error instanceof Error ? error.message : String(error);
-    this.#host.log.warn(`reasoning of earlier turns is not restored: ${reason}`);
+    this.#host.log.warn(`could not ${action}: ${reason}`);
   }
 }
 
@@ -181,13 +183,13 @@ function decodeThoughts(stored: Buffer): CallThoughts[] {
   );
 }
 
-/** Encodes an entry's thoughts and leaves out the oldest until they fit; undefined if the latest alone are too large. */
+/** Encodes an entry, dropping the oldest thoughts until it fits; undefined if the latest alone are too large. */
 function encodeThoughts(turns: readonly CallThoughts[]): Buffer | undefined {
   const keptTurns = [...turns];
-  for (const oldest of turns.keys()) {
+  for (const index of turns.keys()) {
     const encodedEntry = Buffer.from(JSON.stringify({ turns: keptTurns }));
     if (encodedEntry.length <= bounds.storedReasoning) return encodedEntry;
-    keptTurns[oldest] = [];
+    keptTurns[index] = [];
   }
   return undefined;
 }

@@ -215,7 +215,9 @@ describe('a failing store of reasoning', () => {
     expect(request.storedReasoning?.findBefore([kept('call_1')])).toEqual([[]]);
     request.storedReasoning?.store(reply('Hm.'));
     await vi.advanceTimersByTimeAsync(0);
-    expect(host.lines).toEqual([expect.stringContaining('reasoning of earlier turns is not restored: Redis did not')]);
+    expect(host.lines).toEqual([
+      expect.stringContaining('could not restore the reasoning from earlier turns: Redis did not'),
+    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Exit codes of all commands. A command may document more in its help. `configuration` is EX_CONFIG from sysexits.h: restarting cannot help
- * until gateway.yaml, the environment or the machine changes, so the systemd unit does not restart the gateway.
+ * Exit codes shared by all commands. A command may define more, which its help documents. `configuration` is EX_CONFIG from sysexits.h:
+ * restarting cannot help until gateway.yaml, the environment or the machine changes, so the systemd unit does not restart the gateway.
  */
 export const exitCodes = { failure: 1, usage: 2, configuration: 78 } as const;
 

@@ -41,7 +41,7 @@ export function skipSpace(text: string, start: number): number {
   return index;
 }
 
-/** Place of a member in a text. */
+/** Where an object member is in the text. */
 export interface MemberPosition {
   readonly name: string; // as written, with escapes
   readonly start: number; // opening quote of the name
@@ -94,7 +94,7 @@ export class JsonCursor {
    * Moves to the value of the first member of an object that `isWanted` accepts. Returns undefined if there is none; if that is because the
    * object is truncated, the cursor also fails.
    *
-   * @param isWanted may read the value of the member, which is skipped otherwise
+   * @param isWanted called with the cursor on the member's value; may read the value, which is skipped otherwise
    */
   findMember(isWanted: (member: MemberPosition) => boolean): MemberPosition | undefined {
     const text = this.#text;
@@ -108,12 +108,13 @@ export class JsonCursor {
       const valueStart = (this.position = skipSpace(text, this.position));
       const member = { name, start, valueStart };
       if (isWanted(member)) return member;
+      // `isWanted` may have read the value already.
       if (this.position === valueStart && !this.#skipValue(valueStart)) return undefined;
     } while (this.consume(comma));
     return this.consume(closeBrace) ? undefined : this.#fail();
   }
 
-  /** Moves to the value of the first member of this name. */
+  /** Moves to the value of the first member with this name. */
   enterMember(name: string): MemberPosition | undefined {
     return this.findMember((member) => member.name === name);
   }
@@ -135,6 +136,7 @@ export class JsonCursor {
   /** Returns the index of a value's last character, and pays for the steps; -1 if the value is truncated or takes too many. */
   #findValueEnd(start: number): number {
     const text = this.#text;
+    // Index at which the budget runs out. Strings are charged separately, so it is recomputed after each.
     let limit = start + this.#remainingSteps;
     let end = Math.min(limit, text.length);
     let depth = 0;
@@ -150,6 +152,7 @@ export class JsonCursor {
       else if (isClosing(char)) depth--;
       else if (depth === 0) index = findWordEnd(text, index);
       if (depth > 0) continue;
+      // A closing bracket without an opening one; or the text or the budget has ended.
       if (depth < 0 || index >= end) return -1;
       this.#remainingSteps = limit - index;
       return index;

@@ -12,14 +12,14 @@ export type AcceptedPage = (typeof acceptedPages)[number];
 /** The part of each language's `PageText` that is stored. */
 export type StoredTexts = Readonly<Partial<Record<Language, Pick<PageText, 'title' | 'version' | 'body' | 'digest'>>>>;
 
-/** A text in force, in the reader's language. */
+/** A document currently in force, in the reader's language. */
 export interface Document {
   readonly page: AcceptedPage;
   readonly digest: string;
   readonly language: Language;
-  /** Path of the page, or the full URL of an external text. */
+  /** Path of the page, or the full URL of an external document. */
   readonly href: string;
-  /** Full URL of an external text, whose content we do not store. */
+  /** Full URL of an external document, whose content we do not store; undefined for our own. */
   readonly address: string | undefined;
   readonly texts: StoredTexts | undefined;
 }
@@ -27,7 +27,7 @@ export interface Document {
 type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 
 /**
- * Lists the texts in force that this reader can open.
+ * Lists the documents currently in force that this reader can open.
  * @param readLinks link reader of the plugin that serves the pages; undefined if that plugin is not loaded
  */
 export function listDocuments(reader: Reader, readLinks: ReadSiteLinks | undefined): Document[] {
@@ -44,8 +44,8 @@ export function listDocuments(reader: Reader, readLinks: ReadSiteLinks | undefin
   });
 }
 
-function createExternalDocument(page: AcceptedPage, path: string, { host, language }: Reader): Document {
-  const address = path.startsWith('/') ? host.service.baseUrl + path : path;
+function createExternalDocument(page: AcceptedPage, link: string, { host, language }: Reader): Document {
+  const address = link.startsWith('/') ? host.service.baseUrl + link : link;
   return { page, digest: computeDigest([page, address]), language, href: address, address, texts: undefined };
 }
 
@@ -89,8 +89,8 @@ export const digestPattern = /^[\w-]{43}$/;
 const buildVersionPath = (digest: string) => `/accepted/${digest}`;
 
 /**
- * Returns a permanent link to this version, which later edits of the page do not affect, or the plain URL of an external text, of which we
- * keep no copy.
+ * Returns the path of this version, which later edits of the page do not affect. For an external document, of which we keep no copy, returns
+ * its URL.
  */
 export function createPermanentLink({ digest, address }: Pick<Document, 'digest' | 'address'>): string {
   return address ?? buildVersionPath(digest);

@@ -11,10 +11,13 @@ const pollIntervalMs = 500;
 /** The longest a follower waits. */
 const maxWaitMs = 120_000;
 
-/** The right to call the upstream on behalf of several identical exchanges. The others wait as followers. */
+/**
+ * The right to call the upstream on behalf of several identical exchanges. The others wait as followers. The holder must end it by exactly
+ * one of these calls; until then, its claim is extended.
+ */
 export interface FlightLead {
   /** Stores the reply and wakes the followers. If the store fails, they make their own calls. */
-  store(value: Buffer, seconds: number): Promise<void>;
+  store(value: Buffer, lifetimeSeconds: number): Promise<void>;
   /** Ends the lead because its client disconnected. One of the followers takes over. */
   handOver(): Promise<void>;
   /**
@@ -91,10 +94,10 @@ function createLead(shared: Shared, key: string, owner: string): FlightLead {
     return endLead(shared, key, owner, leaderSignal);
   };
   return {
-    async store(value, seconds) {
+    async store(value, lifetimeSeconds) {
       let leaderSignal: LeaderSignal = 'go';
       try {
-        await shared.cache.set(key, value, seconds);
+        await shared.cache.set(key, value, lifetimeSeconds);
         leaderSignal = 'look';
       } finally {
         await endWith(leaderSignal);

@@ -8,6 +8,8 @@ import { type DataRequest, findRequest, isAhead } from './requests.ts';
 import { dataRequests, requestsPath as path } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
 
+const requestsLink = { path, label: 'data_requests.title' };
+
 /** `/operator/data-requests`: open and answered requests. */
 export const requestsPage = tablesPage({
   path,
@@ -29,7 +31,7 @@ export const requestsPage = tablesPage({
   },
 });
 
-/** `/operator/data-requests/new`: records a request that arrived some other way than through the page. */
+/** `/operator/data-requests/new`: records a request that did not come in through the website. */
 export const recordPage: Page = plainPage(
   recordAction,
   {
@@ -56,7 +58,7 @@ export const recordPage: Page = plainPage(
 
 /** `/operator/data-requests/{id}/answer`: the request, and a form to answer it. */
 export const answerPage: Page = plainPage(answerAction, {
-  path: `${path}/{id}`,
+  path: `${path}/{id}`, // `plainPage` appends `/answer`
   async find(request) {
     const { t } = request;
     const dataRequest = await requireOpenRequest(request);
@@ -70,7 +72,7 @@ export const answerPage: Page = plainPage(answerAction, {
   },
 });
 
-/** `/operator/data-requests/{id}`: an answered request as the person wrote it. */
+/** `/operator/data-requests/{id}`: an answered request and its answer. Open requests are redirected to the answer page. */
 export const answeredPage: Page = {
   path: `${path}/{id}`,
   role: 'operator',
@@ -87,7 +89,15 @@ export const answeredPage: Page = {
 };
 
 const factFields = dataRequests.view.pick(
-  ...(['account', 'person', 'channel', 'received', 'due', 'text', 'answered', 'outcome', 'answer'] as const),
+  'account',
+  'person',
+  'channel',
+  'received',
+  'due',
+  'text',
+  'answered',
+  'outcome',
+  'answer',
 );
 
 async function describeFacts(dataRequest: DataRequest, request: PageRequest) {
@@ -103,5 +113,3 @@ async function requireOpenRequest({ host, params }: PageRequest): Promise<DataRe
   if (dataRequest !== undefined && dataRequest.answeredAt === undefined) return dataRequest;
   return notFound('data_requests.gone', requestsLink);
 }
-
-const requestsLink = { path, label: 'data_requests.title' };

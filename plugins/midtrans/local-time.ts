@@ -1,14 +1,18 @@
+const pattern = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?\s?(Z|[+-]\d\d:?\d\d)?$/;
+const offsetMs = 7 * 3_600_000; // GMT+7 (Jakarta)
+
 /** Parses a Midtrans time such as `2026-01-02 10:00:00`. It is in GMT+7 unless it names a zone. */
 export function parseLocalTime(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;
-  const [, day, time, zone = '+07:00'] =
-    /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?\s?(Z|[+-]\d\d:?\d\d)?$/.exec(value) ?? [];
+  const match = pattern.exec(value);
+  if (match === null) return undefined;
+  const [, day, time, zone = '+07:00'] = match;
   const date = new Date(`${day}T${time}${zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2')}`);
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
 /** Formats a time with its zone, as requests require: `2026-01-02 10:00:00 +0700`. */
 export function formatLocalTime(time: Date): string {
-  const local = new Date(time.getTime() + 7 * 3_600_000).toISOString();
+  const local = new Date(time.getTime() + offsetMs).toISOString();
   return `${local.slice(0, 10)} ${local.slice(11, 19)} +0700`;
 }

@@ -1,14 +1,15 @@
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 
-/** Start and end, epoch ms. */
+/** Start (inclusive) and end (exclusive), epoch ms. */
 export type CreditSpan = readonly [from: number, until: number];
 
-/** A slice of this length lies within one day in every time zone, because all offsets are multiples of it. */
+/** Slices aligned to this length never cross midnight in any time zone, because all current UTC offsets are multiples of it. */
 const sliceMs = 15 * 60_000;
 
 /**
  * Computes the total ms credited to an account for outages. A moment counts once even if several models were down, only if the account had
- * paid time, and only up to the daily limit. The order of outages does not matter, so one more outage adds the difference of two results.
+ * paid time, and only up to the daily limit. The order of outages does not matter, so the credit for a further
+ * outage is the result with it minus the result without it.
  */
 export function computeCreditedMs(
   outages: readonly CreditSpan[],
@@ -17,7 +18,7 @@ export function computeCreditedMs(
   timeZone: string,
 ): number {
   const byDay = new Map<string, number>();
-  for (const [from, until] of intersect(unite(outages), unite(paidPeriods)))
+  for (const [from, until] of intersect(mergeOverlapping(outages), mergeOverlapping(paidPeriods)))
     for (let time = from; time < until;) {
       const next = Math.min(until, (Math.floor(time / sliceMs) + 1) * sliceMs);
       const { day } = formatLocalTime(new Date(time), timeZone);
@@ -27,14 +28,14 @@ export function computeCreditedMs(
   return [...byDay.values()].reduce((sum, ms) => sum + Math.min(ms, maxMsPerDay), 0);
 }
 
-function unite(spans: readonly CreditSpan[]): CreditSpan[] {
-  const united: [number, number][] = [];
+function mergeOverlapping(spans: readonly CreditSpan[]): CreditSpan[] {
+  const merged: [number, number][] = [];
   for (const [from, until] of spans.toSorted(([a], [b]) => a - b)) {
-    const last = united.at(-1);
+    const last = merged.at(-1);
     if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], until);
-    else united.push([from, until]);
+    else merged.push([from, until]);
   }
-  return united;
+  return merged;
 }
 
 function intersect(left: readonly CreditSpan[], right: readonly CreditSpan[]): CreditSpan[] {

@@ -6,13 +6,14 @@ import { accountOf, defineForm, type Page } from '#core/web/pages/page.ts';
 const path = '/account/key';
 const noFields = { type: 'object' } as const;
 
-/** Shows a key for the first time. It appears in this response and nowhere else. */
-const showForm = defineForm({
+/** Reveals the key for the first time. This response is the only place where it appears. */
+const revealForm = defineForm({
   path: `${path}/show`,
   fields: noFields,
   async submit(_input, request) {
     const { database, service } = request.host;
     const issued = await issueFirstKey(database, service.prefix, accountOf(request).id);
+    // Already shown, for example in another tab: the page then shows only the hint.
     return issued === undefined ? {} : { key: issued.key };
   },
 });
@@ -20,7 +21,7 @@ const showForm = defineForm({
 const rotateForm = defineForm({
   path: `${path}/rotate`,
   fields: noFields,
-  once: true,
+  once: true, // a resubmission would rotate the key again
   async submit(_input, request) {
     const { database, service } = request.host;
     const { key } = await rotateKey(database, service.prefix, accountOf(request).id);
@@ -28,7 +29,7 @@ const rotateForm = defineForm({
   },
 });
 
-/** The key's page: the key once, then only its hint. */
+/** The page for the account's key. The full key is shown once; after that, only its hint. */
 export const keyPage: Page = {
   path,
   role: 'account',
@@ -50,10 +51,10 @@ export const keyPage: Page = {
       hasPlan: findActivePeriod(record, record.readAt) !== undefined,
     };
   },
-  forms: [showForm, rotateForm],
+  forms: [revealForm, rotateForm],
 };
 
-/** Asks before a rotation if there is no JavaScript to open a dialog. */
+/** Confirmation page for rotating the key. Only used without JavaScript; otherwise a dialog asks. */
 export const rotatePage: Page = {
   path: `${path}/rotate`,
   role: 'account',

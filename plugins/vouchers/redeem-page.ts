@@ -15,6 +15,7 @@ const redeemForm = defineForm({
     const { host, format, t, address } = request;
     try {
       const { days, startsAt, endsAt, isNew } = await redeemVoucher(host, accountOf(request).id, code, address);
+      // Redeeming a code again from the same account is not an error; it repeats the result.
       return {
         redeemed: {
           title: t(isNew ? 'vouchers.added' : 'vouchers.added_before', { count: days }),
@@ -22,11 +23,11 @@ const redeemForm = defineForm({
         },
       };
     } catch (error) {
-      if (error instanceof VoucherError)
-        throw new FieldErrors(
-          { code: `vouchers.${error.kind}` },
-          { count: Math.max(1, Math.ceil((error.retryAfterSeconds ?? 0) / 60)) },
-        );
+      if (error instanceof VoucherError) {
+        const retryMinutes = Math.max(1, Math.ceil((error.retryAfterSeconds ?? 0) / 60));
+        // Only the text for too many attempts uses the count.
+        throw new FieldErrors({ code: `vouchers.${error.kind}` }, { count: retryMinutes });
+      }
       if (error instanceof AccountError && error.kind === 'too_many_days')
         throw new FieldErrors({ code: 'vouchers.too_many_days' });
       throw error;
@@ -34,11 +35,11 @@ const redeemForm = defineForm({
   },
 });
 
-/** How often open vouchers are looked for. */
+/** How often to check for open vouchers. */
 const checkIntervalMs = 60_000;
 
 /** Caches whether any voucher can be redeemed, so that menus do not wait for the database. */
-class OpenVouchers {
+class OpenVoucherCheck {
   mayExist = false;
   #checkedAt = -Infinity;
 
@@ -51,7 +52,10 @@ class OpenVouchers {
   }
 }
 
-/** Redeems a code for days. A link may contain the code, `/redeem?code=…`, but it is redeemed only when the button is pressed. */
+/**
+ * Page on which a customer redeems a voucher code, which adds days to the account. A link may contain the code, `/redeem?code=…`, but it is
+ * redeemed only when the button is pressed.
+ */
 export const redeemPage: Page = {
   path: '/redeem',
   role: 'account',
@@ -59,9 +63,9 @@ export const redeemPage: Page = {
   title: 'vouchers.title',
   navigation: { label: 'vouchers.title', icon: 'plus', order: 15, place: 'menu' },
   isListed(host) {
-    const open = host.keep('vouchers/open', () => new OpenVouchers());
-    open.refresh(host);
-    return open.mayExist;
+    const check = host.keep('vouchers/open', () => new OpenVoucherCheck());
+    check.refresh(host);
+    return check.mayExist;
   },
   template: 'vouchers/redeem.eta',
   show: ({ form, query }) => ({

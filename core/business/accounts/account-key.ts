@@ -25,21 +25,22 @@ export async function rotateKey(database: Transactions, prefix: string, accountI
   const key = generateApiKey(prefix);
   const hint = maskApiKey(key, prefix);
   await database.fork().transactional(async (transaction) => {
-    const currentKey = await lockKey(transaction, accountId);
+    const currentKey = await lockAccountAndReadKey(transaction, accountId);
     await transaction.execute(
       `update api_key set former_sha256 = sha256, sha256 = decode(?, 'hex'), hint = ?, rotated_at = clock_timestamp(), shown_at = clock_timestamp()
        where id = ?`,
       [digestApiKey(key), hint, currentKey.id],
     );
     const payload = { accountId, keyId: currentKey.id };
-    await recordEvent(transaction, 'key.rotated', payload, `key.rotated:${randomUUIDv7()}`);
+    const dedupeKey = `key.rotated:${randomUUIDv7()}`; // every rotation is an event of its own
+    await recordEvent(transaction, 'key.rotated', payload, dedupeKey);
   });
   return { accountId, key, hint };
 }
 
 /**
  * Issues the key to show to the owner, in place of one that was never shown. Only digests are stored, so this works only once. If the
- * response is lost, the owner has to rotate the key.
+ * response is lost, the owner has to rotate the key. Records no event, because nobody has seen the key that is replaced.
  *
  * @returns undefined if the key was already shown
  * @throws AccountError `not_found`
@@ -52,7 +53,7 @@ export async function issueFirstKey(
   const key = generateApiKey(prefix);
   const hint = maskApiKey(key, prefix);
   return database.fork().transactional(async (transaction) => {
-    const currentKey = await lockKey(transaction, accountId);
+    const currentKey = await lockAccountAndReadKey(transaction, accountId);
     if (currentKey.is_shown) return undefined;
     await transaction.execute(
       `update api_key set sha256 = decode(?, 'hex'), hint = ?, shown_at = clock_timestamp() where id = ?`,
@@ -75,7 +76,7 @@ export async function changeLimits(
   change: RateLimits | null,
 ): Promise<RateLimits | null> {
   return database.fork().transactional(async (transaction) => {
-    const { id, limits: current } = await lockKey(transaction, accountId);
+    const { id, limits: current } = await lockAccountAndReadKey(transaction, accountId);
     const limits: RateLimits | null =
       change === null ? null : { ...(JSON.parse(current ?? '{}') as RateLimits), ...change };
     await transaction.execute('update api_key set limits = ?::jsonb where id = ?', [
@@ -86,14 +87,14 @@ export async function changeLimits(
   });
 }
 
-interface LockedKey extends Row<typeof entities.ApiKey, 'id'> {
+interface KeyRow extends Row<typeof entities.ApiKey, 'id'> {
   readonly is_shown: boolean;
   readonly limits: string | null; // JSON
 }
 
-async function lockKey(transaction: EntityManager, accountId: string): Promise<LockedKey> {
+async function lockAccountAndReadKey(transaction: EntityManager, accountId: string): Promise<KeyRow> {
   await lockAccount(transaction, accountId);
-  const [key] = await transaction.execute<LockedKey[]>(
+  const [key] = await transaction.execute<KeyRow[]>(
     'select id, shown_at is not null as is_shown, limits::text as limits from api_key where account_id = ?',
     [accountId],
   );

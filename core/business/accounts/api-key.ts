@@ -6,7 +6,8 @@ import { crc32 } from 'node:zlib';
  * checksum detects typos without a lookup and lets secret scanners recognize keys
  * (https://github.blog/engineering/behind-githubs-new-authentication-token-formats/).
  *
- * Old keys have an underscore instead of the hyphen. They stay valid, because the digest covers the whole key.
+ * Old keys have an underscore instead of the hyphen. They stay valid: `isApiKey` accepts both separators, and the digest is of the key as
+ * issued.
  */
 
 const base62Digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -20,7 +21,7 @@ export function generateApiKey(prefix: string): string {
   return body + computeChecksum(body);
 }
 
-/** Returns true if the text is a well-formed key with this prefix and a valid checksum. */
+/** Returns true if the text has the prefix, the length and the checksum of a key. Does not check that the secret is base62. */
 export function isApiKey(text: string, prefix: string): boolean {
   if (text.length !== prefix.length + 1 + secretLength + checksumLength) return false;
   if (!text.startsWith(`${prefix}-`) && !text.startsWith(`${prefix}_`)) return false;

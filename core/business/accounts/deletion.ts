@@ -34,8 +34,8 @@ export async function deleteAccount(database: Queries & Transactions, accountId:
 }
 
 /**
- * Removes an account's hourly usage, and the personal columns of rows that may be written after it was deleted. Must run again for several
- * days after the deletion, because records can arrive well after their requests.
+ * Removes an account's hourly usage, and the personal columns of rows that may be written after it was deleted. Must be rerun for several
+ * days after the deletion, because records can arrive long after their requests.
  */
 export async function removeLateRecords(database: Queries & Transactions, accountId: string): Promise<void> {
   const run: RunStatement = (sql, parameters) => database.query(sql, parameters);
@@ -51,35 +51,38 @@ async function listChildrenFirst(database: Queries & Transactions): Promise<Pers
 
 /** Counts the tables between a table and its account: the condition has one nested query for each (`findOwnerCondition`). */
 function countParents({ ofAccount }: PersonalTable): number {
-  return ofAccount.split('(select ').length;
+  return ofAccount.split('(select ').length - 1;
 }
 
 async function removePersonalColumns(run: RunStatement, table: PersonalTable, accountId: string): Promise<void> {
-  const { ofAccount, removal } = table;
+  const { ofAccount: ownerCondition, removal } = table;
   if (removal === 'none') return;
   const columns = table.columns.filter(({ isRetained }) => isRetained !== true);
   const name = quoteName(table.name);
   const key = table.key.map(quoteName).join(', ');
-  const hasDataCondition = columns.map(toHasDataCondition).join(' or ');
-  const selectBatch = `select ${key} from ${name}
-    where (${ofAccount}) ${removal === 'update' ? `and (${hasDataCondition})` : ''} limit ${batchSize}`;
-  const change =
+  const { change, condition } =
     removal === 'delete'
-      ? `delete from ${name} where`
-      : `update ${name} set ${columns.map((column) => `${quoteName(column.name)} = ${toReplacement(column)}`).join(', ')} where`;
-  const statement = `${change} (${key}) in (${selectBatch}) returning 1`;
-  let changedRows = batchSize;
-  while (changedRows === batchSize) changedRows = (await run(statement, [accountId])).length;
+      ? { change: `delete from ${name}`, condition: `(${ownerCondition})` }
+      : {
+          change: `update ${name} set ${columns.map(buildAssignment).join(', ')}`,
+          condition: `(${ownerCondition}) and (${columns.map(buildHasDataCondition).join(' or ')})`,
+        };
+  const selectBatch = `select ${key} from ${name} where ${condition} limit ${batchSize}`;
+  const statement = `${change} where (${key}) in (${selectBatch}) returning 1`;
+  let changedRows: number;
+  do changedRows = (await run(statement, [accountId])).length;
+  while (changedRows === batchSize);
 }
 
-function toHasDataCondition({ name, replacement }: PersonalColumn): string {
+function buildHasDataCondition({ name, replacement }: PersonalColumn): string {
   const column = quoteName(name);
   return replacement === undefined ? `${column} is not null` : `${column} <> '${replacement}'`;
 }
 
-/** Returns the SQL expression for the value that replaces personal data. Null stays null. */
-function toReplacement({ name, replacement }: PersonalColumn): string {
-  return replacement === undefined ? 'null' : `case when ${quoteName(name)} is not null then '${replacement}' end`;
+/** Returns the SQL assignment that replaces personal data. Null stays null. */
+function buildAssignment({ name, replacement }: PersonalColumn): string {
+  const column = quoteName(name);
+  return `${column} = ${replacement === undefined ? 'null' : `case when ${column} is not null then '${replacement}' end`}`;
 }
 
 /** Lists the ids of accounts that were deleted in the last `days` days. */

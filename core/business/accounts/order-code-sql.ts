@@ -7,6 +7,7 @@ export const revokeCodeSql = `update voucher set revoked_at = clock_timestamp()
   where order_id = ? and redeemed_at is null and revoked_at is null`;
 
 /**
- * SQL expression: when the days of a paid order `o` reached an account. For an unredeemed gift code: when it was revoked or else expires.
+ * SQL expression: when the days bought with a paid order `o` were credited to an account. For a gift code that was never redeemed: when it
+ * was revoked or, failing that, when it expires, which may be in the future.
  */
 export const deliveredAtSql = `coalesce((select coalesce(redeemed_at, revoked_at, expires_at) from voucher where order_id = o.id), o.paid_at)`;

@@ -27,9 +27,9 @@ const orderCondition = 'order_id in (select id from plan_order where account_id 
 const orderCodeSql = '(select code from plan_order o where o.id = t.order_id) as code'; // `readRows` names the table `t`
 
 /** Purchase tables, with the columns exported to the buyer. None of these columns is personal. */
-const salesTables: readonly ExportedTable[] = [
-  defineSalesTable('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
-  defineSalesTable('plan_order', [
+const purchaseTables: readonly ExportedTable[] = [
+  definePurchaseTable('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
+  definePurchaseTable('plan_order', [
     'code',
     'days',
     'price',
@@ -42,18 +42,18 @@ const salesTables: readonly ExportedTable[] = [
     'expires_at',
     'paid_at',
   ]),
-  defineSalesTable(
+  definePurchaseTable(
     'payment',
     [orderCodeSql, 'payment_id', 'amount', 'currency', 'paid_at', 'issuer', 'outcome', 'recorded_at'],
     { ownerCondition: orderCondition },
   ),
-  defineSalesTable('refund', [orderCodeSql, 'amount', 'currency', 'state', 'created_at', 'finished_at'], {
+  definePurchaseTable('refund', [orderCodeSql, 'amount', 'currency', 'state', 'created_at', 'finished_at'], {
     ownerCondition: orderCondition,
     keySql: 'key',
   }),
 ];
 
-function defineSalesTable(
+function definePurchaseTable(
   name: string,
   columns: readonly string[],
   {
@@ -88,7 +88,7 @@ async function listPersonalTables(database: Queries & Transactions): Promise<Exp
  */
 export async function* exportForOwner(database: Queries & Transactions, accountId: string): AsyncGenerator<string> {
   yield `{"exported_at": ${JSON.stringify(new Date().toISOString())}\n`;
-  for (const table of [...(await listPersonalTables(database)), ...salesTables]) {
+  for (const table of [...(await listPersonalTables(database)), ...purchaseTables]) {
     yield `,${JSON.stringify(table.name)}: [\n`;
     yield* separateRows(readRows(database, table, accountId));
     yield ']\n';

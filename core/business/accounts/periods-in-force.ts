@@ -1,4 +1,4 @@
-/** SQL subquery for the periods in force, whether past, current or future: those with a positive length that no other period replaces. */
+/** SQL subquery for the plan periods that count, past and future ones included: those that end after they start and are not replaced. */
 export const periodsInForceSql = `(
   select * from plan_period period
   where period.ends_at > period.starts_at

@@ -8,7 +8,7 @@ import { BatchLoader } from './batch-loader.ts';
 /** How long a key's digest is kept after the key is replaced. */
 const retentionDays = 90;
 const deadlineMs = 1_000; // the longest that a caller with a rejected key waits for the reason
-const cacheTtlMs = 60_000; // tools repeat rejected requests
+const cacheTtlMs = 60_000; // clients often retry rejected requests
 
 /** Finds out when keys were replaced. A lookup needs the old key's digest, so only someone who has the key can make one. */
 export class ReplacedKeys {
@@ -26,12 +26,12 @@ export class ReplacedKeys {
   async findReplacementTime(digests: readonly string[]): Promise<Date | undefined> {
     const lookups = Promise.all(digests.map((digest) => this.#lookUp(digest)));
     // Best effort: if the lookup fails, the key is rejected without a reason.
-    const dates: readonly (Date | false)[] = await withDeadline(
+    const times: readonly (Date | false)[] = await withDeadline(
       lookups,
       deadlineMs,
       'the database did not answer',
     ).catch(() => []);
-    return dates.find((date): date is Date => date !== false);
+    return times.find((time): time is Date => time !== false);
   }
 
   async #lookUp(digest: string): Promise<Date | false> {

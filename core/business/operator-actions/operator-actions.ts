@@ -5,7 +5,7 @@ import { epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import { parseObject } from '#core/platform/json.ts';
 import type { OperatorActionRow } from './entities.ts';
 
-/** Details of an action: the members of its input and its subject. */
+/** Details of an action, by name: the members of its input, and those that describe its subject. */
 export type ActionDetails = Readonly<Record<string, unknown>>;
 
 /** Who performs an action. For commands and the API, the id is not an account's id. */
@@ -18,8 +18,8 @@ interface OperatorAction {
   readonly operator: Operator;
   readonly action: string; // `SUBJECT.VERB`
   /**
-   * Id of an account or order, or of a flag without an order; a route; or a name that an operator chose. For an action on a whole kind, the
-   * kind's name: `books` for the providers' books, `configuration` for gateway.yaml.
+   * What the action applies to: the id of an account, an order, or a flag that has no order; a route; or a name chosen by an operator.
+   * Actions that do not apply to a single item use a fixed name: `books` for the providers' books, `configuration` for gateway.yaml.
    */
   readonly subject: string;
   readonly details: ActionDetails;
@@ -37,12 +37,12 @@ export interface RecordedAction {
   /** The other members of the input. */
   readonly details: ActionDetails;
   readonly createdAt: Date;
-  /** `unknown`: the action is still running, or its process died meanwhile. */
+  /** `unknown`: the action is still running, or its process died before it finished. */
   readonly outcome: 'done' | 'failed' | 'unknown';
   readonly error: string | undefined;
 }
 
-/** The longest that an action may take. The slowest one compares books with many charges. */
+/** Maximum duration of an action. The slowest one reconciles a provider's books when there are many charges. */
 export const maxActionMs = 15 * 60_000;
 
 const maxErrorLength = 500;
@@ -144,7 +144,7 @@ export async function removeOldActions(database: Queries, days: number): Promise
   ]);
 }
 
-/** Serializes an action's input: a note on its own as plain text, anything else as JSON. */
+/** Serializes an action's input for the column `note`: a note on its own as plain text, anything else as JSON. */
 function serializeDetails(details: ActionDetails): string | null {
   const { note: rawNote, ...members } = details;
   const note = String(rawNote ?? '');

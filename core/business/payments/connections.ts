@@ -14,7 +14,7 @@ export function keepProviders(services: Pick<Services, 'keep'>, providers: Provi
   services.keep(serviceKey, () => providers);
 }
 
-/** Returns all registered providers by name; none if `keepProviders` was not called before. */
+/** Returns all registered providers by name; empty if `keepProviders` has not been called yet. */
 export function getPaymentProviders(host: Pick<Host, 'keep'>): Providers {
   return host.keep<Providers>(serviceKey, () => new Map());
 }
@@ -28,7 +28,7 @@ export function getConfiguredProviderName({
   return name === noProvider ? undefined : name;
 }
 
-/** Returns the provider used for new orders; undefined if this gateway sells nothing. */
+/** Returns the provider used for new orders; undefined if this gateway sells nothing or the configured provider is not registered. */
 export function getConfiguredProvider(host: Host): PaymentProvider | undefined {
   const name = getConfiguredProviderName(host);
   return name === undefined ? undefined : getPaymentProviders(host).get(name);
@@ -37,7 +37,7 @@ export function getConfiguredProvider(host: Host): PaymentProvider | undefined {
 /**
  * Returns the shell command that simulates paying for an order.
  *
- * @returns undefined if a payment would move money, or if the provider is no longer configured
+ * @returns undefined if paying would move real money, if the order has no attempt, or if the provider is no longer configured
  */
 export function findSimulationCommand(
   host: Host,

@@ -69,8 +69,8 @@ function decidePaid({ orderState, expected, paid, recordedOutcome }: Situation):
 }
 
 /**
- * A payment that was refunded before we recorded it grants no days, but is recorded for the books. Refunds of recorded payments are handled
- * in `refund-effects.ts`.
+ * A payment that was refunded before we recorded it does not extend the plan, but is recorded for bookkeeping. Refunds of recorded payments
+ * are handled in `refund-effects.ts`.
  */
 function decideRefunded({ orderState, paid, recordedOutcome }: Situation): Decision {
   if (recordedOutcome !== undefined) return noEffects;
@@ -78,7 +78,7 @@ function decideRefunded({ orderState, paid, recordedOutcome }: Situation): Decis
   return ranks[orderState] >= ranks.paid ? payment : { ...payment, state: 'refunded' };
 }
 
-/** Moves an order to a state of higher rank. The end of an earlier charge does not end the order. */
+/** Moves an order to a state of higher rank. Evidence about an earlier attempt does not move the order. */
 function decideTransition(state: 'pending' | 'expired' | 'failed', { orderState, isLastAttempt }: Situation): Decision {
   return isLastAttempt && ranks[state] > ranks[orderState] ? { state } : noEffects;
 }

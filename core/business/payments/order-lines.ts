@@ -5,8 +5,8 @@ import type { OrderLines } from './entities.ts';
 import type { OrderLine } from './order-types.ts';
 
 /*
- * Lines that plugins record about an order when it is placed, for its receipt, its email and its page for operators. They are stored with
- * the order so that a receipt can be issued without the plugin once the payment is recorded.
+ * Lines that plugins add to an order when it is placed. They appear on the receipt, in the email and on the operator's order page. They are
+ * stored with the order so that a receipt can be issued without the plugin once the payment is recorded.
  */
 
 export type { OrderLine } from './order-types.ts';
@@ -15,13 +15,13 @@ export type { OrderLine } from './order-types.ts';
 export interface PlacedOrder {
   readonly id: string;
   readonly accountId: string;
-  /** False if this is an open order for the same plan that is placed again, for example in another tab. */
+  /** False if the buyer placed an open order for the same plan again, for example in another tab. */
   readonly isNew: boolean;
 }
 
 /**
  * Stores a plugin's data about an order, as the last step of the order's transaction. Core already holds locks on the buyer's account and,
- * if a plugin limits the plan's places (`PlaceSteps`), on the places. Do not take any other lock that concurrent transactions may take, or
+ * for plans with a limited number of places, on those places (see `PlaceSteps`). Do not take any other lock that concurrent transactions may take, or
  * they could deadlock. If this throws, no order is placed.
  */
 export type RecordOrder = (transaction: EntityManager, order: PlacedOrder) => Promise<readonly OrderLine[]>;

@@ -7,9 +7,9 @@ import { clientConnection } from './client-connection.ts';
 const forwardedHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /**
- * Returns true for a browser on the gateway's machine that uses a local host name or the host of `service.base_url`. A request through an
- * untrusted local proxy is rejected, because it could originate anywhere, and one with another host name, because a page could use DNS
- * rebinding.
+ * Returns true for a browser on the gateway's machine that uses a local host name or the host of `service.base_url`. Requests through an
+ * untrusted local proxy do not count, because they could come from anywhere. Neither do requests for any other host name, which a malicious
+ * website could make by DNS rebinding.
  */
 export function isFromThisMachine(
   request: Pick<Request, 'info' | 'raw'>,
@@ -17,15 +17,16 @@ export function isFromThisMachine(
 ): boolean {
   const { headers } = request.raw.req;
   const { address, host: hostHeader = '' } = clientConnection(request, host);
+  // `clientConnection` only looks behind trusted proxies, so a different address means that there was one.
   const hasTrustedProxy = unmapAddress(request.info.remoteAddress) !== address;
   const isForwarded = forwardedHeaders.some((header) => headers[header] !== undefined);
   if (isForwarded && !hasTrustedProxy) return false;
-  return isLoopback(address) && isOwnHost(hostHeader, host);
+  return isLoopback(address) && isOwnHost(hostHeader, host.service);
 }
 
-function isOwnHost(hostHeader: string, { service }: Pick<Host, 'service'>): boolean {
+function isOwnHost(hostHeader: string, service: Host['service']): boolean {
   const url = URL.parse(`http://${hostHeader}`);
   if (url === null) return false;
-  const hostName = url.hostname.replace(/\.$/, '');
-  return isLoopback(hostName) || hostName === hostname().toLowerCase() || url.host === URL.parse(service.baseUrl)?.host;
+  const name = url.hostname.replace(/\.$/, ''); // a trailing dot marks a fully qualified name
+  return isLoopback(name) || name === hostname().toLowerCase() || url.host === URL.parse(service.baseUrl)?.host;
 }

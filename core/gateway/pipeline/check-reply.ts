@@ -10,22 +10,24 @@ import { StageFault, type StageMoment } from './stage-fault.ts';
  * @throws StageFault
  */
 export function checkReply(value: unknown, moment: StageMoment, checked?: Reply): Reply {
-  const mistake = value === checked ? undefined : findMistake(value, checked);
+  const mistake = value === checked ? undefined : describeMistake(value, checked);
   if (mistake !== undefined) throw new StageFault(moment, `returned ${mistake}`);
   return value as Reply;
 }
 
-function findMistake(value: unknown, checked: Reply | undefined): string | undefined {
+/** Returns the mistake as the object of "returned"; undefined if there is none. */
+function describeMistake(value: unknown, checked: Reply | undefined): string | undefined {
   if (typeof value !== 'object' || value === null) return `${describeValue(value)}; a reply is an object`;
   const { status, headers, body } = value as Partial<Record<keyof Reply, unknown>>;
   if (!Number.isInteger(status) || (status as number) < 200 || (status as number) > 599)
     return `the status ${describeValue(status)}; it must be an integer from 200 to 599`;
   if (typeof headers !== 'object' || headers === null)
     return `the headers ${describeValue(headers)}; they must be an object`;
-  return (headers === checked?.headers ? undefined : findBadHeader(headers, checked?.headers)) ?? findBadBody(body);
+  const badHeader = headers === checked?.headers ? undefined : describeBadHeader(headers, checked?.headers);
+  return badHeader ?? describeBadBody(body);
 }
 
-function findBadHeader(headers: object, checked: Reply['headers'] | undefined): string | undefined {
+function describeBadHeader(headers: object, checked: Reply['headers'] | undefined): string | undefined {
   for (const name in headers) {
     const value = (headers as Readonly<Record<string, unknown>>)[name];
     if (value === checked?.[name]) continue;
@@ -36,7 +38,7 @@ function findBadHeader(headers: object, checked: Reply['headers'] | undefined): 
   return undefined;
 }
 
-function findBadBody(body: unknown): string | undefined {
+function describeBadBody(body: unknown): string | undefined {
   if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) return undefined;
   if (!(body instanceof Readable))
     return `the body as ${describeValue(body)}; it must be null, a string, a Buffer or a Readable`;

@@ -1,4 +1,4 @@
-/** The position of an item in a list. */
+/** The position of an item in a list. Callers must not change it, only pass it to `remove`. */
 export interface Link<T> {
   readonly item: T;
   previous: Link<T> | undefined;

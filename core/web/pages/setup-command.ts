@@ -70,7 +70,12 @@ export function createSetupSample(
   return { text: `${value}\n\n# ${name}:\n# ${formatSetupCommand(otherShell, baseUrl)}`, value };
 }
 
-/** Percent-encodes all characters in a URL that a shell could interpret, and removes trailing slashes. */
+/**
+ * Percent-encodes every character that would need quoting in a shell, except the brackets of an IPv6 address, and removes trailing
+ * slashes.
+ *
+ * @param url must have no query or fragment
+ */
 export function percentEncodeUrl(url: string): string {
   return new URL(url).href
     .replace(/\/+$/, '')

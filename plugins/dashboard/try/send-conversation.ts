@@ -7,7 +7,7 @@ import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { paths } from '../code/write-code.mjs';
 import { tryBounds } from './conversation.ts';
 
-/** Longer than the timeout of a model call, whose error is more specific. */
+/** Longer than the timeout of a model call, so that the gateway's more specific error arrives first. */
 const timeoutMs = 300_000;
 
 const maxResponseBytes = 4 * 1024 * 1024;
@@ -20,13 +20,13 @@ export interface ChatResult {
   readonly answer: string;
   readonly usage: { readonly input: number; readonly output: number } | undefined;
   readonly durationMs: number;
-  /** `message` is '' if the response contains none; the page then has a text of its own. */
+  /** `message` is '' if the response contains none; the page then shows a generic message. */
   readonly error: { readonly message: string; readonly retryAfterSeconds: number | undefined } | undefined;
 }
 
 /**
- * Sends a conversation in the same way as the page's script: through the gateway's own listener, so that it passes the pipeline
- * and is recorded like any request. A failed request is a result, not a rejection.
+ * Sends a conversation in the same way as the page's script: through the gateway's own listener, so that it goes through the
+ * pipeline and is recorded like any other request. A failed request is a result, not a rejection.
  */
 export async function sendConversation(
   listener: Server['listener'],
@@ -34,7 +34,8 @@ export async function sendConversation(
   body: object,
 ): Promise<ChatResult> {
   const startedAt = performance.now();
-  let [id, status] = ['', 0];
+  let id = '';
+  let status = 0;
   try {
     const token = await signToken(page);
     // Loaded on first use, because commands never need it.
@@ -60,7 +61,7 @@ export async function sendConversation(
   } catch (error) {
     page.host.log.error(`${page.path}: playground request failed (page request ${page.id})`, error);
     const durationMs = performance.now() - startedAt;
-    return { id, status: status === 200 ? 502 : status, durationMs, ...parseError('') };
+    return { id, status: status === 200 ? 502 : status, durationMs, ...noMessage };
   }
 }
 
@@ -84,6 +85,12 @@ interface ChatReply {
 
 type ParsedResponse = Pick<ChatResult, 'answer' | 'usage' | 'error'>;
 
+const noMessage: ParsedResponse = {
+  answer: '',
+  usage: undefined,
+  error: { message: '', retryAfterSeconds: undefined },
+};
+
 function parseReply(text: string): ParsedResponse {
   const reply = parseObject(text) as ChatReply | undefined;
   if (reply === undefined) throw new Error('the reply is not a JSON object');
@@ -95,7 +102,7 @@ function parseReply(text: string): ParsedResponse {
   };
 }
 
-function parseError(text: string, retryAfterSeconds?: number): ParsedResponse {
+function parseError(text: string, retryAfterSeconds: number | undefined): ParsedResponse {
   const { error } = (parseObject(text) ?? {}) as { readonly error?: { readonly message?: string } };
   return { answer: '', usage: undefined, error: { message: error?.message ?? '', retryAfterSeconds } };
 }

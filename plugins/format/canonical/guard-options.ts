@@ -7,7 +7,7 @@ import type { ToolNames } from './tool-names.ts';
 /** Receives the content of a reply as the upstream sent it. */
 interface ContentReceiver {
   addReceived(fragment: Fragment): void;
-  /** Called if the client's reply differs from the upstream's. */
+  /** Called for each change to the upstream's content: call arguments, images replaced by text, or tool names. */
   noteChange(change: 'arguments' | 'images_as_text' | 'tool_names'): void;
 }
 
@@ -27,7 +27,9 @@ export interface ReplyRules {
 
 /** The options that depend on the route of a reply. */
 export interface GuardedRoute {
+  /** Maps the tool names sent upstream back to the client's. */
   readonly toolNames: ToolNames;
+  /** Tags the vendor's reasoning state with its origin. */
   readonly tagState: StateTagger;
 }
 

@@ -4,8 +4,9 @@ import { fetchProfile } from './fetch-profile.ts';
 import { toMembers, type ProviderProfile } from './profile.ts';
 
 /**
- * gitlab.com, or a self-managed GitLab if `config: { uri }` is set. bell's provider calls version 3 of the API, which GitLab 11 removed in
- * 2018. The address is used once it is confirmed (https://docs.gitlab.com/api/users/).
+ * gitlab.com, or a self-managed GitLab if `config: { uri }` is set. Replaces bell's built-in provider, which still calls API v3,
+ * removed in GitLab 11 (2018). The email address counts as verified only once GitLab has confirmed it (https://docs.gitlab.com/api/users/),
+ * unless `trust_email` is set.
  */
 export function buildGitlab({ config = {}, endpoints = {}, trust_email }: ProviderSettings): CustomProtocol2 {
   const site = (config['uri'] ?? 'https://gitlab.com').replace(/\/+$/, '');

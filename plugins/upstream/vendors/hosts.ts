@@ -3,7 +3,7 @@ import { routingMembers } from './origins.ts';
 
 const otherVendorsReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
 
-/** Fields rejected with 400. Models without reasoning also reject `reasoning`. Source: Groq docs, "OpenAI Compatibility". */
+/** Members rejected with 400; `reasoning` only by models without reasoning, but it is removed for all. Source: Groq docs, "OpenAI Compatibility". */
 const groqRejectedMembers = [
   ...otherVendorsReasoning,
   'messages.reasoning',
@@ -22,7 +22,7 @@ const groqRejectedMembers = [
   ...routingMembers,
 ];
 
-/** Fields rejected with 400. Source: Cerebras docs, "OpenAI Compatibility". */
+/** Members rejected with 400. Source: Cerebras docs, "OpenAI Compatibility". */
 const cerebrasRejectedMembers = [
   ...otherVendorsReasoning,
   'frequency_penalty',
@@ -31,7 +31,7 @@ const cerebrasRejectedMembers = [
   ...routingMembers,
 ];
 
-/** Kimi depends on the form of call ids in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
+/** Kimi expects tool call ids in the prompt to have a particular format. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
 export const kimiQuirks = { tool_call_ids: 'functions' } as const;
 
 /** Vendors that host other vendors' models. */
@@ -47,12 +47,12 @@ export const hostVendors: readonly Vendor[] = [
       reasoning: 'openrouter',
       replay_as: 'reasoning',
       hosted_search: true,
-      // Each of these may name other models that would serve the request; see `furtherModels`.
+      // OpenRouter accepts these, but each can route the request to other models.
       refuses: ['models', 'route', 'preset'],
       // Source: OpenRouter API reference, "Create a message": accepts both forms of thinking and has its own web search.
       by_format: { messages: { late_system: false, signed_thinking: false, schema_subset: 'any' } },
     },
-    // Only Claude verifies the signatures of thinking.
+    // Only Claude verifies thinking signatures.
     models: [
       { match: '*embed*', kind: 'embedding' },
       { match: '*openai/*', quirks: { schema_subset: 'openai', tool_call_ids: 'unique' } },

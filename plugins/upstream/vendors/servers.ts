@@ -2,8 +2,8 @@ import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { kimiQuirks } from './hosts.ts';
 
 /**
- * Messages endpoints of servers that do not sign thinking. They accept adaptive thinking with an effort, as newer Claude models do. If it
- * has a budget, they reject it or ignore the effort. They also enforce a different subset of JSON Schema than Claude.
+ * Messages endpoints of servers that do not sign thinking. They accept adaptive thinking with an effort, as newer Claude models do. If a
+ * thinking budget is set, they reject the request or ignore the effort. They also enforce a different subset of JSON Schema than Claude.
  */
 const serverMessages = {
   reasoning: 'adaptive',
@@ -13,7 +13,7 @@ const serverMessages = {
 } as const;
 
 /** Fields that transformers serve 5.24.0 uses. It ignores OpenAI's other fields and rejects unknown ones with 422. */
-const transformersAcceptedMembers = [
+const transformersFields = [
   'model',
   'messages',
   'max_tokens',
@@ -31,7 +31,7 @@ const transformersAcceptedMembers = [
 ];
 
 /** Fields that mlx-lm 0.32.2 reads, except those that name files and models on its machine. It ignores OpenAI's other fields. */
-const mlxAcceptedMembers = [
+const mlxLmFields = [
   'model',
   'messages',
   'max_tokens',
@@ -55,7 +55,7 @@ const mlxAcceptedMembers = [
 ];
 
 /** Fields that mlx-vlm 0.7.10 reads, except the path of an adapter on its machine. It ignores OpenAI's other fields. */
-const mlxVlmAcceptedMembers = [
+const mlxVlmFields = [
   'model',
   'messages',
   'max_tokens',
@@ -81,10 +81,10 @@ const mlxVlmAcceptedMembers = [
   'max_pixels',
 ];
 
-/** Servers that operators run themselves. Their behavior was observed on real servers or read in their source; see docs/upstreams.md. */
+/** Self-hosted servers. Their behavior was observed on real servers or read in their source; see docs/upstreams.md. */
 export const serverVendors: readonly Vendor[] = [
   {
-    // Observed: 0.17.4. Read in the source: 0.33.0-rc2.
+    // Tested with 0.17.4; checked against the source of 0.33.0-rc2.
     name: 'ollama',
     title: 'Ollama',
     formats: ['chat', 'responses', 'messages', 'completions', 'embeddings'],
@@ -189,8 +189,8 @@ export const serverVendors: readonly Vendor[] = [
     },
   },
   {
-    // Observed: 0.18.0. Its Responses endpoint drops the reasoning. Its Messages endpoint has no thinking in requests, and wraps the input of
-    // a truncated call.
+    // Observed: 0.18.0. Its Responses endpoint drops the reasoning. Its Messages endpoint does not accept thinking in requests, and wraps the
+    // input of a truncated call.
     name: 'lmdeploy',
     title: 'LMDeploy',
     formats: ['chat', 'completions'],
@@ -202,7 +202,7 @@ export const serverVendors: readonly Vendor[] = [
       strict_calls: true,
       // It rejects the other efforts.
       efforts: ['low', 'medium', 'high', 'max'],
-      // A sequence of several tokens is ignored, and a token that contains one disappears with all its letters.
+      // Stop sequences that span several tokens are ignored, and a token that contains a stop sequence is dropped entirely.
       stop: 0,
     },
   },
@@ -220,15 +220,16 @@ export const serverVendors: readonly Vendor[] = [
       reasoning: 'none',
       forced_tools: false,
       no_tools: false,
-      // If a stop sequence is only part of a token, the reply does not end there, but its letters are missing from it.
+      // If a stop sequence is only part of a token, its characters are removed but the reply does not stop.
       stop: 0,
       end_user: false,
       parallel_switch: false,
-      accepts: mlxAcceptedMembers,
+      accepts: mlxLmFields,
     },
   },
   {
-    // Observed: 0.7.10, on Linux. Its Messages endpoint streams past a stop sequence. Its Responses endpoint drops the text next to calls.
+    // Observed: 0.7.10, on Linux. Its Messages endpoint streams past a stop sequence. Its Responses endpoint drops text
+    // that accompanies tool calls.
     name: 'mlx-vlm',
     title: 'mlx-vlm',
     formats: ['chat', 'embeddings', 'rerank'],
@@ -244,10 +245,11 @@ export const serverVendors: readonly Vendor[] = [
       strict_calls: true,
       forced_tools: false,
       no_tools: false,
+      // It does not read `stop`.
       stop: 0,
       end_user: false,
       parallel_switch: false,
-      accepts: mlxVlmAcceptedMembers,
+      accepts: mlxVlmFields,
     },
   },
   {
@@ -268,11 +270,11 @@ export const serverVendors: readonly Vendor[] = [
       stop: 0,
       end_user: false,
       parallel_switch: false,
-      accepts: transformersAcceptedMembers,
+      accepts: transformersFields,
     },
   },
   {
-    // Observed: 0.0.78. Its paths have no version.
+    // Observed: 0.0.78. Its paths have no version prefix.
     name: 'infinity',
     title: 'infinity',
     formats: ['embeddings', 'rerank'],

@@ -23,7 +23,7 @@ const tooLargeNote = 'not stored: the conversation is too large';
 const databaseFailedNote = 'not stored: the database failed';
 
 const deadlineMs = 2_000; // how long an answer waits for the database before it is sent without being stored
-const cooldownMs = 5_000; // how long no attempt is made after the database has failed
+const cooldownMs = 5_000; // how long to skip storing after a database failure
 const reminderIntervalMs = 60_000; // how often a failing database is logged
 const hourMs = 3_600_000;
 
@@ -101,7 +101,7 @@ export class Recorder {
     return isContinuable(response) && isStorable(response['id']) ? this.#createRow(draft, response) : undefined;
   }
 
-  /** Creates a response's row. Serializes long texts in separate turns of the event loop, because 31 MB take 50 ms. */
+  /** Creates a response's row. Yields to the event loop between long serializations, because 31 MB takes 50 ms. */
   async #createRow({ accountId, items, previousId }: ResponseDraft, response: JsonObject): Promise<NewRow> {
     const now = this.#host.now();
     const inputJson = JSON.stringify(items);
@@ -120,20 +120,21 @@ export class Recorder {
   }
 }
 
-/** The share of its limit that an account may add before it is measured again. */
+/** The share of its limit that an account may add between measurements. */
 const measuringShare = 1 / 64;
-/** For how many accounts the added bytes are remembered. */
+/** The maximum number of accounts to track. */
 const maxAccounts = 10_000;
 
 /**
- * Keeps an account's stored responses within its limit. Measuring reads the size of every row of the account. Therefore an account is only
- * measured each time it has added a 64th of its limit, and that much space is freed in advance. Each process may add a 64th of its own.
+ * Keeps an account's stored responses within its limit. Measuring reads the size of every row of the account. An account is therefore
+ * measured only after it has added 1/64 of its limit, and each measurement frees that much space ahead of time. Every process counts
+ * separately, so the limit can be exceeded by 1/64 per additional process.
  */
 export class AccountQuota {
   /** Bytes added since the last measurement, by account. An account without an entry must be measured. */
   readonly #addedBytes = new Map<string, number>();
 
-  /** @param maxBytes how many bytes all rows of the account may have together */
+  /** @param maxBytes the maximum total size of the account's rows */
   async save(rows: ResponseRows, row: NewRow, maxBytes: number): Promise<void> {
     const { accountId } = row;
     const size = measureRow(row);
@@ -145,6 +146,7 @@ export class AccountQuota {
     }
     this.#addedBytes.delete(accountId);
     const isWithinLimit = await rows.saveWithin(row, Math.max(0, maxBytes - maxUnmeasuredBytes - size));
+    // The row is saved, but older ones may still exceed the limit. The next save measures again.
     if (!isWithinLimit) return;
     if (this.#addedBytes.size >= maxAccounts) this.#addedBytes.clear();
     this.#addedBytes.set(accountId, 0);

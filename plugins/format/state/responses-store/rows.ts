@@ -8,7 +8,7 @@ import type { ResponseStore } from './entities.ts';
 /** A stored response. */
 export interface StoredResponse {
   readonly id: string;
-  /** All items before the output, including those of the responses that were continued. */
+  /** All items that precede the output, including those of the responses it continues. */
   readonly input: readonly JsonValue[];
   /** The response object as sent to the client. */
   readonly response: JsonObject;
@@ -31,11 +31,11 @@ export interface NewRow {
 type StoredRow = Row<typeof ResponseStore, 'id' | 'input' | 'response'> & { readonly is_running: boolean };
 
 const batchSize = 1_000;
-/** How many rows are deleted at once to make room. An answer waits for the deletion, and each row may have megabytes. */
+/** How many rows are deleted at once to make room. Small, because the client's response waits, and each row may hold megabytes. */
 const maxDeletedRows = 100;
 /** When a lease that starts now ends. Takes its length in ms. Uses the database's clock, because instances' clocks may differ. */
 export const leaseEndSql = `clock_timestamp() + ?::float8 * interval '1 ms'`;
-/** Stores nothing if the account has been deleted. The lock waits for a deletion that is running. */
+/** Stores nothing if the account has been deleted. The row lock waits for an account deletion in progress. */
 const insertResponse = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at, running_until)
   SELECT id, ?, ?, ?, ARRAY(SELECT jsonb_array_elements_text(?::jsonb)), ?, ?, ${leaseEndSql}
   FROM account WHERE id = ? AND deleted_at IS NULL FOR KEY SHARE
@@ -59,10 +59,12 @@ export class ResponseRows {
    * Saves the row and deletes the account's oldest ended rows until the other rows fit into `remainingBytes`. Reads the sizes of all rows
    * of the account. Skips rows that another process has locked, to avoid deadlocks.
    *
-   * @param remainingBytes how many bytes the other rows may have
+   * @param remainingBytes how many bytes the other rows may take up
    * @returns false if more rows may have to be deleted
    */
   async saveWithin(row: NewRow, remainingBytes: number): Promise<boolean> {
+    // `bytes` is the running total from the newest row, so the rows over the limit are the oldest. `running_until` is checked again, because
+    // it may change before the row is locked.
     const deleted = await this.#database.query(
       `WITH saved AS (${insertResponse})
        DELETE FROM response_store WHERE account_id = ? AND id IN (
@@ -98,7 +100,10 @@ export class ResponseRows {
     return { id: row.id, input, response: JSON.parse(row.response) as JsonObject, isRunning: row.is_running };
   }
 
-  /** Finds output items of stored responses by their ids. The map lacks unknown ids. */
+  /**
+   * Finds output items of stored responses by their ids. Searches the newest responses that have such items, up to `bounds.storedResponse`
+   * bytes in total. Unknown ids, and items that only older responses contain, are absent from the map.
+   */
   async findItems(accountId: string, ids: readonly string[], now: number): Promise<Map<string, JsonObject>> {
     const storableIds = ids.filter(isStorable);
     const itemsById = new Map<string, JsonObject>();
@@ -128,7 +133,7 @@ export class ResponseRows {
   }
 
   /**
-   * Deletes responses that have expired by both clocks. Works in batches, so that locks are short.
+   * Deletes responses that have expired by both clocks. Deletes in batches to keep locks short.
    *
    * @returns how many were deleted
    */
@@ -164,7 +169,7 @@ export function isContinuable(response: JsonObject): boolean {
   return continuableStatuses.has(response['status']);
 }
 
-/** Returns a response's output items; none if it failed. */
+/** Returns a response's output items; empty if it has no output. */
 export function outputOf(response: JsonObject): readonly JsonValue[] {
   return Array.isArray(response['output']) ? response['output'] : [];
 }

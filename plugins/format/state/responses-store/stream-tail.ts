@@ -38,7 +38,7 @@ export function streamResponse(host: Host, key: RunKey, afterSequence: number): 
   };
 }
 
-/** How far a stream has been sent. */
+/** How much of a stream has been sent. */
 interface Position {
   lastSequence: number;
 }
@@ -49,8 +49,9 @@ function createBody(host: Host, key: RunKey, position: Position): Readable {
 }
 
 /**
- * Renders the error if a stream cannot be read to its end. No `response.failed` follows, because the response may be complete or still
- * running. The error has the number of the event before it, so that a client that resumes after the last number it has seen misses none.
+ * Renders the error event for a stream that could not be read to the end. No `response.failed` follows, because the response may be complete
+ * or still running. The error repeats the sequence number of the preceding event, so that a client that resumes from the last number it saw
+ * misses no events.
  */
 function renderReadFailure(error: GatewayError, sequence: number): string {
   const { type, code } = error.wording('openai');
@@ -81,6 +82,7 @@ async function* readEvents(host: Host, key: RunKey, position: Position, signal: 
       yield event.text;
       if (isEnding(event)) return;
     }
+    // More events may have been stored meanwhile: only an empty read counts as caught up.
     if (batches.length > 0) continue;
     if (state === 'ended') {
       for (const { text } of await readRemainingEvents(host, key, position.lastSequence)) yield text;

@@ -37,7 +37,7 @@ const eventTypes: ReadonlySet<string> = new Set([
   'message_stop',
 ]);
 
-/** Reads a Messages reply. A non-streaming reply is read like its stream events. Source: Anthropic API reference, "Streaming Messages". */
+/** Reads a Messages reply. A non-streaming reply is read as if it had been streamed. Source: Anthropic API reference, "Streaming Messages". */
 export class MessagesDecoder implements ReplyDecoder {
   readonly #usage = new UsageCounter();
   readonly #blocks = new BlockReader();
@@ -89,16 +89,18 @@ export class MessagesDecoder implements ReplyDecoder {
     const { content, type, usage, id, model }: MessagesReply = body;
     if (type === 'error' || readReportedError(body) !== undefined) return [createErrorFragment(body)];
     if (typeof content !== 'string' && !Array.isArray(content))
-      return [createErrorFragment({ message: 'an answer without content' })];
+      return [createErrorFragment({ message: 'the reply has no content' })];
     const blocks = typeof content === 'string' ? textToBlocks(content) : content;
     const contentFragments = blocks.flatMap((block, index) => [
       ...this.#blocks.startBlock(index, block),
       ...this.#blocks.stopBlock(index),
     ]);
-    // A reply with content is complete even without a stop reason. A reply with neither is an error.
-    const reason = this.#readFinish(body);
+    // A reply with content is complete even without a stop reason. One with neither gets no finish, which the guard reports as an error.
+    const finishFragments = this.#readFinish(body);
     const finish: Fragment[] =
-      reason.length > 0 || contentFragments.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
+      finishFragments.length > 0 || contentFragments.length === 0
+        ? finishFragments
+        : [{ type: 'finish', reason: 'stop' }];
     return [
       ...toIdFragments(id),
       ...toModelFragments(model),
@@ -141,10 +143,10 @@ export class MessagesDecoder implements ReplyDecoder {
     return [...toIdFragments(id), ...toModelFragments(model), ...counts, ...readContainer(message)];
   }
 
-  /** @param isShared true if the event passes through, so that the client already has the early output count */
-  #readEnding({ usage, delta }: MessagesEvent, isShared: boolean): Fragment[] {
+  /** @param isPassedThrough true if the event passes through, so that the client already has the early output count */
+  #readEnding({ usage, delta }: MessagesEvent, isPassedThrough: boolean): Fragment[] {
     // Some vendors only report the count in the first event and send zero here.
-    const keepsEarlyOutput = isShared || readMember<MessagesUsage>(usage, 'output_tokens') === 0;
+    const keepsEarlyOutput = isPassedThrough || readMember<MessagesUsage>(usage, 'output_tokens') === 0;
     if (keepsEarlyOutput && this.#earlyOutput !== undefined) this.#usage.add({ output_tokens: this.#earlyOutput });
     this.#earlyOutput = undefined;
     return [
@@ -166,7 +168,7 @@ export class MessagesDecoder implements ReplyDecoder {
     if (finish === undefined) return [];
     const details = readMember<MessagesEnding>(ending, 'stop_details');
     const { explanation }: MessagesStopDetails = asObject(details);
-    // A refusal without text gets a standard text.
+    // A refusal without content would be empty for the reader, so the vendor's explanation is sent as its reason.
     const isSilentRefusal = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasContent;
     if (!isSilentRefusal || typeof explanation !== 'string') return [finish];
     return [{ type: 'refusal', text: explanation, isReason: true }, finish];
@@ -183,7 +185,7 @@ function readMalformed(name: string | undefined, data: string): Fragment[] {
   return name === 'content_block_delta' ? [progress] : [];
 }
 
-/** Notes the container that holds the files of the vendor's code execution, because no other vendor has access to them. */
+/** Reports the code-execution container as dropped: its files exist only at this vendor. */
 function readContainer(ending: JsonValue | undefined): Fragment[] {
   return isJsonObject(readMember<MessagesEnding>(ending, 'container')) ? [createDroppedPart('container', '')] : [];
 }

@@ -37,7 +37,7 @@ export interface RecordedAction {
   /** The other members of the input. */
   readonly details: ActionDetails;
   readonly createdAt: Date;
-  /** `unknown`: the action is still running, or its process died before it finished. */
+  /** `unknown`: the action is still running, its process died before it finished, or its outcome could not be stored. */
   readonly outcome: 'done' | 'failed' | 'unknown';
   readonly error: string | undefined;
 }

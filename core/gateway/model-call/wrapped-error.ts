@@ -15,13 +15,15 @@ const litellmPrefix = /^litellm\.(\w+): (?:(?:litellm\.)?\w+Error: )*(?:\w+Excep
 const litellmSuffix =
   /(?:\n|\. )(?:LiteLLM: model group |model=\S+ context_window_fallbacks=|Set 'context_window_fallback'|Received Model Group=)/;
 /**
- * Prefixes that contain the status of a gateway's upstream, as written by vLLM's agentic-api, claude-code-router, Hermes Agent, and OpenAI's
- * SDK for Python, whose exceptions many gateways repeat, some of them after words of their own: lm-proxy, hayhooks and Agent Framework. Only
- * these words may precede an exception. After any others, it could be text that the client sent and the vendor repeats, with a code that
- * closes the key.
+ * Prefixes that contain the status of a gateway's upstream, as written by vLLM's agentic-api, claude-code-router, and OpenAI's SDK for
+ * Python, whose exceptions many gateways repeat, some of them after words of their own: lm-proxy, hayhooks and Agent Framework. Only these
+ * words may precede an exception. After any others, it could be text that the client sent and the vendor repeats, with a code that closes
+ * the key.
  */
 const statusPrefix =
-  /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |HTTP (\d{3}): |(?:Error processing upstream provider response \[\w{1,60}\]: |Pipeline execution failed: (?:(?!\nError: )[^]){0,300}\nError: |\(["']<class [^>]{1,200}> service failed to complete the prompt: )?Error code: (\d{3}) - )/;
+  /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |(?:Error processing upstream provider response \[\w{1,60}\]: |Pipeline execution failed: (?:(?!\nError: )[^]){0,300}\nError: |\(["']<class [^>]{1,200}> service failed to complete the prompt: )?Error code: (\d{3}) - )/;
+/** Start of Hermes Agent's errors. Other servers begin like this too if they could not load the client's picture from its server. */
+const hermesPrefix = /^HTTP (\d{3}): /;
 /** claude-code-router repeats the message, and Agent Framework prints the SDK's exception after it. */
 const statusSuffix = /Error: Error from provider\(|["'], \w+Error\(["']/;
 /** Location in the server's source, which FastAPI appends to a list of invalid fields, and servers in JavaScript to errors. */
@@ -50,11 +52,11 @@ export function unwrapError(
   if (isJsonObject(metadata) && 'provider_name' in metadata) return readInner(metadata['raw']);
   const portkeyPrefix = `${String(body['provider'])} error: `;
   if (message.startsWith(portkeyPrefix)) return { message: message.slice(portkeyPrefix.length) };
-  return unwrapMessage(message);
+  return unwrapMessage(message, isJsonObject(body['hermes']) ? hermesPrefix : statusPrefix);
 }
 
-function unwrapMessage(message: string): UnwrappedError | undefined {
-  const [prefix = '', ...statuses] = statusPrefix.exec(message) ?? [];
+function unwrapMessage(message: string, pattern: RegExp): UnwrappedError | undefined {
+  const [prefix = '', ...statuses] = pattern.exec(message) ?? [];
   if (prefix !== '') {
     const rest = message.slice(prefix.length);
     const code = statuses.find((status) => status !== undefined);

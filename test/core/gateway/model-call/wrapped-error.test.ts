@@ -304,6 +304,16 @@ describe('an error that another gateway has wrapped', () => {
     expect([reported.message, reported.code, reported.wrappedStatus]).toEqual([message, 'invalid_value', undefined]);
   });
 
+  it('has no status of the server from which a vendor could not load the client’s picture', () => {
+    const message = 'HTTP 401: Unauthorized while loading https://pictures.example/private.png';
+    const reported = readRefusal({ error: { message, code: 'invalid_image_url' } });
+    expect([reported.message, reported.code, reported.wrappedStatus]).toEqual([
+      message,
+      'invalid_image_url',
+      undefined,
+    ]);
+  });
+
   it('keeps words that only look wrapped', () => {
     const message = 'openai error: no';
     expect(readRefusal({ error: { message }, provider: 'azure' }).message).toBe(message);

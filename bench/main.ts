@@ -17,8 +17,10 @@ import { describeRatios, median } from './statistics.ts';
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
 /** Pairs of processes when comparing with another checkout. */
 const pairs = Number(process.env['BENCH_PAIRS'] ?? 8);
-/** Their rounds are shorter by this factor. */
-const shorter = 8;
+/** Their rounds are shorter by this factor. Below 1, several waves of streams share a round, and the starts of requests weigh less in it. */
+const shorter = Number(process.env['BENCH_SHORTER'] ?? 8);
+/** Loads to compare, by a part of their names; default: all. */
+const only = process.env['BENCH_ONLY'] ?? '';
 /**
  * Small calls to each process before all rounds. V8 keeps compiling for that long, and what it compiles first differs between processes.
  */
@@ -85,7 +87,7 @@ interface Pair {
  * checkout that is started first alternates.
  */
 async function compareWith(folder: string): Promise<void> {
-  const all = [...loads, ...translations.map(({ translated }) => translated)];
+  const all = [...loads, ...translations.map(({ translated }) => translated)].filter(({ name }) => name.includes(only));
   const figures = all.map((load) => ({ load, costs: [] as number[], ratios: [] as number[] }));
   for (let index = 0; index < pairs; index++) {
     const pair = await startPair(folder, index % 2 === 0);

@@ -2,7 +2,7 @@ import { defineSection, type SectionValue } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 
-/** The section `dashboard`: what customers learn from their pages. */
+/** The `dashboard` section: what customers learn from their pages. */
 export const dashboardSection = defineSection({
   name: 'dashboard',
   schema: object({ default: {} }, "Contents of customers' pages.", {

@@ -21,7 +21,7 @@ const formatModels = (format: string) =>
     small_model: string(modelName, 'Name of a model for titles and summaries. Default: `setup.small_model`.'),
   });
 
-/** The section `setup`: models and names for setting up tools. */
+/** The `setup` section: models and names for setting up tools. */
 export const setupSection = defineSection({
   name: 'setup',
   schema: object(

@@ -26,7 +26,7 @@ const limitsSchema = object(
 
 const labelText = string({ minLength: 1, maxLength: 80 });
 
-/** The section `plans`: plans for sale. */
+/** The `plans` section: plans for sale. */
 export const plansSection = defineSection({
   name: 'plans',
   schema: array(
@@ -90,7 +90,7 @@ export const plansSection = defineSection({
   },
 });
 
-/** The section `currency`: the currency of all prices. */
+/** The `currency` section: the currency of all prices. */
 export const currencySection = defineSection({
   name: 'currency',
   schema: string({ pattern: '^[A-Z]{3}$', default: 'IDR' }, 'Currency of all prices: the three letters of ISO 4217.'),

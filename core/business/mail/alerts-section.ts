@@ -6,7 +6,7 @@ import { mailSection } from './section.ts';
 
 const minSecretLength = 24;
 
-/** The section `alerts`: how operators are told about problems that need their decision. */
+/** The `alerts` section: how operators are told about problems that need their decision. */
 export const alertsSection = defineSection({
   name: 'alerts',
   schema: object(

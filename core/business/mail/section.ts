@@ -4,7 +4,7 @@ import { parseSmtpUrl, type SmtpServer } from './smtp-url.ts';
 
 const addressPattern = '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$';
 
-/** The section `mail`: the mail server and the sender's address. Without `smtp`, nothing is sent. */
+/** The `mail` section: the mail server and the sender's address. Without `smtp`, nothing is sent. */
 export const mailSection = defineSection({
   name: 'mail',
   schema: object(

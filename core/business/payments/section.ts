@@ -16,7 +16,7 @@ export const noProvider = 'none';
 /** The provider that is used by default, except in production. */
 export const defaultProvider = 'sandbox';
 
-/** The section `payments`: the payment provider. */
+/** The `payments` section: the payment provider. */
 export const paymentsSection = defineSection({
   name: 'payments',
   schema: object({ default: {} }, 'How plans are paid.', {

@@ -10,7 +10,7 @@ export const defaultStageTimeout = 60;
 
 const exampleContact = 'mailto:you@example.com'; // as in the gateway.yaml that comes with the gateway
 
-/** The section `service`. */
+/** The `service` section. */
 export const service = defineSection({
   name: 'service',
   schema: object({ default: {} }, 'How the gateway appears to its users.', {
@@ -78,7 +78,7 @@ export const service = defineSection({
   },
 });
 
-/** The section `listen`: the socket, and limits on clients. */
+/** The `listen` section: the socket, and limits on clients. */
 export const listen = defineSection({
   name: 'listen',
   fixed: ['host', 'port'],
@@ -157,7 +157,7 @@ export const listen = defineSection({
   },
 });
 
-/** The section `data`. */
+/** The `data` section. */
 export const data = defineSection({
   name: 'data',
   fixed: true,
@@ -170,7 +170,7 @@ export const data = defineSection({
   }),
 });
 
-/** The section `memory`. */
+/** The `memory` section. */
 export const memory = defineSection({
   name: 'memory',
   fixed: true,
@@ -182,7 +182,7 @@ export const memory = defineSection({
   }),
 });
 
-/** The section `plugins`: third-party plugins, by path or package name. */
+/** The `plugins` section: third-party plugins, by path or package name. */
 export const plugins = defineSection({
   name: 'plugins',
   fixed: true,

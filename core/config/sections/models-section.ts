@@ -24,7 +24,7 @@ const nameSchema = string(
   'A letter or digit, followed by any characters except spaces.',
 );
 
-/** The section `models`: names in the catalog, and the routes that serve each model. */
+/** The `models` section: names in the catalog, and the routes that serve each model. */
 export const models = defineSection({
   name: 'models',
   isPerRequest: true,
@@ -142,7 +142,7 @@ function listModelNotices(name: string, model: ModelValue): string[] {
   return [...compare('max_input_tokens', input, inputs), ...compare('max_tokens', output, outputs)];
 }
 
-/** The section `aliases`: further names for models, for tools whose model names are fixed. */
+/** The `aliases` section: further names for models, for tools whose model names are fixed. */
 export const aliases = defineSection({
   name: 'aliases',
   isPerRequest: true,

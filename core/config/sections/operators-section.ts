@@ -1,7 +1,7 @@
 import { array, string } from '#core/platform/schema.ts';
 import { defineSection, type SectionValues } from '../section.ts';
 
-/** The section `operators`: the accounts that may open operator pages. */
+/** The `operators` section: the accounts that may open operator pages. */
 export const operatorsSection = defineSection({
   name: 'operators',
   schema: array(

@@ -8,7 +8,7 @@ export type TelemetrySignal = (typeof telemetrySignals)[number];
 /** `name=value,name=value` with percent-encoded values, as in OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES. */
 const pairsPattern = '^\\s*([^=,\\s]+=[^,]*(,\\s*[^=,\\s]+=[^,]*)*)?\\s*$';
 
-/** The section `telemetry`: what to send to an OpenTelemetry collector. */
+/** The `telemetry` section: what to send to an OpenTelemetry collector. */
 export const telemetrySection = defineSection({
   name: 'telemetry',
   fixed: true,

@@ -12,7 +12,7 @@ import { checkCredentials, checkPlaceholder, listCredentialNotices } from './che
 
 const capacityPeriods = ['second', 'minute', 'hour', 'day'] as const;
 
-/** The section `upstreams`: where requests are sent. */
+/** The `upstreams` section: where requests are sent. */
 export const upstreams = defineSection({
   name: 'upstreams',
   isPerRequest: true,

@@ -8,7 +8,7 @@ import { memory } from './core-sections.ts';
 const canShareSockets = 'BoundSocket' in net && process.platform !== 'win32';
 const minBytesPerWorker = 512 * 1024 * 1024; // for `auto`
 
-/** The section `workers`: how many processes serve on one machine. */
+/** The `workers` section: how many processes serve on one machine. */
 export const workersSection = defineSection({
   name: 'workers',
   fixed: true,

@@ -36,6 +36,9 @@ export interface ScheduleState {
   readonly rescheduleCount: number;
 }
 
+/** How many failed jobs are read at most. */
+export const maxReadFailures = 100;
+
 /** State of the queue. */
 export interface QueueState {
   /** Jobs that are due and wait for a worker. */
@@ -43,7 +46,7 @@ export interface QueueState {
   readonly running: number;
   /** How long the oldest waiting job has been due, in ms. */
   readonly oldestWaitMs: number;
-  /** Jobs that failed permanently in the last 24 hours, newest first; at most 100. */
+  /** Jobs that failed permanently in the last 24 hours, newest first; at most `maxReadFailures`. */
   readonly failed: readonly FailedJob[];
 }
 

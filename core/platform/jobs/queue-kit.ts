@@ -18,7 +18,7 @@ import type { JsonObject } from '../json.ts';
 import { createCluster, quietHandshake, redisRetryDelay, StrictRedis } from '../shared/redis-client.ts';
 import { type RedisAddress, parseRedisUrl } from '../shared/redis-url.ts';
 import { Backoff } from '../timing/backoff.ts';
-import type { Jobs, FailedJob, QueueState } from './jobs.ts';
+import { maxReadFailures, type Jobs, type FailedJob, type QueueState } from './jobs.ts';
 
 /** A job whose process dies runs again, up to five times. By contract, jobs may run twice. */
 const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
@@ -251,17 +251,17 @@ function createBackoffWorker(Base: typeof Worker): typeof Worker {
   };
 }
 
-const failureLimits = { maxCount: 100, maxAgeMs: 24 * 3_600_000 };
+const maxFailureAgeMs = 24 * 3_600_000;
 
 /** Reads the numbers of jobs, and the latest failed jobs. */
 export async function readQueueState(queue: KitQueue): Promise<QueueState> {
   const [counts, waiting, failed] = await Promise.all([
     queue.getJobCounts('wait', 'active', 'prioritized'),
     queue.getWaiting(0, 0),
-    queue.getFailed(0, failureLimits.maxCount - 1),
+    queue.getFailed(0, maxReadFailures - 1),
   ]);
   const now = Date.now();
-  const recent = failed.map(describeFailedJob).filter(({ failedAt }) => now - failedAt < failureLimits.maxAgeMs);
+  const recent = failed.map(describeFailedJob).filter(({ failedAt }) => now - failedAt < maxFailureAgeMs);
   return {
     waiting: (counts['wait'] ?? 0) + (counts['prioritized'] ?? 0),
     running: counts['active'] ?? 0,

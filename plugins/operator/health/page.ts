@@ -7,9 +7,7 @@ import { getConfigLoadState } from '#core/extension/validation/load-state.ts';
 import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import { readHealth } from '#core/gateway/health/read-health.ts';
 import { readWorkers, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
-import { readUnauthenticated, type UnauthenticatedBlock } from '#core/gateway/records/unauthenticated.ts';
-import { describeFailure } from '#core/platform/errors/connection-error.ts';
-import type { FailedJob } from '#core/platform/jobs/jobs.ts';
+import { readUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import { version } from '#core/platform/version.ts';
 import { listLinksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
@@ -20,12 +18,11 @@ import { readSubjectNames, readSubjectCells } from '#core/web/resources/describe
 import { defineView, fieldTable } from '#core/web/resources/field.ts';
 import { chooseRollbackTitle } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
+import { describeFailedJobs, describeUnauthenticated, maxBlocks, maxRows } from './tables.ts';
 
 const path = '/operator/health';
 /** How often the state is refreshed. */
 const intervalSeconds = 10;
-const maxRows = 30;
-const maxBlocks = 10;
 /** How far back requests without an account are listed. */
 const unauthenticatedMs = 86_400_000;
 
@@ -51,8 +48,8 @@ export const createHealthPage = (gateway: Pick<Registry, 'statusReports' | 'heal
       cards: [checks, describeJournal(gateway, request), jobs, describeConfiguration(request), versions],
       sections: omitEmptySections([
         fieldTable(request, 'workers', 'operator.workers', readWorkers(gateway, host), workers.page),
-        fieldTable(request, 'jobs', 'operator.failed_jobs', (queue?.failed ?? []).slice(0, maxRows), failedJobs.page),
-        fieldTable(request, 'strangers', 'operator.unauthenticated', blocks, unauthenticated.page),
+        describeFailedJobs(request, queue?.failed ?? []),
+        describeUnauthenticated(request, blocks),
         describeActionTable(actions, reader, maxRows, await readSubjectCells(request, actions, reader.names)),
       ]),
       links: listLinksWithin(gateway, path, t, host),
@@ -163,35 +160,4 @@ const workers = defineView<WorkerStatus>()({
   process: { type: 'id', at: 'hide', value: ({ process: pid }) => (pid === undefined ? pid : String(pid)) },
   crashes: { type: 'count', isNamed: true, at: 'note-end', of: 'crashes' },
   started: { type: 'time', at: 'end', value: ({ since }) => (since === undefined ? since : new Date(since)) },
-});
-
-const failedJobs = defineView<FailedJob>()({
-  job: { type: 'id', fit: 'id', at: 'title', of: 'name' },
-  error: {
-    type: 'text',
-    fit: 'text',
-    at: 'note',
-    of: 'reason',
-    cell: ({ reason }, { t }) => t(describeFailure(reason)).slice(0, 200),
-  },
-  time: { type: 'time', at: 'end', value: ({ failedAt }) => new Date(failedAt) },
-});
-
-/** Address blocks that sent requests without an account. Such requests usually leave no record. */
-const unauthenticated = defineView<UnauthenticatedBlock>()({
-  address_block: {
-    type: 'id',
-    at: 'title',
-    cell: ({ block }, { t }) => (block === null ? t('operator.other_addresses') : { text: block, isCode: true }),
-  },
-  requests: { type: 'count', at: 'end', of: 'requests' },
-  statuses: {
-    type: 'text',
-    at: 'note',
-    cell: ({ statuses }, { t, format }) =>
-      statuses
-        .map(({ status, requests }) => `${format.number(requests)} × ${status ?? t('operator.client_left')}`)
-        .join(', '),
-  },
-  last_minute: { type: 'time', at: 'note-end', value: ({ lastMinute }) => new Date(lastMinute) },
 });

@@ -2,7 +2,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JournalStatus, readJournalStatus } from '#core/gateway/records/journal-status.ts';
-import type { QueueState } from '#core/platform/jobs/jobs.ts';
+import { maxReadFailures, type QueueState } from '#core/platform/jobs/jobs.ts';
 import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 import { overviewReadings } from '../readings.ts';
 
@@ -78,9 +78,13 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
       ['operator.jobs_refunds', formatUnlessZero(refunds)],
       ['operator.jobs_notifications', formatUnlessZero(notifications)],
       ['operator.jobs_late', queue && format.number(lateCount)],
-      ['operator.jobs_failed', queue && format.number(queue.failed.length)],
+      ['operator.jobs_failed', queue && describeFailureCount(queue.failed.length, request)],
     ]),
   };
+}
+
+function describeFailureCount(count: number, { t, format }: Localizer): string {
+  return count < maxReadFailures ? format.number(count) : t('operator.or_more', { count });
 }
 
 function describeJobsState(queue: QueueState | undefined, lateCount: number, t: Localizer['t']) {

@@ -39,6 +39,7 @@ async function needsOf(
   statuses: readonly RouteStatus[],
   isBroken = false,
   offered: readonly object[] = [],
+  failedCount = 2,
 ) {
   const catalog = { models: offered } as unknown as Catalog;
   const fine = { kind: 'test', ping: () => Promise.resolve() };
@@ -46,8 +47,9 @@ async function needsOf(
     { name: 'send-mails', reason: 'no server', failedAt: now - minute },
     { name: 'reconcile', reason: 'timeout', failedAt: now - 60 * minute },
   ];
+  const allFailed = Array.from({ length: failedCount }, (_, index) => failed[Math.min(index, 1)]);
   const jobs = {
-    state: () => Promise.resolve({ waiting: 0, running: 0, longestWait: 0, failed: isBroken ? failed : [] }),
+    state: () => Promise.resolve({ waiting: 0, running: 0, longestWait: 0, failed: isBroken ? allFailed : [] }),
   };
   const host = Object.assign(createTestHost({ now, catalog }), { database: fine, shared: fine, jobs });
   if (isBroken)
@@ -203,6 +205,11 @@ it('failing checks, a rejected gateway.yaml and failed jobs lead to the health p
     },
     { kind: 'warn', text: '2 jobs failed in the last 24 hours, the latest send-mails (no server)', since: '1 h ago' },
   ]);
+});
+
+it('as many failed jobs as are read at once are called at least that many', async () => {
+  const texts = (await needsOf([], [], true, [], 100)).map(({ text }) => text);
+  expect(texts).toContain('100 or more jobs failed in the last 24 hours, the latest send-mails (no server)');
 });
 
 it.each([

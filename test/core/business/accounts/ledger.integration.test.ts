@@ -78,7 +78,7 @@ async function whileAdding(days: number, work: () => Promise<unknown>): Promise<
 }
 
 describe('days that are being added', () => {
-  it('move forward with a refund that has waited for them', async () => {
+  it('start earlier after a refund that has waited for them', async () => {
     const orderId = await buy(7);
     await whileAdding(3, () => refund(orderId));
     const [, after, ...more] = await held();

@@ -41,13 +41,10 @@ export const formats: readonly FormatDescriptor[] = [
 /** Formats that conversations can be translated into. */
 export const textFormats = formats.filter(isTextFormat);
 
-/** Formats for embeddings. */
 export const embeddingFormats = formats.filter(({ kind }) => kind === 'embedding');
 
-/** Formats for conversations that clients can use. */
 export const clientTextFormats = textFormats.filter(isClientTextFormat);
 
-/** An endpoint that calls a model, and its format. */
 export interface ClientCall {
   readonly format: ClientFormat;
   readonly endpoint: ModelEndpoint;
@@ -66,8 +63,8 @@ export function listEndpoints(kind: ModelKind, dialect: Dialect, formatNames?: r
   return [...new Set(listedFormats.flatMap(({ client }) => client.endpoints.flatMap(listPath)))];
 }
 
-/** Lists an endpoint's path. Leaves out Google's paths under `/v1`, because Google's clients use another API version. */
 function listPath({ path, purpose, method }: ModelEndpoint): string[] {
+  // Paths under `/v1/models` are left out, because Google's clients use another API version.
   const isListed = purpose === 'answer' && !path.startsWith('/v1/models');
   return isListed ? [`${method} ${path.replace('{id*}', '{model}')}`] : [];
 }
@@ -78,7 +75,7 @@ const callsByEndpoint: ReadonlyMap<string, ClientCall> = new Map(
     .flatMap((format) => format.client.endpoints.map((endpoint) => [endpoint.name, { format, endpoint }])),
 );
 
-/** Returns how an endpoint calls a model; undefined if it does not call one. */
+/** Undefined for endpoints that do not call a model. */
 export function findClientCall({ name, format }: Endpoint): ClientCall | undefined {
   return format === undefined ? undefined : callsByEndpoint.get(name);
 }

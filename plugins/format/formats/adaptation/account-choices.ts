@@ -5,12 +5,10 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
 import { isSet, mapObjects, omitMembers } from './adapt-members.ts';
 
-/** A request field that makes a choice for the operator's account. */
 interface AccountField {
   readonly choice: CustomerChoice;
-  /** Returns true for values that cost no more than leaving the field out. */
-  isFree?(value: JsonValue): boolean;
-  /** True if a reply without the field would break a promise. The request is then rejected. */
+  hasNoExtraCost?(value: JsonValue): boolean;
+  /** A reply without the field would break a promise, so the request is rejected. */
   readonly isBinding?: boolean;
 }
 
@@ -30,16 +28,15 @@ function isFreeTier(value: JsonValue): boolean {
   return typeof value === 'string' && freeTiers.has(value.toLowerCase().replace(/^service_tier_/, ''));
 }
 
-/** Account fields, by their names in the wire formats. */
 const accountFields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>([
   // Anthropic, SDK 1.10 and 1.11: which accounts are billed, and for which usage is counted.
   ['billing_policy', { choice: 'billing_policy' }],
   ['user_profile_id', { choice: 'user_profile_id' }],
   ['workspace_id', { choice: 'workspace_id' }],
   // Anthropic docs, "Fast mode": `fast` costs more. A number is the speed of a voice.
-  ['speed', { choice: 'speed', isFree: (value) => value !== 'fast' }],
-  ['service_tier', { choice: 'service_tier', isFree: isFreeTier }],
-  ['serviceTier', { choice: 'service_tier', isFree: isFreeTier }],
+  ['speed', { choice: 'speed', hasNoExtraCost: (value) => value !== 'fast' }],
+  ['service_tier', { choice: 'service_tier', hasNoExtraCost: isFreeTier }],
+  ['serviceTier', { choice: 'service_tier', hasNoExtraCost: isFreeTier }],
   // Anthropic docs, "Data residency": costs more, and customers must be able to rely on it.
   ['inference_geo', { choice: 'inference_geo', isBinding: true }],
 ]);
@@ -62,7 +59,7 @@ export function removeAccountChoices(
       continue;
     }
     const field = accountFields.get(name);
-    if (field === undefined || !isChosen(value) || field.isFree?.(value) === true) continue;
+    if (field === undefined || !isChosen(value) || field.hasNoExtraCost?.(value) === true) continue;
     if (customerChoices.includes(field.choice)) continue;
     if (field.isBinding === true) throw createRejectedChoiceError(name);
     notes.drop(name);
@@ -81,7 +78,6 @@ export function refuseBindingChoices(body: JsonObject): void {
     if (isBinding === true && isChosen(body[name])) throw createRejectedChoiceError(name);
 }
 
-/** Returns false for a missing or empty field, which chooses nothing. */
 function isChosen(value: JsonValue | undefined): value is JsonValue {
   return isSet(value) && value !== '';
 }

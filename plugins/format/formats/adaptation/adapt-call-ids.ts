@@ -19,11 +19,10 @@ export function adaptCallIds(write: WriteCallIds, uniqueForm: IdRules = anyIdRul
   return (body, { profile }) => write(body, new WireIds(profile.quirks.tool_call_ids, uniqueForm));
 }
 
-/** Assigns the ids within one request. */
 export class WireIds {
   readonly #rule: CallIdRule;
   readonly #form: IdRules;
-  /** Created on first use, because most requests have no calls. */
+  /** Lazy: most requests have no calls. */
   #createdIds: CallIds | undefined;
 
   constructor(rule: CallIdRule, uniqueForm: IdRules) {
@@ -39,7 +38,7 @@ export class WireIds {
     return this.#isAccepted(id) ? id : this.#ids.addCall(id, name);
   }
 
-  /** Returns the id for a result; a result that belongs to no call keeps its own. */
+  /** A result that belongs to no call keeps its id. */
   assignResultId(id: string): string {
     return this.#isAccepted(id) ? id : (this.#ids.matchResult(id) ?? id);
   }

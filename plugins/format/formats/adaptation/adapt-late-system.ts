@@ -2,16 +2,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { writeReminder } from '../../canonical/dialogue.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
-/** Where a format keeps its dialogue. */
 interface DialogueShape {
-  /** The member that holds the messages. */
-  readonly member: string;
-  /** Type of text parts. */
+  readonly messagesMember: string;
   readonly textType: string;
-  /** True if user and assistant messages must alternate. */
   readonly mustAlternate: boolean;
-  /** The member that holds the instructions, in a format that keeps them outside the messages. */
-  readonly instructions?: string;
+  /** Missing if the format keeps its instructions among the messages. */
+  readonly instructionsMember?: string;
 }
 
 /**
@@ -19,25 +15,24 @@ interface DialogueShape {
  * the same. Only tool results move ahead of them, because they must directly follow their calls.
  */
 export function adaptLateSystem(shape: DialogueShape): Adaptation {
-  const { member, instructions } = shape;
+  const { messagesMember, instructionsMember } = shape;
   return (body, { profile: { quirks }, notes }) => {
-    const messages = body[member];
+    const messages = body[messagesMember];
     if ((quirks.late_system && !quirks.single_system) || !Array.isArray(messages)) return body;
     if (!messages.some(isSystem)) return body;
     const leading = messages.slice(0, countLeadingSystem(messages));
     const dialogue = messages.slice(leading.length);
     const hasLateSystem = dialogue.some(isSystem);
     if (hasLateSystem) notes.approximate('late system message as user message');
-    if (instructions === undefined) {
-      return hasLateSystem ? { ...body, [member]: [...leading, ...placeReminders(dialogue, shape)] } : body;
+    if (instructionsMember === undefined) {
+      return hasLateSystem ? { ...body, [messagesMember]: [...leading, ...placeReminders(dialogue, shape)] } : body;
     }
-    const adaptedBody = { ...body, [member]: placeReminders(dialogue, shape) };
+    const adaptedBody = { ...body, [messagesMember]: placeReminders(dialogue, shape) };
     if (leading.length === 0) return adaptedBody;
-    return { ...adaptedBody, [instructions]: appendInstructions(body[instructions], leading, shape) };
+    return { ...adaptedBody, [instructionsMember]: appendInstructions(body[instructionsMember], leading, shape) };
   };
 }
 
-/** Counts the system messages at the start of a dialogue. */
 export function countLeadingSystem(messages: readonly JsonValue[]): number {
   const index = messages.findIndex((message) => !isSystem(message));
   return index === -1 ? messages.length : index;
@@ -66,39 +61,37 @@ function placeReminders(messages: readonly JsonValue[], shape: DialogueShape): J
 
 /** Moves results ahead of the reminders that separate them from their calls. */
 function moveResults(entries: readonly JsonValue[], reminders: ReadonlySet<JsonValue>): JsonValue[] {
-  let waiting: JsonValue[] = [];
+  let waitingReminders: JsonValue[] = [];
   const ordered = entries.flatMap((entry): JsonValue[] => {
     if (reminders.has(entry)) {
-      waiting.push(entry);
+      waitingReminders.push(entry);
       return [];
     }
-    if (waiting.length === 0 || isResult(entry)) return [entry];
-    const [results, others] = splitResults(entry);
-    const around = [results, ...waiting, others].filter((part) => part !== undefined);
-    waiting = [];
+    if (waitingReminders.length === 0 || isResult(entry)) return [entry];
+    const [results, others] = splitResultBlocks(entry);
+    const around = [results, ...waitingReminders, others].filter((part) => part !== undefined);
+    waitingReminders = [];
     return around;
   });
-  return [...ordered, ...waiting];
+  return [...ordered, ...waitingReminders];
 }
 
-/** Returns the reminder that replaces a system message; undefined if the message has no text. */
 function toReminder({ type, content }: JsonObject, textType: string): JsonObject | undefined {
   const reminder = toReminderContent(content, textType);
   return reminder === undefined ? undefined : { ...(type !== undefined && { type }), role: 'user', content: reminder };
 }
 
-/** Converts content. A string stays a string, and parts keep their other members, such as a cache breakpoint. */
 function toReminderContent(content: JsonValue | undefined, textType: string): string | JsonObject[] | undefined {
   if (!Array.isArray(content)) {
     return typeof content === 'string' && content.trim() !== '' ? writeReminder(content) : undefined;
   }
   const parts = readTextParts(content, textType);
+  // Parts keep their other members, such as a cache breakpoint.
   return parts.length === 0 ? undefined : parts.map((part) => ({ ...part, text: writeReminder(part.text) }));
 }
 
 type TextPart = JsonObject & { readonly text: string };
 
-/** Reads the non-empty text parts and gives them the format's type. */
 function readTextParts(parts: readonly JsonValue[], type: string): TextPart[] {
   return parts.flatMap((part) => {
     const block = isJsonObject(part) ? part : { text: part };
@@ -126,15 +119,15 @@ export function toParts(content: JsonValue | undefined, type: string): JsonValue
   return typeof content === 'string' && content !== '' ? [{ type, text: content }] : [];
 }
 
-/** Returns true for a message that only holds a call's result: a message in Chat, an item in Responses. */
+/** Chat has messages for results, Responses has items. */
 function isResult(message: JsonValue): boolean {
   if (!isJsonObject(message)) return false;
   const { role, type } = message;
   return role === 'tool' || role === 'function' || (typeof type === 'string' && type.endsWith('_output'));
 }
 
-/** Splits the tool_result blocks off a user message in the Messages format. */
-function splitResults(message: JsonValue): [results: JsonObject | undefined, others: JsonValue | undefined] {
+/** In Messages, results are blocks of a user message. */
+function splitResultBlocks(message: JsonValue): [results: JsonObject | undefined, others: JsonValue | undefined] {
   if (!isUser(message) || !Array.isArray(message['content'])) return [undefined, message];
   const { content } = message;
   const results = content.filter((block) => isJsonObject(block) && block['type'] === 'tool_result');
@@ -146,7 +139,6 @@ function splitResults(message: JsonValue): [results: JsonObject | undefined, oth
   ];
 }
 
-/** Returns true for a message with the role `system` or `developer`. */
 export function isSystem(message: JsonValue | undefined): message is JsonObject {
   return isJsonObject(message) && (message['role'] === 'system' || message['role'] === 'developer');
 }

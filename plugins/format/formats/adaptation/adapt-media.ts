@@ -17,7 +17,6 @@ const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
   ['input_audio', 'audio'],
   ['video_url', 'video'],
 ]);
-/** The members of messages and tool results that hold parts. */
 const partHolders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
 
 /**
@@ -68,10 +67,8 @@ function mediumOf(part: JsonObject): Medium | undefined {
   return mimeType.startsWith('audio/') ? 'audio' : 'files';
 }
 
-/** Stands for an image that the model does not accept. */
 export const omittedImage = '[image omitted: this model takes no images]';
 
-/** Creates a function that replaces image parts of a given type by a text. */
 export function createImageReplacer(type: string, textType: string): (part: JsonObject) => JsonObject {
   return (part) => {
     if (part['type'] !== type) return part;

@@ -2,12 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Notes } from '../../canonical/notes.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
-/** Returns true if a member is present and not null. */
 export function isSet(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
   return value !== undefined && value !== null;
 }
 
-/** Values that can be left out without effect, although clients often send them. */
 const omittableValues: ReadonlyMap<string, readonly JsonValue[]> = new Map<string, JsonValue[]>([
   ['defer_loading', [false]],
   ['eager_input_streaming', [false, true]],
@@ -24,7 +22,6 @@ const omittableValues: ReadonlyMap<string, readonly JsonValue[]> = new Map<strin
   ['top_p', [1]],
 ]);
 
-/** Returns true for a member that can be left out without effect. */
 export function canOmit(name: string, value: JsonValue | undefined): boolean {
   if (!isSet(value) || value === '') return true;
   if (typeof value === 'object') return Object.keys(value).length === 0 && !JSON.isRawJSON(value);
@@ -43,7 +40,7 @@ export function omitMembers<T extends Readonly<JsonObject>>(
   return Object.fromEntries(Object.entries(body).filter(([name]) => !presentNames.includes(name))) as T;
 }
 
-/** Returns the body with a new value for a member; undefined removes the member. Returns the same body if the value is the same. */
+/** Undefined removes the member. Returns the same body if the value is the same. */
 export function withMember<T extends Readonly<JsonObject>>(
   body: T,
   name: keyof NoInfer<T> & string,
@@ -53,7 +50,7 @@ export function withMember<T extends Readonly<JsonObject>>(
   return value === undefined ? omitMembers(body, [name]) : { ...body, [name]: value };
 }
 
-/** Changes the values of members. Returns the same body if no value changes. */
+/** Returns the same body if no value changes. */
 export function mapMembers(body: JsonObject, change: (name: string, value: JsonValue) => JsonValue): JsonObject {
   let mapped = body;
   for (const [name, value] of Object.entries(body)) {
@@ -64,7 +61,7 @@ export function mapMembers(body: JsonObject, change: (name: string, value: JsonV
   return mapped;
 }
 
-/** Changes the entries of a list. Returns the same list if no entry changes. */
+/** Returns the same list if no entry changes. */
 export function mapEntries(list: JsonValue[], change: (entry: JsonValue, index: number) => JsonValue): JsonValue[] {
   let mapped: JsonValue[] | undefined;
   for (let index = 0; index < list.length; index++) {
@@ -76,7 +73,7 @@ export function mapEntries(list: JsonValue[], change: (entry: JsonValue, index: 
   return mapped ?? list;
 }
 
-/** Changes the entries of a member that is a list. Returns the same body if no entry changes or the member is not a list. */
+/** Returns the same body if no entry changes or the member is not a list. */
 export function mapListMember<T extends Readonly<JsonObject>>(
   body: T,
   name: keyof NoInfer<T> & string,
@@ -86,12 +83,11 @@ export function mapListMember<T extends Readonly<JsonObject>>(
   return Array.isArray(list) ? withMember(body, name, mapEntries(list, change)) : body;
 }
 
-/** Changes the objects in a member that is a list. Returns the same body if no object changes or the member is not a list. */
+/** Returns the same body if no object changes or the member is not a list. */
 export function mapObjects(body: JsonObject, name: string, change: (entry: JsonObject) => JsonObject): JsonObject {
   return mapListMember(body, name, (entry) => (isJsonObject(entry) ? change(entry) : entry));
 }
 
-/** Applies an adaptation to an object inside the body. */
 export function adaptMember(name: string, adapt: Adaptation): Adaptation {
   return (body, target) => {
     const inner = body[name];

@@ -10,12 +10,10 @@ import { asFilledObject, listTexts } from '../../wire/members.ts';
 import { type Adaptation, decodeMembers } from '../contract/adaptation.ts';
 import { canOmit, omitMembers, withMember } from './adapt-members.ts';
 
-/** Removes sampling parameters that the model rejects. */
 export function adaptSampling(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => (profile.quirks.sampling ? body : omitMembers(body, names, notes));
 }
 
-/** The members that identify the end user in a format. */
 interface EndUserMembers {
   readonly names: readonly string[];
   write(id: string, quirks: Quirks): JsonObject;
@@ -40,7 +38,7 @@ export function adaptEndUser({ names, write }: EndUserMembers): Adaptation {
   };
 }
 
-/** Reasoning budgets, which must be below the output token limit: the object in the request, and the budget's name in it. */
+/** Objects in the request and their members that hold a budget, which must be below the output token limit. */
 const budgetMembers = [
   ['thinking', 'budget_tokens'],
   ['reasoning', 'max_tokens'], // OpenRouter
@@ -96,11 +94,10 @@ export function adaptStops(name: string, isSingleChoice: (body: JsonObject) => b
 
 /** Finds and changes the request for JSON output in a format. */
 export interface OutputFormatEditor {
-  /** Returns the members that request JSON; undefined if there are none. */
+  /** Undefined if no member requests JSON. */
   find(body: JsonObject): JsonObject | undefined;
   /** Removes the request for JSON, or asks for any object if the route supports that. */
   replace(body: JsonObject, supportsObject: boolean): JsonObject;
-  /** Adds an instruction. */
   instruct(body: JsonObject, text: string, profile: Profile): JsonObject;
 }
 
@@ -126,7 +123,6 @@ export function setOrOmitEmpty(object: JsonValue | undefined, name: string, valu
   return isJsonObject(object) ? asFilledObject(withMember(object, name, value)) : object;
 }
 
-/** Appends an instruction to a text or a list of parts. */
 export function appendInstruction(instructions: JsonValue | undefined, text: string): JsonValue {
   if (Array.isArray(instructions)) return [...instructions, { type: 'text', text }];
   return typeof instructions === 'string' && instructions.trim() !== '' ? `${instructions}\n\n${text}` : text;

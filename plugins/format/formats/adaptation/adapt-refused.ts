@@ -35,7 +35,6 @@ export function isRefusedMember(name: string, { refuses, accepts }: Quirks): boo
   return !accepts.includes(name) && accepts.some((path) => !path.includes('.'));
 }
 
-/** Rules for an object's members and, by name, for the objects inside it. */
 interface MemberRules {
   readonly refuses: Set<string>;
   /** If not empty, the only names that are accepted. */
@@ -57,7 +56,6 @@ function addPath(rules: MemberRules, list: 'refuses' | 'accepts', [name = '', ..
   addPath(inner, list, path);
 }
 
-/** Removes rejected members. Returns the same value if there are none. */
 function removeRefused(value: JsonValue, rules: MemberRules, path: string, notes: Notes): JsonValue {
   if (Array.isArray(value)) return mapEntries(value, (entry) => removeRefused(entry, rules, path, notes));
   // A raw number is also an object, but one without members.

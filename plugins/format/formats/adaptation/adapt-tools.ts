@@ -5,12 +5,11 @@ import { asList, readMember, keepIfSame, scalarToText } from '../../wire/members
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { isSet, mapMembers, mapObjects, omitMembers, withMember } from './adapt-members.ts';
 
-/** A format's members that concern tools. */
 interface ToolMembers {
   readonly names: readonly string[];
-  /** Returns a tool without `strict`, or the same object if it has none. Missing in formats without `strict`. */
+  /** Missing in formats without `strict`. */
   relax?(tool: JsonObject, notes: Notes): JsonObject;
-  /** Returns true for a request that forbids calls; missing if all routes of the format can forbid them. */
+  /** Missing if all routes of the format can forbid calls. */
   forbidsCalls?(body: JsonObject): boolean;
 }
 
@@ -54,14 +53,12 @@ export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, 
   return exceedsModel ? { ...body, parallel_tool_calls: false } : body;
 };
 
-/** Removes `strict` from an object. Returns the same object if it has none. */
 export function removeStrict(object: JsonObject, notes: Notes): JsonObject {
   const { strict, ...others } = object;
   if (strict === true) notes.drop('strict of tools');
   return strict === undefined ? object : others;
 }
 
-/** Returns true for a `tool_choice` that forces a call. */
 export function forcesCall(choice: JsonValue): boolean {
   if (!isJsonObject(choice)) return typeof choice === 'string' && choice !== 'auto' && choice !== 'none';
   const { type } = choice;
@@ -69,12 +66,12 @@ export function forcesCall(choice: JsonValue): boolean {
   return isSet(type) && type !== 'auto' && type !== 'none';
 }
 
-/** Reads the mode of a choice, which Chat nests one level deeper than Responses. */
+/** Chat nests the mode one level deeper than Responses. */
 function readAllowedMode(choice: JsonObject): JsonValue | undefined {
   return choice['mode'] ?? readMember(choice['allowed_tools'], 'mode');
 }
 
-/** Replaces a `tool_choice` that forces a call, in OpenAI's formats. Returns any other member or choice unchanged. */
+/** For OpenAI's formats. Returns any other member or choice unchanged. */
 export function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !forcesCall(choice)) return choice;
   if (readMember(choice, 'type') !== 'allowed_tools' || !isJsonObject(choice)) return 'auto';
@@ -99,18 +96,18 @@ export function adaptHostedTools(
     const replacedTools = tools.map((tool) => (isJsonObject(tool) ? replace(tool, target) : tool));
     const remainingTools = replacedTools.filter((tool) => tool !== undefined);
     const removedTools = tools.filter((_tool, index): _tool is JsonObject => replacedTools[index] === undefined);
-    const missingTool = removedTools.find((tool) => remainingTools.length === 0 || isChosen(tool, choice));
+    const missingTool = removedTools.find((tool) => remainingTools.length === 0 || isForced(tool, choice));
     if (missingTool !== undefined) throw createUnsupportedToolError(missingTool);
     return withMember(body, 'tools', keepIfSame(tools, remainingTools));
   };
 }
 
-/** Returns true for the tool that must be called. Messages names that tool, Responses gives its type. */
-function isChosen(tool: JsonObject, choice: JsonValue | undefined): boolean {
+/** Messages names the forced tool, Responses gives its type. */
+function isForced(tool: JsonObject, choice: JsonValue | undefined): boolean {
   return ['name', 'type'].some((key) => tool[key] !== undefined && readMember(choice, key) === tool[key]);
 }
 
-/** Creates the error for another vendor's tool. In Gemini a member names such a tool, in the other formats its type does. */
+/** In Gemini a member names the tool, in the other formats its type does. */
 export function createUnsupportedToolError(tool: JsonObject): GatewayError {
   const type = scalarToText(tool['type'] ?? Object.keys(tool)[0]);
   const message = `Tools of type "${type.slice(0, 64)}" are not supported by this model.`;

@@ -18,7 +18,7 @@ export const openaiBetaHeaders: readonly string[] = [
   'thread-id',
 ];
 
-/** The beta that Anthropic and the clouds require for `safeguards`. */
+/** Anthropic and the clouds require it for `safeguards`. */
 const safeguardsBeta = 'dangerous-tool-use-2026-09-03';
 
 /**

@@ -5,12 +5,11 @@ import { isSet } from './adapt-members.ts';
 
 type Target = Pick<AdaptationTarget, 'profile' | 'notes'>;
 
-/** By format, how to put a text at the start of the instructions. */
 const instructionMarkers: Readonly<Record<string, (body: JsonObject, text: string, target: Target) => JsonObject>> = {
   chat: markMessages,
   completions: (body, text) => ({ ...body, prompt: markPrompt(text, body['prompt']) }),
   ollama: markMessages,
-  responses: (body, text) => ({ ...body, instructions: joinLines(text, body['instructions']) }),
+  responses: (body, text) => ({ ...body, instructions: prependLine(text, body['instructions']) }),
   messages: (body, text) => ({ ...body, system: markSystem(text, body['system']) }),
   gemini(body, text) {
     const name = body['system_instruction'] === undefined ? 'systemInstruction' : 'system_instruction';
@@ -63,12 +62,12 @@ function markFirstTool(body: JsonObject, text: string): JsonObject {
   return body;
 }
 
-/** Puts a text before a tool's description. Returns undefined for vendors' own tools, which have no description. */
+/** Undefined for vendors' own tools, which have no description. */
 function markDescription(tool: JsonValue, text: string): JsonObject | undefined {
   if (!isJsonObject(tool)) return undefined;
   const prependDescription = (holder: JsonObject) => ({
     ...holder,
-    description: joinLines(text, holder['description']),
+    description: prependLine(text, holder['description']),
   });
   for (const name of ['functionDeclarations', 'function_declarations']) {
     const [first, ...others] = Array.isArray(tool[name]) ? tool[name] : [];
@@ -83,27 +82,26 @@ function markDescription(tool: JsonValue, text: string): JsonObject | undefined 
     : undefined;
 }
 
-/** Puts a text before a message or instructions, given as a string or a list of parts. Any other value is replaced. */
+/** Replaces a value that is neither a text nor a list of parts. */
 function prependText(text: string, content: JsonValue | undefined): JsonValue {
-  return Array.isArray(content) ? [{ type: 'text', text }, ...content] : joinLines(text, content);
+  return Array.isArray(content) ? [{ type: 'text', text }, ...content] : prependLine(text, content);
 }
 
-/** Puts a text before the instructions of Messages. Keeps a malformed value, for the upstream to reject. */
+/** Keeps a malformed value, for the upstream to reject. */
 function markSystem(text: string, system: JsonValue | undefined): JsonValue {
   return isSet(system) && typeof system !== 'string' && !Array.isArray(system) ? system : prependText(text, system);
 }
 
-/** Puts a text before one or several prompts. A prompt given as token ids cannot take a text. */
+/** Prompts given as token ids cannot take a text. */
 function markPrompt(text: string, prompt: JsonValue | undefined): JsonValue {
-  if (!Array.isArray(prompt)) return joinLines(text, prompt);
-  return prompt.map((entry) => (typeof entry === 'string' ? joinLines(text, entry) : entry));
+  if (!Array.isArray(prompt)) return prependLine(text, prompt);
+  return prompt.map((entry) => (typeof entry === 'string' ? prependLine(text, entry) : entry));
 }
 
-function joinLines(text: string, existing: JsonValue | undefined): string {
+function prependLine(text: string, existing: JsonValue | undefined): string {
   return typeof existing === 'string' && existing !== '' ? `${text}\n${existing}` : text;
 }
 
-/** Reads the parts of instructions, which may also be a single text. */
 function readParts(instructions: JsonValue | undefined, parts: JsonValue | undefined): JsonValue[] {
   if (typeof instructions === 'string') return [{ text: instructions }];
   if (Array.isArray(parts)) return parts;

@@ -153,7 +153,7 @@ export const adaptChat = chainAdaptations(
   adaptStreamUsage,
   adaptSeedName,
   adaptSystemRole,
-  adaptLateSystem({ member: 'messages', textType: 'text', mustAlternate: true }),
+  adaptLateSystem({ messagesMember: 'messages', textType: 'text', mustAlternate: true }),
   joinLeadingInstructions,
   adaptMedia(chatCodec, ['messages']),
   adaptGeneratedImages,

@@ -34,7 +34,7 @@ export const chat: ClientTextFormat = {
     endpoints: [defineModelEndpoint('chat', '/v1/chat/completions', ['messages'])],
     parameters: chatParameters,
     createObserver: ({ n }: ChatRequest, listeners) =>
-      new FragmentObserver(chatCodec, listeners, { mark: 'data: [DONE]\n\n', choices: asCount(n) ?? 1 }),
+      new FragmentObserver(chatCodec, listeners, { endMark: 'data: [DONE]\n\n', requestedChoices: asCount(n) ?? 1 }),
     createReplyRepair: (context, profile) => new ChatReplyRepair(context, profile),
     modelPlace: { member: 'model' },
     createReplyAdapter: (request) => new ChatReplyAdapter(request),

@@ -11,7 +11,7 @@ import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { compileParameters } from '../contract/parameters.ts';
 import { boolean, integer, number, text } from '../contract/rules.ts';
 
-/** Source: OpenAI API reference, "Create completion". */
+// Source: OpenAI API reference, "Create completion".
 const completionsParameters = compileParameters({
   stream: boolean,
   suffix: text,
@@ -35,14 +35,14 @@ export const completions: ClientFormat = {
     adapt: adaptEndUser(plainEndUser),
     createObserver: ({ n }, listeners) =>
       new FragmentObserver({ createDecoder: () => new CompletionsDecoder() }, listeners, {
-        mark: 'data: [DONE]\n\n',
-        choices: scalarToNumber(n) || 1,
+        endMark: 'data: [DONE]\n\n',
+        requestedChoices: scalarToNumber(n) || 1,
       }),
     modelPlace: { member: 'model' },
   },
 };
 
-/** Reads only the progress of a Completions reply, because its text passes through. */
+/** The text passes through, so only the progress is read. */
 class CompletionsDecoder implements ReplyDecoder {
   readEvent(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];

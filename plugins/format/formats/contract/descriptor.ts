@@ -37,20 +37,17 @@ export interface FormatDescriptor extends WireFormat {
 /** What a request is for: a reply, or a count of its tokens. */
 export type Purpose = 'answer' | 'count';
 
-/** An endpoint that calls a model. */
 export interface ModelEndpoint extends Endpoint {
   /** The upstream's path after its base URL; missing if the format has only one path. */
   readonly upstreamPath?: string;
   /** True if the body may be a form with files. */
   readonly isMultipart?: boolean;
   readonly purpose: Purpose;
-  /** Names of the required parameters. */
   readonly required: readonly string[];
   /** Whether the path selects streaming; missing if the body does. */
   readonly isStream?: boolean;
 }
 
-/** Defines an endpoint that calls a model. By default the body names the model. */
 export function defineModelEndpoint(
   name: string,
   path: string,
@@ -83,25 +80,13 @@ export interface ClientSide {
   readLargeUsage?(text: string): Usage | undefined;
   /** True if the path names the model rather than the body. */
   readonly isModelInPath?: boolean;
-  /**
-   * Creates the observer for a pass-through reply.
-   *
-   * @param body the client's request
-   */
+  /** @param body the client's request */
   createObserver(body: JsonObject, listeners?: ReplyListeners): ReplyObserver;
-  /**
-   * Creates the repair for a pass-through reply; missing if no vendor deviates from the format.
-   *
-   * @param profile the route's profile
-   */
+  /** Missing if no vendor deviates from the format. */
   createReplyRepair?(context: ReplyContext, profile: Profile): ReplyRepair | undefined;
   /** Where replies name their model; missing if they do not. */
   readonly modelPlace?: ModelPlace;
-  /**
-   * Creates the adapter for a pass-through reply.
-   *
-   * @param origin the upstream's tag, see opaque-state.ts
-   */
+  /** @param origin the upstream's tag, see opaque-state.ts */
   createReplyAdapter?(request: AnsweredRequest, origin: string): ReplyAdapter;
   /** Drops reasoning that a route would reject. Returns the same object if there is none. */
   readonly dropForeignReasoning?: Adaptation;
@@ -124,47 +109,31 @@ export interface InsertedMember {
   readonly prefix: Buffer;
 }
 
-/** The client side of a conversation format. */
 interface ClientTextSide extends ClientCodec, ReplyRules {
-  /** Removes the images in tool results. Returns the same object if there are none. */
   omitResultImages(body: JsonObject): JsonObject;
-  /** Returns true if a request does not ask for reasoning; missing if the format's replies always include it. */
+  /** Missing if the format's replies always include reasoning. */
   hidesReasoning?(body: JsonObject): boolean;
-  /**
-   * Returns how clients receive the content of blocks, for the digest of replies; missing if they receive it unchanged.
-   *
-   * @param request the request's outline
-   */
-  describeContentForm?(request: JsonObject): ContentForm;
+  /** For the digest of replies: how clients receive the content of blocks; missing if they receive it unchanged. */
+  describeContentForm?(outline: JsonObject): ContentForm;
   writeTokenCount(tokens: number): JsonObject;
-  /**
-   * Finds the calls in a history; missing if the format's clients always send reasoning back.
-   *
-   * @param needsState true if the reasoning text alone is not enough
-   */
+  /** `needsState`: reasoning text alone is not enough. Missing if the format's clients always send reasoning back. */
   findHistoryCalls?(body: JsonObject, needsState: boolean): HistoryCall[];
-  /**
-   * Renders a reply to a request whose only tools belong to a vendor that no route leads to.
-   *
-   * @returns a body or the events of a stream; undefined if the format cannot express such a reply
-   */
+  /** For requests whose only tools belong to a vendor that no route leads to. Undefined if the format cannot express such a reply. */
   replyToUnavailableTool?(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined;
-  /** Returns true if a request has tools that take raw text; missing if the format has none. */
+  /** Missing if the format has no tools that take raw text. */
   hasFreeformTools?(body: JsonObject): boolean;
-  /** Returns true if a call in the history lacks its input or its result, or a result lacks its call; missing if vendors accept that. */
+  /** A call lacks its input or its result, or a result lacks its call. Missing if vendors accept that. */
   hasBrokenCalls?(body: JsonObject): boolean;
-  /** Returns true if a request asks for a single choice. Several choices cannot be decoded and re-encoded. */
+  /** Several choices cannot be decoded and re-encoded. */
   isSingleChoice(body: JsonObject): boolean;
 }
 
-/** The upstream side of a conversation format. */
 interface TextSide extends UpstreamCodec {
   readonly features: FormatFeatures;
-  /** The form of streams; server-sent events by default. */
+  /** Server-sent events by default. */
   readonly stream?: StreamFormat;
   /** The member that requests token counts in streams. */
   readonly usageOption?: InsertedMember;
-  /** Reads the stop sequences that a request leaves to the upstream. */
   readStopSequences(body: JsonObject): readonly string[];
   readonly adapt: Adaptation;
 }
@@ -174,19 +143,17 @@ interface StreamFormat {
   createFramer(): EventFramer;
 }
 
-/** Features that not every format can express. */
 interface FormatFeatures {
   readonly freeformTools: boolean;
   readonly forcedTools: boolean;
   readonly resultImages: boolean;
-  /** Which image URLs are accepted: any, only those that the vendor can fetch, or none. */
+  /** `reachable`: only URLs that the vendor can fetch. */
   readonly imageUrls: 'any' | 'reachable' | 'none';
   readonly parallelCallOption: boolean;
-  /** How the reasoning of earlier turns is sent: with opaque state, as text, or not at all. */
+  /** Reasoning of earlier turns; `signed` means with opaque state. */
   readonly reasoning: 'signed' | 'text' | 'none';
 }
 
-/** A format that clients can use. */
 export interface ClientFormat extends FormatDescriptor {
   readonly client: ClientSide;
 }
@@ -196,7 +163,6 @@ export interface TextFormat extends FormatDescriptor {
   readonly text: TextSide;
 }
 
-/** A format for conversations that clients can use. */
 export interface ClientTextFormat extends TextFormat {
   readonly client: ClientSide & { readonly text: ClientTextSide };
 }

@@ -10,33 +10,24 @@ import type { ReplyObserver } from './pass-through.ts';
 
 /** Who receives a pass-through reply in addition to the client. */
 export interface ReplyListeners {
-  /** The route's profile. */
   readonly profile?: Profile | undefined;
   /** Receives the vendor's id for the reply, if a later request can continue it. */
   readonly onReplyId?: ((replyId: string) => void) | undefined;
-  /** Receives the reply's content, for its digest. */
   readonly content?: ContentDigest | undefined;
-  /**
-   * Receives all fragments, including text.
-   *
-   * @param isFinished true if no content follows
-   */
+  /** `isFinished` is true if no content follows. */
   readonly onFragments?: ((fragments: readonly Fragment[], isFinished: boolean) => void) | undefined;
 }
 
 interface StreamEnd {
-  /** The last event, which is appended to a complete stream that lacks it; missing if the format has none. */
-  readonly mark?: string;
+  readonly endMark?: string;
   /** True if a stream only ends with its body: finish reasons may repeat, and there may be fewer choices than requested. */
   readonly endsWithBody?: boolean;
-  /** How many choices were requested; 1 by default. */
-  readonly choices?: number;
-  /** True if [DONE], which ends Chat streams, does not end streams of this format. */
+  readonly requestedChoices?: number;
   readonly ignoresDone?: boolean;
 }
 
 const noFragments: readonly Fragment[] = [];
-/** Types of fragments that may follow the end of a choice, such as sources and signatures, without continuing it. */
+/** These may follow the end of a choice without continuing it. */
 const trailingTypes: ReadonlySet<Fragment['type']> = new Set(['finish', 'citation', 'reasoning_state']);
 
 /** Follows the progress of a reply that passes through as bytes, using its decoder's fragments. */
@@ -53,15 +44,12 @@ export class FragmentObserver implements ReplyObserver {
   readonly #decoder: ReplyDecoder;
   readonly #listeners: ReplyListeners;
   readonly #end: StreamEnd;
-  /** True once the decoded choice has ended. */
-  #hasEnded = false;
-  /** Whether each of the other choices has ended, by key; undefined for most replies, which have only one. */
+  #hasDecodedChoiceEnded = false;
+  /** By index, whether each of them has ended. Most replies have one choice, which is not in here. */
   #otherChoices: Map<unknown, boolean> | undefined;
   #hasStreamEnded = false;
-  /** True if the next event may be just another piece of text. */
   #canSkim = false;
-  /** True if content followed the finish reasons. */
-  #hasContinued = false;
+  #hasContentAfterFinish = false;
 
   constructor(
     { createDecoder }: Pick<UpstreamCodec, 'createDecoder'>,
@@ -71,7 +59,7 @@ export class FragmentObserver implements ReplyObserver {
     this.#decoder = createDecoder(listeners.profile);
     this.#listeners = listeners;
     this.#end = end;
-    if (end.mark !== undefined) this.endMark = end.mark;
+    if (end.endMark !== undefined) this.endMark = end.endMark;
   }
 
   observeEvent(event: StreamEvent): void {
@@ -99,12 +87,14 @@ export class FragmentObserver implements ReplyObserver {
       this.#observeFragment(fragment);
       content?.addFragment(fragment);
     }
-    const { endsWithBody, choices = 1 } = this.#end;
+    const { endsWithBody, requestedChoices = 1 } = this.#end;
     const endedCount = this.#endedCount;
     // Some vendors omit the last event. The finish reasons of all choices count as the end too.
-    const haveAllEnded = endedCount > 0 && endedCount >= (endsWithBody === true ? this.#startedCount : choices);
+    const haveAllEnded =
+      endedCount > 0 && endedCount >= (endsWithBody === true ? this.#startedCount : requestedChoices);
     this.isComplete = this.#hasStreamEnded || haveAllEnded;
-    this.isFinished = this.#hasStreamEnded || (haveAllEnded && endedCount >= choices && !this.#hasContinued);
+    this.isFinished =
+      this.#hasStreamEnded || (haveAllEnded && endedCount >= requestedChoices && !this.#hasContentAfterFinish);
     this.#canSkim = onFragments === undefined && this.hasContent && !this.isComplete;
     onFragments?.(fragments, this.isFinished);
   }
@@ -112,7 +102,7 @@ export class FragmentObserver implements ReplyObserver {
   #observeFragment(fragment: Fragment): void {
     if (isContent(fragment)) {
       this.hasContent = true;
-      this.#hasContinued ||=
+      this.#hasContentAfterFinish ||=
         this.isComplete &&
         !(this.#end.endsWithBody === true ? trailingTypes.has(fragment.type) : fragment.type === 'finish');
     }
@@ -127,7 +117,7 @@ export class FragmentObserver implements ReplyObserver {
         this.#listeners.onReplyId?.(fragment.id);
         return;
       case 'finish':
-        this.#hasEnded = true;
+        this.#hasDecodedChoiceEnded = true;
         this.#recordFinish(fragment.reason);
         return;
       case 'other':
@@ -155,13 +145,12 @@ export class FragmentObserver implements ReplyObserver {
     this.isPolicyRefusal ||= reason === 'content_filter';
   }
 
-  /** How many choices have started, including the decoded one. */
   get #startedCount(): number {
     return 1 + (this.#otherChoices?.size ?? 0);
   }
 
   get #endedCount(): number {
-    const decodedCount = this.#hasEnded ? 1 : 0;
+    const decodedCount = this.#hasDecodedChoiceEnded ? 1 : 0;
     if (this.#otherChoices === undefined) return decodedCount;
     return decodedCount + [...this.#otherChoices.values()].filter(Boolean).length;
   }

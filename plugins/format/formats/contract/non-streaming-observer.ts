@@ -5,7 +5,6 @@ import { readFailure } from '../../canonical/reply.ts';
 import { asCount, readMember } from '../../wire/members.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
-/** Observes the reply of an endpoint that never streams. */
 export class NonStreamingObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;

@@ -8,13 +8,13 @@ import { anything, type Rule } from './rules.ts';
 
 /** A parameter that sets one of the conversation's settings, so upstreams of other formats receive it too. */
 interface SettingRow<N extends SettingName> {
-  /** Rule for the value; by default any value is valid. */
+  /** By default any value is valid. */
   readonly is?: Rule;
-  /** The setting. If several parameters set it, the first wins. */
+  /** If several parameters set it, the first wins. */
   readonly to: N;
-  /** Reads the setting from the value, which by default is the setting. Returns undefined for a value that sets nothing. */
+  /** By default the setting is the value itself. Undefined for a value that sets nothing. */
   read?(value: JsonValue, notes: Notes): SettingType<N> | undefined;
-  /** Returns the value to send to a route, by default the setting itself. Undefined if the route does not support it, which is noted. */
+  /** By default the value is the setting itself. Undefined if the route does not support it, which is noted. */
   write?(setting: SettingType<N>, target: EncodeTarget): JsonValue | undefined;
   /** What writes the parameter instead of this row; `none` if upstreams do not support it. */
   readonly writtenBy?: 'encoder' | 'none';
@@ -27,16 +27,15 @@ interface LostRow {
   isLost(value: JsonValue): boolean;
 }
 
-/** A parameter; just a rule if other code reads and writes it. */
+/** A bare rule if other code reads and writes the parameter. */
 type Row = Rule | LostRow | { readonly [N in SettingName]: SettingRow<N> }[SettingName];
 type Rows = Readonly<Record<string, Row>>;
 
-/** A compiled parameter of a format. */
 export interface Parameter {
   /** Path, such as `generationConfig.temperature`. */
   readonly name: string;
   readonly path: readonly string[];
-  /** Position among the rules. The first mistake in this order is reported. */
+  /** The first mistake in this order is reported. */
   readonly order: number;
   readonly rule: Rule;
   readonly row: Partial<SettingRow<SettingName> & LostRow>;
@@ -56,10 +55,8 @@ export interface Member {
   isUnchecked?: boolean;
   /** The members of an object, under each of their spellings. */
   members?: Members;
-  /** Returns true if losing an unknown member of this object must be noted. */
   isLost?: IsLost;
 }
-/** The compiled parameters of a format. */
 export interface ParameterRules {
   /** Parameters that are checked for every route. */
   readonly checkedParameters: readonly Parameter[];
@@ -68,9 +65,7 @@ export interface ParameterRules {
   readonly body: Member;
   /** The documented names of the top-level members, including the model, under each of their spellings. */
   readonly documentedNames: ReadonlyMap<string, string>;
-  /** The case-folded spellings of `documentedNames`. */
   readonly foldedNames: ReadonlySet<string>;
-  /** Parameters that `writeSettings` writes. */
   readonly writtenParameters: readonly Parameter[];
   /** Settings for which upstreams of the format have no parameter. */
   readonly lostSettings: readonly SettingName[];
@@ -85,7 +80,6 @@ interface ParameterOptions {
   readonly closedObjects?: Readonly<Record<string, IsLost>>;
   /** Settings that the encoder puts into other parameters. */
   readonly encodedSettings?: readonly SettingName[];
-  /** Returns all accepted spellings of a member's name; by default just the name. */
   spellingsOf?(name: string): readonly string[];
 }
 
@@ -159,11 +153,7 @@ export function listCaseVariants(name: string): readonly string[] {
   return [...new Set([name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])];
 }
 
-/**
- * Checks the parameters of a request.
- *
- * @throws GatewayError `invalid_request` naming the first missing or invalid parameter
- */
+/** @throws GatewayError `invalid_request` naming the first missing or invalid parameter */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
   requireParameters(body, rules, required);
   const mistake = findFirstMistake(body, rules.body);
@@ -175,11 +165,7 @@ interface Mistake {
   readonly error: GatewayError;
 }
 
-/**
- * Finds the mistake that breaks the first rule.
- *
- * @param earlierMistake the first mistake in members that were already checked
- */
+/** @param earlierMistake the first mistake in members that were already checked */
 function findFirstMistake(object: JsonObject, { members }: Member, earlierMistake?: Mistake): Mistake | undefined {
   let firstMistake = earlierMistake;
   for (const name of Object.keys(object)) {
@@ -197,7 +183,6 @@ function findFirstMistake(object: JsonObject, { members }: Member, earlierMistak
   return firstMistake;
 }
 
-/** Checks a value against the rule of its parameter; undefined if it is valid. */
 export function findMistake(value: JsonValue, { name, rule, order }: Parameter): Mistake | undefined {
   const fault = rule(value);
   if (fault === undefined) return undefined;
@@ -206,11 +191,7 @@ export function findMistake(value: JsonValue, { name, rule, order }: Parameter):
   return { order, error };
 }
 
-/**
- * Checks that the required parameters are present.
- *
- * @throws GatewayError `invalid_request` naming the first missing parameter
- */
+/** @throws GatewayError `invalid_request` naming the first missing parameter */
 export function requireParameters(
   body: JsonObject,
   { checkedParameters }: ParameterRules,

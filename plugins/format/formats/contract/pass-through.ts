@@ -18,7 +18,6 @@ export interface ModelPlace {
   readonly events?: ReadonlySet<string>;
 }
 
-/** The request that a reply answers. */
 export interface AnsweredRequest {
   readonly body: JsonObject;
   /** The body with the middle of long texts cut out. */
@@ -33,17 +32,9 @@ export interface AnsweredRequest {
  */
 export interface ReplyAdapter {
   readonly meter: UsageMeter;
-  /**
-   * Returns the event's text for the client.
-   *
-   * @param reportedUsage what the upstream has reported so far, including this event
-   */
+  /** @param reportedUsage what the upstream has reported so far, including this event */
   adaptEvent(event: StreamEvent, reportedUsage?: Usage): string;
-  /**
-   * Returns a non-streaming reply's text for the client.
-   *
-   * @param body the parsed `text`
-   */
+  /** @param body the parsed `text` */
   adaptReply(text: string, body: JsonObject, reportedUsage?: Usage): string;
   /** Applies the same changes to the finished reply; missing in formats whose replies are not stored. */
   adaptFinishedReply?(reply: JsonObject, reportedUsage?: Usage): JsonObject;
@@ -78,28 +69,24 @@ export function addEventName(event: StreamEvent): string {
   return typeof type === 'string' ? `event: ${type}\n${event.text}` : event.text;
 }
 
-/** Reads an event's name or, without one, the type in its data. */
 export function readEventType(event: StreamEvent): JsonValue | undefined {
   return event.name ?? event.parse()?.['type'];
 }
 
-/** Creates a copy of an event with other data. */
 export function replaceEventData(event: StreamEvent, data: JsonObject): StreamEvent {
   return replaceEventJson(event, JSON.stringify(data));
 }
 
-/** Creates a copy of an event with other data, given as JSON. */
 export function replaceEventJson(event: StreamEvent, json: string): StreamEvent {
   const text = writeData(event.text, json);
   return new StreamEvent({ name: event.name, data: json }, text, Buffer.from(text));
 }
 
-/** Replaces the data in the text of an event. */
 export function replaceDataInText(text: string, data: JsonObject): string {
   return writeData(text, JSON.stringify(data));
 }
 
-/** Does not use `join`, which would copy the data once more, because events can be long. */
+/** Does not use `join`, which would copy the data once more; events can be long. */
 function writeData(text: string, json: string): string {
   const otherLines = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !line.startsWith('data:'));
   return `${otherLines.map((line) => `${line}\n`).join('')}data: ${json}\n\n`;
@@ -128,11 +115,7 @@ export interface ReplyRepair {
   /** The failure that ends the reply, if the upstream did not report it itself. */
   readonly failure: GatewayError | undefined;
   repairEvent(event: StreamEvent): readonly StreamEvent[];
-  /**
-   * Repairs a non-streaming reply.
-   *
-   * @param text the text that the body was parsed from
-   */
+  /** @param text the text that `body` was parsed from */
   repairReply(body: JsonObject, text: string): JsonObject;
   /** See `ReplyReader`. */
   readonly held?: number;

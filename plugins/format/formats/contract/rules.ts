@@ -1,11 +1,9 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** What is wrong inside a value. */
 interface Fault {
-  /** Where inside the value, such as `[2]`. */
+  /** Path inside the value, such as `[2]`. */
   readonly position: string;
-  /** What a valid value looks like. */
   readonly expected: string;
 }
 /** Returns undefined for a valid value, otherwise a description of valid values, with the position if only a part is invalid. */
@@ -17,11 +15,6 @@ function defineRule(schema: JsonSchema, check: Check): Rule {
   return Object.assign(check, { schema });
 }
 
-/**
- * Defines a rule for a whole value.
- *
- * @param expected describes valid values
- */
 function simpleRule(schema: JsonSchema, expected: string, isValid: (value: JsonValue) => boolean): Rule {
   return defineRule(schema, (value) => (isValid(value) ? undefined : expected));
 }
@@ -60,7 +53,6 @@ export const integer = (minimum: number, maximum = 1_000_000_000): Rule =>
 /** A 64-bit integer, as in OpenAI's reference. */
 export const seed = integer(-(2 ** 63), 2 ** 63);
 
-/** Defines a rule for a list whose entries must all be valid. Mistakes are reported with the entry's index. */
 const listOf = (entry: Rule): Rule =>
   defineRule({ type: 'array', items: entry.schema }, (value) => {
     if (!Array.isArray(value)) return 'a list';
@@ -74,20 +66,18 @@ const listOf = (entry: Rule): Rule =>
 export const objects = listOf(object);
 export const texts = listOf(text);
 
-/** Defines a rule for a single entry or a list of entries. */
 const entryOrList = (entry: Rule, list: Rule): Rule =>
   defineRule({ anyOf: [entry.schema, list.schema] }, (value) => (entry(value) === undefined ? undefined : list(value)));
 export const objectOrObjects = entryOrList(object, objects);
 export const textOrTexts = entryOrList(text, texts);
 
-/** Defines a rule for a text or a list, like `entryOrList` but with a shorter message. */
+/** Like `entryOrList`, but with a shorter message. */
 export const textOr = (list: Rule): Rule =>
   defineRule({ anyOf: [text.schema, list.schema] }, (value) => {
     if (isString(value)) return undefined;
     return Array.isArray(value) ? list(value) : 'a string or a list';
   });
 
-/** Defines a rule for a non-empty list whose entries must all be valid. */
 export const nonEmptyListOf = (entry: Rule): Rule => {
   const list = listOf(entry);
   return defineRule({ ...list.schema, minItems: 1 }, (value) =>
@@ -96,7 +86,6 @@ export const nonEmptyListOf = (entry: Rule): Rule => {
 };
 export const nonEmptyObjects = nonEmptyListOf(object);
 
-/** Defines a rule for an object that must have a valid member of this name. */
 export const objectWith = (name: string, member: Rule): Rule =>
   defineRule({ type: 'object', properties: { [name]: member.schema }, required: [name] }, (value) => {
     if (!isJsonObject(value)) return 'an object';
@@ -113,5 +102,5 @@ export const nonEmpty = defineRule({ minLength: 1, minItems: 1 }, (value) => {
   return emptyIndex === -1 ? undefined : { position: `[${emptyIndex}]`, expected: 'non-empty' };
 });
 
-/** Accepts any value. For parameters that only a translation reads, ignoring values that it does not know. */
+/** For parameters that only a translation reads, ignoring values that it does not know. */
 export const anything = defineRule({}, () => undefined);

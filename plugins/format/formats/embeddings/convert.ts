@@ -12,7 +12,6 @@ export interface EmbeddingRequest {
   readonly dimensions: JsonValue | undefined;
 }
 
-/** How vectors are encoded, `encoding_format`. */
 type VectorEncoding = 'float' | 'base64';
 
 const openaiMembers = new Set(['model', 'input', 'dimensions', 'encoding_format']);
@@ -79,7 +78,6 @@ function readText(content: JsonValue | undefined, index: number): string {
   throw new GatewayError('unsupported_content', 'This model makes vectors of texts only.', { param: 'content' });
 }
 
-/** Writes a request in OpenAI's format. */
 export function writeOpenaiRequest({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {
   return withoutUndefined({ model, input: [...inputs], encoding_format: 'float', dimensions });
 }
@@ -104,11 +102,7 @@ export function encodeVector(vector: readonly JsonValue[]): string {
   return bytes.toString('base64');
 }
 
-/**
- * Converts a reply from OpenAI's format to Google's.
- *
- * @param isBatch true for a batch request, even with one entry
- */
+/** @param isBatch true for a batch request, even with one entry */
 export function toGeminiReply(body: JsonObject, isBatch: boolean): JsonObject {
   const entries = asList(body['data']).map((entry) => asCamelObject(entry));
   const sorted = entries.toSorted((a, b) => scalarToNumber(a['index'] ?? 0) - scalarToNumber(b['index'] ?? 0));

@@ -31,7 +31,7 @@ export const embeddings: ClientFormat = {
   },
 };
 
-/** Finds the usage at the start or end of a reply that is too large to parse. */
+/** A reply too large to parse has its usage near the start or the end. */
 function findUsage(body: string) {
   const ends = body.slice(0, 1_024) + body.slice(-1_024);
   const tokens = /"usage"\s*:\s*\{[^}]*?"(?:prompt|total)_tokens"\s*:\s*(\d{1,10})/.exec(ends)?.[1];

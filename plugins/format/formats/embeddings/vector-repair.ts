@@ -51,7 +51,6 @@ function encodeIfList(embedding: JsonValue | undefined): JsonValue | undefined {
   return Array.isArray(embedding) ? encodeVector(embedding) : embedding;
 }
 
-/** Counts the values of a vector; 0 if there is no vector. */
 function countValues(vector: JsonValue | undefined): number {
   if (typeof vector === 'string') return Math.floor(Buffer.byteLength(vector, 'base64') / floatBytes);
   return Array.isArray(vector) ? vector.length : 0;

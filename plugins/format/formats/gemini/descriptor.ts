@@ -67,7 +67,7 @@ export const gemini: ClientTextFormat = {
     createObserver: (body, listeners) =>
       new FragmentObserver(geminiCodec, listeners, {
         endsWithBody: true,
-        choices: asCount(asGenerationConfig(body).candidateCount) ?? 1,
+        requestedChoices: asCount(asGenerationConfig(body).candidateCount) ?? 1,
       }),
     createReplyRepair: () => new GeminiReplyRepair(),
     modelPlace: { member: 'modelVersion' },

@@ -5,7 +5,7 @@ import { compileParameters } from '../contract/parameters.ts';
 import { boolean, integer, text } from '../contract/rules.ts';
 import { type MediaReplyShape, defineMediaEndpoint, MediaObserver } from '../media/observer.ts';
 
-/** Source: OpenAI API reference, "Create image". */
+// Source: OpenAI API reference, "Create image".
 const imagesParameters = compileParameters({ prompt: text, stream: boolean, n: integer(1, 10), size: text });
 
 const imageReply: MediaReplyShape = {

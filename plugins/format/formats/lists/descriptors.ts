@@ -13,7 +13,6 @@ interface ListFormat {
   readonly parameters: ParameterRules;
 }
 
-/** Defines a format with one endpoint that takes JSON and returns a list of results. */
 function defineListFormat({ name, kind, required, parameters: rules, ...documented }: ListFormat): ClientFormat {
   return {
     name,

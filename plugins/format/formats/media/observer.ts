@@ -15,9 +15,8 @@ export interface MediaReplyShape {
   readonly partEvents: ReadonlySet<string>;
   /** Types of events that end an image, a text or a recording. */
   readonly endEvents: ReadonlySet<string>;
-  /** Returns true for a non-streaming reply that is not empty. */
   hasContent(body: JsonObject): boolean;
-  /** Counts the images in a non-streaming reply; missing if replies have no images. In a stream, each end event stands for one image. */
+  /** Missing if replies have no images. In a stream, each end event stands for one image. */
   countImages?(body: JsonObject): number;
 }
 
@@ -31,7 +30,6 @@ export class MediaObserver implements ReplyObserver {
   #remainingCount: number;
   #imageCount = 0;
 
-  /** @param requestedCount how many images the client requested */
   constructor(shape: MediaReplyShape, requestedCount = 1) {
     this.#shape = shape;
     this.#remainingCount = requestedCount;
@@ -74,13 +72,12 @@ export class MediaObserver implements ReplyObserver {
     return this.isComplete && this.#remainingCount <= 0;
   }
 
-  /** Never true, because more images may follow. */
+  /** More images may follow. */
   get isOver(): boolean {
     return false;
   }
 }
 
-/** Defines an endpoint on one of OpenAI's media paths. */
 export function defineMediaEndpoint(
   name: string,
   path: string,

@@ -4,7 +4,7 @@ import { compileParameters } from '../contract/parameters.ts';
 import { number, text, oneOf } from '../contract/rules.ts';
 import { type MediaReplyShape, MediaObserver } from './observer.ts';
 
-/** Source: OpenAI API reference, "Create speech". */
+// Source: OpenAI API reference, "Create speech".
 const speechParameters = compileParameters({
   input: text,
   speed: number(0.25, 4),
@@ -18,12 +18,11 @@ const speechReply: MediaReplyShape = {
   hasContent: () => false,
 };
 
-/** Content types from servers that do not say which type their audio has. */
-const unspecificTypes = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
+const unspecifiedAudioTypes = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
 function isAudio(contentType: string): boolean {
   const type = mediaTypeOf(contentType);
-  return type.startsWith('audio/') || unspecificTypes.has(type);
+  return type.startsWith('audio/') || unspecifiedAudioTypes.has(type);
 }
 
 /** OpenAI's endpoint that turns text into speech. */

@@ -11,16 +11,15 @@ const transcriptReply: MediaReplyShape = {
   hasContent: ({ text, segments }) => typeof text === 'string' || Array.isArray(segments),
 };
 
-/** Response formats that are not JSON. Source: OpenAI API reference, "Create transcription". */
-const textFormats: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
+// Source: OpenAI API reference, "Create transcription".
+const textResponseFormats: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
-/** Types of text that are no transcript: a proxy's error page, and events. */
-const otherTextTypes = new Set(['text/html', 'text/event-stream']);
+const nonTranscriptTypes = new Set(['text/html', 'text/event-stream']); // a proxy's error page, and events
 
-/** Returns true for a transcript as plain text, which whisper-1 sends even if a stream was requested. */
-function isText(contentType: string): boolean {
+/** whisper-1 sends plain text even if a stream was requested. */
+function isTranscriptText(contentType: string): boolean {
   const type = mediaTypeOf(contentType);
-  return type === '' || type === 'application/x-subrip' || (type.startsWith('text/') && !otherTextTypes.has(type));
+  return type === '' || type === 'application/x-subrip' || (type.startsWith('text/') && !nonTranscriptTypes.has(type));
 }
 
 /** OpenAI's endpoints that transcribe recorded speech, with or without translation into English. */
@@ -39,7 +38,8 @@ export const transcriptions: ClientFormat = {
     ],
     parameters: compileParameters({ temperature: number(0, 1) }),
     isStream: ({ stream }) => stream === true || stream === 'true',
-    createByteTypeTest: ({ response_format }) => (textFormats.has(response_format) ? isText : undefined),
+    createByteTypeTest: ({ response_format }) =>
+      textResponseFormats.has(response_format) ? isTranscriptText : undefined,
     createObserver: () => new MediaObserver(transcriptReply),
   },
 };

@@ -166,7 +166,7 @@ export const adaptMessagesRequest = chainAdaptations(
   adaptBillingHeader,
   adaptToolChanges,
   adaptForeignBlocks,
-  adaptLateSystem({ member: 'messages', textType: 'text', mustAlternate: true, instructions: 'system' }),
+  adaptLateSystem({ messagesMember: 'messages', textType: 'text', mustAlternate: true, instructionsMember: 'system' }),
   adaptMedia(messagesCodec, ['messages', 'system']),
   adaptServerTools,
   adaptToolReferences,

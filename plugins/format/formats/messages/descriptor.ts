@@ -44,7 +44,7 @@ export const messages: ClientTextFormat = {
     parameters: messagesParameters,
     createObserver: (_body, listeners) =>
       new FragmentObserver(messagesCodec, listeners, {
-        mark: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+        endMark: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
         // Some vendors send Chat's `[DONE]`, which does not end a stream in this format.
         ignoresDone: true,
       }),

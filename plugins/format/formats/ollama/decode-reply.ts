@@ -10,9 +10,8 @@ import {
 import { asCount, asFilledText, readMember, parseBody } from '../../wire/members.ts';
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
-/** Finish reasons. Any other one, such as `stop`, is an ordinary end. */
 const finishReasons = new Map<JsonValue | undefined, FinishReason>([['length', 'length']]);
-/** Reasons given by replies without content, which only loaded or unloaded the model. */
+/** Replies without content give these: they only loaded or unloaded the model. */
 const loadReasons = new Set<JsonValue | undefined>(['load', 'unload']);
 
 /**
@@ -53,7 +52,7 @@ export class OllamaDecoder implements ReplyDecoder {
     ];
   }
 
-  /** Reads a call. Streams do not split calls, and older versions send no ids. */
+  /** Streams do not split calls, and older versions send no ids. */
   #readCall(call: JsonValue): Fragment[] {
     const body = readMember<OllamaCall>(call, 'function');
     const name = asFilledText(readMember<OllamaCallBody>(body, 'name'));

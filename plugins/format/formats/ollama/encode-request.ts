@@ -33,8 +33,7 @@ export const ollamaParameters = compileParameters({
   'options.stop': { to: 'stop' },
 });
 
-/** Reasoning levels that the format can express. */
-const reasoningLevels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
+const ollamaLevels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
 
 /**
  * Encodes a chat request. Source: Ollama API reference, "Generate a chat message".
@@ -61,7 +60,7 @@ function writeInstructions(conversation: Conversation, instruction: string | und
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
-/** Requests reasoning. Returns undefined if the client does not ask for it, which leaves it to the model's default. */
+/** Undefined if the client does not ask for reasoning, which leaves it to the model's default. */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
   const wantedEffort = readRequestedEffort(reasoning);
   if (wantedEffort === undefined) return undefined;
@@ -71,13 +70,13 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
     return undefined;
   }
   if (wantedEffort === 'none' || quirks.reasoning === 'enable_thinking') return wantedEffort !== 'none';
-  const routeLevels = quirks.efforts.filter((effort) => reasoningLevels.has(effort));
+  const routeLevels = quirks.efforts.filter((effort) => ollamaLevels.has(effort));
   const level = clampEffort(wantedEffort, routeLevels);
   if (level !== wantedEffort) notes.approximate(`reasoning effort as ${level}`);
   return level;
 }
 
-/** Writes the tools. Leaves out those that may not be called, because the format can neither force nor forbid calls. */
+/** Leaves out tools that may not be called, because the format can neither force nor forbid calls. */
 function writeTools(conversation: Conversation, target: EncodeTarget): JsonValue | undefined {
   const { tools, toolChoice, parallelToolCalls } = conversation;
   const { notes, profile } = target;
@@ -107,12 +106,7 @@ function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): OllamaTool
   };
 }
 
-/**
- * Writes the dialogue as messages. Source: Ollama API reference, "Generate a chat message"; docs, "Tool calling",
- * "Thinking", "Vision".
- *
- * @throws GatewayError `unsupported_content`
- */
+/** Sources: Ollama API reference, "Generate a chat message"; docs, "Tool calling", "Thinking", "Vision". */
 function writeMessages(items: readonly Item[], target: EncodeTarget): OllamaMessage[] {
   const namesByCallId = new Map<string, string>();
   return writeAsMessages<OllamaMessage>(items, target, {
@@ -154,7 +148,7 @@ function writeText(part: Part, { notes }: EncodeTarget): string {
   return `${part.name ?? 'document'}:\n${text}`;
 }
 
-/** Writes an assistant message with all of its reasoning, because the model's template decides which part it uses. */
+/** Includes all reasoning, because the model's template decides which part it uses. */
 function writeAssistant(answer: SplitTurn, namesByCallId: Map<string, string>, target: EncodeTarget): OllamaMessage {
   const { text, calls, reasoningTexts: thoughts, hasReasoning } = answer;
   if (thoughts.length === 0 && hasReasoning) target.notes.drop('reasoning of earlier turns');

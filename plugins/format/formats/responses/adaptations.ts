@@ -101,7 +101,7 @@ export const adaptResponsesRequest = chainAdaptations(
   adaptOutputLimit(['max_output_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
   adaptEndUser(openaiEndUser),
-  adaptLateSystem({ member: 'input', textType: 'input_text', mustAlternate: false }),
+  adaptLateSystem({ messagesMember: 'input', textType: 'input_text', mustAlternate: false }),
   adaptMedia(responsesCodec, ['input', 'instructions']),
   adaptHostedTools(adaptSearch),
   adaptToolMembers({

@@ -3,10 +3,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 
-/**
- * What an access token says. Pages that call the API use such tokens, because the account's key is not stored. A token is valid for
- * `accessTokenLifetimeMs`, or until its session ends. It consists of `<prefix>-at-`, the hexadecimal ids of account and session, the
- * expiry, and an HMAC-SHA-256 of these. Tokens are not stored: any instance with the same database accepts them.
+/*
+ * Pages call the API with an access token, because the account's key is not stored. A token is valid for `accessTokenLifetimeMs`, or until
+ * its session ends. It consists of `<prefix>-at-`, the hexadecimal ids of account and session, the expiry, and an HMAC-SHA-256 of these.
+ * Tokens are not stored: any instance with the same database accepts them.
  *
  * `redactKeys` truncates tokens, because only hexadecimal digits follow the prefix.
  */
@@ -15,26 +15,18 @@ interface AccessClaims {
   readonly sessionId: string;
 }
 
-/** How long a new token is valid. */
 export const accessTokenLifetimeMs = 10 * 60 * 1_000;
 
-/** How far the clocks of two instances may differ. */
-const clockToleranceMs = 60_000;
+const clockToleranceMs = 60_000; // between the clocks of two instances
 
-/** How long the secret is cached. After that, no instance accepts tokens signed with a deleted secret. */
-const secretMaxAgeMs = 60_000;
+const secretMaxAgeMs = 60_000; // for this long, instances accept tokens signed with a deleted secret
 
 const idBytes = 16;
 const timeBytes = 6;
 const claimBytes = 2 * idBytes + timeBytes;
 const signatureBytes = 32;
 
-/**
- * Signs a token.
- *
- * @param secret the service's secret for access tokens
- * @param now epoch ms
- */
+/** @param now epoch ms */
 export function signAccessToken(secret: string, prefix: string, claims: AccessClaims, now: number): string {
   const body = Buffer.alloc(claimBytes);
   body.write(toHex(claims.accountId), 0, 'hex');
@@ -59,7 +51,7 @@ export function readAccessToken(secret: string, prefix: string, token: string, n
   return { accountId: toId(body.subarray(0, idBytes)), sessionId: toId(body.subarray(idBytes, 2 * idBytes)) };
 }
 
-/** Returns true if the text looks like a token. Needs no secret. */
+/** Checks only the format, so it needs no secret. */
 export function isAccessToken(text: string, prefix: string): boolean {
   const start = buildTokenStart(prefix);
   const length = start.length + 2 * (claimBytes + signatureBytes);
@@ -69,10 +61,9 @@ export function isAccessToken(text: string, prefix: string): boolean {
 /** Signs and reads this service's tokens, with the secret in its database. */
 export class AccessTokens {
   readonly #database: Queries;
-  readonly #now: () => number;
+  readonly #now: () => number; // epoch ms
   #secret: { readonly value: Promise<string>; readonly readAt: number } | undefined;
 
-  /** @param now epoch ms */
   constructor(database: Queries, now: () => number) {
     this.#database = database;
     this.#now = now;
@@ -98,7 +89,6 @@ export class AccessTokens {
   }
 }
 
-/** Returns the shared instance of this process. */
 export function getAccessTokens(host: Host): AccessTokens {
   return host.keep('access-tokens', () => new AccessTokens(host.database, () => host.now()));
 }

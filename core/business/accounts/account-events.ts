@@ -117,7 +117,6 @@ export async function readEvents(database: Queries, after: string, limit: number
   );
 }
 
-/** Removes published events past their retention period. */
 export async function removeOldEvents(database: Queries): Promise<void> {
   await database.query(
     `delete from account_event where published_at < clock_timestamp() - make_interval(days => ${retentionDays})`,

@@ -2,14 +2,12 @@ import type { Queries } from '#core/platform/database/database.ts';
 
 const pageSize = 200;
 
-/** Conditions that select an account's rows, by the column that links them to the account. */
-const linkConditions: Readonly<Record<string, string>> = {
+const conditionByColumn: Readonly<Record<string, string>> = {
   account_id: 'account_id = ?',
   order_id: 'order_id in (select id from plan_order where account_id = ?)',
 };
 
-/** Tables without such a column, and the condition that selects an account's rows. */
-const otherTables: Readonly<Record<string, string>> = {
+const conditionByTable: Readonly<Record<string, string>> = {
   payment_notification:
     'reference in (select reference from payment_attempt a join plan_order o on o.id = a.order_id where o.account_id = ?)',
   account_event: `payload ->> 'accountId' = ?::text`,
@@ -25,7 +23,7 @@ export async function* exportAccount(database: Queries, accountId: string): Asyn
   yield '{';
   yield `"exported_at": ${JSON.stringify(new Date().toISOString())},`;
   yield* exportTable(database, 'account', 'id = ?', accountId);
-  for (const [table, condition] of [...(await findLinkedTables(database)), ...Object.entries(otherTables)]) {
+  for (const [table, condition] of [...(await findLinkedTables(database)), ...Object.entries(conditionByTable)]) {
     yield ',';
     yield* exportTable(database, table, condition, accountId);
   }
@@ -39,16 +37,15 @@ async function findLinkedTables(database: Queries): Promise<(readonly [table: st
      where c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('account'))
        and c.relkind in ('r', 'p') and not c.relispartition
      group by c.relname order by bool_or(a.attname = 'account_id') desc, c.relname`,
-    [Object.keys(linkConditions)],
+    [Object.keys(conditionByColumn)],
   );
-  return rows.map(({ name, columns }) => [name, `(${columns.map((column) => linkConditions[column]).join(' or ')})`]);
+  return rows.map(({ name, columns }) => [
+    name,
+    `(${columns.map((column) => conditionByColumn[column]).join(' or ')})`,
+  ]);
 }
 
-/**
- * Exports the rows of one table, page by page.
- *
- * @param table name of an existing table, never user input
- */
+/** @param table an existing table, never user input: its name is not escaped */
 async function* exportTable(
   database: Queries,
   table: string,
@@ -86,8 +83,8 @@ async function* exportTable(
 interface TableShape {
   readonly columns: string; // SQL list
   /**
-   * Orders the rows by values that do not change with the row: the primary key, or a unique key (nulls last). Tables with neither are
-   * ordered by `ctid`, because their rows never change.
+   * The primary key, or the oldest unique key without a condition (nulls last), or `ctid` if there is neither, because such rows never
+   * change. Its values never change either, so they can order the pages.
    */
   readonly key: readonly KeyExpression[];
 }
@@ -103,9 +100,6 @@ interface KeyColumn {
   readonly isNullable: boolean;
 }
 
-/**
- * Reads the columns and the key of a table. Of its unique indexes without a condition, the primary key is preferred, then the oldest one.
- */
 async function readShape(database: Queries, table: string): Promise<TableShape> {
   const [shape] = await database.query<{ columns: string | null; key: readonly KeyColumn[] | null }>(
     `select
@@ -125,8 +119,8 @@ async function readShape(database: Queries, table: string): Promise<TableShape> 
   return { columns: shape?.columns ?? '*', key: keyColumns.flatMap(toKeyExpressions) };
 }
 
-/** Converts a column to expressions that are never null: comparing with null would end the export early. */
 function toKeyExpressions({ name, type, isNullable }: KeyColumn): KeyExpression[] {
+  // Never null: comparing with null would end the export early.
   if (!isNullable) return [{ expression: name, type }];
   return [
     { expression: `(${name} is null)`, type: 'boolean' },

@@ -25,7 +25,7 @@ export const accountStates = ['active', 'inactive', 'paused', 'blocked', 'delete
 export type AccountState = (typeof accountStates)[number];
 
 interface AccountQuery {
-  /** Part of the name or email address (case is ignored), an id, a key hint, or the account's pseudonym at vendors. */
+  /** Part of the name or email address (case is ignored), or a whole id, key hint or pseudonym at vendors. */
   readonly words?: string | undefined;
   readonly state?: AccountState | undefined;
   readonly after?: string | undefined; // id of the last account on the previous page

@@ -41,10 +41,8 @@ async function wasRecentlyBought({ host, account, createdAt }: MailContext): Pro
 }
 
 /**
- * Returns true if compensation for an outage moved the end of the account's last period by less than a day, after the email about the old
- * end was due.
- *
- * @param noticeHours how many hours before the end that email is due
+ * True if compensation for an outage moved the end of the last period by less than a day, after the email about the old end was due
+ * (`noticeHours` before it).
  */
 async function wasMovedAfterNotice({ host, account }: MailContext, noticeHours: number): Promise<boolean> {
   const rows = await host.database.query(

@@ -5,7 +5,6 @@ import id from './texts/id.json' with { type: 'json' };
 const texts = { en, id };
 const loadWriters = () => import('./account-mail-writers.ts');
 
-/** Emails about an account's sign-ins, key and address, and about the end of its paid time. */
 export const accountMails: readonly MailKind[] = [
   { event: 'plan.ending', delivery: 'reminder', texts, load: async () => (await loadWriters()).planEnding },
   { event: 'plan.ended', delivery: 'optional', texts, load: async () => (await loadWriters()).planEnded },

@@ -4,13 +4,11 @@ import { epoch, epochs, type Row, type RowOf, toRecord } from '#core/platform/da
 import type { Account, ApiKey } from './entities.ts';
 import { periodsInForceSql } from './periods-in-force.ts';
 
-/** Snapshot of an account, its key and its paid time. */
 export interface AccountRecord {
   readonly id: string;
   readonly name: string;
   readonly email: string | undefined;
   readonly createdAt: Date;
-  /** When the account was blocked; undefined if it is not blocked. */
   readonly blockedAt: Date | undefined;
   /** Set if the owner requested the block. */
   readonly pausedAt: Date | undefined;
@@ -21,11 +19,9 @@ export interface AccountRecord {
   readonly key: KeyRecord | undefined;
   /** Periods in force that have not ended, earliest first; if all have ended, only the last one. */
   readonly periods: readonly PeriodRecord[];
-  /** Database time at which the account was read. */
-  readonly readAt: number; // epoch ms
+  readonly readAt: number; // epoch ms, by the database's clock
 }
 
-/** What is stored about an account's key; the key itself is not. */
 export interface KeyRecord {
   readonly id: string;
   readonly digest: string; // SHA-256, hexadecimal
@@ -53,15 +49,12 @@ export interface PeriodRecord {
   readonly grantedAt?: Date;
 }
 
-/** Fields by which accounts can be looked up. */
 export type AccountField = 'id' | 'digest' | 'hint' | 'email';
 
-/**
- * SQL conditions, each with a JSON array of strings as its parameter. All use an index, except for the hint, which only operators search.
- */
 const fieldConditions: Record<AccountField, string> = {
   id: 'a.id in (select value::uuid from json_array_elements_text(?::json))',
   digest: "k.sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))",
+  // Has no index, because only operators search by hint.
   hint: 'k.hint in (select value from json_array_elements_text(?::json))',
   // Uses two indexes, because the database's collation may not fold the case of ASCII letters the way addresses require.
   email: `a.id in (
@@ -96,7 +89,6 @@ type AccountRow = RowOf<Omit<AccountRecord, 'key' | 'periods'>, typeof Account> 
     readonly periods: StoredPeriod[] | null;
   };
 
-/** Reads all accounts whose `field` has one of the given values, in one query. */
 export async function readAccounts(
   database: Queries,
   field: AccountField,

@@ -15,8 +15,7 @@ interface NewAccount {
   readonly limits?: RateLimits | undefined;
   readonly period?: NewPeriod | undefined;
   readonly key?: string | undefined; // default: a new key
-  /** False if the key will not be shown to anyone; `issueFirstKey` later issues the one that the owner sees. */
-  readonly isKeyShown?: boolean;
+  readonly isKeyShown?: boolean; // if false, `issueFirstKey` later issues the key that the owner sees
 }
 
 /**

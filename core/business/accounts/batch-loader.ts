@@ -24,11 +24,7 @@ export class BatchLoader<Value> {
     this.#maxBatchSize = delayMs === undefined ? defaultBatchSize : bounds.waitingLookups;
   }
 
-  /**
-   * Looks up a key.
-   *
-   * @throws errors of `read`; TooManyLookups if too many keys are waiting
-   */
+  /** @throws errors of `read`; TooManyLookups if too many keys are waiting */
   load(key: string): Promise<Value | undefined> {
     const existing = this.#waiting.get(key);
     if (existing !== undefined) return existing.promise;
@@ -59,11 +55,11 @@ export class BatchLoader<Value> {
       for (const [key, { resolve }] of batch) resolve(values.get(key));
     } catch (error) {
       for (const [, { reject }] of batch) reject(error);
+      // These would fail the same way.
       this.#rejectWaiting(error);
     }
   }
 
-  /** Rejects all waiting lookups, because they would fail the same way. */
   #rejectWaiting(error: unknown): void {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
@@ -71,7 +67,6 @@ export class BatchLoader<Value> {
   }
 }
 
-/** Thrown for a lookup if too many keys are waiting already. */
 export class TooManyLookups extends Error {
   override readonly name = 'TooManyLookups';
 

@@ -44,13 +44,13 @@ export async function removeLateRecords(database: Queries & Transactions, accoun
   await removeUsage(database, accountId);
 }
 
-/** Lists child tables before their parents, because a child's rows are found through the parent's rows. */
 async function listChildrenFirst(database: Queries & Transactions): Promise<PersonalTable[]> {
+  // A child's rows are found through its parent's rows.
   return (await readPersonalTables(database)).toSorted((first, second) => countParents(second) - countParents(first));
 }
 
-/** Counts the tables between a table and its account: the condition has one nested query for each (`findOwnerCondition`). */
 function countParents({ ofAccount }: PersonalTable): number {
+  // `findOwnerCondition` nests one query for each parent.
   return ofAccount.split('(select ').length - 1;
 }
 
@@ -79,13 +79,11 @@ function buildHasDataCondition({ name, replacement }: PersonalColumn): string {
   return replacement === undefined ? `${column} is not null` : `${column} <> '${replacement}'`;
 }
 
-/** Returns the SQL assignment that replaces personal data. Null stays null. */
 function buildAssignment({ name, replacement }: PersonalColumn): string {
   const column = quoteName(name);
   return `${column} = ${replacement === undefined ? 'null' : `case when ${column} is not null then '${replacement}' end`}`;
 }
 
-/** Lists the ids of accounts that were deleted in the last `days` days. */
 export async function listRecentlyDeleted(database: Queries, days: number): Promise<string[]> {
   const rows = await database.query<Row<typeof Account, 'id'>>(
     'select id from account where deleted_at > clock_timestamp() - make_interval(days => ?)',

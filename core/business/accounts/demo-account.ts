@@ -7,8 +7,7 @@ import { insertAccount } from './accounts.ts';
 import { digestApiKey, generateApiKey, isApiKey, maskApiKey } from './api-key.ts';
 import { grantDays, type NewPeriod } from './ledger.ts';
 
-/** Key for pg_advisory_xact_lock: keeps two instances from both finding the database empty. */
-const demoLock = 4_071_001;
+const demoLock = 4_071_001; // advisory lock, so that two instances do not both find the database empty
 
 const keyFile = 'demo-key';
 
@@ -38,11 +37,8 @@ export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | und
   const [fileKey, draftKey] = await Promise.all([path, draftPath].map((file) => readKey(file, service.prefix)));
   const storedKeys = [fileKey, draftKey].filter((key) => key !== undefined);
   const accounts = await Promise.all(storedKeys.map((key) => findAccountByKey(host, key)));
-  const position = Math.max(
-    0,
-    accounts.findIndex((account) => account !== undefined),
-  );
-  const [storedKey, account] = [storedKeys[position], accounts[position]];
+  const account = accounts.find((candidate) => candidate !== undefined);
+  const storedKey = storedKeys[account === undefined ? 0 : accounts.indexOf(account)];
   const isFileValid = storedKey !== undefined && storedKey === fileKey;
   if (storedKey === undefined || account === undefined) {
     const issuedKey = await createDemoAccount(host, draftPath, storedKey);
@@ -101,10 +97,7 @@ async function writeKey(folder: string, path: string, key: string): Promise<void
   await file.sync();
 }
 
-/**
- * Renames the draft once its account is stored, so that the key file never holds a key that does not work. If the key file is valid,
- * removes the draft instead. Does nothing if there is no draft.
- */
+/** Call it only once the account is stored: the key file must never hold a key that does not work. */
 async function finalizeKeyFile(draftPath: string, path: string, isFileValid: boolean): Promise<void> {
   if (isFileValid) return rm(draftPath, { force: true });
   await rename(draftPath, path).catch((error: NodeJS.ErrnoException) => {

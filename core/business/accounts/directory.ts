@@ -22,17 +22,12 @@ interface DirectoryOptions {
 }
 
 const defaultMaxAgeSeconds = 60;
-/** Maximum age of an entry during a notification outage. */
-const unwatchedMaxAgeMs = 1_000;
-/** How long an unknown key or id is rejected without another lookup. */
+const unwatchedMaxAgeMs = 1_000; // while the notification connection is down
 const unknownMaxAgeMs = 10_000;
-/** Maximum age at which an entry is still served, whether the database is down or reports no change. */
 const maxStaleAgeMs = 24 * 60 * 60 * 1_000;
-/** Delays background lookups, so that they form batches, and lookups for callers that have sent unknown keys ("suspects"). */
 const batchDelayMs = 250;
 const deadlineMs = 2_000;
-/** How far the database times of two lookups may differ beyond the time they took, since the event loop may be busy. */
-const clockToleranceMs = deadlineMs;
+const clockToleranceMs = deadlineMs; // beyond the duration of the lookups, since the event loop may be busy
 const probeIntervalMs = 1_000;
 
 /**
@@ -54,8 +49,7 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #log: Logger;
   readonly #clock: () => number;
   readonly #accounts = createGrowingCache<CachedAccount>(bounds.cachedKeys);
-  /** Account id by key digest. An id counts only if its account still has that digest. */
-  readonly #idOfDigest = createGrowingCache<string>(bounds.cachedKeys);
+  readonly #idOfDigest = createGrowingCache<string>(bounds.cachedKeys); // valid only while the account has that digest
   readonly #unknownUntil = createGrowingCache<number>(bounds.unknownKeys);
   readonly #byId: BatchLoader<CachedAccount>;
   readonly #byDigest: BatchLoader<CachedAccount>;
@@ -64,10 +58,8 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #listening: Promise<() => void>;
   #isListening = false;
   #notificationGapAt = -Infinity; // ms, by the local clock
-  /** If this changes during a query, the query may have read the state from before the change. */
-  #notificationCount = 0;
-  /** Set while the database does not respond. `nextProbeAt` is in ms, by the local clock. */
-  #outage: { readonly nextProbeAt: number } | undefined;
+  #notificationCount = 0; // if it changes during a query, the query may have read the previous state
+  #outage: { readonly nextProbeAt: number } | undefined; // ms, by the local clock
   #clockOffset: number | undefined; // database time minus local time
 
   constructor({ database, log, clock = () => performance.now() }: DirectoryOptions) {
@@ -182,7 +174,6 @@ export class AccountDirectory implements AsyncDisposable {
     return queriedAt > this.#notificationGapAt && this.#clock() - queriedAt < limit;
   }
 
-  /** Returns true if any change since the entry was read would have been reported. */
   #isUnchanged({ queriedAt }: CachedAccount): boolean {
     return this.#isWatched && queriedAt > this.#notificationGapAt;
   }
@@ -213,12 +204,9 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#getCachedOrThrow(cached);
   }
 
-  /**
-   * Forgets a cached account that no longer exists, or remembers the key as unknown. If notifications arrived meanwhile, the account may
-   * just have been created, so the key is not remembered.
-   */
   #handleMiss(key: string, cached: CachedAccount | undefined, notificationsBefore: number): undefined {
     if (cached !== undefined) this.#accounts.delete(cached.id);
+    // If notifications arrived meanwhile, the account may just have been created.
     else if (notificationsBefore === this.#notificationCount)
       this.#unknownUntil.set(key, this.#clock() + unknownMaxAgeMs);
   }
@@ -247,7 +235,7 @@ export class AccountDirectory implements AsyncDisposable {
         `the database did not answer within ${deadlineMs} ms`,
       );
       this.#endOutage();
-      this.#compareClocks(records[0]?.readAt, queriedAt);
+      this.#clearCacheIfClockJumped(records[0]?.readAt, queriedAt);
       const accounts = records.map((record) => ({ ...record, queriedAt }));
       if (notificationsBefore === this.#notificationCount) for (const account of accounts) this.#store(account);
       return new Map(accounts.map((account) => [keyOf(account), account]));
@@ -257,16 +245,12 @@ export class AccountDirectory implements AsyncDisposable {
     }
   }
 
-  /**
-   * Clears the cache if the database's clock has jumped, because `databaseTime` would then be wrong.
-   *
-   * @param readAt database time in epoch ms, between sending the query and now
-   */
-  #compareClocks(readAt: number | undefined, sentAt: number): void {
+  #clearCacheIfClockJumped(readAt: number | undefined, sentAt: number): void {
     if (readAt === undefined) return;
     const offset = readAt - sentAt;
     const tolerance = this.#clock() - sentAt + clockToleranceMs;
     if (this.#clockOffset !== undefined && Math.abs(offset - this.#clockOffset) > tolerance) {
+      // `databaseTime` would be wrong.
       this.#accounts.clear();
       this.#log.warn(
         `the database's clock jumped by ${((offset - this.#clockOffset) / 1_000).toFixed(0)} s; cached accounts are dropped`,
@@ -280,7 +264,6 @@ export class AccountDirectory implements AsyncDisposable {
     if (account.key !== undefined) this.#idOfDigest.set(account.key.digest, account.id);
   }
 
-  /** Claims the probe that is due during an outage, and schedules the next one. Returns false if none is due. */
   #claimProbe(): boolean {
     if (this.#outage === undefined || this.#clock() < this.#outage.nextProbeAt) return false;
     this.#scheduleProbe();
@@ -322,7 +305,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 }
 
-/** Returns the directory of this process, which starts listening on first use. Stages await `ready` in `create`. */
+/** The directory starts listening on first use; stages await `ready` in `create`. */
 export function getAccountDirectory({ database, log, keep }: Host): AccountDirectory {
   const { notifications } = database;
   const query: Database['query'] = (sql, parameters) => database.queryFirst(sql, parameters);

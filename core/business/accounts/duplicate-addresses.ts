@@ -3,15 +3,12 @@ import type { Logger } from '#core/platform/logger.ts';
 
 /** An email address that several accounts share, ignoring ASCII case. Under a Turkish collation, the index on `lower(email)` allows it. */
 export interface DuplicateAddress {
-  /** Ids of the accounts, oldest first. */
-  readonly ids: readonly string[];
+  readonly ids: readonly string[]; // of the accounts, oldest first
 }
 
 const maxDuplicates = 10;
 
-/**
- * SQL condition that is true if the unique index is missing, which happens only if there were duplicates when it should have been created.
- */
+/** SQL condition: the unique index is missing, because accounts shared an address when it should have been created. */
 export const indexMissingCondition = `to_regclass('account_email_ascii') IS NULL`;
 
 /** SQL query for duplicates. Skips the table scan if the unique index exists. */
@@ -20,7 +17,6 @@ export const duplicatesQuery = `
   WHERE ${indexMissingCondition} AND email IS NOT NULL
   GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${maxDuplicates}`;
 
-/** Finds the oldest duplicates. */
 export function findDuplicateAddresses(database: Queries): Promise<DuplicateAddress[]> {
   return database.query<DuplicateAddress>(duplicatesQuery);
 }

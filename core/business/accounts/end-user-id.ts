@@ -25,7 +25,7 @@ class EndUserIds {
   }
 
   /**
-   * Computes the id of the account that calls a model. Undefined if none of the model's upstreams receives it or isolates its cache by it.
+   * Undefined if no upstream of the model receives the id or isolates its cache by it.
    *
    * @throws on the first call, if the secret cannot be read
    */
@@ -50,7 +50,6 @@ class EndUserIds {
   }
 }
 
-/** Returns the shared instance of this process. */
 export function getEndUserIds(host: Host): EndUserIds {
   return host.keep('end-user-ids', () => new EndUserIds(host.database));
 }
@@ -59,7 +58,6 @@ function hashAccountId(secret: string, accountId: string): string {
   return createHmac('sha256', secret).update(accountId).digest('hex');
 }
 
-/** Returns true if the text looks like an end-user id. */
 export function isEndUserId(text: string): boolean {
   return /^[\da-f]{64}$/i.test(text);
 }

@@ -61,7 +61,7 @@ export class EventRelay implements AsyncDisposable {
   }
 }
 
-/** Returns the relay of this process. It starts to listen on first use. */
+/** The relay starts listening on first use. */
 export function getEventRelay(host: Host): EventRelay {
   return host.keep('event-relay', () => new EventRelay(host));
 }

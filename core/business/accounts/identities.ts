@@ -10,8 +10,7 @@ import { insertAccount, isEmailTaken } from './accounts.ts';
 import type { Account, LinkedIdentity } from './entities.ts';
 
 export interface SignInProfile {
-  /** Name of the provider: `google`, `github`, `local`. */
-  readonly provider: string;
+  readonly provider: string; // such as `google`, `github` or `local`
   /** The provider's id for the person. */
   readonly subject: string;
   /**
@@ -25,7 +24,6 @@ export interface SignInProfile {
 
 export type IdentityKey = Pick<SignInProfile, 'provider' | 'subject'>;
 
-/** Why a sign-in was refused. */
 export type SignInRefusal = 'email_taken' | 'blocked';
 
 type SignInOutcome =
@@ -34,8 +32,7 @@ type SignInOutcome =
 
 type AccountHost = Pick<Host, 'database' | 'section' | 'service'>;
 
-/** Local sign-in does not verify addresses, so it never takes over an existing account or changes an address. */
-const unverifiedProvider = 'local';
+const unverifiedProvider = 'local'; // its addresses are not verified, so they never take over an account or change an address
 
 /**
  * Signs in with an identity and returns its account. For an unknown identity, creates an account whose key was never shown (see
@@ -98,7 +95,7 @@ interface BlockedColumn {
   readonly is_blocked: boolean;
 }
 
-/** Reads the account that an identity belongs to. A paused account does not count as blocked. */
+/** A paused account does not count as blocked. */
 export async function readIdentityOwner(
   transaction: EntityManager,
   { provider, subject }: IdentityKey,
@@ -122,16 +119,13 @@ export async function insertIdentity(
   );
 }
 
-/** Selects the accounts that conflict with an address under either unique index. Takes two parameters, both the address. */
+// Both parameters are the address: one for each unique index.
 const selectAddressConflicts = `select from account where lower(email) = lower(?)
   union all select from account where lower(email collate "C") = lower(?::text collate "C")`;
 
-/**
- * Gives an account without identities to the first identity that has its address, verified. Ignores case only for ASCII letters: Unicode
- * case folding would also map the Kelvin sign to `k`, for example, which is a different mailbox.
- */
 async function claimAccount(transaction: EntityManager, person: SignInProfile): Promise<SignInOutcome | undefined> {
   if (person.email === undefined || person.provider === unverifiedProvider) return undefined;
+  // Ignores case only for ASCII letters: Unicode case folding also maps the Kelvin sign to `k`, for example, which is a different mailbox.
   const [account] = await transaction.execute<(Row<typeof Account, 'id'> & BlockedColumn)[]>(
     `select id, blocked_at is not null and paused_at is null as is_blocked from account
      where lower(email collate "C") = lower(?::text collate "C")
@@ -167,11 +161,8 @@ export async function adoptEmail(
   );
 }
 
-/**
- * If the account's address came from this identity, and the identity now has a different verified address that is free, updates the
- * account's address and notifies the old one.
- */
-async function followEmail(
+/** Only if the account's address came from this identity. The old address is notified. */
+async function updateChangedEmail(
   host: Pick<Host, 'section'>,
   transaction: EntityManager,
   accountId: string,
@@ -188,12 +179,11 @@ async function followEmail(
   if (changedRows.length > 0) await recordEmailChange(transaction, accountId);
 }
 
-/** Records a change of address in its transaction. The event contains no addresses, because the account has both. */
+/** The event contains no addresses, because the account has both. */
 export async function recordEmailChange(transaction: EntityManager, accountId: string): Promise<void> {
   await recordEvent(transaction, 'account.email_changed', { accountId }, `account.email_changed:${randomUUIDv7()}`);
 }
 
-/** Signs in with a known identity, and updates its data and its account's address. */
 async function signInWithIdentity(
   host: Pick<Host, 'section'>,
   transaction: EntityManager,
@@ -202,7 +192,7 @@ async function signInWithIdentity(
 ): Promise<SignInOutcome> {
   if (isBlocked) return { refused: 'blocked' };
   const { provider, subject, email, name } = person;
-  await followEmail(host, transaction, accountId, person);
+  await updateChangedEmail(host, transaction, accountId, person);
   await transaction.execute(
     'update identity set email = ?, name = ?, last_used_at = clock_timestamp() where provider = ? and subject = ?',
     [email ?? null, name, provider, subject],

@@ -13,7 +13,6 @@ import {
 } from './identities.ts';
 import { lockAccount } from './ledger.ts';
 
-/** A way to sign in to an account. */
 export interface IdentityRecord extends Omit<SignInProfile, 'avatarUrl'> {
   readonly createdAt: Date;
   readonly lastUsedAt: Date;

@@ -16,19 +16,17 @@ export interface LedgerEntry {
   readonly outageFromAt: Date | undefined;
   readonly outageUntilAt: Date | undefined;
   readonly orderId: string | undefined;
-  /** Id of the entry that this one replaces. */
-  readonly replaces: string | undefined;
+  readonly replaces: string | undefined; // id of the replaced entry
   /** False if another entry has replaced it. */
   readonly isInForce: boolean;
   readonly createdAt: Date;
 }
 
-/** Returns the downtime that an entry compensates; undefined if it compensates none. */
 export function downtimeOf({ outageModel: model, outageFromAt: from, outageUntilAt: until }: LedgerEntry) {
   return model === undefined || from === undefined || until === undefined ? undefined : { model, from, until };
 }
 
-/** Returns true if an entry extends a period. Its `days` are then those of the whole extended period. */
+/** The `days` of an extension are those of the whole extended period. */
 export function isExtension({ reason }: Pick<LedgerEntry, 'reason'>): boolean {
   return reason === 'outage';
 }

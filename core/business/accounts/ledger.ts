@@ -21,7 +21,6 @@ export interface NewPeriod {
   readonly orderId?: string | undefined;
   /** The voucher that adds it. Required for the reasons `voucher` and `gift`; a voucher can be used only once. */
   readonly voucherId?: string | undefined;
-  /** Rate limits that apply while it runs. */
   readonly limits?: RateLimits | undefined;
 }
 
@@ -75,7 +74,6 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   return addedPeriod;
 }
 
-/** Records `plan.started`, unless an earlier period runs until this one starts. */
 async function recordStart(transaction: EntityManager, accountId: string, { id, endsAt }: AddedPeriod): Promise<void> {
   const [adjacentPeriod] = await transaction.execute<unknown[]>(
     `select 1 from ${periodsInForceSql} p join plan_period new on new.id = ?
@@ -87,11 +85,7 @@ async function recordStart(transaction: EntityManager, accountId: string, { id, 
   await recordEvent(transaction, 'plan.started', payload, `plan.started:${id}`);
 }
 
-/**
- * Grants days to an account.
- *
- * @throws AccountError `not_found`, `too_many_days`
- */
+/** @throws AccountError `not_found`, `too_many_days` */
 export async function grantDays(
   database: Transactions,
   accountId: string,
@@ -230,20 +224,15 @@ export async function revokeDays(
   return revokeTime(transaction, accountId, 'make_interval(hours => 24 * ?)', days, note);
 }
 
-/**
- * Takes time from the end of an account's paid time.
- *
- * @param length SQL expression for an interval, with one parameter
- */
 async function revokeTime(
   transaction: EntityManager,
   accountId: string,
-  length: string,
+  lengthSql: string,
   parameter: string | number,
   note: string,
 ): Promise<number> {
   const [revoked] = await transaction.execute<{ seconds: number }[]>(
-    `with clock as materialized (select clock_timestamp() as now, ${length} as length),
+    `with clock as materialized (select clock_timestamp() as now, ${lengthSql} as length),
      held as (
        select p.*, clock.length, ${toElapsedInterval('p.ends_at - greatest(p.starts_at, clock.now)')} as available
        from ${periodsInForceSql} p, clock where p.account_id = ? and p.ends_at > clock.now
@@ -263,7 +252,7 @@ async function revokeTime(
   return revoked?.seconds ?? 0;
 }
 
-/** Returns an SQL interval without days: a day of an interval is a calendar day, which can have 23 hours. */
 function toElapsedInterval(difference: string): string {
+  // Without days: a day of an SQL interval is a calendar day, which can have 23 hours.
   return `make_interval(secs => extract(epoch from ${difference})::float8)`;
 }

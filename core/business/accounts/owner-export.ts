@@ -14,8 +14,8 @@ interface ExportedTable {
   readonly keySql: string; // expression of type text
 }
 
-/** Non-personal columns included in the owner's export. Excludes routes, providers' messages and the operator's notes. */
-const additionalColumns: Readonly<Record<string, readonly string[]>> = {
+/** Leaves out routes, providers' messages and the operator's notes. */
+const impersonalColumns: Readonly<Record<string, readonly string[]>> = {
   account: ['id', 'created_at', 'request_count'],
   identity: ['provider', 'created_at', 'last_used_at'],
   session: ['created_at', 'last_used_at', 'expires_at'],
@@ -26,7 +26,6 @@ const additionalColumns: Readonly<Record<string, readonly string[]>> = {
 const orderCondition = 'order_id in (select id from plan_order where account_id = ?)';
 const orderCodeSql = '(select code from plan_order o where o.id = t.order_id) as code'; // `readRows` names the table `t`
 
-/** Purchase tables, with the columns exported to the buyer. None of these columns is personal. */
 const purchaseTables: readonly ExportedTable[] = [
   definePurchaseTable('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
   definePurchaseTable('plan_order', [
@@ -64,10 +63,9 @@ function definePurchaseTable(
   return { name, ownerCondition, columns, keySql };
 }
 
-/** `request_log` is exported by `readRequestsForOwner`. `request_content` is only for operators. */
+// `readRequestsForOwner` exports `request_log`; `request_content` is only for operators.
 const excludedTables: ReadonlySet<string> = new Set(['request_log', 'request_content']);
 
-/** Lists the tables with personal columns that owners may see, including tables of removed plugins. */
 async function listPersonalTables(database: Queries & Transactions): Promise<ExportedTable[]> {
   return (await readPersonalTables(database))
     .filter(({ name, columns }) => !excludedTables.has(name) && columns.some(({ isHidden }) => !isHidden))
@@ -75,7 +73,7 @@ async function listPersonalTables(database: Queries & Transactions): Promise<Exp
       name,
       ownerCondition: ofAccount,
       columns: [
-        ...(additionalColumns[name] ?? []),
+        ...(impersonalColumns[name] ?? []),
         ...columns.filter(({ isHidden }) => !isHidden).map((column) => quoteName(column.name)),
       ],
       keySql: key.map((column) => `${quoteName(column)}::text`).join(` || ' ' || `),
@@ -134,7 +132,6 @@ const confidentialColumns = Object.entries<Column<never>>(recordColumns)
   .filter(([, { isConfidential }]) => isConfidential === true)
   .map(([name]) => name);
 
-/** Removes the members that only operators may see. */
 function toOwnerView(record: RequestRecord): object {
   const visibleMembers: Record<string, unknown> = { ...record, started_at: new Date(record.started_at).toISOString() };
   for (const name of confidentialColumns) delete visibleMembers[name];

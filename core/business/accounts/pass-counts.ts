@@ -1,7 +1,6 @@
 import type { Queries } from '#core/platform/database/database.ts';
 import { periodsInForceSql } from './periods-in-force.ts';
 
-/** How many passes are active, now and on previous days. */
 export interface PassCounts {
   /** Accounts that have paid time now and are not blocked. */
   readonly active: number;
@@ -11,11 +10,7 @@ export interface PassCounts {
   readonly history: readonly number[];
 }
 
-/**
- * Counts active passes.
- *
- * @param days number of days in the history, including today
- */
+/** @param days number of days in the history, including today */
 export async function countPasses(database: Queries, days: number): Promise<PassCounts> {
   const [[current], history] = await Promise.all([
     database.query<{ active: number; ending: number }>(

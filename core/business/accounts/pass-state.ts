@@ -5,11 +5,7 @@ export interface PassState extends Partial<PeriodRecord> {
   readonly kind: 'active' | 'starts_later' | 'ended' | 'none';
 }
 
-/**
- * Determines what an account is entitled to.
- *
- * @param now epoch ms of the database's clock
- */
+/** @param now epoch ms of the database's clock */
 export function determinePass(account: Pick<AccountRecord, 'periods'>, now: number): PassState {
   const active = findActivePeriod(account, now);
   if (active !== undefined) return { kind: 'active', ...active };

@@ -8,7 +8,6 @@ export interface PersonalColumn extends Pick<PersonalOption, 'replacement' | 'is
   readonly name: string;
 }
 
-/** A table of core or a plugin that has such columns. */
 export interface PersonalTable {
   readonly name: string;
   readonly key: readonly string[];
@@ -71,13 +70,13 @@ export async function readPersonalTables(database: Queries & Transactions): Prom
 const unknownAccountId = '00000000-0000-0000-0000-000000000000';
 const missingColumnOrTable: ReadonlySet<unknown> = new Set(['42703', '42P01']); // PostgreSQL error codes
 
-/** Returns false if a migration has renamed the columns that identify a row's owner. */
 async function isAsDescribed(database: Queries, { name, key, ofAccount }: PersonalTable): Promise<boolean> {
   const keys = key.map(quoteName).join(', ');
   try {
     await database.query(`select ${keys} from ${quoteName(name)} where ${ofAccount} limit 0`, [unknownAccountId]);
     return true;
   } catch (error) {
+    // A migration has renamed a column that identifies a row's owner.
     if (missingColumnOrTable.has((error as { code?: unknown }).code)) return false;
     throw error;
   }
@@ -110,7 +109,6 @@ function chooseRemoval(removable: readonly Property[]): PersonalTable['removal']
   return removable.every(({ nullable, replacement }) => nullable || replacement !== undefined) ? 'update' : 'delete';
 }
 
-/** Returns the SQL condition that selects an account's rows, through other tables if necessary. */
 function findOwnerCondition(meta: EntityMetadata): string | undefined {
   if (meta.tableName === 'account') return 'id = ?';
   if (meta.props.some(({ fieldNames }) => fieldNames?.includes('account_id'))) return 'account_id = ?';

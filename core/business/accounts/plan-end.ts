@@ -7,8 +7,7 @@ import { lockAccount } from './ledger.ts';
 import { periodsInForceSql } from './periods-in-force.ts';
 
 const noticeSql = `interval '24 hours'`;
-/** How late an event may be recorded, for example after an outage. Shorter than the retention period of events. */
-const maxDelaySql = `interval '7 days'`;
+const maxDelaySql = `interval '7 days'`; // how late an event may be recorded; shorter than the retention of events
 const maxEndsPerSweep = 1_000;
 
 interface DuePlanEnd {
@@ -17,7 +16,7 @@ interface DuePlanEnd {
   readonly dueInSeconds: number; // by the database's clock; negative if overdue
 }
 
-/** SQL expression for the end in microseconds, which identifies the event: an extended plan has a new end and gets a new event. */
+/** SQL for the end in microseconds. It identifies the event: an extended plan has a new end and gets a new event. */
 const endKeySql = (endsAt: string) => `(extract(epoch from ${endsAt}) * 1000000)::bigint::text`;
 
 /** Finds accounts for which `plan.ended` or `plan.ending` becomes due within `seconds` and is not recorded yet, earliest end first. */

@@ -26,7 +26,6 @@ const limitsSchema = object(
 
 const labelText = string({ minLength: 1, maxLength: 80 });
 
-/** The `plans` section: plans for sale. */
 export const plansSection = defineSection({
   name: 'plans',
   schema: array(
@@ -90,7 +89,6 @@ export const plansSection = defineSection({
   },
 });
 
-/** The `currency` section: the currency of all prices. */
 export const currencySection = defineSection({
   name: 'currency',
   schema: string({ pattern: '^[A-Z]{3}$', default: 'IDR' }, 'Currency of all prices: the three letters of ISO 4217.'),
@@ -100,7 +98,6 @@ export const currencySection = defineSection({
   },
 });
 
-/** Returns a plan's price per day, rounded, in the unit of prices. */
 export function pricePerDay({ days, price }: { readonly days: number; readonly price: number }): number {
   return Math.round(price / days);
 }
@@ -124,17 +121,14 @@ export function listPriceWarnings(values: SectionValues): string[] {
   });
 }
 
-/** A plan's label in gateway.yaml. */
 export type PlanLabel = NonNullable<SectionValue<typeof plansSection>[number]['label']>;
 
-/** Selects the label for a language. Records, providers' receipts and the API use the English label. */
+/** Records, providers' receipts and the API use the English label. */
 export function selectLabel(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
   return typeof label === 'object' ? label[language] : label;
 }
 
-/**
- * Translates a recorded label, which is in English, by finding its plan in gateway.yaml. Returns it unchanged if no plan has that label.
- */
+/** Finds the plan of a recorded label, which is in English, in gateway.yaml. If there is none, returns the label unchanged. */
 export function translateRecordedLabel(
   language: 'en' | 'id',
   label: string,

@@ -82,10 +82,8 @@ export async function moveSignIn(host: RecoveryHost, fromId: string, provider: s
   });
 }
 
-/**
- * Reads an account's identities at one provider and locks them (see `lockIdentity`). One that is linked meanwhile counts as linked later.
- */
 async function readAndLockSignIns(transaction: EntityManager, accountId: string, provider: string): Promise<string[]> {
+  // An identity that is linked after this query is left alone.
   const rows = await transaction.execute<Row<typeof LinkedIdentity, 'subject'>[]>(
     'select subject from identity where account_id = ? and provider = ? order by subject',
     [accountId, provider],
@@ -94,8 +92,8 @@ async function readAndLockSignIns(transaction: EntityManager, accountId: string,
   return rows.map(({ subject }) => subject);
 }
 
-/** Locks two accounts in a fixed order, so that opposite moves cannot deadlock. Operators may type ids in upper case. */
 async function lockBoth(transaction: EntityManager, fromId: string, toId: string) {
+  // A fixed order, so that opposite moves cannot deadlock. Operators may type ids in upper case.
   if (fromId.toLowerCase() <= toId.toLowerCase()) {
     const from = await lockAccount(transaction, fromId);
     return { from, to: await lockAccount(transaction, toId) };

@@ -5,15 +5,14 @@ import { createGrowingCache } from '#core/platform/memory/growing-cache.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BatchLoader } from './batch-loader.ts';
 
-/** How long a key's digest is kept after the key is replaced. */
-const retentionDays = 90;
+const digestRetentionDays = 90;
 const deadlineMs = 1_000; // the longest that a caller with a rejected key waits for the reason
 const cacheTtlMs = 60_000; // clients often retry rejected requests
 
 /** Finds out when keys were replaced. A lookup needs the old key's digest, so only someone who has the key can make one. */
 export class ReplacedKeys {
   readonly #loader: BatchLoader<Date>;
-  /** Replacement time by digest; false if that key was not replaced. */
+  // By digest; false if that key was not replaced.
   readonly #cache = createGrowingCache<Date | false>(bounds.unknownKeys, { ttl: cacheTtlMs });
 
   constructor(database: Queries) {
@@ -48,16 +47,15 @@ async function readReplacements(database: Queries, digests: readonly string[]): 
     `select encode(former_sha256, 'hex') as digest, ${epoch('rotated_at')} as rotated_at from api_key
      where former_sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))
        and rotated_at > clock_timestamp() - make_interval(days => ?)`,
-    [JSON.stringify(digests), retentionDays],
+    [JSON.stringify(digests), digestRetentionDays],
   );
   return new Map(rows.map(({ digest, rotated_at: rotatedAt }) => [digest, new Date(rotatedAt)]));
 }
 
-/** Clears the digests of replaced keys after their retention period. */
 export async function clearReplacedDigests(database: Queries): Promise<void> {
   await database.query(
     `update api_key set former_sha256 = null
      where former_sha256 is not null and rotated_at <= clock_timestamp() - make_interval(days => ?)`,
-    [retentionDays],
+    [digestRetentionDays],
   );
 }

@@ -6,7 +6,6 @@ import { mailSection } from './section.ts';
 
 const minSecretLength = 24;
 
-/** The `alerts` section: how operators are told about problems that need their decision. */
 export const alertsSection = defineSection({
   name: 'alerts',
   schema: object(

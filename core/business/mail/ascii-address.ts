@@ -14,11 +14,8 @@ export function asciiDomainOf(address: string): string {
   return toAsciiDomain(address.slice(address.lastIndexOf('@') + 1));
 }
 
-/**
- * Converts a domain to Punycode. ASCII domains are left alone, because `domainToASCII` would lowercase or reject some. Invalid domains are
- * also left alone: the mail server will reject them.
- */
 function toAsciiDomain(domain: string): string {
+  // `domainToASCII` would lowercase or reject some ASCII domains. The mail server rejects invalid domains.
   // eslint-disable-next-line no-control-regex
   return /^[\x00-\x7f]*$/.test(domain) ? domain : domainToASCII(domain) || domain;
 }

@@ -3,12 +3,10 @@ import { wakeJob } from '#core/gateway/host/wake-job.ts';
 import { alertsSection } from './alerts-section.ts';
 import { sendsMail } from './section.ts';
 
-/** Wakes the sender of customer emails, at most once per second. */
 export async function wakeMailSender(host: Host): Promise<void> {
   if (sendsMail(host.section)) await wakeJob(host, 'send-mails');
 }
 
-/** Wakes the senders of operator alerts, by email and webhook. */
 export async function wakeAlertSenders(host: Host): Promise<void> {
   await wakeMailSender(host);
   if (hasWebhook(host)) await wakeJob(host, 'send-webhooks');

@@ -13,7 +13,6 @@ export function concernsMoney(event: EventName): boolean {
 /** For how many days an undelivered email is listed as needing an operator. */
 export const undeliveredDays = 7;
 
-/** An email to a customer, and its outcome. */
 export interface CustomerMail {
   /** Id of the event that the email is about. */
   readonly id: string;
@@ -22,13 +21,11 @@ export interface CustomerMail {
   readonly orderId: string | undefined;
   /** The order's code. */
   readonly order: string | undefined;
-  /** `sent`: the mail server accepted it. */
   readonly state: (typeof mailStates)[number];
   readonly tries: number;
   /** What the mail server replied, or why the email was not sent. */
   readonly error: string | undefined;
   readonly createdAt: Date;
-  /** When a waiting email is tried next. */
   readonly nextAt: Date;
   readonly finishedAt: Date | undefined;
 }
@@ -39,8 +36,7 @@ interface MailFilter {
   readonly isUndelivered?: boolean;
   readonly isAboutMoney?: boolean;
   readonly id?: string;
-  /** Id of the last email on the previous page. */
-  readonly after?: string;
+  readonly after?: string; // id of the last email on the previous page
 }
 
 const afterCursorCondition = `(m.created_at, m.event_id) < (
@@ -76,7 +72,6 @@ export async function listMails(
 /** SQL condition that is true if any customer email of the last `undeliveredDays` is undelivered. */
 export const hasUndeliveredCondition = `EXISTS (SELECT FROM mail_message m WHERE m.channel = 'customer' AND ${undeliveredCondition})`;
 
-/** Counts the undelivered customer emails of the last `undeliveredDays`, separately for those about money. */
 export async function countUndelivered(
   database: Queries,
 ): Promise<{ readonly money: number; readonly others: number }> {

@@ -16,10 +16,9 @@ export interface MessageSources {
 
 export type Channel = 'customer' | 'operator' | 'webhook';
 
-/** SQL interval: how long a message is retried. An alert survives a weekend during which its receiver is down. */
+// How long a message is retried. An alert survives a weekend during which its receiver is down.
 const maxAgeSql = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
-/** SQL expression: when the message was requested, either by its event or by an operator who had it resent. */
 const requestedAtSql = 'coalesce(m.asked_at, e.created_at)';
 /** How long after its claim a sender is presumed dead. Longer than a run with an email that takes as long as possible (`smtpTimeouts`). */
 export const leaseSeconds = 20 * 60;
@@ -34,7 +33,6 @@ interface ClaimedMessageFields<Event extends EventName> {
   readonly event: Event;
   readonly payload: Readonly<Record<string, string>>;
   readonly createdAt: Date;
-  /** Number of earlier tries after which it is unknown whether the server accepted the message. */
   readonly uncertainTries: number;
 }
 
@@ -48,7 +46,6 @@ export type ClaimedMessage = ClaimedMail | ClaimedAlert;
 /** Result of a try. `waiting`: it will be tried again until it is too old. */
 export type MailState = 'waiting' | 'sent' | 'skipped' | 'failed' | 'uncertain';
 
-/** Lists the events whose messages are sent first, even if thousands of others are waiting. */
 function listUrgentEvents(sources: MessageSources): EventName[] {
   const urgentKinds = sources.mailKinds?.values().filter(({ delivery }) => delivery === 'urgent') ?? [];
   return [...Array.from(urgentKinds, ({ event }) => event), ...listAlertEvents(sources)];
@@ -199,8 +196,7 @@ interface MessageCounts {
   readonly channel: string;
   readonly waiting: number;
   readonly failed: number;
-  /** Age in seconds of the oldest waiting message that this instance can send; 0 if there is none. */
-  readonly oldest: number;
+  readonly oldest: number; // age in seconds of the oldest waiting message that this instance can send; 0 if there is none
 }
 
 /** Counts messages by channel. Leaves out channels where no message is waiting and none was finished within the last 24 hours. */

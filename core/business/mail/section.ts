@@ -4,7 +4,6 @@ import { parseSmtpUrl, type SmtpServer } from './smtp-url.ts';
 
 const addressPattern = '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$';
 
-/** The `mail` section: the mail server and the sender's address. Without `smtp`, nothing is sent. */
 export const mailSection = defineSection({
   name: 'mail',
   schema: object(
@@ -44,7 +43,6 @@ interface SmtpMistake {
   readonly right: string;
 }
 
-/** @param server undefined if the URL could not be parsed */
 function describeSmtpMistake(server: SmtpServer | undefined): SmtpMistake | undefined {
   if (server === undefined)
     return { wrong: 'is not the URL of a mail server', right: 'use smtps://user:password@host:465' };
@@ -70,7 +68,7 @@ export function findMailServer(section: SectionValues['get']): SmtpServer | unde
   return { ...server, allowsPlaintext: plaintextHosts.some((name) => name.toLowerCase() === host) };
 }
 
-/** Returns true if this gateway sends emails. If not, no page may promise one. */
+/** If false, no page may promise an email. */
 export function sendsMail(section: SectionValues['get']): boolean {
   return (section(mailSection).smtp ?? '') !== '';
 }

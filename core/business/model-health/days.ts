@@ -8,7 +8,6 @@ import { type Incident, lastTroubleAt } from './incident.ts';
  */
 export type DayState = 'ok' | 'warn' | 'bad' | 'none';
 
-/** How a model did on one day, and what shows it. */
 export interface DayStatus {
   readonly day: string; // `2026-11-22`
   readonly state: DayState;
@@ -18,7 +17,6 @@ export interface DayStatus {
   readonly incidents: readonly Incident[];
 }
 
-/** A day gets a mark if its share of answered requests is below `share` and at least `failed` requests failed. */
 const limits = { warn: { share: 0.995, failed: 1 }, bad: { share: 0.95, failed: 3 } };
 
 /**

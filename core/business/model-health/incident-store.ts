@@ -98,11 +98,7 @@ export async function removeIncident(transaction: EntityManager, { id }: Pick<In
   await transaction.execute('delete from incident where id = ?', [id]);
 }
 
-/**
- * Removes incidents that are too old, and the oldest ones beyond the maximum number.
- *
- * @param now epoch ms
- */
+/** @param now epoch ms */
 export async function removeOldIncidents(database: Queries, now: number): Promise<void> {
   await database.query(
     `delete from incident where ended_at < ${earlierClockSql} - make_interval(days => ?) or id in (

@@ -29,18 +29,14 @@ export interface Incident {
   readonly isRemoved?: boolean;
 }
 
-/** State of a model at one moment. */
 export interface Observation extends Assessment {
   readonly at: number;
   readonly answered: number | undefined; // share, 0 to 1
 }
 
-/** How long trouble must last, including pauses, to open an incident. */
-const openAfterMs = { down: 30_000, degraded: 120_000 } as const;
-/** How long a model must be without trouble for its incident to end. Long enough that a flapping breaker causes only one incident. */
-const closeAfterMs = 5 * 60_000;
-/** After a longer gap between observations, no gateway can have been running, so the incident ended at the last observation. */
-const maxGapMs = 10 * 60_000;
+const openAfterMs = { down: 30_000, degraded: 120_000 } as const; // including pauses
+const closeAfterMs = 5 * 60_000; // long enough that a flapping breaker causes only one incident
+const maxGapMs = 10 * 60_000; // after a longer gap, no gateway can have been running, so the incident ended at the last observation
 
 /**
  * Updates a model's current incident with a new observation.
@@ -56,8 +52,9 @@ export function updateIncident(
 ): Incident | undefined {
   const { at, trouble, isRemembered, isQuiet } = observation;
   if (current === undefined) return trouble && createSuspectedIncident(model, observation, trouble, createId());
+  // The clock was set back; times in the future would delay the incident's end.
   if (at < current.checkedAt) return updateIncident(model, clampTimes(at, current), observation, createId);
-  if (at - current.checkedAt > maxGapMs && !isRemembered && !isBreakerMemory(current, observation))
+  if (at - current.checkedAt > maxGapMs && !isRemembered && !isOnlyRememberedByBreakers(current, observation))
     return endIncident(current, lastTroubleAt(current));
   if (isQuiet) return { ...current, quietSince: current.quietSince ?? at, checkedAt: at };
   // The model gets requests again; if they fail, that is a new incident.
@@ -68,10 +65,8 @@ export function updateIncident(
   return { ...current, calmSince, checkedAt: at };
 }
 
-/**
- * Returns true if only breakers still show the trouble and nothing has failed since. Like incidents, breakers remember it across a pause.
- */
-function isBreakerMemory(current: Incident, { trouble, failedAt }: Observation): boolean {
+function isOnlyRememberedByBreakers(current: Incident, { trouble, failedAt }: Observation): boolean {
+  // Like incidents, breakers remember trouble across a pause.
   return trouble?.cause === 'routes_out' && failedAt !== undefined && failedAt === current.failedAt;
 }
 
@@ -87,12 +82,10 @@ export function endOf(incident: Incident): number | undefined {
   return incident.endedAt ?? (incident.quietSince === undefined ? undefined : lastTroubleAt(incident));
 }
 
-/** Returns when the model was last known to be in trouble. */
 export function lastTroubleAt({ calmSince, quietSince, failedAt, checkedAt, startedAt }: Incident): number {
   return quietSince === undefined ? (calmSince ?? checkedAt) : Math.max(startedAt, failedAt ?? startedAt);
 }
 
-/** If the clock was set back, moves future timestamps back to `at`, because they would delay the incident's end. */
 function clampTimes(
   at: number,
   { startedAt, calmSince, failedAt, servedAt, quietSince, ...incident }: Incident,
@@ -138,8 +131,8 @@ function createSuspectedIncident(model: string, observation: Observation, troubl
   };
 }
 
-/** Returns when a request last failed. If no failure is recorded, a breaker has just seen one, so this is now. */
 function findFailureTime({ at, failedAt }: Observation, { cause }: Trouble): number | undefined {
+  // Without a recorded failure, a breaker has just seen one.
   return cause === 'slow' ? undefined : (failedAt ?? at);
 }
 
@@ -165,7 +158,6 @@ function applyTrouble(current: Incident, observation: Observation, trouble: Trou
   };
 }
 
-/** Ends an incident. Returns undefined if it was only suspected, because those are not kept. */
 function endIncident(current: Incident, endedAt: number): Incident | undefined {
-  return current.openedAt === undefined ? undefined : { ...current, calmSince: undefined, endedAt };
+  return current.openedAt === undefined ? undefined : { ...current, calmSince: undefined, endedAt }; // suspected incidents are not kept
 }

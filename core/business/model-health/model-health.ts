@@ -21,11 +21,9 @@ export function severityOf(state: ModelState): number {
   return index < 0 ? troubledStates.length : index;
 }
 
-/** Current state of a model in the catalog. */
 export interface ModelHealth {
   readonly id: string; // public name
   readonly state: ModelState;
-  /** Undefined if it works. */
   readonly trouble: Trouble | undefined;
   /** When its current incident began, in epoch ms; undefined if there is none. */
   readonly since: number | undefined;
@@ -98,11 +96,7 @@ function describeHealth(
   };
 }
 
-/**
- * Determines the current state of one model.
- *
- * @param current the incident that has not ended, if any
- */
+/** @param current the incident that has not ended, if any */
 export function assessModel(
   { routes }: Catalog['models'][number],
   statuses: ReadonlyMap<string, RouteStatus>,

@@ -14,7 +14,6 @@ export interface ModelSpeed {
   readonly tokensPerSecond: number | undefined;
 }
 
-/** The usual median covers this period and needs this many responses. */
 const usualPeriod = { hours: 7 * 24, minResponses: 200 };
 
 /**

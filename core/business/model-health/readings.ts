@@ -7,16 +7,13 @@ import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
 const maxAgesMs = { now: 2_000, days: 30_000, speed: 60_000 };
-/** How long slow readings are served stale while they are refreshed, so that no visitor waits for 90 days of usage to be read. */
-const staleForMs = 600_000;
+const staleForMs = 600_000; // so that no visitor waits for 90 days of usage to be read
 /** For how many days responses are counted and incidents are listed. */
 export const historyDays = 90;
 const maxIncidents = 200;
 const deadlineMs = 2_000;
-/** The longest that a page waits for a reading. */
-const maxWaitMs = 1_000;
-/** Maximum age at which incidents and history are still shown while the database is down. */
-const maxStaleAgeMs = 3_600_000;
+const maxWaitMs = 1_000; // of a page
+const maxStaleAgeMs = 3_600_000; // while the database is down
 
 /** Reads how many ms were credited to customers for each incident of the last `historyDays`. */
 export type ReadCredits = (host: Host) => Promise<ReadonlyMap<string, number>>;
@@ -33,7 +30,6 @@ export interface ModelCheckup {
 /** Reads checkups by public name of the model; empty if the operator does not publish them. */
 export type ReadCheckups = (host: Host) => Promise<ReadonlyMap<string, ModelCheckup>>;
 
-/** Returns the readings for the host's catalog, which all pages share. */
 export const getHealthReadings = memoizePerCatalog(createReadings);
 
 function createReadings(host: Host) {

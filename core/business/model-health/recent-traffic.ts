@@ -42,13 +42,13 @@ export async function readRecentTraffic(
   const byModel = new Map<string, RecentTraffic>();
   for (const row of rows) {
     const { model, ...traffic } = toRecord(row);
+    // A renamed model has traffic under both names.
     const name = catalog.resolve(model)?.publicName;
     if (name !== undefined) byModel.set(name, addTraffic(byModel.get(name), traffic));
   }
   return byModel;
 }
 
-/** Adds up requests under a model's previous and current name. Of the two medians, keeps the one that is based on more responses. */
 function addTraffic(sum: RecentTraffic | undefined, added: RecentTraffic): RecentTraffic {
   if (sum === undefined) return added;
   const lastFailedAt = findLatest(sum.lastFailedAt, added.lastFailedAt);

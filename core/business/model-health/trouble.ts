@@ -24,7 +24,6 @@ export interface RecentTraffic {
   readonly firstTokenMs: number | undefined;
   /** Number of responses behind the median. */
   readonly timed: number;
-  /** Number of accounts whose requests failed. */
   readonly failedAccounts: number;
   /** Number of failures since a route last responded. */
   readonly failedInRow: number;
@@ -49,28 +48,21 @@ export const noTraffic: RecentTraffic = {
 /** How far back traffic says something about a model's current state. */
 export const trafficWindowMs = 5 * 60_000;
 
-/** If a model gets no requests for this long after its last failure, its state becomes unknown. */
-const quietAfterMs = 15 * 60_000;
+const quietAfterMs = 15 * 60_000; // without requests since the last failure, the state is unknown
 
-/** How many requests, and what share of them, must fail for clients to notice. */
 const limits = {
   down: { requests: 10, failed: 5, share: 0.5 },
-  /** A few requests are enough if consecutive failures come from several accounts. */
-  downOfFew: { inRow: 3, accounts: 2 },
+  downOfFew: { inRow: 3, accounts: 2 }, // consecutive failures from several accounts
   degraded: { failed: 3, share: 0.05 },
-  /** While a route is out, fewer failures are enough, because its breaker has already seen some. */
-  routeOut: { failed: 2, share: 0.01 },
-  /** With so few requests, failures in a row at the end count, however small their share. */
-  few: { requests: 20, inRow: 2 },
-  /** Successes in a row that show a recovery, as a share of the failures. */
-  recovering: 0.1,
+  routeOut: { failed: 2, share: 0.01 }, // fewer, because the route's breaker has already seen some
+  few: { requests: 20, inRow: 2 }, // with so few requests, failures in a row count, however small their share
+  recovering: 0.1, // successes in a row, as a share of the failures
   slow: { minResponses: 10, factor: 2, minExcessMs: 500 },
 } as const;
 
 /** Whether a route is available according to its breaker. `unproven`: its cooldown is over, but it has not responded since. */
 export type RouteAvailability = 'available' | 'unproven' | 'out';
 
-/** Returns whether a route is available. A route without a status is. */
 export function availabilityOf(status: RouteStatus | undefined): RouteAvailability {
   if (status === undefined || status.state === 'closed') return 'available';
   return status.state === 'half_open' ? 'unproven' : 'out';
@@ -86,7 +78,6 @@ export interface RememberedFailure extends Trouble {
   readonly confirmedAt?: number | undefined;
 }
 
-/** State of a model at one moment. */
 export interface Assessment {
   readonly trouble: Trouble | undefined;
   /** True if only the past shows the trouble: the model has not responded since. */
@@ -131,7 +122,7 @@ export function assess(
 
 const failingTrouble: Trouble = { kind: 'down', cause: 'failing' };
 
-/** Returns true if clients' failures were too few to tell, but a recent probe of every route confirmed them. */
+/** True if a recent probe of every route confirmed failures that were too few to tell. */
 function isConfirmed(
   { kind, cause }: Trouble,
   servedAt: number | undefined,
@@ -201,7 +192,6 @@ function countRequests(traffic: RecentTraffic | undefined): number {
   return traffic === undefined ? 0 : traffic.answered + traffic.failed;
 }
 
-/** Returns the later of two times; undefined if neither is known. */
 export function findLatest(first: number | undefined, other: number | undefined): number | undefined {
   return first === undefined || other === undefined ? (first ?? other) : Math.max(first, other);
 }

@@ -35,10 +35,6 @@ export async function watchModels(gateway: StatusReports, host: Host): Promise<I
 
 type Observe = (model: Model, current: Incident | undefined) => Observation;
 
-/**
- * Reads the current traffic and route status, and returns a function that observes a model with them. If the slow query for usual speeds
- * fails, only slowness goes unnoticed.
- */
 async function createObserver(gateway: StatusReports, host: Host): Promise<Observe> {
   const { database, catalog } = host;
   const at = host.now();
@@ -46,6 +42,7 @@ async function createObserver(gateway: StatusReports, host: Host): Promise<Obser
     readRecentTraffic(database, catalog, at),
     getHealthReadings(host)
       .speed.get()
+      // Without the slow query for usual speeds, only slowness goes unnoticed.
       .catch(() => undefined),
   ]);
   const statuses = readRouteStatus(gateway, host);

@@ -15,14 +15,13 @@ const failuresByLog = new WeakMap<Logger, Failures>();
  * Runs work without awaiting it. Errors and rejections are logged and counted, with no further effect.
  *
  * @param task fixed description for the log and the counter, such as "updates of open pages"
- * @param request id of the request that the work belongs to
  */
-export function runInBackground(log: Logger, task: string, work: () => unknown, request?: string): void {
+export function runInBackground(log: Logger, task: string, work: () => unknown, requestId?: string): void {
   try {
     const result = work();
-    if (result instanceof Promise) result.catch((error: unknown) => noteFailure(log, task, error, request));
+    if (result instanceof Promise) result.catch((error: unknown) => noteFailure(log, task, error, requestId));
   } catch (error) {
-    noteFailure(log, task, error, request);
+    noteFailure(log, task, error, requestId);
   }
 }
 
@@ -36,12 +35,12 @@ export function guardListener<Values extends readonly unknown[]>(
 }
 
 /** Logs and counts an otherwise unhandled failure. Never throws. */
-export function noteFailure(log: Logger, task: string, error: unknown, request?: string): void {
+export function noteFailure(log: Logger, task: string, error: unknown, requestId?: string): void {
   const { totals, lines } = getFailures(log);
   totals.set(task, (totals.get(task) ?? 0) + 1);
   const suffix = lines.admit(task);
   if (suffix === undefined) return;
-  const prefix = request === undefined ? '' : `request ${request}: `;
+  const prefix = requestId === undefined ? '' : `request ${requestId}: `;
   logFailure(log, `${prefix}${task} failed${suffix}`, error);
 }
 

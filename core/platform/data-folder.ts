@@ -1,11 +1,7 @@
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/**
- * Creates the data folder.
- *
- * @throws Error with instructions if it cannot be created or written
- */
+/** @throws Error with instructions if the folder cannot be created or written */
 export async function prepareDataFolder(folder: string): Promise<void> {
   try {
     await createFolder(folder);
@@ -23,7 +19,7 @@ export function explainFullDisk(error: unknown, folder: string): unknown {
   return new Error(`The disk of the data folder ${folder} is full. Free some space, then try again.`, { cause: error });
 }
 
-/** Creates a folder and its parents. With `recursive`, `mkdir` never returns on a file system such as /proc. */
+/** With `recursive`, `mkdir` never returns on a file system such as /proc. */
 async function createFolder(folder: string): Promise<void> {
   if ((await stat(folder).catch(() => undefined))?.isDirectory() === true) return;
   const parent = dirname(folder);

@@ -3,18 +3,14 @@ import { bounds } from './bounds.ts';
 import { findStringEnd } from './json-scan.ts';
 import { maxJsonDepth } from './json.ts';
 
-/** Any text of up to this many characters parses within one turn of the event loop, so it is not measured. */
-const maxUnmeasuredLength = 131_072;
+const maxUnmeasuredLength = 131_072; // any text of up to this length parses within one turn of the event loop
 const maxNameLength = 64; // an object with a longer name always counts as a new shape
 
 /** Shapes (member lists) of the objects in one text. The engine creates a hidden class for each new shape. */
 class Shapes {
-  /** Hash of the open object's members so far, by depth. Callers reject texts deeper than `maxJsonDepth`. */
-  readonly #openShapes = new Int32Array(maxJsonDepth + 1);
-  /** The id of the text that last had a shape, by a slot of the shape's hash. With ids, the table need not be cleared for each text. */
-  readonly #textIdBySlot = new Int32Array(65_536);
-  /** Random, so that clients cannot construct hash collisions. */
-  readonly #seed = randomInt(2 ** 31);
+  readonly #openShapes = new Int32Array(maxJsonDepth + 1); // hash of the open object's members so far, by depth
+  readonly #textIdBySlot = new Int32Array(65_536); // text that last had a shape in the slot; ids save clearing the table for each text
+  readonly #seed = randomInt(2 ** 31); // so that clients cannot construct hash collisions
   #textId = 0;
 
   startText(): void {
@@ -26,9 +22,7 @@ class Shapes {
   }
 
   /**
-   * Adds a member to the open object. Hash collisions hide about one percent of ten thousand shapes.
-   *
-   * @returns true if no earlier object had the same members up to this one
+   * Returns true if no earlier object had the same members up to this one. Hash collisions hide about one percent of ten thousand shapes.
    */
   addMember(text: string, start: number, end: number, depth: number): boolean {
     if (end - start > maxNameLength || depth > maxJsonDepth) return true;
@@ -95,10 +89,8 @@ export function findExcess(text: string, maxValues: number, length = text.length
   return undefined;
 }
 
-/** Characters that are compared one by one before `indexOf` is used, because escapes come in runs. */
-const stepwiseLength = 6;
+const stepwiseLength = 6; // characters compared one by one before `indexOf`, because escapes come in runs
 
-/** Skips strings, and counts their escaped characters. */
 class EscapeCounter {
   readonly #text: string;
   #backslash = -1;

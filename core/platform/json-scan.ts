@@ -41,7 +41,6 @@ export function skipSpace(text: string, start: number): number {
   return index;
 }
 
-/** Where an object member is in the text. */
 export interface MemberPosition {
   readonly name: string; // as written, with escapes
   readonly start: number; // opening quote of the name
@@ -80,10 +79,8 @@ export class JsonCursor {
   }
 
   /**
-   * Skips white space and a value.
-   *
-   * @returns text of the value; undefined if it is truncated or takes too many steps. A number or literal at the end of the text counts as
-   *   truncated, because more of it may follow
+   * Skips white space and a value, and returns its text. Returns undefined if it is truncated or takes too many steps. A number or literal
+   * at the end of the text counts as truncated, because more of it may follow.
    */
   readValue(): string | undefined {
     const start = skipSpace(this.#text, this.position);
@@ -114,7 +111,6 @@ export class JsonCursor {
     return this.consume(closeBrace) ? undefined : this.#fail();
   }
 
-  /** Moves to the value of the first member with this name. */
   enterMember(name: string): MemberPosition | undefined {
     return this.findMember((member) => member.name === name);
   }
@@ -133,7 +129,7 @@ export class JsonCursor {
     return true;
   }
 
-  /** Returns the index of a value's last character, and pays for the steps; -1 if the value is truncated or takes too many. */
+  /** Returns -1 if the value is truncated or takes too many steps. */
   #findValueEnd(start: number): number {
     const text = this.#text;
     // Index at which the budget runs out. Strings are charged separately, so it is recomputed after each.
@@ -160,7 +156,6 @@ export class JsonCursor {
     return -1;
   }
 
-  /** Returns the index of the quote that closes a string, and pays for the searches; -1 if there is none or they take too many steps. */
   #findClosingQuote(open: number): number {
     const text = this.#text;
     let index = open;
@@ -172,22 +167,17 @@ export class JsonCursor {
   }
 }
 
-/**
- * Returns the index of the last character of a number or literal. Returns the text's length if no word starts here, or if the word may
- * continue past the end of the text.
- */
+/** Returns the text's length if no word starts here, or if the word may continue past the end of the text. */
 function findWordEnd(text: string, start: number): number {
   let end = start;
   while (isWordCharacter(text.charCodeAt(end))) end++;
   return end === start || end === text.length ? text.length : end - 1;
 }
 
-/** Returns true for `{` and `[`, which differ in one bit. */
 function isOpening(char: number): boolean {
-  return (char | 0x20) === openBrace;
+  return (char | 0x20) === openBrace; // `{` and `[` differ in one bit
 }
 
-/** Returns true for `}` and `]`, which differ in the same bit. */
 function isClosing(char: number): boolean {
   return (char | 0x20) === closeBrace;
 }
@@ -196,9 +186,8 @@ function isSpace(char: number): boolean {
   return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09;
 }
 
-/** Also returns false for NaN, which `charCodeAt` returns past the end of the text. */
 function isWordCharacter(char: number): boolean {
-  return char > 0x20 && char !== comma && char !== closeBracket && char !== closeBrace;
+  return char > 0x20 && char !== comma && char !== closeBracket && char !== closeBrace; // false for the NaN past the end
 }
 
 /** Visits the numbers of at least `minLength` characters, in order. With a `minLength` of 1, the `e` of `true` would count as a number. */
@@ -215,7 +204,6 @@ export function visitNumbers(text: string, minLength: number, visit: (start: num
   }
 }
 
-/** Returns true for the character code of a digit or dot. */
 export function isDigitOrDot(char: number): boolean {
   return (char >= 0x30 && char <= 0x39) || char === 0x2e;
 }

@@ -1,6 +1,5 @@
 /** Result of JSON.parse. Missing members read as undefined. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
-/** A JSON object. */
 export interface JsonObject {
   [key: string]: JsonValue | undefined;
 }
@@ -22,11 +21,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Reads a member of a value that may not be an object.
- *
- * @template T type that declares the possible members
- */
+/** Reads a member of a value that may not be an object. `T` declares the possible members. */
 export function readMember<T extends object = JsonObject>(
   value: JsonValue | undefined,
   name: keyof NoInfer<T> & string,

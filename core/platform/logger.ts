@@ -17,17 +17,14 @@ export function escapeControls(text: string): string {
 
 /** Levels of log lines, in ascending order of severity. */
 export const logLevels = ['info', 'warn', 'error'] as const;
-/** Severity of a line. */
 export type LogLevel = (typeof logLevels)[number];
 
 const priorities: Readonly<Record<LogLevel, number>> = { info: 6, warn: 4, error: 3 }; // sd-daemon(3)
 
 /** Formats of the log: plain text, or one JSON object per line for a collector. */
 export const logFormats = ['text', 'json'] as const;
-/** Format of the log. */
 export type LogFormat = (typeof logFormats)[number];
 
-/** Settings of the log. */
 export interface LogSettings {
   readonly format?: LogFormat;
   /** Minimum level; default: info. */

@@ -7,11 +7,7 @@
  */
 export const fixedReleases = ['24.22.1', '26.12.1'] as const;
 
-/**
- * Returns true if this Node.js release decodes Brotli safely.
- *
- * @param version such as `26.12.1`
- */
+/** Returns true if this Node.js release decodes Brotli safely. */
 export function decodesBrotli(version: string = process.versions.node): boolean {
   return isFixed(version, fixedReleases);
 }
@@ -31,11 +27,7 @@ export function isFixed(version: string, fixedVersions: readonly string[]): bool
   return minor > firstMinor || (minor === firstMinor && patch >= firstPatch);
 }
 
-/**
- * Returns true if this Node.js release supports `shouldUpgradeCallback`, which selects the requests that become WebSockets.
- *
- * @param version such as `26.12.1`
- */
+/** `shouldUpgradeCallback` selects the requests that become WebSockets. */
 export function supportsUpgradeFilter(version: string = process.versions.node): boolean {
   return isFixed(version, ['24.9.0']);
 }
@@ -44,11 +36,7 @@ function parseVersion(version: string): number[] {
   return version.split('.', 3).map((part) => Number.parseInt(part, 10));
 }
 
-/**
- * Lists features and fixes that this Node.js release lacks.
- *
- * @param version such as `26.12.1`
- */
+/** Lists features and fixes that this Node.js release lacks. */
 export function listNodeNotices(version: string = process.versions.node): string[] {
   const notices = supportsUpgradeFilter(version)
     ? []

@@ -6,15 +6,10 @@ interface OutgoingOptions {
   readonly nodeVersion?: string; // version of Node.js; default: the running one
 }
 
-/** Connections for calls without compression. */
 class PlainConnections {
   #agent: Agent | undefined;
 
-  /**
-   * Returns the shared agent, which the first call creates.
-   *
-   * @param AgentClass `Agent` of undici, which is loaded on demand
-   */
+  /** Undici is loaded on demand. */
   open(AgentClass: typeof Agent): Agent {
     return (this.#agent ??= new AgentClass());
   }
@@ -25,8 +20,6 @@ const connections = new PlainConnections();
 /**
  * Runs `fetch` for all calls of core and plugins. If this Node.js decodes Brotli unsafely, no compression is requested, and a `br` response
  * that arrives anyway is not decoded: its status and headers can be read, its body stays compressed.
- *
- * @throws errors of `fetch`
  */
 export async function outgoingFetch(
   url: string | URL,
@@ -58,7 +51,7 @@ const keepBrotliEncoded: Dispatcher.DispatcherComposeInterceptor = (dispatch) =>
   return dispatch(options, wrappedHandler);
 };
 
-/** Returns true if any of the codings is `br` (RFC 9110 §8.4). */
+/** Source: RFC 9110 §8.4. */
 function isBrotli(codings: string | string[] | undefined): boolean {
   return String(codings ?? '')
     .toLowerCase()
@@ -66,7 +59,7 @@ function isBrotli(codings: string | string[] | undefined): boolean {
     .some((coding) => coding.trim() === 'br');
 }
 
-/** Removes the header in place, as undici does. `fetch` reads these raw headers, in which names and values alternate. */
+/** In place, as undici does. `fetch` reads these raw headers, in which names and values alternate. */
 function removeContentEncoding(rawHeaders: Dispatcher.DispatchController['rawHeaders']): void {
   if (!Array.isArray(rawHeaders)) return;
   for (let index = rawHeaders.length - 2; index >= 0; index -= 2)

@@ -28,7 +28,6 @@ export function ignoreBrokenPipe(streams: readonly Writable[] = [process.stdout,
     });
 }
 
-/** Returns the number of lost writes to stdout and stderr since the start. */
 export function countLostWrites(): number {
   return lost.writes;
 }

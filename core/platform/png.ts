@@ -3,11 +3,10 @@ import { crc32, deflate } from 'node:zlib';
 
 const compress = promisify(deflate);
 
-/** Pixels row by row, with one byte (gray) or three (RGB) each. */
 interface Image {
   readonly width: number;
   readonly height: number;
-  readonly pixels: Uint8Array;
+  readonly pixels: Uint8Array; // row by row; one byte (gray) or three (RGB) per pixel
 }
 
 /** Encodes an image with 8 bits per channel. Source: W3C, "Portable Network Graphics". */

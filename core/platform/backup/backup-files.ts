@@ -7,20 +7,16 @@ export function createBackupName(time: Date): string {
   return `daypass-${time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.backup`;
 }
 
-/** Parses the time (epoch ms) in the name of a backup; undefined for other files, including unfinished backups. */
 function parseBackupTime(name: string): number | undefined {
   const [, year, month, day, hour, minute, second] = namePattern.exec(name) ?? [];
   return year === undefined ? undefined : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-/** Tolerated difference between the clocks of instances that share a folder. */
-const maxClockDifferenceMs = 3_600_000;
+const maxClockDifferenceMs = 3_600_000; // between the clocks of instances that share a folder
 
 /**
- * Lists the names of the backups in a folder, oldest first. Backups dated in the future come first. They were taken before the clock was set
- * back, and would prevent further backups if they counted as the newest.
- *
- * @param now epoch ms
+ * Lists the names of the backups in a folder, oldest first. Backups dated in the future come first: they were taken before the clock was
+ * set back, and would prevent further backups if they counted as the newest.
  */
 export async function listBackups(folder: string, now: number): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);

@@ -16,34 +16,26 @@ import { createZstdDecompress } from 'node:zlib';
  *   Z  end of the file: { sha256 } of all earlier frames, as JSON. A file without it is incomplete
  */
 
-/** First bytes of a backup file. */
 export const magic = Buffer.from('DAYPASS1');
 const frameHeadBytes = 5; // the letter and the length
 const maxFrameBytes = 16_777_216; // limits the allocation for a damaged file
 
 type FrameType = 'H' | 'J' | 'D' | 'S' | 'T' | 'E' | 'Q' | 'Z';
 
-/** A part of a backup. */
 export interface Frame {
   readonly type: FrameType;
   readonly content: Buffer;
 }
 
-/** When a backup was taken, and by which version. */
 export interface BackupHead {
   readonly format: 1;
-  /** Version of the gateway that wrote the backup. */
-  readonly version: string;
-  /** RFC 3339 time. */
-  readonly created_at: string;
+  readonly version: string; // of the gateway that wrote the backup
+  readonly created_at: string; // RFC 3339
 }
 
-/** Everything needed to create the tables. */
 export interface BackupSchema {
-  /** Names of the applied migrations, in order. */
-  readonly migrations: readonly string[];
-  /** Tables in the order of a restore: referenced tables come first. */
-  readonly tables: readonly BackupTable[];
+  readonly migrations: readonly string[]; // names of those applied, in order
+  readonly tables: readonly BackupTable[]; // referenced tables come first
 }
 
 /** A table or partition that contains rows. */
@@ -54,7 +46,6 @@ export interface BackupTable {
   readonly partition?: { readonly of: string; readonly bound: string } | undefined;
 }
 
-/** Thrown if a file is not a complete backup, with the reason. */
 export class DamagedBackup extends Error {
   override readonly name = 'DamagedBackup';
 }
@@ -78,12 +69,10 @@ function encodeFrameHead(type: FrameType, length: number): Buffer {
   return head;
 }
 
-/** Creates a frame with JSON as its content. */
 export function createJsonFrame(type: FrameType, value: unknown): Frame {
   return { type, content: Buffer.from(JSON.stringify(value)) };
 }
 
-/** Parses the JSON in a frame. */
 export function parseFrameContent<T>({ content }: Frame): T {
   return JSON.parse(content.toString()) as T;
 }

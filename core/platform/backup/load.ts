@@ -17,12 +17,9 @@ import { copySession, quoteTable } from './schema.ts';
 
 interface LoadOptions {
   readonly path: string;
-  /** A database with only the tables created by the backup's migrations. */
-  readonly databaseUrl: string;
-  /** Folder for journal files; the next start stores their records. */
-  readonly journalFolder: string;
-  /** Called before each table. */
-  onTable(name: string): void;
+  readonly databaseUrl: string; // has only the tables that the backup's migrations created
+  readonly journalFolder: string; // the next start stores its records
+  onTable(name: string): void; // called before each table
 }
 
 /**
@@ -50,7 +47,6 @@ export async function loadBackup({ path, databaseUrl, journalFolder, onTable }: 
   }
 }
 
-/** Reads frames one by one, or the D frames that follow another frame. */
 class FrameReader {
   readonly #frames: AsyncGenerator<Frame>;
   #pendingFrame: Frame | undefined;
@@ -113,7 +109,6 @@ async function loadFrames(
   return total;
 }
 
-/** Creates the partitions, and empties the tables, because migrations may have added rows. */
 async function prepareTables(client: pg.Client, { tables }: BackupSchema): Promise<Map<string, BackupTable>> {
   for (const { name, partition } of tables) {
     if (partition === undefined) continue;
@@ -124,6 +119,7 @@ async function prepareTables(client: pg.Client, { tables }: BackupSchema): Promi
   }
   // Disabled before the truncation, which some triggers would reject.
   for (const { name } of tables) await client.query(`alter table ${quoteName(name)} disable trigger user`);
+  // Migrations may have added rows.
   const names = tables.map(({ name }) => quoteName(name)).join(', ');
   if (names !== '') await client.query(`truncate ${names}`);
   return new Map(tables.map((table) => [table.name, table]));

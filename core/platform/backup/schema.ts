@@ -27,7 +27,6 @@ const selectReferences = `
   join pg_class f on f.oid = c.conrelid join pg_class t on t.oid = c.confrelid
   where c.contype = 'f' and c.connamespace = ${schemaOid}`;
 
-/** Reads the schema that a restore needs to create the tables. */
 export async function readSchema(client: pg.Client): Promise<BackupSchema> {
   const migrations = await client.query<{ name: string }>(`select name from ${migrationTable} order by id`);
   const tables = await client.query<TableRow>(selectTables);
@@ -38,10 +37,7 @@ export async function readSchema(client: pg.Client): Promise<BackupSchema> {
   };
 }
 
-/**
- * Sorts tables so that referenced ones come first. A partition has its parent's references. Assumes that references form no cycles, except
- * from a table to itself.
- */
+/** Sorts referenced tables first. A partition has its parent's references. Only references from a table to itself may form a cycle. */
 function sortByReferences(
   tables: readonly TableRow[],
   references: readonly { readonly from: string; readonly to: string }[],
@@ -72,7 +68,7 @@ export async function readSequences(client: pg.Client): Promise<Record<string, s
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-/** Quotes a table and its columns for a statement: `"name" ("column", …)`. */
+/** Returns `"name" ("column", …)`. */
 export function quoteTable({ name, columns }: BackupTable): string {
   return `${quoteName(name)} (${columns.map(quoteName).join(', ')})`;
 }

@@ -14,8 +14,7 @@ import { type Frame, createJsonFrame, magic, writeFrames } from './frames.ts';
 import { copySession, quoteTable, readSchema, readSequences } from './schema.ts';
 import { type BackupSummary, verifyBackup } from './verify.ts';
 
-/** Estimated size of the first backup, as a share of the database's size. Measured: a quarter. */
-const defaultRatio = 0.4;
+const defaultRatio = 0.4; // of the database's size, for the first backup; measured: 0.25
 const growthFactor = 1.5; // relative to the last backup
 const maxFrameBytes = 1_048_576;
 const connectTimeoutMs = 10_000;
@@ -24,16 +23,13 @@ const stallTimeoutMs = 180_000; // without progress of the copy
 
 interface BackupOptions {
   readonly databaseUrl: string;
-  /** Folder of journal files; skipped if it does not exist. */
-  readonly journalFolder: string;
-  /** Folder of the backup; created if missing. */
+  readonly journalFolder: string; // skipped if missing
   readonly folder: string;
   readonly minFreeBytes: number; // that must remain free on the folder's disk
   readonly now: Date;
   readonly signal?: AbortSignal;
 }
 
-/** A complete backup file. */
 export interface TakenBackup extends BackupSummary {
   readonly path: string;
   readonly bytes: number;
@@ -77,7 +73,7 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   }
 }
 
-/** Removes files left behind by a killed process. A backup that is running elsewhere fails, and is retried. */
+/** A backup that is running elsewhere loses its file, fails, and is retried. */
 async function removeUnfinished(folder: string): Promise<void> {
   const names = await readdir(folder);
   const leftovers = names.filter((name) => name.startsWith('daypass-') && name.endsWith('.backup.unfinished'));
@@ -133,7 +129,6 @@ async function writeFrameFile(
   );
 }
 
-/** Calls a listener if an iteration makes no progress for `stallTimeoutMs`. */
 class StallWatch implements Disposable {
   readonly #timer: LagTolerantTimer;
 

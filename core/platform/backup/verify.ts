@@ -1,11 +1,9 @@
 import { type BackupHead, type BackupSchema, parseFrameContent, DamagedBackup, readFrames } from './frames.ts';
 
-/** Summary of a backup's contents. */
 export interface BackupSummary extends BackupHead {
   readonly migrations: readonly string[];
   readonly tables: number;
   readonly rows: number;
-  /** Number of journal files. */
   readonly journalFiles: number;
 }
 

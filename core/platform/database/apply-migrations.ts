@@ -64,7 +64,6 @@ async function applySet(target: MigrationTarget, { owner, migrations }: Migratio
   }
 }
 
-/** Opens MikroORM without a statement timeout, and with a short one for table locks. Its default schema would be `public`. */
 async function openOrm(
   { url, schema, hasSessions }: MigrationTarget,
   migrations: MigrationSet['migrations'],
@@ -72,7 +71,7 @@ async function openOrm(
   const settings = { ...expectedSettings, statement_timeout: 0, lock_timeout: tableLockTimeoutMs, search_path: schema };
   return MikroORM.init({
     clientUrl: url,
-    schema: schema.replace(/^"(.*)"$/, '$1').replaceAll('""', '"'),
+    schema: schema.replace(/^"(.*)"$/, '$1').replaceAll('""', '"'), // default: public
     entities: [],
     pool: { min: 0, max: 2 },
     driverOptions: {

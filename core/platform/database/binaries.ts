@@ -40,7 +40,6 @@ export async function findBinaries(identity: Identity | undefined, fallbackFolde
   return resolveBinaryPaths(copy);
 }
 
-/** Returns the folder name of a copy. It contains the version, so each version gets its own copy. */
 async function readCopyName(packageFolder: string): Promise<string> {
   const { name, version } = JSON.parse(await readFile(join(dirname(packageFolder), 'package.json'), 'utf8')) as {
     name: string;

@@ -5,14 +5,12 @@ import { Throttle } from '../timing/throttle.ts';
 import { applySettings, waitingSettings } from './session.ts';
 import { withClient } from './with-client.ts';
 
-/** Key of the advisory lock that gateways take on their database: "gateway" in ASCII. */
-const lockKey = '29099049505154425';
+const lockKey = '29099049505154425'; // of the advisory lock: "gateway" in ASCII
 
 const retryRange = { min: 50, max: 5_000 };
 
 const reminderIntervalMs = 60_000;
 
-/** `exclusive`: no other gateway may use the database. `shared`: other gateways with `shared` claims may use it. */
 type ClaimMode = 'exclusive' | 'shared';
 
 /**
@@ -77,6 +75,7 @@ export class DatabaseClaim implements AsyncDisposable {
     for (;;) {
       await backoff.wait(signal);
       if (signal.aborted) return undefined;
+      // Short, because a stopping gateway waits for the attempt.
       const connection = await connect(this.#url, 2_000).catch(() => undefined);
       if (connection === undefined) continue;
       this.#client = connection.client;
@@ -100,7 +99,6 @@ interface LockConnection {
   readonly closed: Promise<void>;
 }
 
-/** @param timeoutMs how long a stopping gateway waits for a running attempt */
 async function connect(url: string, timeoutMs: number): Promise<LockConnection> {
   const client = new pg.Client({
     connectionString: url,
@@ -117,10 +115,6 @@ async function connect(url: string, timeoutMs: number): Promise<LockConnection> 
   return { client, closed };
 }
 
-/**
- * @returns false if another gateway holds the lock
- * @throws Error if the database does not respond
- */
 async function tryToLock(client: pg.Client, mode: ClaimMode): Promise<boolean> {
   const lockFunction = mode === 'shared' ? 'pg_advisory_lock_shared' : 'pg_advisory_lock';
   // The connection of a gateway that was just killed may still be open.
@@ -129,12 +123,11 @@ async function tryToLock(client: pg.Client, mode: ClaimMode): Promise<boolean> {
     await client.query(`SELECT ${lockFunction}(${lockKey})`);
     return true;
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === '55P03') return false;
+    if (error instanceof pg.DatabaseError && error.code === '55P03') return false; // lock_not_available
     throw error;
   }
 }
 
-/** Returns true if any gateway has claimed this database. */
 export function isClaimed(url: string): Promise<boolean> {
   return withClient({ connectionString: url, connectionTimeoutMillis: 10_000 }, async (client) => {
     const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${lockKey}) AS free`);

@@ -16,7 +16,6 @@ const namelessUserPattern = /could not look up effective user ID/;
 
 const run = promisify(execFile);
 
-/** Returns true if the folder contains a cluster. */
 export async function isCluster(folder: string): Promise<boolean> {
   return stat(join(folder, 'PG_VERSION')).then(
     () => true,
@@ -34,8 +33,7 @@ export async function moveClusterAside(folder: string, log: Logger): Promise<voi
 
 interface InitLimits {
   readonly checkIntervalMs: number;
-  /** How long initialization may make no progress. The total duration is unlimited, because disks may be slow. */
-  readonly stallTimeoutMs: number;
+  readonly stallTimeoutMs: number; // without progress; the total duration is unlimited, because disks may be slow
 }
 
 /** Creates an empty cluster. It is renamed into place when complete, so that a crash leaves no partial cluster. */
@@ -137,12 +135,12 @@ async function measureFolder(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, names.length);
 }
 
-/** Returns the first failure in initdb's output, or else its last line (about cleanup after a failure), or else how it exited. */
 function findFailureReason(error: unknown): string {
   const { stderr, code, signal, message } = error as { [name in 'stderr' | 'code' | 'signal' | 'message']?: unknown };
   const lines = String(stderr ?? '')
     .trim()
     .split('\n');
+  // The last line is about the cleanup after a failure.
   const failure = lines
     .map((line) => /(?:FATAL|PANIC|ERROR|\berror):\s+(.+)/.exec(line)?.[1])
     .find((line) => line !== undefined);
@@ -152,13 +150,11 @@ function findFailureReason(error: unknown): string {
   return typeof code === 'number' ? `it ended with code ${code} and printed nothing` : String(message);
 }
 
-/** Creates the folder. Every user may enter it, because its entries have their own owners. */
 async function prepareSystemFolder(): Promise<void> {
   await mkdir(systemFolder, { recursive: true });
-  await chmod(systemFolder, 0o755);
+  await chmod(systemFolder, 0o755); // every user may enter it, because its entries have their own owners
 }
 
-/** Builds the spawn options for the server's programs: the user, and an environment without the caller's PG… variables. */
 export function buildProcessOptions(identity: Identity | undefined) {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PG')));
   return { env: { ...environment, LC_ALL: 'C' }, cwd: '/', ...(identity && { uid: identity.uid, gid: identity.gid }) };

@@ -147,23 +147,14 @@ function waitForDrain(stream: Socket): Promise<void> {
   return promise;
 }
 
-/**
- * Runs `COPY … TO STDOUT`.
- *
- * @returns chunks of at least 64 KB; `rows` returns the number of rows once all chunks are read
- */
+/** Runs `COPY … TO STDOUT`, in chunks of at least 64 KB. `rows` returns the number of rows once all chunks are read. */
 export function copyOut(client: pg.Client, sql: string): { readonly chunks: AsyncIterable<Buffer>; rows(): number } {
   const command = new CopyOut(sql);
   client.query(command as never);
   return { chunks: command.readChunks(), rows: () => command.rows };
 }
 
-/**
- * Runs `COPY … FROM STDIN`.
- *
- * @returns the number of rows
- * @throws errors of the source or PostgreSQL
- */
+/** Runs `COPY … FROM STDIN` and returns the number of rows. Rejects with errors of the source or PostgreSQL. */
 export function copyIn(client: pg.Client, sql: string, chunks: AsyncIterable<Buffer>): Promise<number> {
   const command = new CopyIn(sql, chunks);
   client.query(command as never);

@@ -38,18 +38,15 @@ export interface Database extends AsyncDisposable {
   ping(): Promise<void>;
 }
 
-/** The part of a database that runs single statements. */
 export type Queries = Pick<Database, 'query'>;
 /** The part of a database that begins transactions, with `fork().transactional(…)`. */
 export type Transactions = Pick<Database, 'fork'>;
 
-/** Reads records from the primary or a replica. */
 export interface RecordReads extends Queries {
   /** The replica of DATABASE_READ_URL, if set. */
   readonly replica?: ReplicaState | undefined;
 }
 
-/** State of a replica. */
 export interface ReplicaState {
   /** How far it is behind the primary, in ms; undefined while unknown. */
   readonly lag: number | undefined;

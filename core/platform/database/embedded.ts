@@ -21,7 +21,6 @@ const stopTimeoutMs = 10_000;
  */
 export class EmbeddedPostgres {
   readonly url: string;
-  /** True if this process started the server. */
   readonly isStartedHere: boolean;
   readonly #dataFolder: string;
   readonly #access: ServerAccess;
@@ -73,16 +72,11 @@ export class EmbeddedPostgres {
     return new EmbeddedPostgres(dataFolder, access, identity, true, log);
   }
 
-  /** True while the server process exists. */
   async isAlive(): Promise<boolean> {
     return (await findPostmasterPid(this.#access.folder)) !== undefined;
   }
 
-  /**
-   * Restarts the server on its port if it died.
-   *
-   * @throws Error if it does not start, or the signal's reason
-   */
+  /** Restarts the server on its port if it died. Rejects if it does not start, or with the signal's reason. */
   async restart(stopping: AbortSignal): Promise<void> {
     await using _lock = await lockFolder(this.#dataFolder, this.#log, stopping);
     if (await isRunning(this.#access, this.#log, stopping)) return;
@@ -117,7 +111,6 @@ function lockFolder(dataFolder: string, log: Logger, stopping: AbortSignal | und
   return acquireFileLock(join(dataFolder, 'postgres.lock'), log, stopping);
 }
 
-/** Returns `<data>/postgres`, or a system folder if the server's user cannot enter it. */
 async function chooseFolder(dataFolder: string, identity: Identity | undefined): Promise<string> {
   const defaultFolder = resolve(dataFolder, 'postgres');
   if (identity === undefined || (await canReach(dirname(defaultFolder), identity).catch(() => false)))

@@ -49,10 +49,9 @@ async function tryToLink(target: string, path: string): Promise<boolean> {
 async function isHolderAlive(file: string): Promise<boolean> {
   const pid = Number.parseInt(await readTextIfExists(file), 10);
   if (!Number.isInteger(pid)) return false;
-  return pid === process.pid ? wasWrittenByThisRun(file) : isPidInUse(pid);
+  return pid === process.pid ? wasWrittenByThisRun(file) : isPidInUse(pid); // restarted containers reuse pids
 }
 
-/** Returns false for a lock that an earlier process with the same pid wrote. Restarted containers reuse pids. */
 async function wasWrittenByThisRun(file: string): Promise<boolean> {
   const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.NEGATIVE_INFINITY }));
   return mtimeMs >= performance.timeOrigin;

@@ -63,12 +63,11 @@ export async function requireReadable(dataFolder: string, paths: readonly string
   }
 }
 
-/** Returns this process's user name, or its number if the system has no name for it, as in a container. */
 function readOwnUserName(): string {
   try {
     return userInfo().username;
   } catch {
-    return String(process.getuid?.() ?? 'this user');
+    return String(process.getuid?.() ?? 'this user'); // without a name, as in a container
   }
 }
 
@@ -90,11 +89,10 @@ export async function canReach(file: string, identity: Identity): Promise<boolea
   }
 }
 
-/** @param bits permission bits `rwx`, as in the last digit of a mode */
-async function hasPermission(path: string, { uid, gid }: Identity, bits: number): Promise<boolean> {
+async function hasPermission(path: string, { uid, gid }: Identity, rwxBits: number): Promise<boolean> {
   const { mode, uid: owner, gid: group } = await stat(path);
   let shift = 0;
   if (owner === uid) shift = 6;
   else if (group === gid) shift = 3;
-  return ((mode >> shift) & bits) === bits;
+  return ((mode >> shift) & rwxBits) === rwxBits;
 }

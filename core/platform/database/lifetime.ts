@@ -74,7 +74,6 @@ export class Lifetime {
     if (this.#embedded !== undefined) this.#restarter = new ServerRestarter(this.#embedded, this.#log);
   }
 
-  /** Returns true if this process started or claimed the server, and no other gateway has claimed it since. */
   async #canStop({ isStartedHere, url }: EmbeddedPostgres, hadClaim: boolean): Promise<boolean> {
     if (hadClaim && !this.#options.isShared) return true;
     return (isStartedHere || hadClaim) && !(await isClaimed(url).catch(() => true));

@@ -44,7 +44,7 @@ function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === readTimeoutMessage;
 }
 
-/** Closes the socket without a termination message, because the other side does not respond. */
 function destroyConnection(client: pg.PoolClient): void {
+  // Without a termination message, because the other side does not respond.
   (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy();
 }

@@ -5,8 +5,7 @@ import { listMigrations, migrationConnection, migrationTable } from './migration
 import type { PluginTables } from './tables.ts';
 import { withClient } from './with-client.ts';
 
-/** Key of the advisory lock that limits migrations to one process: "daypass" in ASCII, as eight bytes. */
-const lockKey = '7233193826951295840';
+const lockKey = '7233193826951295840'; // of the advisory lock: "daypass" in ASCII, as eight bytes
 const reminderIntervalMs = 10_000;
 const lockNotAvailable = '55P03'; // SQLSTATE
 
@@ -41,11 +40,7 @@ export async function migrate(
   });
 }
 
-/**
- * Finds the schema for the tables of an empty database.
- *
- * @throws StartRefused if no tables can be created there
- */
+/** @throws StartRefused if no tables can be created in the database */
 export async function findMigrationTarget(url: string): Promise<{ url: string; schema: string; hasSessions: true }> {
   const schema = await withClient({ connectionString: url, ...migrationConnection }, requireSchema);
   return { url, schema, hasSessions: true };
@@ -60,7 +55,6 @@ async function readAppliedNames(client: pg.Client): Promise<ReadonlySet<string> 
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Explains why a database cannot store all text, with the remedy; undefined if it can. */
 export async function findEncodingMistake(
   client: pg.Client,
 ): Promise<{ readonly reason: string; readonly advice: string } | undefined> {
@@ -75,11 +69,7 @@ export async function findEncodingMistake(
   };
 }
 
-/**
- * Returns the schema of the tables: the migration table's schema, or else the first existing one in the search path.
- *
- * @throws StartRefused if no tables can be created there
- */
+/** Returns the migration table's schema, or else the first existing one in the search path. */
 async function requireSchema(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ schema: string | null; path: string; role: string; creates: boolean | null }>(
     `SELECT schema, current_setting('search_path') AS path, current_user AS role, has_schema_privilege(to_regnamespace(schema), 'create') AS creates
@@ -98,10 +88,7 @@ async function requireSchema(client: pg.Client): Promise<string> {
   });
 }
 
-/**
- * Starts the transaction that holds the lock. Waits without limit while another process migrates, which may take hours for a large
- * database. If that process dies, its connection and the lock end with it.
- */
+/** Waits without limit, because a migration of a large database may take hours. If that process dies, its lock ends. */
 async function acquireLock(client: pg.Client, log: Logger): Promise<void> {
   const startedAt = performance.now();
   let isFirstAttempt = true;

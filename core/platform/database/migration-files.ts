@@ -6,26 +6,21 @@ import type { PluginTables } from './tables.ts';
 
 interface MigrationClass {
   new (...parameters: ConstructorParameters<typeof Migration>): Migration;
-  /** Product version that introduced the migration, such as `0.2.0`. Databases record only names, so it may be corrected. */
-  readonly since?: string;
+  readonly since?: string; // product version, such as `0.2.0`; databases record only names, so it may be corrected
 }
 
 /** Migration files of one owner: paths by name, in order. */
 export interface MigrationFiles {
-  /** Name of the plugin; undefined for core. */
-  readonly owner: string | undefined;
+  readonly owner: string | undefined; // a plugin; undefined for core
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Migrations of one owner, in order. */
 export interface MigrationSet extends Pick<MigrationFiles, 'owner'> {
   readonly migrations: readonly { readonly name: string; readonly class: MigrationClass }[];
 }
 
-/** Table with the names of the applied migrations. */
 export const migrationTable = 'migration';
 
-/** Options of connections for migrations. */
 export const migrationConnection = {
   connectionTimeoutMillis: 10_000,
   application_name: 'daypass-migrate',
@@ -60,11 +55,7 @@ async function readMigrationFolder(folder: string, owner: string | undefined): P
   };
 }
 
-/**
- * Imports migrations from their files.
- *
- * @throws Error that names a file without a migration
- */
+/** @throws Error that names a file without a migration */
 export async function loadMigrations({ owner, files }: MigrationFiles): Promise<MigrationSet> {
   const migrations = await Promise.all(
     [...files].map(async ([name, file]) => {

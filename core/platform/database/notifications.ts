@@ -15,8 +15,7 @@ interface Listener {
 }
 
 const retryRange = { min: 100, max: 5_000 };
-/** Times of the test notifications that this process sends to itself. */
-const deliveryTest = { intervalMs: 20_000, timeoutMs: 5_000 };
+const deliveryTest = { intervalMs: 20_000, timeoutMs: 5_000 }; // of notifications that this process sends to itself
 const testChannel = 'daypass_proof';
 
 /** A listening connection, opened for the first listener and reopened whenever it breaks. */
@@ -27,7 +26,6 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   readonly #closing = new AbortController();
   #client: pg.Client | undefined;
   #isListening = false;
-  /** Settles after the first attempt to connect; undefined before the first listener. */
   #firstAttempt: PromiseWithResolvers<void> | undefined;
 
   #isDelivering = false;
@@ -36,10 +34,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   readonly #isTransactionPooled: boolean;
   readonly #deliveryTest: typeof deliveryTest;
 
-  /**
-   * @param isTransactionPooled true for a URL of a transaction-mode pooler: LISTEN succeeds, but nothing is delivered
-   * @param testOptions replaced in tests
-   */
+  /** @param isTransactionPooled true for a URL of a transaction-mode pooler: LISTEN succeeds, but nothing is delivered */
   constructor(url: string, log: Logger, isTransactionPooled = false, testOptions = deliveryTest) {
     this.#url = url;
     this.#log = log;
@@ -153,11 +148,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     return withDeadline(work, timeoutMs, `no answer within ${timeoutMs} ms`, signal);
   }
 
-  /**
-   * Sends a notification to itself. A response alone is no proof, because a pooler in transaction mode responds, but delivers nothing.
-   *
-   * @throws the query's error
-   */
+  /** A response alone is no proof: a pooler in transaction mode responds, but delivers nothing. */
   async #testDelivery(client: pg.Client): Promise<void> {
     const { promise: received, resolve: onReceived } = Promise.withResolvers<void>();
     const payload = randomUUID();

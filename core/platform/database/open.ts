@@ -20,34 +20,25 @@ import type { Entities, PluginTables } from './tables.ts';
 import { waitForDatabase } from './wait.ts';
 
 interface OpenDatabaseOptions {
-  /** DATABASE_URL; by default, the embedded server is used. */
-  readonly url?: string | undefined;
-  /** DATABASE_DIRECT_URL: the same database without the pooler, for work that needs a session. Default: `url`. */
-  readonly directUrl?: string | undefined;
-  /** DATABASE_READ_URL: a replica of `url`, for lists, exports and counts of requests. */
-  readonly readUrl?: string | undefined;
+  readonly url?: string | undefined; // DATABASE_URL; default: the embedded server
+  readonly directUrl?: string | undefined; // DATABASE_DIRECT_URL: the same database without the pooler; default: `url`
+  readonly readUrl?: string | undefined; // DATABASE_READ_URL: a replica, for lists, exports and counts of requests
   readonly dataFolder: string;
   readonly log: Logger;
-  /** `serve` for a gateway, `command` for a command that may run next to a gateway. */
-  readonly mode: 'serve' | 'command';
-  /** True if other gateways may use the database. */
-  readonly isShared: boolean;
-  /** Processes of this machine that form one gateway and share its connection limit. Default: 1. */
-  readonly processes?: number;
-  /** Core's entities. Default: none, so that core's tables can only be used by SQL. */
-  readonly entities?: Entities;
+  readonly mode: 'serve' | 'command'; // a command may run next to a gateway
+  readonly isShared: boolean; // with other gateways
+  readonly processes?: number; // of this machine that form one gateway and share its connection limit; default: 1
+  readonly entities?: Entities; // core's; default: none, so that core's tables can only be used by SQL
   readonly tables?: Iterable<PluginTables>;
-  /** How many seconds to wait while the database of `url` is unreachable; default: 0. */
-  readonly waitSeconds?: number;
+  readonly waitSeconds?: number; // while the database of `url` is unreachable; default: 0
   readonly signal?: AbortSignal | undefined;
 }
 
 const timeoutsMs = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
 const poolSize = 10;
 const minPoolSize = 4; // per process, if several share the limit
-/** Additional connections for API requests and payment notifications, and to the replica. */
-const priorityPoolSize = 2;
-const replicaPoolSize = 5;
+const priorityPoolSize = 2; // additional, for API requests and payment notifications
+const replicaPoolSize = 5; // additional
 const idleTimeoutMs = 30_000;
 const connectionOptions = {
   connectionTimeoutMillis: timeoutsMs.connect,
@@ -55,9 +46,7 @@ const connectionOptions = {
   application_name: 'daypass',
   keepAlive: true,
 };
-/** Additional settings of connections to a replica, in case the URL points to the primary by mistake. */
-const readOnlySettings = { default_transaction_read_only: 'on' };
-/** Settings of all connections, including PostgreSQL's timeouts in ms. */
+const readOnlySettings = { default_transaction_read_only: 'on' }; // in case the URL points to the primary by mistake
 const sessionSettings = {
   ...expectedSettings,
   statement_timeout: timeoutsMs.query,
@@ -108,7 +97,7 @@ async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const isPooled = hasSessionUrl || pooler === 'transaction';
   const lifetime = new Lifetime(sessionUrl, log, options, embedded);
   const sessionVariable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
-  /** Names the database if work with it fails. An aborted start leaves only connections, which end with the process. */
+  // An aborted start leaves only connections, which end with the process.
   const withDatabaseName = <T>(usedUrl: string, variable: string, work: Promise<T>): Promise<T> =>
     waitUnlessAborted(
       work.catch((error: unknown) => {
@@ -147,7 +136,6 @@ async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   }
 }
 
-/** @throws StartRefused if a URL is not valid, or a replica has no primary */
 function checkUrls({ url, directUrl, readUrl }: OpenDatabaseOptions): void {
   if (url !== undefined) checkUrl(url);
   if (directUrl !== undefined) checkUrl(directUrl, 'DATABASE_DIRECT_URL');
@@ -158,7 +146,6 @@ function checkUrls({ url, directUrl, readUrl }: OpenDatabaseOptions): void {
   throw new StartRefused(message, { isPermanent: true });
 }
 
-/** Waits until the databases at both URLs respond, for `waitSeconds` in total. */
 async function waitForDatabases(options: OpenDatabaseOptions): Promise<void> {
   const { url, directUrl, waitSeconds = 0, log, signal } = options;
   const deadline = performance.now() + waitSeconds * 1000;
@@ -184,8 +171,7 @@ async function loadEntities(coreEntities: Entities = [], tables: readonly Plugin
 
 interface PoolSettings {
   readonly url: string;
-  /** True behind a pooler, which rejects session settings; they must be set on the role (docs/scaling.md). */
-  readonly isPooled: boolean;
+  readonly isPooled: boolean; // a pooler rejects session settings; they must be set on the role (docs/scaling.md)
   readonly size: number;
 }
 
@@ -223,7 +209,6 @@ function createPool({ url, isPooled, size }: PoolSettings, extraSettings: Sessio
   return pool;
 }
 
-/** A database, with operations for the process that opened it. */
 export interface OpenedDatabase extends Database {
   /** Stops an embedded server that no other gateway uses, even while queries run. Takes a few seconds at most. */
   abandon(): Promise<void>;
@@ -239,10 +224,6 @@ class PostgresDatabase implements OpenedDatabase {
   readonly #lifetime: Lifetime;
   #replica: (RecordReads & AsyncDisposable) | undefined;
 
-  /**
-   * @param url URL that bypasses any pooler
-   * @param isTransactionPooled true if there is only a URL of a pooler that delivers no notifications
-   */
   constructor(
     orm: MikroORM,
     priorityPool: pg.Pool,
@@ -285,19 +266,17 @@ class PostgresDatabase implements OpenedDatabase {
     return this.#replica ?? this;
   }
 
-  /**
-   * Reads records through these connections to a replica.
-   *
-   * @param isPooled true to start each transaction read-only, because a pooler rejects session settings
-   */
   async useReplica(pool: pg.Pool, isPooled: boolean): Promise<void> {
     const { Replica } = await import('./replica.ts');
     this.#replica = new Replica({
       primary: (sql, parameters) => this.query(sql, parameters),
       replica: async (sql, parameters = []) => {
         const statement = bindParameters(sql, parameters);
-        return (isPooled ? await queryInTransaction(pool, 'BEGIN READ ONLY', statement) : await pool.query(statement))
-          .rows;
+        // A pooler rejects `readOnlySettings`.
+        const result = isPooled
+          ? await queryInTransaction(pool, 'BEGIN READ ONLY', statement)
+          : await pool.query(statement);
+        return result.rows;
       },
       close: () => pool.end(),
       log: this.#log,
@@ -325,24 +304,15 @@ class PostgresDatabase implements OpenedDatabase {
   }
 }
 
-/**
- * Checks the URL of a database.
- *
- * @param name name of the variable
- * @throws StartRefused if it is not a PostgreSQL URL; the message omits the URL, which may contain a password
- */
-export function checkUrl(url: string, name = 'DATABASE_URL'): void {
+/** @throws StartRefused if it is not a PostgreSQL URL; the message omits the URL, which may contain a password */
+export function checkUrl(url: string, variable = 'DATABASE_URL'): void {
   const protocol = URL.parse(url)?.protocol;
   if (protocol === 'postgres:' || protocol === 'postgresql:') return;
   const advice = 'Use postgres://user:password@host:5432/database.';
-  throw new StartRefused(`${name} is not a valid PostgreSQL URL. ${advice}`, { isPermanent: true });
+  throw new StartRefused(`${variable} is not a valid PostgreSQL URL. ${advice}`, { isPermanent: true });
 }
 
-/**
- * Adds the database, without its password, to a connection error. Returns other errors unchanged.
- *
- * @param variable name of the variable with the URL
- */
+/** Adds the database, without its password, to a connection error. */
 function explainFailure(error: unknown, url: string, variable: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { host, pathname } = new URL(url);

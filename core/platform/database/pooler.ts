@@ -42,11 +42,7 @@ interface PooledUrls {
   readonly isShared: boolean; // jobs are in Redis, and other gateways may use the database
 }
 
-/**
- * Rejects configurations that cannot work through a pooler, and logs one that works with drawbacks.
- *
- * @throws StartRefused that names the mode
- */
+/** Refuses configurations that cannot work through a pooler (StartRefused), and logs one that works with drawbacks. */
 export async function requireUsablePooler({ mode, directUrl, isShared }: PooledUrls, log: Logger): Promise<void> {
   if (mode === 'statement') throw createRefusal('DATABASE_URL', mode, 'set it to transaction or session');
   if (directUrl !== undefined) {

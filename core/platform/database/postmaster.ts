@@ -2,11 +2,7 @@ import { readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * Finds the pid of the running server of this folder.
- *
- * @throws Error if the pid file cannot be read, for example because file descriptors are exhausted
- */
+/** @throws Error if the pid file cannot be read, for example because file descriptors are exhausted */
 export async function findPostmasterPid(folder: string): Promise<number | undefined> {
   const pid = await readPid(folder);
   return pid !== undefined && (await isAlive(pid)) && (await isServerIn(pid, folder)) ? pid : undefined;
@@ -27,11 +23,7 @@ async function readPid(folder: string): Promise<number | undefined> {
   return Number.isInteger(pid) && pid > 0 ? pid : undefined;
 }
 
-/**
- * Reads the text of a file. Returns an empty text if the file does not exist.
- *
- * @throws Error if the file exists and cannot be read
- */
+/** Returns an empty text if the file does not exist. Rejects if it cannot be read. */
 export function readTextIfExists(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -56,15 +48,14 @@ async function isAlive(pid: number): Promise<boolean> {
   return !status.slice(status.lastIndexOf(')')).startsWith(') Z');
 }
 
-/** Identifies a server by its working directory, or else by its process name. If neither can be read, trusts the pid. */
 async function isServerIn(pid: number, folder: string): Promise<boolean> {
   const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
   if (workingDirectory !== undefined) return workingDirectory === (await realpath(folder).catch(() => folder));
-  const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => 'postgres');
+  const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => 'postgres'); // if neither can be read, the pid is trusted
   return name.trim().startsWith('postgres');
 }
 
-/** Sends a signal. Does nothing if the process has exited. */
+/** Does nothing if the process has exited. */
 export function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

@@ -9,8 +9,7 @@ import { epoch } from './rows.ts';
 const intervalMs = 5_000;
 const measurementTimeoutMs = 3_000;
 const shortTimeoutMs = 1_000;
-/** With a higher lag, the primary is read. */
-export const maxLagMs = 30_000;
+export const maxLagMs = 30_000; // if the lag is higher, the primary is read
 const maxSamples = 720; // an hour
 const reminderIntervalMs = 60_000;
 
@@ -35,15 +34,14 @@ interface ReplicaRow {
   readonly started: string;
   readonly lsn: string;
   readonly has_records: boolean;
-  /** Commit time of the last replayed transaction, in epoch ms of the primary's clock; null before the first. */
-  readonly replayed_at: number | null;
+  readonly replayed_at: number | null; // commit time of the last replayed transaction by the primary's clock; null before the first
 }
 
 interface PrimaryRow extends Pick<ReplicaRow, 'system' | 'started' | 'lsn'> {
   readonly time: number;
 }
 
-/** The WAL position that a primary has written, or that a replica has replayed. The subtraction converts it to a number. */
+/** The subtraction converts the position to a number. */
 const positionColumn = `(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END - '0/0')::text AS lsn`;
 const identityColumns = `(SELECT system_identifier::text FROM pg_control_system()) AS system, pg_postmaster_start_time()::text AS started`;
 const selectPrimaryState = `SELECT ${identityColumns}, ${positionColumn}, ${epoch('clock_timestamp()')} AS time`;
@@ -64,8 +62,7 @@ export class Replica implements RecordReads, AsyncDisposable {
   readonly #reminder = new Throttle(reminderIntervalMs);
   readonly #timer: NodeJS.Timeout;
   readonly #firstMeasurement: Promise<void>;
-  /** Rejects if a measurement fails. Pending statements are then sent to the primary. */
-  #measurementFailure = createHandledPromise();
+  #measurementFailure = createHandledPromise(); // sends pending statements to the primary
   #isClosed = false;
   #state: ReplicaState = { lag: undefined, fault: undefined, since: Date.now() };
 
@@ -100,7 +97,7 @@ export class Replica implements RecordReads, AsyncDisposable {
     }
   }
 
-  /** Measures the lag. Never rejects. */
+  /** Never rejects. */
   async measure(): Promise<void> {
     try {
       await withDeadline(this.#measure(), measurementTimeoutMs, 'no response in time');
@@ -139,7 +136,7 @@ export class Replica implements RecordReads, AsyncDisposable {
       replicaState.replayed_at === null ? Infinity : Math.max(0, primaryState.time - replicaState.replayed_at);
     const lag = Math.min(
       sinceCommitMs,
-      this.#addSample({ lsn: BigInt(primaryState.lsn), measuredAt }, BigInt(replicaState.lsn)),
+      this.#sampleLagMs({ lsn: BigInt(primaryState.lsn), measuredAt }, BigInt(replicaState.lsn)),
     );
     if (lag === Infinity) return this.#setState(undefined, connectionReason('connection.reason.replica_unknown'));
     this.#setState(
@@ -150,12 +147,8 @@ export class Replica implements RecordReads, AsyncDisposable {
     );
   }
 
-  /**
-   * Adds a sample of the primary's position.
-   *
-   * @returns ms since the primary was at or before the position replayed now; Infinity if no sample is that old
-   */
-  #addSample(sample: Sample, replayedLsn: bigint): number {
+  /** Returns the ms since the primary was at or before the position replayed now; Infinity if no sample is that old. */
+  #sampleLagMs(sample: Sample, replayedLsn: bigint): number {
     const samples = this.#samples;
     samples.push(sample);
     if (samples.length > maxSamples) samples.shift();

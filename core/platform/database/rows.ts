@@ -57,7 +57,6 @@ type ColumnValue<Value> = Value extends Date ? number : Value extends undefined 
 
 const timeColumn = /_(?:at|until)$/;
 
-/** Converts a row to a record, see `RecordOf`. */
 export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns> {
   const fields = Object.entries(row).map(([name, value]) => [
     name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
@@ -87,7 +86,6 @@ export function selectColumns(columns: readonly string[]): string {
   return columns.map((column) => (timeColumn.test(column) ? epochs(column) : column)).join(', ');
 }
 
-/** Quotes an SQL identifier. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

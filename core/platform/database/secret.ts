@@ -26,7 +26,6 @@ export async function sign(database: Queries, secretName: string, text: string):
     .digest('base64url');
 }
 
-/** Returns true if `sign` computes this signature. */
 export async function isSigned(
   database: Queries,
   secretName: string,

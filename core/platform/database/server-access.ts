@@ -9,11 +9,9 @@ import { withClient } from './with-client.ts';
 export interface ServerAccess {
   readonly port: number;
   readonly password: string;
-  /** Folder of the cluster. */
-  readonly folder: string;
+  readonly folder: string; // of the cluster
 }
 
-/** Builds the server's connection string. */
 export function buildUrl({ port, password }: ServerAccess): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }

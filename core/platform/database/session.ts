@@ -1,6 +1,5 @@
 import pg from 'pg';
 
-/** Session settings by name. */
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
 /**
@@ -32,7 +31,6 @@ export async function applySettings(client: pg.ClientBase, settings: SessionSett
   await client.query(`SELECT ${[...settingCalls, enableDurableCommitsSql(false)].join(', ')}`);
 }
 
-/** Finds the session settings that differ from `expectedSettings`, and returns them with the required values. */
 export function findUnexpectedSettings(settings: SessionSettings): { name: string; value: string; expected: string }[] {
   const deviating = Object.entries(expectedSettings).filter(
     ([name, value]) => !String(settings[name]).startsWith(value),

@@ -6,14 +6,8 @@ interface BoundQuery {
   readonly values: unknown[];
 }
 
-/** Starts a transaction whose commit waits for the disk. */
 export const beginDurableSql = `BEGIN; SELECT ${enableDurableCommitsSql(true)}`;
 
-/**
- * Runs one query in a transaction of its own.
- *
- * @param beginSql statements that start the transaction
- */
 export async function queryInTransaction(pool: pg.Pool, beginSql: string, query: BoundQuery): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let failure: Error | undefined;

@@ -15,11 +15,7 @@ interface DatabaseWait {
   readonly intervalsMs?: typeof intervalsMs;
 }
 
-/**
- * Reads the seconds from DATABASE_WAIT.
- *
- * @throws StartRefused if it is not a number of seconds
- */
+/** @throws StartRefused if DATABASE_WAIT is not a number of seconds */
 export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
   const text = environment['DATABASE_WAIT'] || '0';
   if (/^\d{1,5}$/.test(text) && Number(text) <= maxWaitSeconds) return Number(text);
@@ -32,7 +28,6 @@ export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
  * Waits while the database is unreachable or starting. Returns on any other failure and after the limit, because opening the database
  * reports those.
  *
- * @param variable name of the variable with the URL, for the log
  * @throws the signal's reason
  */
 export async function waitForDatabase(

@@ -1,10 +1,6 @@
 import pg from 'pg';
 
-/**
- * Runs `work` with a new connection, and closes the connection afterwards.
- *
- * @throws the error of the connection or of `work`
- */
+/** Runs `work` with a new connection, and closes the connection afterwards. */
 export async function withClient<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(config);
   // If the connection breaks, the query that uses it fails.

@@ -81,7 +81,6 @@ export function describeConnectionError(thrown: unknown): string {
   return findSentence(thrown) ?? connectionReason('connection.reason.unknown');
 }
 
-/** Returns the reason if the message is about an unavailable dependency, or else the message. */
 export function describeFailure(message: string): string {
   return findSentence(new Error(message)) ?? message;
 }

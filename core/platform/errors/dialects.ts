@@ -23,7 +23,6 @@ export interface UpstreamRefusal {
   readonly code?: string | undefined;
   /** The prompt exceeds the context. Tools shorten it if they recognize their vendor's message. */
   readonly isContextOverflow?: boolean | undefined;
-  /** The vendor rejected the request under its policy. */
   readonly isPolicyRefusal?: boolean | undefined;
 }
 
@@ -36,42 +35,26 @@ interface RenderedError extends ErrorNames {
 }
 
 interface DialectConventions {
-  /** Vendor whose SDKs and tools use the dialect, as shown to people. */
-  readonly vendor: string;
-  /** The SDKs and tools of that vendor, as shown to people. */
-  readonly clients: string;
-  /** How their base URLs end. */
-  readonly basePath: '' | '/v1';
-  /** Header that may carry the key instead of `Authorization: Bearer`. */
-  readonly keyHeader?: string;
-  /** Headers that change the meaning of a body. */
-  readonly versionHeaders: readonly string[];
-  /** Headers for the requests per period, the requests that can be sent now, and the time until the full burst is available again. */
-  readonly limitHeaders: readonly [limit: string, remaining: string, reset: string];
-  /** Format of the reset header: `6m0s`, or an RFC 3339 time. */
-  readonly resetFormat: 'duration' | 'time';
-  /** Returns true for requests that only this vendor's clients send. */
-  matchesClient(headers: IncomingHttpHeaders, path: string): boolean;
-  /** @param status sent to the client */
-  nameError(kind: VendorErrorNames, refusal: UpstreamRefusal | undefined, status: number): ErrorNames;
+  readonly vendor: string; // whose SDKs and tools use the dialect, as shown to people
+  readonly clients: string; // its SDKs and tools, as shown to people
+  readonly basePath: '' | '/v1'; // end of the SDKs' base URLs
+  readonly keyHeader?: string; // may carry the key instead of `Authorization: Bearer`
+  readonly versionHeaders: readonly string[]; // change the meaning of a body
+  readonly limitHeaders: readonly [limit: string, remaining: string, reset: string]; // `reset`: until the full burst is available again
+  readonly resetFormat: 'duration' | 'time'; // of the reset header: `6m0s`, or RFC 3339
+  matchesClient(headers: IncomingHttpHeaders, path: string): boolean; // only this vendor's clients send such requests
+  nameError(kind: VendorErrorNames, refusal: UpstreamRefusal | undefined, sentStatus: number): ErrorNames;
   /** The phrase by which the vendor's tools recognize a prompt that is too long; undefined if they use the code. */
   readonly overflow?: { readonly pattern: RegExp; readonly phrase: string };
-  /** True if the body has a field for the invalid parameter. */
-  readonly hasParam: boolean;
-  /** True if the vendor sends 422, for which its SDKs have an error class. */
-  readonly sends422: boolean;
+  readonly hasParam: boolean; // for the invalid parameter
+  readonly sends422: boolean; // for which the vendor's SDKs have an error class
   renderErrorBody(error: RenderedError): object;
-  /** Schema of `renderErrorBody`. */
   readonly errorSchema: JsonSchema;
-  /**
-   * Renders the last event of a stream that failed.
-   *
-   * @param data data line of the error, including the end of the event
-   */
+  /** Renders the last event of a failed stream. `data` is the error's data line, including the end of the event. */
   renderStreamEnd(data: string): string;
 }
 
-/** Error types of the Anthropic API by status. Source: Anthropic API reference, "Errors". */
+/** By status. Source: Anthropic API reference, "Errors". */
 const anthropicTypes: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -84,7 +67,7 @@ const anthropicTypes: Readonly<Record<number, string>> = {
 };
 const anthropicTypeNames = new Set(Object.values(anthropicTypes));
 
-/** `status` of Google's errors by HTTP status. Source: google.rpc.Code. */
+/** `status` of an error by HTTP status. Source: google.rpc.Code. */
 const googleStatuses: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
@@ -101,7 +84,7 @@ const googleStatuses: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** Maps an upstream's error type to Anthropic's. OpenAI uses one type for all invalid requests, so that one is mapped by status. */
+/** OpenAI uses one type for all invalid requests, so its errors are mapped by status. */
 function findAnthropicType(refusal: UpstreamRefusal | undefined): string | undefined {
   const type = refusal?.type;
   if (type !== undefined && type !== 'invalid_request_error' && anthropicTypeNames.has(type)) return type;

@@ -1,8 +1,7 @@
 import { exitCodes } from '../exit-codes.ts';
 
 interface RefusalOptions extends ErrorOptions {
-  /** True if no further start can succeed until something is changed. Default: false, as for a port in use. */
-  readonly isPermanent?: boolean;
+  readonly isPermanent?: boolean; // no start can succeed until something is changed; default: false, as for a port in use
 }
 
 /** Reports a start that fails for a reason outside the code. The message states the remedy, so it is shown without a stack. */
@@ -17,10 +16,8 @@ export class StartRefused extends Error {
 }
 
 /**
- * Creates the error for an address that cannot be listened on.
- *
- * @param address for the message, such as `127.0.0.1:8080`
- * @param setting name of its setting, such as `listen.port`
+ * @param address such as `127.0.0.1:8080`
+ * @param setting such as `listen.port`
  */
 export function createListenRefusal(address: string, setting: string, cause: unknown): StartRefused {
   const { code, message } = cause as NodeJS.ErrnoException;

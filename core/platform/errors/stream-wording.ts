@@ -14,11 +14,7 @@ const prefixes: Partial<Readonly<Record<ErrorCode, string>>> = {
   rate_limited: 'Connection error: rate limit reached, connection reset.',
 };
 
-/**
- * Returns the message of an error inside a stream.
- *
- * @param message as sent outside streams
- */
+/** @param message as sent outside streams */
 export function renderStreamMessage({ code, details: { retryAfter } }: GatewayError, message: string): string {
   const prefix = prefixes[code];
   if (prefix === undefined) return message;

@@ -6,12 +6,8 @@ export interface Audience {
   readonly dialect: Dialect;
   /** Statuses that replace the usual ones where clients of the format would retry without success. */
   readonly statuses?: Partial<Readonly<Record<ErrorCode, number>>> | undefined;
-  /**
-   * Renders the error that ends an event stream. Default: as in the dialect.
-   *
-   * @param id of the exchange
-   */
-  renderStreamError?(error: GatewayError, id: string): string;
+  /** Renders the error that ends an event stream. Default: as in the dialect. */
+  renderStreamError?(error: GatewayError, exchangeId: string): string;
   /** Data that keeps an idle event stream alive; default: a comment. */
   readonly keepAlive?: string | undefined;
 }
@@ -22,10 +18,8 @@ export interface Audience {
  */
 interface ErrorKind extends VendorErrorNames {
   readonly status: number;
-  /** Not retryable, although clients retry the status; see `isFinal`. */
-  readonly final?: true;
-  /** A failure of the service, although the status is a 4xx; see `isFailure`. */
-  readonly failure?: true;
+  readonly final?: true; // not retryable, although clients retry the status
+  readonly failure?: true; // of the service, although the status is a 4xx
 }
 
 function defineKind(
@@ -112,7 +106,6 @@ export type ErrorMeaning =
   | 'setup'
   | 'rejected';
 
-/** Details of an error in addition to its code and message. */
 export interface ErrorDetails {
   /** Seconds after which the same request may succeed. Sent as `retry-after`, rounded up. */
   readonly retryAfter?: number;
@@ -149,11 +142,7 @@ export class GatewayError extends Error {
     this.details = details;
   }
 
-  /**
-   * Returns the status sent to clients of a format.
-   *
-   * @param format undefined for paths without one
-   */
+  /** Returns the status sent to clients of a format, or of a path without one. */
   status(format: Audience | undefined): number {
     if (this.details.upstream !== undefined) return mapRejectedStatus(this.details.upstream.status, format);
     return format?.statuses?.[this.code] ?? errorKinds[this.code].status;
@@ -166,21 +155,13 @@ export class GatewayError extends Error {
     return kind.final === true || (status < 500 && !clientRetriedStatuses.has(status));
   }
 
-  /**
-   * True if the service failed, false if it rejected the request.
-   *
-   * @param status sent to the client
-   */
+  /** True if the service failed, false if it rejected the request. `status` is the one sent to the client. */
   isFailure(status: number | undefined): boolean {
     const kind = errorKinds[this.code];
     return kind.failure === true || status === undefined || status < 400 || status >= 500;
   }
 
-  /**
-   * Returns the type and code in a dialect.
-   *
-   * @param status sent to the client
-   */
+  /** Returns the type and code in a dialect. `status` is the one sent to the client. */
   wording(dialect: Dialect, status?: number): { type: string; code: string | null } {
     const kind = errorKinds[this.code];
     return dialects[dialect].nameError(kind, this.details.upstream, status ?? kind.status);

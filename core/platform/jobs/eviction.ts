@@ -3,18 +3,13 @@ import { readInfo } from '../shared/redis-client.ts';
 
 const timeoutMs = 5_000;
 
-/**
- * Returns a Redis server's eviction policy; undefined if the server never evicts keys.
- *
- * @param info output of INFO
- */
+/** Returns the eviction policy of a Redis server from its INFO output; undefined if it never evicts keys. */
 export function readEvictionPolicy(info: string): string | undefined {
   const readField = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
   const policy = readField('maxmemory_policy');
   return policy === 'noeviction' || Number(readField('maxmemory') ?? 0) === 0 ? undefined : policy;
 }
 
-/** Logs a warning if the job queue's Redis may evict jobs. */
 export async function warnAboutEviction(url: string, log: Logger): Promise<void> {
   try {
     const { servers } = await readInfo(url, timeoutMs);

@@ -11,18 +11,13 @@ export interface Jobs extends AsyncDisposable {
    * @throws Error if the queue does not respond within two seconds
    */
   add(name: string, data: JsonObject, options?: { id?: string; delay?: number }): Promise<void>;
-  /**
-   * Reads the state of the queue.
-   *
-   * @throws Error if the queue does not respond within two seconds
-   */
+  /** @throws Error if the queue does not respond within two seconds */
   state(): Promise<QueueState>;
   readonly schedules: ScheduleState;
   /** Failure of the queue as seen by this process; undefined while it works, or if this process only adds jobs. */
   readonly failure?: QueueFailure | undefined;
 }
 
-/** A failure of the queue. */
 export interface QueueFailure {
   readonly reason: string;
   readonly since: number; // performance.now()
@@ -32,14 +27,12 @@ export interface QueueFailure {
 export interface ScheduleState {
   /** Jobs that keep missing their schedules although they were rescheduled: start (epoch ms) by name. */
   readonly lateSince: ReadonlyMap<string, number>;
-  /** Number of times this process rescheduled a job. */
   readonly rescheduleCount: number;
 }
 
 /** How many failed jobs are read at most. */
 export const maxReadFailures = 100;
 
-/** State of the queue. */
 export interface QueueState {
   /** Jobs that are due and wait for a worker. */
   readonly waiting: number;
@@ -50,7 +43,6 @@ export interface QueueState {
   readonly failed: readonly FailedJob[];
 }
 
-/** A job that failed permanently. */
 export interface FailedJob {
   readonly name: string;
   readonly reason: string;

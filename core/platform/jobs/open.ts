@@ -20,21 +20,16 @@ import {
 } from './queue-kit.ts';
 import { Schedules, findNextTimes } from './schedules.ts';
 
-/** Options of `openJobs`. */
 export interface OpenJobsOptions<Context = unknown> {
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
   readonly definitions: ReadonlyMap<string, Job<Context>>;
-  /** Returns the context of a run. */
-  readonly host: () => Context;
+  readonly host: () => Context; // of a run
   readonly log: Logger;
-  /** Prefix of the queue's keys in Redis. Gateways that share a Redis but not their jobs need different prefixes. */
-  readonly prefix?: string;
-  /** How often to check for schedules that the store has lost, as after a flush of Redis. Default: every minute. */
-  readonly restoreEveryMs?: number;
+  readonly prefix?: string; // of the queue's keys in Redis; gateways that share a Redis but not their jobs need different ones
+  readonly restoreEveryMs?: number; // checks for schedules that the store has lost, as after a flush of Redis; default: a minute
 }
 
-/** The queue of this process. */
 export interface JobQueue extends Jobs {
   /**
    * Applies the schedules and starts working in the background once the queue is up. Requests are served meanwhile. Call it when the context
@@ -95,8 +90,7 @@ class QueueJobs<Context> implements JobQueue {
   readonly #failures: QueueFailures;
   readonly #recordFailure: (error: Error) => void;
   #queue: KitQueue | undefined;
-  /** Number of calls in flight. Closing a queue during a call would leave the call pending until its deadline. */
-  readonly #callCounts = new WeakMap<KitQueue, number>();
+  readonly #callCounts = new WeakMap<KitQueue, number>(); // closing a queue would leave its calls pending until their deadlines
   #worker: KitWorker | undefined;
   #startPromise: Promise<void> | undefined;
   readonly #runningJobs = new Set<Promise<void>>();
@@ -209,7 +203,7 @@ class QueueJobs<Context> implements JobQueue {
     } while (this.#runningJobs.size > 0);
   }
 
-  /** Runs work on the queue. Work that has not started in time is dropped, because its caller has already failed. */
+  /** Work that has not started in time is dropped, because its caller has already failed. */
   async #withQueue<T>(timeoutMs: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const queue = this.#openQueue();
     this.#callCounts.set(queue, (this.#callCounts.get(queue) ?? 0) + 1);

@@ -26,7 +26,6 @@ export class QueueFailures {
     if (this.#reminder.tryPass()) this.#log.warn(`the job queue failed: ${message}`);
   }
 
-  /** Ends the failure, because a worker got a response. */
   clear(): void {
     this.#current = undefined;
   }

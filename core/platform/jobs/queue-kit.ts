@@ -30,7 +30,6 @@ export interface QueueKit {
   openWorker(run: (job: Job) => Promise<void>): KitWorker;
 }
 
-/** A queue of BullMQ. */
 export interface KitQueue {
   waitUntilReady(): Promise<unknown>;
   add(name: string, data: JsonObject, options: JobsOptions): Promise<unknown>;
@@ -45,14 +44,11 @@ export interface KitQueue {
   close(): Promise<void>;
 }
 
-/** A repeated job of BullMQ. */
 export interface KitScheduler {
   readonly key: string;
-  /** Epoch ms of the planned run. */
-  readonly next?: number | undefined;
+  readonly next?: number | undefined; // of the planned run, epoch ms
 }
 
-/** A worker of BullMQ. */
 export interface KitWorker {
   /** Rejects if the store is unreachable. The worker then cannot be used. */
   waitUntilReady(): Promise<unknown>;
@@ -61,13 +57,10 @@ export interface KitWorker {
   on(event: 'fetched', listener: () => void): unknown;
   on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): unknown;
   run(): Promise<void>;
-  /** Waits for running jobs. */
-  close(): Promise<void>;
-  /** Abandons running jobs. */
-  disconnect(): Promise<void>;
+  close(): Promise<void>; // waits for running jobs
+  disconnect(): Promise<void>; // abandons running jobs
 }
 
-/** Creates a kit that stores jobs in PostgreSQL. */
 export function createPostgresKit(connectionString: string, queueName: string): QueueKit {
   const { Queue, Worker } = withBackend(createBackend);
   const BackoffWorker = createBackoffWorker(Worker as never);
@@ -79,7 +72,6 @@ export function createPostgresKit(connectionString: string, queueName: string): 
   };
 }
 
-/** Creates the configuration of the pool that BullMQ opens. */
 export function createPoolConfig(connectionString: string) {
   return {
     connectionString,
@@ -127,7 +119,7 @@ class JobsClient extends pg.Client {
 
 function ignoreError(): void {}
 
-/** Sets `pgModule`, because BullMQ takes the class of the listening client from there, not from the pool's configuration. */
+/** BullMQ takes the class of the listening client from `pgModule`, not from the pool's configuration. */
 const createBackend: typeof createPostgresBackend = (...parameters) => {
   const backend = createPostgresBackend(...parameters);
   const { connection } = backend as unknown as { connection: { pgModule: object } };
@@ -135,7 +127,6 @@ const createBackend: typeof createPostgresBackend = (...parameters) => {
   return backend;
 };
 
-/** Creates a kit that stores jobs in Redis. */
 export function createRedisKit(url: string, queueName: string, prefix = 'gw:jobs'): QueueKit {
   const address = parseRedisUrl(url, 'REDIS_QUEUE_URL');
   if (address.cluster !== undefined) return createClusterKit(address, queueName, prefix);
@@ -163,7 +154,6 @@ export function createRedisKit(url: string, queueName: string, prefix = 'gw:jobs
   };
 }
 
-/** Creates a client as BullMQ does, but of the class `StrictRedis`. */
 function createClient({ url, ...redisOptions }: RedisOptions & { readonly url?: string }): IRedisClient {
   const options = redisOptions as Omit<RedisOptions, 'replyMapping'>;
   return createIORedisClient(url === undefined ? new StrictRedis(options) : new StrictRedis(url, options));
@@ -181,7 +171,7 @@ class VersionCheck {
   }
 }
 
-/** Creates a kit for a cluster. BullMQ's scripts use many keys, so the braces in the prefix keep the whole queue on one node. */
+/** BullMQ's scripts use many keys, so the braces in the prefix keep the whole queue on one node. */
 function createClusterKit(address: RedisAddress, queueName: string, plainPrefix: string): QueueKit {
   const { Queue, Worker } = withBackend(createRedisBackend);
   const BackoffWorker = createBackoffWorker(Worker as never);
@@ -213,7 +203,7 @@ function createClusterKit(address: RedisAddress, queueName: string, plainPrefix:
   };
 }
 
-/** Closes the connection together with its client, because BullMQ only closes connections that it has opened. */
+/** BullMQ only closes connections that it has opened. */
 function closeWithConnection<Client extends KitQueue | KitWorker>(client: Client, connection: Cluster): Client {
   const close = client.close.bind(client);
   client.close = () => close().finally(() => connection.disconnect());
@@ -223,9 +213,8 @@ function closeWithConnection<Client extends KitQueue | KitWorker>(client: Client
 const retryRange = { min: 100, max: 5_000 };
 
 /**
- * Creates a class of workers that back off after failing to fetch a job. BullMQ pauses only after ECONNREFUSED and retries immediately after
- * any other failure. It would poll a starting PostgreSQL in a busy loop, and a connection that never became ready fails without any I/O,
- * which would block the event loop.
+ * BullMQ pauses only after ECONNREFUSED and retries immediately after any other failure. It would poll a starting PostgreSQL in a busy
+ * loop, and a connection that never became ready fails without any I/O, which would block the event loop.
  */
 function createBackoffWorker(Base: typeof Worker): typeof Worker {
   return class extends Base {
@@ -253,7 +242,6 @@ function createBackoffWorker(Base: typeof Worker): typeof Worker {
 
 const maxFailureAgeMs = 24 * 3_600_000;
 
-/** Reads the numbers of jobs, and the latest failed jobs. */
 export async function readQueueState(queue: KitQueue): Promise<QueueState> {
   const [counts, waiting, failed] = await Promise.all([
     queue.getJobCounts('wait', 'active', 'prioritized'),

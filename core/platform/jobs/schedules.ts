@@ -34,7 +34,7 @@ export class Schedules implements ScheduleState {
     this.#jobs = [...options.definitions].filter(isScheduled);
   }
 
-  /** Writes the schedules to the queue. It has no others, because it belongs to these definitions. */
+  /** The queue has no other schedules, because it belongs to these definitions. */
   async apply(queue: KitQueue): Promise<void> {
     const schedulers = await readSchedulers(queue);
     for (const job of this.#jobs) {
@@ -52,7 +52,7 @@ export class Schedules implements ScheduleState {
       this.#options.log.warn(`the job queue lost ${lostJobs.length} schedules; restoring them`);
       await this.apply(queue);
     }
-    const lateJobs = this.#jobs.filter((job) => this.#checkRun(job, schedulers.get(job.name)));
+    const lateJobs = this.#jobs.filter((job) => this.#detectLateRun(job, schedulers.get(job.name)));
     if (lateJobs.length > 0) await this.#reschedule(queue, lateJobs, schedulers);
   }
 
@@ -76,12 +76,8 @@ export class Schedules implements ScheduleState {
     }
   }
 
-  /**
-   * Compares the planned run with the last check, and records it.
-   *
-   * @returns true if the job is late, because the same run is still planned although it should have been replaced
-   */
-  #checkRun(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
+  /** Records the planned run. Returns true if the same run is still planned although it should have been replaced. */
+  #detectLateRun(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
     const plannedRun = this.#plannedRuns.get(job.name);
     const isSame = plannedRun !== undefined && plannedRun.time === scheduler?.next;
     const isTooFar = isTooFarAhead(job, scheduler);
@@ -140,7 +136,6 @@ function createNextKey(name: string, existing: KitScheduler | undefined): string
   return `${name}~${Number(generationSuffix.exec(existing?.key ?? '')?.[1] ?? 0) + 1}`;
 }
 
-/** Returns true if the next run is more than two periods away, as after the clock was set back. */
 function isTooFarAhead(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
   return (scheduler?.next ?? 0) - Date.now() > maxMissedPeriods * computePeriod(job);
 }
@@ -151,11 +146,7 @@ function computePeriod({ schedule }: ScheduledJob): number {
   return second - first;
 }
 
-/**
- * Finds the next two times of a cron pattern, epoch ms.
- *
- * @throws Error for an invalid pattern
- */
+/** Finds the next two times (epoch ms) of a cron pattern. Throws for an invalid one. */
 export function findNextTimes(pattern: string): [first: number, second: number] {
   const findNext = (time: number) => getNextMillis(time, { pattern, tz: 'UTC' }) ?? time;
   const first = findNext(Date.now());

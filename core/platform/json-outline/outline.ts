@@ -11,10 +11,8 @@ import { sumSizes } from '../memory/collected-bytes.ts';
  */
 interface Outline {
   readonly text: string;
-  /** How many bytes at the end of the text equal the end of the original. */
-  readonly uncutBytes: number;
-  /** Escaped characters in all strings of the original; a few per 64 KB are counted twice. */
-  readonly escapes: number;
+  readonly uncutBytes: number; // at the end of the text that equal the end of the original
+  readonly escapes: number; // escaped characters in all strings of the original; a few per 64 KB are counted twice
 }
 
 /** Compiled from scanner.as by `npm run build:scanner`. */
@@ -34,8 +32,7 @@ interface Scanner {
   readonly uncut: { readonly value: number };
   readonly escapes: { readonly value: number };
   start(): void;
-  /** @returns bytes read; -1 if the text has no outline */
-  shorten(length: number, isLast: boolean): number;
+  shorten(length: number, isLast: boolean): number; // bytes read; -1 if the text has no outline
 }
 
 let loadedScanner: { readonly scanner: Scanner; readonly bytes: Buffer } | undefined;
@@ -46,19 +43,16 @@ export interface OutlinedItems {
   readonly outline: ItemsOutline | undefined;
 }
 
-/** Outline of values in an array. */
 export interface ItemsOutline extends Outline {
   readonly size: number; // bytes of its text
 }
 
 /**
- * Creates the outline of a JSON text. Parsing the outline proves that the text is valid JSON in UTF-8, because it contains everything except
- * long strings, which the scanner has checked.
+ * Creates the outline of a JSON text in pieces. Parsing the outline proves that the text is valid JSON in UTF-8, because it contains
+ * everything except long strings, which the scanner has checked.
  *
- * @param text pieces of the text
- * @param outlinedPieces pieces that already have an outline
  * @returns undefined if the whole text must be parsed, because it has an invalid string or a long one in the outermost levels, or its
- *   outline exceeds `bounds.jsonOutline`
+ * outline exceeds `bounds.jsonOutline`
  */
 export function createOutline(
   text: readonly Buffer[],
@@ -106,11 +100,7 @@ function appendOutline({ text, size, uncutBytes, escapes }: ItemsOutline, target
   target.escapes += escapes;
 }
 
-/**
- * Appends the outline of pieces that end outside strings.
- *
- * @returns false if they have no outline, or one over the limit
- */
+/** Returns false if the pieces, which must end outside strings, have no outline, or one over the limit. */
 function appendShortened(text: readonly Buffer[], target: MutableOutline): boolean {
   if (loadedScanner === undefined) return false;
   const { scanner, bytes } = loadedScanner;
@@ -125,7 +115,7 @@ function appendShortened(text: readonly Buffer[], target: MutableOutline): boole
       if (length < blockBytes && !isLast) continue;
       const scannedBytes = scanner.shorten(length, isLast);
       // Inside a long string, a block may end within a character, which is scanned again with the next block.
-      const readBytes = isLast ? scannedBytes : scannedBytes - countCutBytes(bytes, scannedBytes);
+      const readBytes = isLast ? scannedBytes : scannedBytes - countIncompleteCharacterBytes(bytes, scannedBytes);
       if (readBytes <= 0 || !isUtf8(bytes.subarray(0, readBytes))) return false;
       remainingBytes -= readBytes;
       bytes.copyWithin(0, readBytes, length);
@@ -139,8 +129,7 @@ function appendShortened(text: readonly Buffer[], target: MutableOutline): boole
   return true;
 }
 
-/** Counts the bytes at the end that start an incomplete UTF-8 character. */
-function countCutBytes(bytes: Buffer, end: number): number {
+function countIncompleteCharacterBytes(bytes: Buffer, end: number): number {
   for (let size = 1; size <= Math.min(3, end); size++) {
     const byte = bytes[end - size] ?? 0;
     if (byte < 0x80) return 0;

@@ -18,7 +18,6 @@ export type MemoryLevel = 'normal' | 'large' | 'all';
 /** Memory that can be freed at any time, such as a cache. */
 export interface Reclaimable {
   readonly heldBytes: number;
-  /** Upper bound of `heldBytes`. */
   readonly maxBytes: number;
   /** Frees at least this many bytes, or everything. */
   free(bytes: number): void;
@@ -51,11 +50,9 @@ interface MemoryRefusals {
   request: number;
 }
 
-/** How long the health check reports a rejection. */
-export const refusalReportMs = 60_000;
+export const refusalReportMs = 60_000; // how long the health check reports a rejection
 
-/** Shares of up to this size may use the reserve for small bodies and are not counted for their owner. */
-const smallShareBytes = bounds.smallBody * footprint.request;
+const smallShareBytes = bounds.smallBody * footprint.request; // may use the reserve for small bodies; not counted for their owner
 
 /**
  * Limits the total memory of the process's bodies and caches. Bytes are reserved as they arrive, and a reservation that does not fit is
@@ -74,14 +71,9 @@ export class ProcessMemory {
    * the released memory is garbage that has not been collected yet.
    */
   room = Number.POSITIVE_INFINITY;
-  /**
-   * Measures memory use again. Called if a large share does not fit.
-   *
-   * @returns true if garbage was collected
-   */
+  /** Measures memory use again, if a large share does not fit. Returns true if garbage was collected. */
   measureRoom: () => boolean = () => false;
-  /** When a request was last rejected (performance.now()). */
-  refusedAt = Number.NEGATIVE_INFINITY;
+  refusedAt = Number.NEGATIVE_INFINITY; // last rejection, performance.now()
   /** When the current series of rejections began (epoch ms). Within a series, less than `refusalReportMs` pass between rejections. */
   refusedSince = 0;
   readonly #monotonic: () => number;
@@ -90,8 +82,7 @@ export class ProcessMemory {
   #maxCacheBytes = 0;
   readonly #owners = new Map<string, OwnerUsage>(); // large shares only
   #largeShares = 0;
-  /** The large share that may grow even if the process has no room for it. */
-  #exempt: MemoryShare | undefined;
+  #exempt: MemoryShare | undefined; // may grow even if the process has no room for it
 
   constructor(capacity: number, monotonic = () => performance.now()) {
     this.capacity = capacity;
@@ -102,7 +93,6 @@ export class ProcessMemory {
     return this.#reserved;
   }
 
-  /** Bytes in all caches. */
   get cachedBytes(): number {
     let bytes = 0;
     for (const { heldBytes } of this.#caches) bytes += heldBytes;
@@ -120,12 +110,10 @@ export class ProcessMemory {
     for (const cache of this.#caches) cache.free(bytes);
   }
 
-  /** Returns true if there is room to cache this many bytes. */
   canCache(bytes: number): boolean {
     return this.level === 'normal' && this.#reserved + this.cachedBytes + bytes <= this.capacity;
   }
 
-  /** Creates the share of one exchange, initially empty. */
   createShare(owner: string): MemoryShare {
     return new MemoryShare(this, owner);
   }
@@ -146,11 +134,7 @@ export class ProcessMemory {
     this.refusedAt = now;
   }
 
-  /**
-   * Grows a share if it fits; called by shares only.
-   *
-   * @returns false if it does not fit; nothing has changed then
-   */
+  /** Grows a share if it fits, otherwise returns false and changes nothing; called by shares only. */
   tryToGrow(share: MemoryShare, newBytes: number): boolean {
     if (newBytes > share.bytes && !this.#tryToFit(share, newBytes)) return false;
     this.resize(share, newBytes);
@@ -173,7 +157,7 @@ export class ProcessMemory {
     else this.#owners.delete(share.owner);
   }
 
-  /** Returns true if the share fits, after freeing cached bytes if necessary. */
+  /** Frees cached bytes if necessary. */
   #tryToFit(share: MemoryShare, newBytes: number): boolean {
     const isSmall = newBytes <= smallShareBytes;
     if (!isSmall && !this.#admitLarge(share, newBytes)) return false;
@@ -198,8 +182,8 @@ export class ProcessMemory {
   }
 
   /**
-   * Finds room by a garbage collection. Measured use may never fall far enough for the largest valid body, and freed memory returns to the
-   * system only later. If the share is the only large one, it is therefore accepted after a collection, including its further growth.
+   * Collects garbage. Measured use may never fall far enough for the largest valid body, and freed memory returns to the system only later.
+   * If the share is the only large one, it is therefore accepted after a collection, including its further growth.
    */
   #findRoom(share: MemoryShare, growth: number): boolean {
     const isCollected = this.measureRoom();
@@ -222,11 +206,10 @@ export class ProcessMemory {
 
 interface OwnerUsage {
   bytes: number;
-  /** The only share that may exceed the quarter, so that one of several requests is served. */
-  largest: MemoryShare | undefined;
+  largest: MemoryShare | undefined; // may exceed the quarter, so that one of several requests is served
 }
 
-/** Returns the bytes that count as large. Small shares are not tracked by owner, because tracking would cost more than it saves. */
+/** Small shares are not tracked by owner, because tracking would cost more than it saves. */
 function countLargeBytes(bytes: number): number {
   return bytes > smallShareBytes ? bytes : 0;
 }
@@ -259,11 +242,7 @@ export class MemoryShare {
     if (ownerBytes > 0) this.#budget.countForOwner(this, ownerBytes);
   }
 
-  /**
-   * Reserves more bytes.
-   *
-   * @returns false if they do not fit; nothing is reserved then, and the caller must end the work that needed them
-   */
+  /** Reserves more bytes. If they do not fit, returns false and reserves nothing; the caller must end the work that needed them. */
   grow(bytes: number): boolean {
     if (this.#isReleased || !this.#budget.tryToGrow(this, this.#bytes + bytes)) return false;
     this.#bytes += bytes;
@@ -277,7 +256,6 @@ export class MemoryShare {
     this.#bytes += bytes;
   }
 
-  /** Releases some of the bytes. */
   shrink(bytes: number): void {
     if (this.#isReleased || bytes === 0) return;
     this.#budget.resize(this, this.#bytes - bytes);

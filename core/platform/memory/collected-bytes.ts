@@ -1,7 +1,5 @@
-/** Larger chunks are not copied. The object around a chunk costs about 200 bytes. */
-const largeChunkBytes = 4_096;
-/** Smaller chunks are copied into blocks of half the collected size, within these limits (bytes). */
-const blockBytes = { min: 4_096, max: 262_144 };
+const largeChunkBytes = 4_096; // larger chunks are not copied; the object around a chunk costs about 200 bytes
+const blockBytes = { min: 4_096, max: 262_144 }; // of blocks for smaller chunks, half the collected size
 const emptyBuffer = Buffer.alloc(0);
 
 /**
@@ -25,13 +23,11 @@ export class CollectedBytes {
     this.#size += chunk.length;
   }
 
-  /** Returns all bytes as one buffer. */
   join(): Buffer {
     this.#endBlock();
     return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#size);
   }
 
-  /** Removes and returns the bytes without joining them. */
   takeChunks(): readonly Buffer[] {
     this.#endBlock();
     const chunks = this.#chunks;
@@ -39,7 +35,6 @@ export class CollectedBytes {
     return chunks;
   }
 
-  /** Removes and returns the joined bytes. */
   take(): Buffer {
     const bytes = this.join();
     this.clear();
@@ -92,9 +87,8 @@ export class CollectedBytes {
   }
 }
 
-/** Returns false for small chunks, and for a slice of a much larger buffer, which the slice would keep alive. */
 function isLarge(chunk: Buffer): boolean {
-  return chunk.length >= largeChunkBytes && chunk.length * 4 >= chunk.buffer.byteLength;
+  return chunk.length >= largeChunkBytes && chunk.length * 4 >= chunk.buffer.byteLength; // a slice keeps its buffer alive
 }
 
 export function sumSizes(buffers: readonly Buffer[]): number {

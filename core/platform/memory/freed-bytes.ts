@@ -4,7 +4,6 @@
  * bytes is empty, so reading it throws or returns nothing.
  */
 
-/** Number of native readers of each buffer. */
 const nativeReaders = new WeakMap<ArrayBufferLike, number>();
 
 /**

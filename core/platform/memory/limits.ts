@@ -6,20 +6,15 @@ const MiB = 1024 * 1024;
 
 /** Memory limits of a process in bytes. */
 export interface MemoryLimits {
-  /** Resident memory. */
-  readonly process: number;
-  /** V8's old generation. When it is full, V8 aborts the process. */
-  readonly heap: number;
+  readonly process: number; // resident memory
+  readonly heap: number; // V8's old generation; when it is full, V8 aborts the process
 }
 
 /** What a gateway uses without any bodies, in bytes. Measured after a thousand requests. */
 export const idleFootprint = { process: 240 * MiB, heap: 112 * MiB };
-/** Share of the remaining memory that may be reserved. The rest is for uncollected garbage. */
-const reservableShare = 0.65;
-/** Reserved bytes per byte on the heap; the others are in buffers outside the heap. */
-const reservedPerHeapByte = 1.25;
-/** Share of the process limit for each cache, unless its own bound is lower. */
-const cacheShare = 1 / 8;
+const reservableShare = 0.65; // of the remaining memory; the rest is for uncollected garbage
+const reservedPerHeapByte = 1.25; // the other bytes are in buffers outside the heap
+const cacheShare = 1 / 8; // of the process limit, for each cache; a cache's own bound may be lower
 const minCapacity = 16 * MiB;
 
 /**
@@ -76,7 +71,6 @@ export function computeCapacity({ process, heap }: MemoryLimits): number {
   );
 }
 
-/** Computes the maximum bytes of the reply cache, and of the cache of grouped values. */
 export function computeCacheSizes({ process }: MemoryLimits): { readonly replies: number; readonly groups: number } {
   const limit = process * cacheShare;
   return { replies: Math.min(bounds.memoryCache, limit), groups: Math.min(bounds.memoryGroups, limit / 2) };

@@ -7,23 +7,16 @@ import { idleFootprint, type MemoryLimits } from './limits.ts';
 
 const readIntervalMs = 100;
 const collectIntervalMs = 1_000;
-/** Share of a limit at which a level starts. From 80 % of its heap limit on, V8 aborts if collections free almost nothing. */
+/** From 80 % of its heap limit on, V8 aborts if collections free almost nothing. */
 const levelShares = { large: 0.75, all: { process: 0.95, heap: 0.85 } } as const;
 
-/** The process is quiet if event loop utilization stays below `maxShare` for `periodMs`. */
-const quietPeriod = { periodMs: 10_000, maxShare: 0.05 };
-/**
- * Collections per quiet period. V8 notices the low allocation rate only in the second one, which also returns fragmented pages to the
- * system.
- */
-const quietCollections = 2;
-/** Bytes above the idle level that justify a collection, although it also discards compiled code. */
-const minGarbageBytes = 64 * 1024 * 1024;
+const quietPeriod = { periodMs: 10_000, maxShare: 0.05 }; // `maxShare`: of event loop utilization
+const quietCollections = 2; // V8 notices the low allocation rate only in the second one, which also returns fragmented pages
+const minGarbageBytes = 64 * 1024 * 1024; // above the idle level that justify a collection, although it also discards compiled code
 
-/** Memory use in bytes: resident size, and V8's old generation. */
 interface MemoryFigures {
-  readonly process: number;
-  readonly heap: number;
+  readonly process: number; // resident size
+  readonly heap: number; // V8's old generation
 }
 
 const readFigures = (): MemoryFigures => ({
@@ -43,11 +36,9 @@ interface MemoryWatchOptions {
   readonly budget: ProcessMemory;
   readonly log: Logger;
   readonly read?: () => MemoryFigures;
-  /** @param isThorough also compacts the heap and returns pages to the system, in several collections */
-  readonly collect?: (isThorough: boolean) => void;
+  readonly collect?: (isThorough: boolean) => void; // a thorough one also compacts the heap and returns pages to the system
   readonly now?: () => number; // monotonic ms
-  /** Event loop utilization since the last call, 0 to 1. */
-  readonly utilization?: () => number;
+  readonly utilization?: () => number; // of the event loop since the last call, 0 to 1
 }
 
 /**
@@ -60,8 +51,7 @@ export class MemoryWatch implements Disposable {
   readonly #collectThrottle: Throttle;
   #periodStartedAt: number;
   #remainingCollections = quietCollections;
-  /** Lowest resident size while quiet since the last collection; undefined if not measured yet. */
-  #idleBytes: number | undefined;
+  #idleBytes: number | undefined; // lowest resident size while quiet since the last collection
 
   constructor(options: MemoryWatchOptions) {
     const defaults = {
@@ -188,7 +178,7 @@ function createUtilizationMeter(): () => number {
   };
 }
 
-/** Creates a garbage collector. A full collection takes about 50 ms; a thorough one takes 150 ms and returns unused pages to the system. */
+/** A full collection takes about 50 ms; a thorough one takes 150 ms and returns unused pages to the system. */
 function createCollector(): (isThorough: boolean) => void {
   let collect: NodeJS.GCFunction | undefined;
   return (isThorough) => {

@@ -83,7 +83,7 @@ function replaceLookup(lookup: typeof dns.lookup): void {
   syncBuiltinESMExports();
 }
 
-/** Copies the symbols that `util.promisify` needs, because the callback has two results. */
+/** `util.promisify` needs the symbols, because the callback has two results. */
 function copySymbols(lookup: typeof dns.lookup): object {
   const values = lookup as unknown as Readonly<Record<symbol, unknown>>;
   return Object.fromEntries(Object.getOwnPropertySymbols(lookup).map((symbol) => [symbol, values[symbol]]));

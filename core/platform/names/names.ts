@@ -16,21 +16,14 @@ export interface LookupRequest {
 export type Resolve = (request: LookupRequest) => Promise<readonly LookupAddress[]>;
 
 const timesMs = {
-  /** How long a result is used without another lookup. getaddrinfo does not return the TTL. */
-  fresh: 30_000,
-  /** How much longer a result is used while lookups are slow or fail. */
-  stale: 3_600_000,
-  /** How long callers wait for a lookup before they get the cached result. */
-  slow: 200,
-  /** How long callers without a cached result wait before they get an error. */
-  deadline: 5_000,
-  /** How long no lookup starts after a failed one, while the cached result is used. */
-  pause: 5_000,
-  /** How long a lookup may take before it counts as lost, so that another may start. */
-  lost: 120_000,
+  fresh: 30_000, // a result is used without another lookup; getaddrinfo does not return the TTL
+  stale: 3_600_000, // longer than `fresh`, while lookups are slow or fail
+  slow: 200, // callers wait for a lookup, then get the cached result
+  deadline: 5_000, // callers without a cached result wait, then get an error
+  pause: 5_000, // after a failed lookup, while the cached result is used
+  lost: 120_000, // a lookup counts as lost, so that another may start
   logInterval: 60_000,
-  /** A name that has failed for this long is reported, if it was used within `inUse`. */
-  alarm: 60_000,
+  alarm: 60_000, // a name that has failed for this long is reported, if it was used within `inUse`
   inUse: 300_000,
 };
 
@@ -75,11 +68,7 @@ export class Names {
     this.#log = log;
   }
 
-  /**
-   * Returns the addresses of a name, from the cache if possible.
-   *
-   * @throws NameError
-   */
+  /** Returns the addresses of a name, from the cache if possible. Rejects with a NameError. */
   async find(request: LookupRequest): Promise<readonly LookupAddress[]> {
     const entry = this.#getEntry(request);
     const now = performance.now();
@@ -93,7 +82,6 @@ export class Names {
     throw new NameError(request.hostname, failure === notSettled ? undefined : failure);
   }
 
-  /** Makes the next use of a name look it up again, see `expireName`. */
   expire(hostname: string): void {
     for (const [key, entry] of this.#entries) if (key.startsWith(`${hostname} `)) entry.refreshAt = 0;
   }
@@ -109,11 +97,7 @@ export class Names {
       .toArray();
   }
 
-  /**
-   * Looks a name up. Never rejects.
-   *
-   * @returns the error of a failed lookup
-   */
+  /** Returns the error of a failed lookup, and never rejects. */
   async #lookUp(request: LookupRequest, entry: Entry): Promise<unknown> {
     const startedAt = performance.now();
     try {

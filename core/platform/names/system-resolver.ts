@@ -56,7 +56,6 @@ interface HelperResponse {
   readonly code?: string;
 }
 
-/** The helper process. It starts on demand, and ends when it is idle. */
 class LookupHelper {
   readonly #pending = new Map<number, PromiseWithResolvers<readonly LookupAddress[] | undefined>>();
   readonly #startThrottle = new Throttle(minStartIntervalMs);
@@ -115,7 +114,6 @@ class LookupHelper {
   }
 }
 
-/** Omits an undefined order, which `dns.lookup` would reject. */
 function omitUndefinedOrder<T extends { readonly order?: unknown }>({ order, ...otherOptions }: T) {
-  return order === undefined ? otherOptions : { ...otherOptions, order };
+  return order === undefined ? otherOptions : { ...otherOptions, order }; // `dns.lookup` rejects an undefined order
 }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 
-/** Matches ids that Anthropic accepts, and with it every other format. */
 const plainPattern = /^[A-Za-z0-9_-]+$/;
 /** Longer ids are hashed before a number is appended, because OpenAI's Chat endpoint accepts 40 characters at most. */
 const maxStemLength = 34;
@@ -21,7 +20,6 @@ function hashId(id: string): string {
   return `call_${hash('sha256', id).slice(0, 24)}`;
 }
 
-/** Which call ids a format or vendor accepts. */
 export interface IdRules {
   /** Returns the preferred form of a call's id; empty if the given id cannot be used. */
   toPreferred(id: string, name: string): string;
@@ -31,13 +29,11 @@ export interface IdRules {
   readonly countsAllCalls?: true;
 }
 
-/** Accepts any id, so only repeated ids are changed. */
 export const anyIdRules: IdRules = {
   toPreferred: (id) => id,
   toNumbered: (id, _name, number) => appendNumber(id, number),
 };
 
-/** Accepts ids of up to `length` characters; longer ids are hashed. */
 export function createLengthRules(length: number): IdRules {
   return { ...anyIdRules, toPreferred: (id) => (id.length <= length ? id : hashId(id)) };
 }
@@ -75,7 +71,6 @@ export class UniqueIds {
   }
 }
 
-/** The calls of the latest turn that share an id. */
 interface OpenCalls {
   readonly turn: number;
   readonly uniqueIds: string[];
@@ -96,7 +91,6 @@ export class CallIds {
     this.#uniqueIds = new UniqueIds(rules);
   }
 
-  /** Records a call and returns its unique id. */
   addCall(givenId: string, name: string): string {
     const id = this.#uniqueIds.add(givenId, name);
     const openCalls = this.#openCalls.get(givenId);

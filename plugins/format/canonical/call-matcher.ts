@@ -7,7 +7,6 @@ export class CallMatcher {
   #turn = 0;
   #openCalls: { readonly id: string; readonly name: string; readonly turn: number }[] = [];
 
-  /** Records a call and returns its id. */
   addCall(name: string, givenId: string | undefined): string {
     const id = givenId ?? `call_${this.#callCount}_${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)}`;
     this.#callCount++;
@@ -15,11 +14,7 @@ export class CallMatcher {
     return id;
   }
 
-  /**
-   * Returns the id of the call that a result belongs to, or a new id if no call matches.
-   *
-   * @param name undefined to match a call of any name
-   */
+  /** Without a name, calls of any name match. If none matches, the result keeps its id or gets a new one. */
   matchResult(name: string | undefined, givenId: string | undefined): string {
     const hasName = (call: { readonly name: string }) => name === undefined || call.name === name;
     const callById = this.#openCalls.findLast(({ id }) => id === givenId);
@@ -29,7 +24,6 @@ export class CallMatcher {
     return match?.id ?? givenId ?? `result_${this.#callCount}_${name ?? ''}`;
   }
 
-  /** Records that a call has its result. */
   closeCall(id: string): void {
     const index = this.#openCalls.findLastIndex((call) => call.id === id);
     if (index !== -1) this.#openCalls.splice(index, 1);

@@ -10,7 +10,6 @@ import type { NameRules, ToolNames } from './tool-names.ts';
 
 /** The upstream side of a format: encodes requests and decodes replies. */
 export interface UpstreamCodec {
-  /** The tool names that the format allows. */
   readonly toolNames: NameRules;
   /** Kinds of opaque reasoning state that endpoints of this format create and accept. */
   readonly stateKinds: readonly StateKind[];
@@ -20,11 +19,7 @@ export interface UpstreamCodec {
    * @throws GatewayError `not_supported` naming the parameter that the upstream cannot serve
    */
   encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject;
-  /**
-   * Creates a decoder for one reply from an upstream.
-   *
-   * @param profile the route's profile, which lists the vendor's quirks
-   */
+  /** Creates a decoder for one reply. The profile lists the vendor's quirks. */
   createDecoder(profile?: Profile): ReplyDecoder;
 }
 
@@ -39,13 +34,11 @@ export interface ClientCodec {
   createEncoder(context: ReplyContext): ReplyEncoder;
 }
 
-/** A format in all four directions. */
 export interface Codec extends UpstreamCodec, ClientCodec {
   /** The smallest dialogue that makes a request decodable. */
   readonly minimalDialogue: JsonObject;
 }
 
-/** The route that a request is encoded for. */
 export interface EncodeTarget {
   /** The upstream's name for the model. */
   readonly model: string;
@@ -85,7 +78,6 @@ export interface SkimmedContent {
   addInput(key: string | number, text: string): void;
 }
 
-/** Properties of the exchange that appear in the rendered reply. */
 export interface ReplyContext {
   /** Id of the exchange; ids in the reply are derived from it. */
   readonly id: string;
@@ -98,17 +90,12 @@ export interface ReplyContext {
   readonly outline?: JsonObject;
 }
 
-/** Turns events, in order, into the bytes that the client gets. */
 export interface ReplyEncoder {
   /** The complete answer as last rendered; missing in formats whose answers are not stored. */
   readonly finished?: JsonObject | undefined;
   /** Renders an event as complete server-sent events; empty if this format has none for it. */
   encodeEvent(event: ReplyEvent): string;
   encodeWhole(reply: CompleteReply): JsonObject;
-  /**
-   * Renders the error that ends a stream.
-   *
-   * @param usage usage up to the error
-   */
+  /** Renders the error that ends a stream. `usage`: usage up to the error. */
   encodeFailure(error: GatewayError, usage?: Usage): string;
 }

@@ -31,7 +31,7 @@ export class ContinuationSeam {
   #filterFragment(fragment: Fragment): Fragment[] {
     switch (fragment.type) {
       case 'text':
-        return this.#join(fragment.text);
+        return this.#joinText(fragment.text);
       case 'reasoning':
       case 'reasoning_state':
         return [];
@@ -58,8 +58,7 @@ export class ContinuationSeam {
     }
   }
 
-  /** Removes the repetition from the start of the text, or holds the text back if it may still be one. */
-  #join(text: string): Fragment[] {
+  #joinText(text: string): Fragment[] {
     if (this.#isSeamPassed) return this.#emitText(text);
     this.#heldText += text;
     const repeatedLength = countRepeated(this.#tail, this.#heldText);
@@ -82,7 +81,7 @@ export class ContinuationSeam {
   }
 }
 
-/** Counts the characters at the start of `text` that repeat the end of `tail`; undefined if more text could extend the repetition. */
+/** Returns undefined if more text could extend the repetition. */
 function countRepeated(tail: string, text: string): number | undefined {
   for (let start = 0; start < tail.length; start++) {
     const length = tail.length - start;

@@ -4,8 +4,8 @@ import type { JsonObject } from '#core/platform/json.ts';
  * A client's request in a vendor-neutral form that covers all text formats. Decoders create it, encoders read it.
  *
  * Invariants that decoders guarantee and encoders rely on:
- * - instructions precede the dialogue; a later system message stays where it is, so that the start of a prompt does not change from turn to
- *   turn and vendors' prompt caches get hits;
+ * - instructions precede the dialogue; a later system message stays in place, so that the prompt keeps its prefix from turn to turn and
+ *   vendors' prompt caches get hits;
  * - no text part is empty, and every message has at least one part;
  * - after `normalizeCalls`, every call has exactly one result, and results follow their run of calls in the order of the calls.
  */
@@ -38,20 +38,18 @@ export interface Settings {
   readonly maxOutputTokens?: number | undefined; // includes reasoning
   readonly stop: readonly string[];
   readonly verbosity?: string | undefined;
-  /** The end user as named by the client. */
   readonly user?: string | undefined;
   /** OpenAI's `safety_identifier`; other vendors only have `user`. */
   readonly safetyId?: string | undefined;
-  /** The same for requests whose prompts start the same. */
+  /** Requests with the same prompt prefix share this key. */
   readonly cacheKey?: string | undefined;
-  /** How long OpenAI keeps the prompt cache: `in_memory`, `24h`. */
+  /** OpenAI's retention of the prompt cache: `in_memory`, `24h`. */
   readonly cacheRetention?: string | undefined;
   readonly serviceTier?: string | undefined;
   /** True if the client also wants images; some models generate them only on request. */
   readonly wantsImages?: boolean | undefined;
   /** Number of alternatives per token; undefined if the client did not ask for log probabilities. */
   readonly topLogprobs?: number | undefined;
-  /** The client's labels; undefined if it sent none. */
   readonly metadata?: JsonObject | undefined;
   /** Number of answers requested; 1 by default. */
   readonly candidates: number;
@@ -74,7 +72,6 @@ export interface TextPart {
   readonly isBreakpoint?: true | undefined;
 }
 
-/** The assistant's refusal to answer. */
 export interface RefusalPart {
   readonly type: 'refusal';
   readonly text: string;
@@ -109,7 +106,7 @@ export type Source =
   /** A file uploaded to a vendor; no other vendor can read it. */
   | { readonly type: 'id'; readonly id: string; readonly vendor: FileVendor };
 
-/** The vendor that stores an uploaded file. OpenAI's two formats share files. */
+/** OpenAI's two formats share files. */
 export type FileVendor = 'openai' | 'anthropic' | 'google';
 
 /** Media that any vendor can read. */
@@ -120,7 +117,7 @@ export type MediaSource =
 /** The model's reasoning, as sent back by the client. */
 export interface Reasoning {
   readonly type: 'reasoning';
-  /** Visible text, with its parts joined by blank lines; may be empty. */
+  /** The visible parts, joined by blank lines; may be empty. */
   readonly text: string;
   /** The vendor's opaque state; undefined if it lacks the gateway's tag, so that its origin is unknown. */
   readonly state: OpaqueState | undefined;
@@ -155,7 +152,7 @@ export interface ToolCall {
 
 export interface ToolResult {
   readonly type: 'tool_result';
-  /** The id of the call that this is the result of. */
+  /** Id of the call. */
   readonly id: string;
   readonly parts: readonly Part[]; // may be empty
   readonly isError: boolean;
@@ -171,13 +168,12 @@ export type ToolForm = 'function' | 'freeform' | 'tool_search';
 export interface ClientTool {
   readonly form: ToolForm;
   readonly name: string;
-  /** The tool's group, which calls of it must repeat. */
+  /** Group of the tool. Its calls must name it too. */
   readonly namespace: string | undefined;
   readonly description: string | undefined;
   /** JSON Schema of the input; undefined for a freeform tool or one without input. */
   readonly schema: JsonObject | undefined;
   readonly strict: Strictness | undefined;
-  /** Grammar for freeform input. */
   readonly grammar: { readonly syntax: string; readonly definition: string } | undefined;
   /** True to cache the prompt up to this tool. */
   readonly isBreakpoint?: true;
@@ -189,7 +185,7 @@ export interface HostedTool {
   readonly options?: SearchOptions;
 }
 
-/** Options for a web search. No vendor supports all of them. */
+/** No vendor supports all of these. */
 export interface SearchOptions {
   readonly contextSize?: string | undefined;
   readonly maxUses?: number | undefined;
@@ -218,7 +214,6 @@ export type Effort = (typeof efforts)[number];
 export interface ReasoningRequest {
   readonly effort: Effort | undefined;
   readonly budget: number | undefined; // tokens for thinking
-  /** False if the client does not want the reasoning text. */
   readonly wantsText: boolean;
 }
 

@@ -12,7 +12,6 @@ export interface AssistantTurn {
   readonly items: (Message | Reasoning | ToolCall)[];
 }
 
-/** Input to the model: the results of its calls and the user's message. */
 export interface UserTurn {
   readonly role: 'user';
   /** Results of the previous turn's calls, in the order of the calls. They precede `parts`. */
@@ -20,7 +19,6 @@ export interface UserTurn {
   readonly parts: Part[];
 }
 
-/** Instructions in the middle of a conversation. */
 interface SystemTurn {
   readonly role: 'system';
   readonly parts: Part[];
@@ -53,7 +51,6 @@ export function normalizeCalls(items: readonly Item[]): Item[] {
   return pairedItems;
 }
 
-/** Gives calls and results unique ids, and turns results without a call into messages. */
 function identifyCalls(items: readonly Item[]): { identifiedItems: Item[]; results: Map<string, ToolResult> } {
   const ids = new CallIds();
   const results = new Map<string, ToolResult>();
@@ -90,7 +87,7 @@ function toUserMessage({ parts }: ToolResult): Item[] {
   return parts.length === 0 ? [] : [{ type: 'message', role: 'user', parts }];
 }
 
-/** Groups normalized items into turns by combining adjacent items of the same side. */
+/** Combines adjacent items of the same side. Expects items from `normalizeCalls`. */
 export function groupIntoTurns(items: readonly Item[]): DialogueTurn[] {
   const turns: DialogueTurn[] = [];
   for (const item of items) {
@@ -137,17 +134,11 @@ export function writeReminder(text: string): string {
   return `<system-reminder>\n${text}\n</system-reminder>`;
 }
 
-/** Joins the text and refusal parts; media are skipped. */
 export function joinTexts(parts: readonly Part[]): string {
   const texts = parts.filter((part) => !isMedia(part));
   return texts.map(({ text }) => text).join('\n\n');
 }
 
-/**
- * Joins all instructions.
- *
- * @param appended instruction that the gateway adds
- */
 export function joinAllInstructions({ instructions }: Pick<Conversation, 'instructions'>, appended = ''): string {
   return [instructions.join('\n\n'), appended].filter((text) => text !== '').join('\n\n');
 }

@@ -33,7 +33,7 @@ export function enforceSchema(
   return { schema, isStrict: false };
 }
 
-/** Translates a schema for a vendor; undefined if the vendor would refuse it or not enforce it. */
+/** Returns undefined if the vendor would refuse the schema or not enforce it. */
 function fitForVendor(
   schema: JsonObject,
   strict: Strictness | undefined,
@@ -54,7 +54,6 @@ function isPlainObject(schema: JsonObject): boolean {
   return describesObject(schema) && schema['anyOf'] === undefined;
 }
 
-/** Returns true if vendors can enforce the schema strictly: each object requires all of its members and allows no others. */
 function isStrictSchema(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.every(isStrictSchema);
   if (!isJsonObject(value)) return true;
@@ -72,15 +71,9 @@ function isStrictSchema(value: JsonValue | undefined): boolean {
 
 interface EnforcedInput {
   readonly schema: JsonObject;
-  /** The client's choice; undefined if it made none. */
   readonly strict: boolean | undefined;
 }
 
-/**
- * Prepares the schema of a tool's input for a vendor.
- *
- * @param subset undefined if the vendor accepts any schema
- */
 export function enforceInput(
   tool: ClientTool,
   schema: JsonObject | undefined,

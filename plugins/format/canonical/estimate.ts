@@ -1,19 +1,15 @@
 import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
-/** Average across languages and tokenizers. */
-const charactersPerToken = 4;
+const charactersPerToken = 4; // average across languages and tokenizers
 /** Tokens for an image, a document or a recording. Source: Anthropic docs, "Vision": at most about 1,600. */
 const tokensPerAttachment = 1_500;
 /** Characters of text that cost as many tokens as a generated image. */
 export const charactersPerImage = tokensPerAttachment * charactersPerToken;
 const tokensPerObject = 3; // the role and delimiters of a message, tool or block
-/** Members whose text is encoded data or a URL, not words. */
-const attachmentNames = new Set(['data', 'image_url', 'file_data', 'file_url', 'inlineData', 'fileData', 'url']);
-/** Members that hold opaque reasoning state. */
-const stateNames = new Set(['signature', 'encrypted_content', 'thoughtSignature']);
-/** Top-level members that are part of the prompt in any format; all others are settings. */
-const promptNames = new Set([
+const attachmentMembers = new Set(['data', 'image_url', 'file_data', 'file_url', 'inlineData', 'fileData', 'url']);
+const opaqueStateMembers = new Set(['signature', 'encrypted_content', 'thoughtSignature']);
+const promptMembers = new Set([
   'messages',
   'input',
   'instructions',
@@ -45,24 +41,15 @@ export function removeEmptyCounts(reported: Usage): Usage {
   return { ...reported, input: isPromptCounted ? input : undefined, output: output === 0 ? undefined : output };
 }
 
-/**
- * Estimates the prompt tokens of a request in any format.
- *
- * @param estimateText estimates the tokens of a text; by default from its length, without reading it
- */
+/** Estimates the prompt tokens of a request in any format, by default from the lengths of its texts. */
 export function estimatePromptTokens(request: JsonObject, estimateText: EstimateText = estimateByLength): number {
   // Google's requests for counting tokens wrap the request to be counted.
   const countedRequest = request['generateContentRequest'];
   let tokens = isJsonObject(countedRequest) ? estimatePromptTokens(countedRequest, estimateText) : 0;
-  for (const name of promptNames) tokens += estimatePart(name, request[name], estimateText);
+  for (const name of promptMembers) tokens += estimatePart(name, request[name], estimateText);
   return tokens;
 }
 
-/**
- * Estimates the tokens of one part of a request or reply.
- *
- * @param name name of the member that holds the part
- */
 function estimatePart(name: string, value: JsonValue | undefined, estimateText: EstimateText): number {
   if (typeof value === 'string') return estimateString(name, value, estimateText);
   if (Array.isArray(value))
@@ -80,16 +67,16 @@ function estimateByLength(text: string): number {
 }
 
 function estimateString(name: string, value: string, estimateText: EstimateText): number {
-  if (stateNames.has(name)) return 0;
+  if (opaqueStateMembers.has(name)) return 0;
   return isAttachment(name, value) ? tokensPerAttachment : estimateText(value);
 }
 
-/** Returns true if the text is encoded data or a URL. These members can also hold short texts, which are words. */
+/** Short texts in these members are words. */
 function isAttachment(name: string, value: string): boolean {
-  return attachmentNames.has(name) && (value.length > 256 || value.startsWith('data:'));
+  return attachmentMembers.has(name) && (value.length > 256 || value.startsWith('data:'));
 }
 
-/** Estimates the tokens of a member name. Names that belong to a format are not part of the prompt, but names of tool parameters are. */
+/** Names that belong to a format are not part of the prompt, but names of tool parameters are. */
 function estimateName(name: string): number {
   return name === 'type' || name === 'text' || name === 'role' || name === 'content' ? 0 : 1;
 }

@@ -9,9 +9,8 @@ import {
   type SchemaSubset,
 } from './schema-subsets.ts';
 
-/** The deepest nesting of a schema; request bodies cannot be nested deeper. */
-const maxDepth = 200;
-/** The most references to inline, so that references that contain each other do not multiply. */
+const maxDepth = 200; // request bodies cannot be nested deeper
+/** Bounds references that contain each other. */
 const maxInlined = 500;
 
 /** Which objects forbid unlisted members: all objects, objects that do not say, or none. */
@@ -38,7 +37,6 @@ export function fitSchema(
 }
 
 const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'];
-/** Keywords that only apply to values of one type, and therefore imply the type. */
 const impliedTypes: readonly (readonly [readonly string[], string])[] = [
   [['properties', 'additionalProperties', 'required', 'patternProperties', 'minProperties', 'maxProperties'], 'object'],
   [['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems'], 'array'],
@@ -62,17 +60,15 @@ class Fitter {
     this.#closing = closing;
   }
 
-  /** Translates a schema. A schema that is not an object, such as `true`, allows any value. */
   fit(value: JsonValue | undefined): JsonObject {
     const schema = isJsonObject(value) ? value : {};
     if (this.#depth > maxDepth) return {};
     this.#depth++;
-    const fittedSchema = this.#fitKeywords(this.#addType(this.#reshape(schema)));
+    const fittedSchema = this.#fitKeywords(this.#addMissingType(this.#reshape(schema)));
     this.#depth--;
     return this.#close(fittedSchema, schema);
   }
 
-  /** Rewrites alternatives, tuples and references into the vendor's forms. */
   #reshape(schema: JsonObject): JsonObject {
     const mergedSchema = this.#merge(schema);
     return this.#splitTypes(this.#replaceOneOf(this.#replaceTuple(this.#wrapReference(mergedSchema))));
@@ -83,7 +79,7 @@ class Fitter {
     const { allOf, ...others } = schema;
     if (!Array.isArray(allOf)) return schema;
     const entries = allOf.filter(isJsonObject);
-    const needsOneObject = this.#closing !== 'never' && [...entries, others].some(isStructured);
+    const needsOneObject = this.#closing !== 'never' && [...entries, others].some(needsMerging);
     const isAccepted = this.#accepts('allOf', allOf) && !needsOneObject;
     if (isAccepted && !isPart) return schema;
     const mergedEntries = entries.map((entry) => this.#merge(this.#inlineReference(entry), true));
@@ -98,7 +94,7 @@ class Fitter {
     return target === undefined ? schema : mergeSchemas(target, others);
   }
 
-  /** Wraps a reference as the only alternative if other keywords stand next to it, which vendors do not allow. */
+  /** Vendors do not allow keywords next to a reference, so the reference becomes the only alternative. */
   #wrapReference(schema: JsonObject): JsonObject {
     const { $ref, ...others } = schema;
     if ($ref === undefined || !Object.keys(others).some((name) => !name.startsWith('$') && name !== 'definitions')) {
@@ -107,7 +103,6 @@ class Fitter {
     return others['anyOf'] === undefined ? { anyOf: [{ $ref }], ...others } : this.#inlineReference(schema);
   }
 
-  /** Turns the entries of a tuple into alternatives for its items. Further entries are only allowed if the schema describes them. */
   #replaceTuple(schema: JsonObject): JsonObject {
     const { items, prefixItems } = schema;
     const tuple = [prefixItems, items].find((list) => Array.isArray(list));
@@ -117,14 +112,13 @@ class Fitter {
     return { ...others, prefixItems: tuple, items: { anyOf: [...tuple, ...furtherEntries] } };
   }
 
-  /** Turns `oneOf` into `anyOf` if the vendor refuses it. */
   #replaceOneOf(schema: JsonObject): JsonObject {
     const { oneOf, ...others } = schema;
     if (!Array.isArray(oneOf) || this.#accepts('oneOf', oneOf) || others['anyOf'] !== undefined) return schema;
-    return { ...others, [this.#noteAnyOf()]: oneOf };
+    this.#noteAnyOf();
+    return { ...others, anyOf: oneOf };
   }
 
-  /** Turns a list of types into alternatives if the vendor refuses such lists. */
   #splitTypes(schema: JsonObject): JsonObject {
     const { type, ...others } = schema;
     if (!Array.isArray(type) || this.#subset.allowsTypeLists || others['anyOf'] !== undefined) return schema;
@@ -133,8 +127,7 @@ class Fitter {
     return { ...labels, anyOf: type.map((name) => (name === 'null' ? { type: name } : { ...rules, type: name })) };
   }
 
-  /** Adds a type to a schema that lacks one if the vendor requires it. */
-  #addType(schema: JsonObject): JsonObject {
+  #addMissingType(schema: JsonObject): JsonObject {
     const hasType = typeKeywords.some((name) => schema[name] !== undefined && this.#accepts(name, schema[name]));
     if (this.#subset.requiresTypes !== true || hasType) return schema;
     const impliedType = impliedTypes.find(([names]) => names.some((name) => schema[name] !== undefined))?.[1];
@@ -143,7 +136,6 @@ class Fitter {
     return { ...schema, anyOf: plainTypes.map((type) => ({ type })) };
   }
 
-  /** Translates the keywords that the vendor accepts, and moves the others into the description. */
   #fitKeywords(schema: JsonObject): JsonObject {
     const acceptedKeywords: [string, JsonValue][] = [];
     const movedKeywords: [string, JsonValue][] = [];
@@ -153,8 +145,10 @@ class Fitter {
         const member = this.#fitKeyword(name, value);
         // A relaxed alternative may also accept values meant for another alternative, and `oneOf` would then reject them.
         if (name !== 'oneOf' || JSON.stringify(member) === JSON.stringify(value)) acceptedKeywords.push([name, member]);
-        else if (schema['anyOf'] === undefined) acceptedKeywords.push([this.#noteAnyOf(), member]);
-        else movedKeywords.push([name, value]);
+        else if (schema['anyOf'] === undefined) {
+          this.#noteAnyOf();
+          acceptedKeywords.push(['anyOf', member]);
+        } else movedKeywords.push([name, value]);
       } else if (name === 'const' && this.#accepts('enum', [value])) acceptedKeywords.push(['enum', [value]]);
       else if (!annotationKeywords.has(name)) movedKeywords.push([name, value]);
     }
@@ -164,10 +158,8 @@ class Fitter {
     return appendKeywords(Object.fromEntries(acceptedKeywords), movedKeywords);
   }
 
-  /** Notes that `oneOf` is replaced, and returns the keyword that replaces it. */
-  #noteAnyOf(): string {
+  #noteAnyOf(): void {
     this.#notes.approximate('oneOf in schemas as anyOf');
-    return 'anyOf';
   }
 
   #accepts(name: string, value: JsonValue): boolean {
@@ -199,12 +191,10 @@ class Fitter {
   }
 }
 
-/** Returns true if a part of an `allOf` must be merged with the others into one object. */
-function isStructured(schema: JsonObject): boolean {
+function needsMerging(schema: JsonObject): boolean {
   return describesObject(schema) || ['$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => schema[name] !== undefined);
 }
 
-/** Returns true if a schema allows objects. */
 export function describesObject({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || isJsonObject(properties);
 }

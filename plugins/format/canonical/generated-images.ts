@@ -1,18 +1,16 @@
 import type { Item, MediaSource, Message, Part } from './conversation.ts';
 import type { Notes } from './notes.ts';
 
-/** Which images a format allows in answers: any, only those with inline data, or none. */
+/** `data`: only images with inline data. */
 export type AnswerImages = 'any' | 'data' | 'none';
 
-/** Describes an image in text, for answers that cannot hold it. An image with a URL becomes a Markdown image. */
 export function describeImage(source: MediaSource): string {
   if (source.type === 'url') return `![image](${source.url})`;
   const size = Math.ceil((source.data.length * 3) / 4 / 1024);
   return `[image omitted: ${source.mediaType}, ${size} KB; answers of this API have no images]`;
 }
 
-/** Returns the size of an image in characters. */
-export function measureImage(source: MediaSource): number {
+export function countImageCharacters(source: MediaSource): number {
   return source.type === 'url' ? source.url.length : source.data.length;
 }
 
@@ -23,13 +21,11 @@ const mediaTypePrefixes: readonly (readonly [string, string])[] = [
   ['UklGR', 'image/webp'],
 ];
 
-/** Detects common media types by the first characters of the base64 data. */
-export function detectMediaType(data: string): string | undefined {
-  return mediaTypePrefixes.find(([prefix]) => data.startsWith(prefix))?.[1];
+export function detectImageType(base64: string): string | undefined {
+  return mediaTypePrefixes.find(([prefix]) => base64.startsWith(prefix))?.[1];
 }
 
-/** Precedes generated images that were moved to a user message. */
-const caption = 'Images of your earlier answers:';
+const movedImagesCaption = 'Images of your earlier answers:';
 
 /**
  * Moves generated images to the next user message, for formats without images in assistant messages, because the user may ask to change
@@ -47,7 +43,7 @@ export function moveGeneratedImages(items: readonly Item[], acceptsImages: boole
       if (parts.length > 0) resultItems.push({ ...item, parts });
     } else if (item.role === 'user' && acceptsImages && pending.length > 0) {
       notes.approximate('images in assistant messages as user message');
-      resultItems.push({ ...item, parts: [{ type: 'text', text: caption }, ...pending, ...item.parts] });
+      resultItems.push({ ...item, parts: [{ type: 'text', text: movedImagesCaption }, ...pending, ...item.parts] });
       pending = [];
     } else resultItems.push(item);
   }

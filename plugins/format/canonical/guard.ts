@@ -6,7 +6,7 @@ import { BlockQueue, CallBlock, OpenImage, type OpenBlock, ReasoningBlock, TextB
 import { UniqueIds } from './call-ids.ts';
 import type { MediaSource } from './conversation.ts';
 import { charactersPerImage } from './estimate.ts';
-import { describeImage, measureImage } from './generated-images.ts';
+import { describeImage, countImageCharacters } from './generated-images.ts';
 import type { GuardedRoute, GuardOptions } from './guard-options.ts';
 import { Notes } from './notes.ts';
 import { RepeatedCalls } from './repeated-calls.ts';
@@ -37,7 +37,7 @@ type CallFragment = Extract<Fragment, { type: 'call' }>;
  */
 export class GrammarGuard {
   failure: GatewayError | undefined;
-  /** Notes on what the client does not get of the answer. */
+  /** Parts of the answer that the client does not get. */
   readonly notes = new Notes();
   readonly #options: GuardOptions;
   readonly #usage: UsageTally;
@@ -53,15 +53,12 @@ export class GrammarGuard {
   #isStarted = false;
   #hasDroppedContent = false;
   #hasText = false;
-  /** True if the next text does not continue the previous one. */
-  #isNewParagraph = false;
+  #startsParagraph = false;
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
   #tier: string | undefined;
-  /** Log probabilities of tokens whose text is still to come. */
-  readonly #logprobs: Logprob[] = [];
+  readonly #pendingLogprobs: Logprob[] = [];
   #heldCharacters = 0;
-  /** Value of `#heldCharacters` when the finish reason arrived. */
   #charactersAtFinish = 0;
   #reply: CompleteReply | undefined;
 
@@ -79,7 +76,7 @@ export class GrammarGuard {
     });
   }
 
-  /** Takes fragments and returns the resulting events; none once the answer has ended or failed. */
+  /** Returns no events once the answer has ended or failed. */
   push(fragments: readonly Fragment[]): ReplyEvent[] {
     for (const fragment of fragments) {
       if (this.isOver) break;
@@ -99,7 +96,6 @@ export class GrammarGuard {
     return this.#reply !== undefined || this.failure !== undefined;
   }
 
-  /** True after the finish reason, until more content follows it, and after the end. */
   get isFinished(): boolean {
     return (
       this.#reply !== undefined || (this.#finish !== undefined && this.#heldCharacters === this.#charactersAtFinish)
@@ -115,7 +111,6 @@ export class GrammarGuard {
     return this.#reply;
   }
 
-  /** Characters of the answer that are held in memory. */
   get heldCharacters(): number {
     return this.#heldCharacters;
   }
@@ -165,7 +160,7 @@ export class GrammarGuard {
         return this.#addCitation(fragment);
       case 'break':
         this.#closeLastBlock();
-        this.#isNewParagraph ||= fragment.isParagraph === true;
+        this.#startsParagraph ||= fragment.isParagraph === true;
         return;
       case 'call':
         return this.#startCall(fragment);
@@ -204,7 +199,7 @@ export class GrammarGuard {
   #appendTextWithLogprobs({ text, logprobs = [] }: Extract<Fragment, { type: 'text' }>): void {
     if (logprobs.length === 0) return this.#appendText('text', text);
     if (this.#options.rules?.hasLogprobs !== true) this.notes.drop('logprobs in the answer');
-    else if (this.#reserve(JSON.stringify(logprobs).length)) this.#logprobs.push(...logprobs);
+    else if (this.#reserve(JSON.stringify(logprobs).length)) this.#pendingLogprobs.push(...logprobs);
     else return;
     // The text gets the log probabilities of its own tokens and those of earlier tokens that had no text.
     this.#appendText('text', text);
@@ -223,9 +218,9 @@ export class GrammarGuard {
   }
 
   #createTextBlock(type: 'text' | 'refusal'): TextBlock {
-    const isParagraph = this.#isNewParagraph && this.#hasText && this.#options.isStructured !== true;
+    const isParagraph = this.#startsParagraph && this.#hasText && this.#options.isStructured !== true;
     this.#hasText ||= type === 'text';
-    this.#isNewParagraph = false;
+    this.#startsParagraph = false;
     return new TextBlock(type, isParagraph);
   }
 
@@ -243,11 +238,10 @@ export class GrammarGuard {
     this.#queue.close(block);
   }
 
-  /** Adds an image, or its description if the client's format has no images. */
   #addImage(source: MediaSource): void {
     const { replyImages: images = 'any' } = this.#options.rules ?? {};
     if (images === 'any' || (images === 'data' && source.type === 'base64')) {
-      if (this.#reserve(charactersPerBlock + measureImage(source))) this.#queue.add(new OpenImage(source));
+      if (this.#reserve(charactersPerBlock + countImageCharacters(source))) this.#queue.add(new OpenImage(source));
       this.#usage.addWritten(charactersPerImage);
       return;
     }
@@ -265,7 +259,6 @@ export class GrammarGuard {
     if (this.#reserve(JSON.stringify(citation).length)) this.#queue.addCitation(lastBlock, citation);
   }
 
-  /** Closes the last open block, so that a new block follows. A call stays open until it ends itself. */
   #closeLastBlock(): void {
     const lastBlock = this.#queue.lastBlock;
     if (lastBlock === undefined || lastBlock instanceof CallBlock) return;
@@ -307,14 +300,13 @@ export class GrammarGuard {
     else if (this.#reserve(text.length)) call.earlyInput.add(text);
   }
 
-  /** @param input the whole input, if the upstream repeats it */
-  #endCall(key: string | number, input: string | undefined): void {
+  #endCall(key: string | number, wholeInput: string | undefined): void {
     const call = this.#calls.get(key);
     if (call?.name === undefined || call.isClosed) return;
     this.#queueCall(call);
     const { text } = call;
-    if (input !== undefined && input.length > text.length && input.startsWith(text)) {
-      this.#appendToBlock(call, input.slice(text.length));
+    if (wholeInput !== undefined && wholeInput.length > text.length && wholeInput.startsWith(text)) {
+      this.#appendToBlock(call, wholeInput.slice(text.length));
     }
     this.#queue.close(call);
   }
@@ -330,26 +322,22 @@ export class GrammarGuard {
     this.#usage.addWritten(call.name.name.length);
     call.isQueued = true;
     this.#queue.add(call);
-    if (call.earlyInput.length > 0) this.#write(call, call.earlyInput.text);
+    if (call.earlyInput.length > 0) this.#writeReserved(call, call.earlyInput.text);
   }
 
   #appendToBlock(block: OpenBlock, text: string): void {
-    if (this.#reserve(text.length)) this.#write(block, text);
+    if (this.#reserve(text.length)) this.#writeReserved(block, text);
     else this.#usage.addWritten(text.length);
   }
 
-  /** Writes text whose characters are already reserved. */
-  #write(block: OpenBlock, text: string): void {
+  #writeReserved(block: OpenBlock, text: string): void {
     this.#usage.addWritten(text.length);
-    const logprobs = block.head.type === 'text' && this.#logprobs.length > 0 ? this.#logprobs.splice(0) : undefined;
+    const logprobs =
+      block.head.type === 'text' && this.#pendingLogprobs.length > 0 ? this.#pendingLogprobs.splice(0) : undefined;
     this.#queue.appendText(block, text, logprobs);
   }
 
-  /**
-   * Adds to the characters held in memory. Fails the answer if it becomes too large.
-   *
-   * @returns false if the answer has failed
-   */
+  /** Returns false if the answer has become too large, which fails it. */
   #reserve(characters: number): boolean {
     this.#heldCharacters += characters;
     if (this.#heldCharacters <= bounds.translatedReply) return true;

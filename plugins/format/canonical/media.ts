@@ -11,10 +11,10 @@ import type {
   TextPart,
   VideoPart,
 } from './conversation.ts';
-import { detectMediaType } from './generated-images.ts';
+import { detectImageType } from './generated-images.ts';
 import type { Notes } from './notes.ts';
 
-/** Where parts are in the client's request, for error messages. Parts created by the gateway have no path. */
+/** Paths in the client's request, for error messages. Parts created by the gateway have none. */
 const partPaths = new WeakMap<Part, string>();
 
 /** Records the path for those parts that do not have a more specific one yet. */
@@ -23,11 +23,6 @@ export function placeParts(parts: Part[], placed: Pick<BodyObject, 'path'>): Par
   return parts;
 }
 
-/**
- * Creates the error for a part that the model does not accept.
- *
- * @param content what the part contains, such as `audio`
- */
 export function createUnsupportedContentError(content: string, part: Part): GatewayError {
   return createPartError(`This model does not accept ${content}.`, part);
 }
@@ -37,18 +32,13 @@ function createPartError(message: string, part: Part): GatewayError {
   return new GatewayError('unsupported_content', message, param === undefined ? {} : { param });
 }
 
-/**
- * Returns the id of a file at the route's vendor.
- *
- * @throws GatewayError `unsupported_content` if the file was uploaded to a different vendor
- */
+/** @throws GatewayError `unsupported_content` if the file was uploaded to a different vendor */
 export function readUploadedId(source: Extract<Source, { type: 'id' }>, vendor: FileVendor, part: Part): string {
   if (source.vendor === vendor) return source.id;
   const name = JSON.stringify(source.id.slice(0, 100));
   throw createPartError(`The file ${name} was uploaded to a different vendor. Send its content instead.`, part);
 }
 
-/** Creates the part for a media type: audio, video, image or document. */
 export function createMediaPart(
   source: Source,
   name: string | undefined,
@@ -63,7 +53,7 @@ export function createMediaPart(
   return { type: 'file', source, name };
 }
 
-/** Returns the name that all formats except Google's use for an audio format: `mp3` for `audio/mpeg`, `wav` for `audio/x-wav`. */
+/** Returns the name that all formats except Google's use: `mp3` for `audio/mpeg`, `wav` for `audio/x-wav`. */
 function toAudioFormat(subtype: string): string {
   const format = (subtype.split(';')[0] ?? '').replace(/^x-/, '');
   if (format === 'mpeg') return 'mp3';
@@ -87,7 +77,7 @@ const commonImageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png'
  */
 export function checkImageType(source: Source, acceptedTypes: 'common' | 'any', part: Part): void {
   if (source.type !== 'base64') return;
-  const type = detectMediaType(source.data) ?? source.mediaType;
+  const type = detectImageType(source.data) ?? source.mediaType;
   const isRefused =
     acceptedTypes === 'common' ? type.startsWith('image/') && !commonImageTypes.has(type) : type === 'image/svg+xml';
   if (isRefused) throw createUnsupportedContentError(`images of the type ${type}`, part);
@@ -103,28 +93,21 @@ function isTextType(mediaType: string): boolean {
   return /^text\/|[/+](json|xml|yaml|javascript)$/.test(mediaType);
 }
 
-/** Returns true for images, files, audio and video, which tools and assistants cannot send in most formats. */
 export function isMedia(part: Part): part is Exclude<Part, TextPart | RefusalPart> {
   return part.type !== 'text' && part.type !== 'refusal';
 }
 
-/** Returns the text and refusal parts of an assistant message. Media are noted as dropped. */
 export function dropAssistantMedia(parts: readonly Part[], notes: Notes): (TextPart | RefusalPart)[] {
   for (const part of parts) if (isMedia(part)) notes.drop(`${part.type} in assistant message`);
   return parts.filter((part) => !isMedia(part));
 }
 
-/**
- * Wraps a text in a list of parts; empty for an empty text.
- *
- * @param isBreakpoint true to cache the prompt up to this part
- */
 export function toTextParts(text: string, isBreakpoint = false): Part[] {
   if (text === '') return [];
   return isBreakpoint ? [{ type: 'text', text, isBreakpoint }] : [{ type: 'text', text }];
 }
 
-/** Reads a data URL; undefined for any other URL, and for data that is not base64. */
+/** Returns undefined for any other URL, and for data that is not base64. */
 export function readDataUrl(url: string): { mediaType: string; data: string } | undefined {
   const comma = url.indexOf(',');
   if (!isDataUrl(url) || comma === -1) return undefined;
@@ -154,8 +137,7 @@ export function correctMediaType(mediaType: string): string {
  * @throws GatewayError `invalid_request`
  */
 export function toStandardBase64(data: string, path: string): string {
-  const end = data.search(/[^A-Za-z0-9+/]/);
-  if (isStandardBase64(data, end)) return data;
+  if (isStandardBase64(data)) return data;
   const standard = data.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
   const digitsEnd = standard.search(/[^A-Za-z0-9+/]/);
   const digits = digitsEnd === -1 ? standard : standard.slice(0, digitsEnd);
@@ -163,7 +145,7 @@ export function toStandardBase64(data: string, path: string): string {
   return digits.padEnd(Math.ceil(digits.length / 4) * 4, '=');
 }
 
-/** @param end where the base64 digits end; -1 if nothing follows them */
-function isStandardBase64(data: string, end: number): boolean {
-  return data.length % 4 === 0 && (end === -1 || /^={1,2}$/.test(data.slice(end)));
+function isStandardBase64(data: string): boolean {
+  const digitsEnd = data.search(/[^A-Za-z0-9+/]/);
+  return data.length % 4 === 0 && (digitsEnd === -1 || /^={1,2}$/.test(data.slice(digitsEnd)));
 }

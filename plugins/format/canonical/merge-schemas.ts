@@ -23,10 +23,8 @@ function decodeStep(step: string): string {
   }
 }
 
-/** Keywords that hold alternatives. */
 export const alternativeKeywords = ['anyOf', 'oneOf'] as const;
 
-/** For each limit, selects the stricter of two values. */
 const stricterLimits = new Map<keyof GeminiSchema, (a: number, b: number) => number>([
   ...(['minimum', 'minLength', 'minItems', 'exclusiveMinimum'] as const).map((name) => [name, Math.max] as const),
   ...(['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'] as const).map((name) => [name, Math.min] as const),
@@ -78,7 +76,6 @@ function mergeProperties(first: JsonValue | undefined, second: JsonValue | undef
   return Object.fromEntries(mergedProperties);
 }
 
-/** Appends a text to the description of a schema, by default as a new line. */
 export function appendDescription(schema: GeminiSchema, text: string, separator = '\n'): JsonObject {
   const { description } = schema;
   const isDescribed = typeof description === 'string' && description !== '';

@@ -3,7 +3,6 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 
 const maxNoteLength = 120; // characters; notes travel in a header
 
-/** A part of a request that `Conversation` cannot hold. */
 interface DroppedPart {
   readonly kind: string;
   readonly path: string;
@@ -23,7 +22,6 @@ export class Notes {
     this.#add(`dropped ${feature}`);
   }
 
-  /** @param path path of the part, such as `messages[2].content[0]` */
   dropPart(kind: string, path: string): void {
     this.drop(kind);
     this.#lastDroppedPart = { kind, path };
@@ -38,7 +36,6 @@ export class Notes {
     this.#add(`approximated ${change}`);
   }
 
-  /** @param part what is missing from the upstream's reply */
   noteMissing(part: string): void {
     this.#add(`missing ${part}`);
   }
@@ -48,18 +45,13 @@ export class Notes {
     this.#add(`separated ${resource}`);
   }
 
-  /** Notes each member that is set but not supported. */
   dropUnknown(body: object, supported: ReadonlySet<string>): void {
     for (const [name, value] of Object.entries(body)) {
       if (!supported.has(name) && value !== null && value !== undefined) this.drop(name);
     }
   }
 
-  /**
-   * Notes each of the named members that is set.
-   *
-   * @param holder what the object is called in notes, such as `tools` in `allowed_callers of tools`
-   */
+  /** @param holder the object's name in notes, such as `tools` in `allowed_callers of tools` */
   dropMembers<T extends object>(object: T, names: readonly (keyof T & string)[], holder: string): void {
     for (const name of names) {
       const value: unknown = object[name];

@@ -3,10 +3,9 @@ import { appendKeywords } from './fit-schema.ts';
 import { alternativeKeywords, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
 
-/** The most schemas to merge, so that references that contain each other do not multiply. */
+/** Bounds references that contain each other. */
 const maxSchemas = 500;
-/** Keywords other than alternatives that vendors refuse at the top level of a tool's input. */
-const refusedAtTop = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
+const refusedAtTopLevel = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
 
 /**
  * Converts the schema of a tool's input into the schema of an object.
@@ -21,7 +20,6 @@ export function toObjectSchema(schema: JsonObject | undefined, refusesAlternativ
   return flatSchema?.['type'] === 'object' ? flatSchema : { properties: {}, ...flatSchema, type: 'object' };
 }
 
-/** Combines the alternatives at the top level of a schema into one object. */
 class Flattener {
   readonly #root: JsonObject;
   readonly #notes: Notes;
@@ -32,16 +30,16 @@ class Flattener {
     this.#notes = notes;
   }
 
-  /** Combines alternatives into one object; returns a schema without alternatives unchanged. */
   flatten(schema: JsonObject): JsonObject {
     this.#schemaCount++;
     if (this.#schemaCount > maxSchemas) return {};
     const mergedSchema = this.#merge(schema);
     const keyword = alternativeKeywords.find((name) => Array.isArray(mergedSchema[name]));
-    return this.#describeRefused(keyword === undefined ? mergedSchema : this.#unite(mergedSchema, keyword));
+    return this.#moveRefusedToDescription(
+      keyword === undefined ? mergedSchema : this.#uniteAlternatives(mergedSchema, keyword),
+    );
   }
 
-  /** Resolves a reference or merges the parts of `allOf`. */
   #merge(schema: JsonObject): JsonObject {
     const { $ref: reference, allOf, ...others } = schema;
     if (typeof reference === 'string') {
@@ -54,8 +52,7 @@ class Flattener {
     return entries.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), others);
   }
 
-  /** Creates an object with the members of all alternatives. It only requires the members that every alternative requires. */
-  #unite(schema: JsonObject, keyword: string): JsonObject {
+  #uniteAlternatives(schema: JsonObject, keyword: string): JsonObject {
     const { [keyword]: alternatives = [], ...others } = schema;
     this.#notes.approximate(`${keyword} at the top of a tool as description`);
     const entries = listObjects(alternatives).map((entry) => this.flatten(entry));
@@ -71,12 +68,11 @@ class Flattener {
     return appendKeywords(unitedSchema, [[keyword, alternatives]]);
   }
 
-  /** Moves the keywords that vendors refuse into the description. */
-  #describeRefused(schema: JsonObject): JsonObject {
-    const refusedEntries = Object.entries(schema).filter(([name]) => refusedAtTop.has(name));
+  #moveRefusedToDescription(schema: JsonObject): JsonObject {
+    const refusedEntries = Object.entries(schema).filter(([name]) => refusedAtTopLevel.has(name));
     if (refusedEntries.length === 0) return schema;
     for (const [name] of refusedEntries) this.#notes.approximate(`${name} at the top of a tool as description`);
-    const acceptedEntries = Object.entries(schema).filter(([name]) => !refusedAtTop.has(name));
+    const acceptedEntries = Object.entries(schema).filter(([name]) => !refusedAtTopLevel.has(name));
     return appendKeywords(
       Object.fromEntries(acceptedEntries),
       refusedEntries.map(([name, value]) => [name, value as JsonValue] as const),
@@ -84,7 +80,6 @@ class Flattener {
   }
 }
 
-/** Collects the members of all objects. A member whose schemas differ gets them as alternatives. */
 function collectMembers(objects: readonly JsonObject[]): JsonObject {
   const members = new Map<string, Map<string, JsonValue>>();
   for (const { properties } of objects) {

@@ -36,18 +36,16 @@ export function deriveOrigin(upstream: Pick<Upstream, 'name' | 'baseUrl'>): stri
   return origin;
 }
 
-/** Writes opaque state in the form that clients receive. */
 export function tagState({ kind, origin, data }: OpaqueState): string {
   return `${prefix}${kindLetters[kind]}${origin}.${data}`;
 }
 
-/** Reads opaque state; undefined if the text lacks the gateway's tag. */
 export function readTaggedState(text: string): OpaqueState | undefined {
   const kind = tagPattern.test(text) ? kindsByLetter.get(text.charAt(prefix.length)) : undefined;
   return kind && { kind, origin: text.slice(prefix.length + 1, tagLength - 1), data: text.slice(tagLength) };
 }
 
-/** Creates a lookup for state data. It finds only states that this upstream created and its format accepts. */
+/** Finds only states that this upstream created and its format accepts. */
 export function createStateLookup(
   { stateKinds }: Pick<UpstreamCodec, 'stateKinds'>,
   origin: string,

@@ -67,7 +67,6 @@ export function readContentParts<T extends object>(
   });
 }
 
-/** Wraps a refusal in a list of parts; empty for an empty text. */
 export function toRefusalParts(text: string | undefined): Part[] {
   return text === undefined || text === '' ? [] : [{ type: 'refusal', text }];
 }
@@ -77,8 +76,7 @@ export function hasBreakpoint(part: JsonObject): boolean {
   return isJsonObject(part['prompt_cache_breakpoint']) || isJsonObject(part['cache_control']);
 }
 
-/** Appends a system message at the start of a history to the instructions. */
-export function readInstructions(
+export function appendInstructions(
   target: { readonly instructions: string[]; areInstructionsCached: true | undefined },
   parts: readonly Part[],
   notes: Notes,
@@ -98,7 +96,6 @@ export function readAudio(audio: BodyObject<ChatAudio>): AudioPart {
   };
 }
 
-/** Audio formats that OpenAI's models accept. */
 const openaiAudioFormats: ReadonlySet<string> = new Set(['wav', 'mp3']);
 
 /** @throws GatewayError `unsupported_content` if the model does not accept audio, or not in this format */
@@ -113,11 +110,7 @@ export function writeAudio(
   return { type: 'input_audio', input_audio: { data, format } };
 }
 
-/**
- * Reads a media URL, which may be a data URL.
- *
- * @throws GatewayError `invalid_request` if the URL is empty or invalid
- */
+/** @throws GatewayError `invalid_request` if the URL is empty or invalid */
 export function readMediaUrl(url: string, path: string): Source {
   const content = readDataUrl(url);
   if (content !== undefined && content.mediaType !== '') {
@@ -127,12 +120,7 @@ export function readMediaUrl(url: string, path: string): Source {
   return { type: 'url', url };
 }
 
-/**
- * Reads the data, URL or id of a file part.
- *
- * @param allowsUrl true if the format allows URLs
- * @throws GatewayError `invalid_request` if the part has none of these
- */
+/** @throws GatewayError `invalid_request` if the part has no data, URL or id */
 export function readFilePart(file: BodyObject<ResponsesPart>, allowsUrl: boolean): Part {
   const data = file.maybeText('file_data');
   const url = allowsUrl ? file.maybeText('file_url') : undefined;
@@ -145,15 +133,14 @@ export function readFilePart(file: BodyObject<ResponsesPart>, allowsUrl: boolean
   throw invalidValue(file.pathOf('file_data'), `the data of a file, unless there is ${alternatives}`);
 }
 
-/** Reads a data URL, a URL or bare base64. Clients send PDF files as bare base64, which has no media type. */
+/** Clients send PDF files as bare base64, which has no media type. */
 function readFileData(data: string, path: string): Source {
   const isUrl = isDataUrl(data) || /^https?:/i.test(data);
   if (isUrl) return readMediaUrl(data, path);
   return { type: 'base64', mediaType: 'application/pdf', data: toStandardBase64(data, path) };
 }
 
-/** OpenAI's limits for metadata; it refuses requests that exceed them. */
-const metadataLimits = { members: 16, nameLength: 64, valueLength: 512 };
+const metadataLimits = { members: 16, nameLength: 64, valueLength: 512 }; // OpenAI's
 
 /** Returns true if every upstream accepts the metadata. Some proxies allow other values too. */
 export function isPlainMetadata(metadata: JsonObject): boolean {
@@ -182,7 +169,6 @@ export function writeEndUser({ user, safetyId }: Conversation, { profile, notes 
 /** The longest call id, user or cache key that OpenAI accepts, in characters. */
 export const maxIdLength = 64;
 
-/** Replaces an id that is too long by its hash. */
 export function shortenId(id: string): string {
   return id.length <= maxIdLength ? id : hash('sha256', id);
 }
@@ -192,7 +178,6 @@ export function toNineCharacterId(id: string): string {
   return /^[A-Za-z0-9]{9}$/.test(id) ? id : hash('sha256', id).slice(0, 9);
 }
 
-/** Returns the requested cache retention if the model accepts it. */
 export function selectRetention(requested: string, { profile }: EncodeTarget): string | undefined {
   return profile.quirks.cache_retention.find((accepted) => accepted === requested);
 }

@@ -57,17 +57,15 @@ function writeSchema(
   return { format, instruction: undefined };
 }
 
-/** Notes that a schema's description is dropped, for formats that cannot express it. */
-export function noteDescription(output: OutputFormat | undefined, notes: EncodeTarget['notes']): void {
+export function noteLostDescription(output: OutputFormat | undefined, notes: EncodeTarget['notes']): void {
   if (output?.type === 'json_schema' && output.description !== undefined) notes.drop('description of json_schema');
 }
 
-/** Makes a valid schema name, which is required: up to 64 letters, digits, - and _. */
+/** The parameter requires a name of up to 64 letters, digits, - and _. */
 function toSchemaName(name: string | undefined): string {
   return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';
 }
 
-/** Writes the instruction that asks for an output format, for models that have no parameter for it. */
 export function writeInstruction(output: OutputFormat): string {
   if (output.type === 'json_object') return 'Answer with one JSON object and nothing else.';
   return `Answer with one JSON value that fits this JSON Schema, and nothing else:\n${JSON.stringify(output.schema)}`;

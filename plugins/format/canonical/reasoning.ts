@@ -56,7 +56,6 @@ export function readEffort<T extends object>(holder: BodyObject<T>, member: keyo
   return effort;
 }
 
-/** Returns the requested effort, or the one that corresponds to the requested budget. */
 export function readRequestedEffort(reasoning: ReasoningRequest | undefined): Effort | undefined {
   return reasoning?.effort ?? (reasoning?.budget === undefined ? undefined : effortForBudget(reasoning.budget));
 }
@@ -85,7 +84,7 @@ export function canReason({ capabilities, quirks }: Profile): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
 
-/** Notes an effort that cannot be requested from a route. The effort `none` needs no note if the model never reasons. */
+/** The effort `none` needs no note if the model never reasons. */
 export function noteUnsupportedEffort(
   requested: Effort | undefined,
   { profile, notes }: { readonly profile: Profile; readonly notes: Notes },

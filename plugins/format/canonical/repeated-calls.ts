@@ -3,7 +3,6 @@ import { type Fragment, isAside } from './reply.ts';
 type Key = string | number;
 type CallFragment = Extract<Fragment, { type: 'call' }>;
 
-/** A call that may be a repetition, because an earlier, completed call has the same id and name. */
 interface PossibleRepeat {
   readonly key: Key;
   readonly earlierKeys: readonly Key[];
@@ -16,22 +15,19 @@ interface PossibleRepeat {
  * it is a new call, and the guard gives it a new id. A possible repetition is held back until its arguments are complete.
  */
 export class RepeatedCalls {
-  readonly #hasInput: (key: Key, input: string) => boolean;
+  readonly #hasSameInput: (key: Key, input: string) => boolean;
   readonly #calls = new Map<Key, CallFragment>();
   readonly #completeCalls = new Set<Key>();
   #possibleRepeat: PossibleRepeat | undefined;
 
-  /** @param hasInput returns true if an earlier call has this input */
-  constructor(hasInput: (key: Key, input: string) => boolean) {
-    this.#hasInput = hasInput;
+  constructor(hasSameInput: (key: Key, input: string) => boolean) {
+    this.#hasSameInput = hasSameInput;
   }
 
-  /** True while a call is held back. */
   get isHolding(): boolean {
     return this.#possibleRepeat !== undefined;
   }
 
-  /** Returns true for a fragment that need not be filtered. */
   canPass({ type }: Fragment): boolean {
     return this.#possibleRepeat === undefined && type !== 'call' && type !== 'call_end';
   }
@@ -50,7 +46,6 @@ export class RepeatedCalls {
     return [fragment];
   }
 
-  /** Stops holding the call back and returns its fragments. */
   releaseHeldCall(): readonly Fragment[] {
     const { fragments = [] } = this.#possibleRepeat ?? {};
     this.#possibleRepeat = undefined;
@@ -92,6 +87,6 @@ export class RepeatedCalls {
   #resolveHeldCall(input: string): boolean {
     const { earlierKeys = [] } = this.#possibleRepeat ?? {};
     this.#possibleRepeat = undefined;
-    return earlierKeys.some((key) => this.#hasInput(key, input));
+    return earlierKeys.some((key) => this.#hasSameInput(key, input));
   }
 }

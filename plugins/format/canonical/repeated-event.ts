@@ -4,13 +4,12 @@ import { type DeltaFragment, type Fragment, selectOnlyDelta, progress, withText 
 
 /** Learning stops after this many failed attempts, because some vendors put a different number into each event. */
 const maxAttempts = 8;
-/** Matches a character that a JSON string must escape. */
 const escapedCharacter = /["\\\p{Cc}]/u;
 
 /** Matches an event's number in a numbered stream. Quotes inside strings are escaped, so they do not match. */
 const numberPattern = /(?<="sequence_number"\s*:\s*)\d+/;
 
-/** A piece of an event. If it contains the event's number, it is split in two around that. */
+/** A piece of an event, split in two around the event's number if it has one. */
 type NumberedPiece = readonly [string, string?];
 
 function splitAtNumber(piece: string): NumberedPiece {
@@ -41,11 +40,7 @@ const padding = '"obfuscation":"';
 /** The tail of an event, split in two around the padding, whose content does not matter. */
 export type EventTail = readonly [string, string?];
 
-/**
- * Reads the tail of an event.
- *
- * @param searchStart where to start searching for padding
- */
+/** @param searchStart where to start searching for padding */
 export function readTail(data: string, start: number, searchStart = start): EventTail {
   const memberStart = data.indexOf(padding, searchStart);
   if (memberStart === -1) return [data.slice(start)];
@@ -68,7 +63,6 @@ export class RepeatedEvent {
   #name: string | undefined;
   /** The event up to and including the text's opening quote; undefined until an event has been learned. */
   #prefix: NumberedPiece | undefined;
-  /** The event from the text's closing quote on, split in two around padding. */
   #tail: NumberedPiece = [''];
   #afterPadding: NumberedPiece | undefined;
   #attempts = 0;
@@ -94,12 +88,7 @@ export class RepeatedEvent {
     return text;
   }
 
-  /**
-   * Learns from the last parsed event.
-   *
-   * @param text the only content of the event; undefined if the event has other content
-   * @param readText finds the text in a parsed event
-   */
+  /** @param text the only content of the event; undefined if the event has other content */
   learn(name: string | undefined, data: string, text: string | undefined, readText: ReadText): void {
     this.#prefix = undefined;
     if (text === undefined || text === '' || this.#attempts >= maxAttempts) return;
@@ -128,7 +117,6 @@ export class RepeatedDelta {
   readonly #event = new RepeatedEvent();
   #lastDelta: DeltaFragment | undefined;
 
-  /** Reads an event like `RepeatedEvent`. */
   read(name: string | undefined, data: string, number?: number): [DeltaFragment | typeof progress] | undefined {
     const lastDelta = this.#lastDelta;
     const text = lastDelta && this.#event.read(name, data, number);
@@ -136,7 +124,6 @@ export class RepeatedDelta {
     return [text === '' ? progress : withText(lastDelta, text)];
   }
 
-  /** Learns from the last parsed event and returns its fragments. */
   learn(name: string | undefined, data: string, fragments: Fragment[], readText: ReadText): Fragment[] {
     this.#lastDelta = selectOnlyDelta(fragments);
     this.#event.learn(name, data, this.#lastDelta?.text, readText);

@@ -77,7 +77,6 @@ export type Fragment =
   | { readonly type: 'end'; readonly isUnfinished?: true }
   | { readonly type: 'error'; readonly error: GatewayError };
 
-/** Fragments about a reply. They are passed on even if the reply's text is held back. */
 const asideTypes: ReadonlySet<Fragment['type']> = new Set([
   'held',
   'dropped',
@@ -94,7 +93,6 @@ export function isAside({ type }: Fragment): boolean {
   return asideTypes.has(type);
 }
 
-/** Fragments that are visible to a client. */
 const contentTypes: ReadonlySet<Fragment['type']> = new Set([
   'text',
   'refusal',
@@ -133,7 +131,6 @@ export type Logprob = JsonObject;
 export interface Citation {
   readonly url: string;
   readonly title: string | undefined;
-  /** A quotation from the source. */
   readonly quote: string | undefined;
   /** UTF-16 offsets in the block's text. */
   readonly start: number | undefined;
@@ -159,7 +156,7 @@ export type ReplyEvent =
   | { readonly type: 'block_stop'; readonly index: number; readonly block: Block }
   | { readonly type: 'finish'; readonly reply: CompleteReply };
 
-/** What is known of a block when it opens. */
+/** The part of a block that is known when it opens. */
 export type BlockHead =
   | TextHead
   | { readonly type: 'refusal' }
@@ -201,7 +198,6 @@ export interface CompleteReply {
   readonly finish: FinishReason;
   readonly stopSequence: string | undefined;
   readonly usage: CompleteUsage;
-  /** The service tier that served the request, if the upstream reported it. */
   readonly tier?: string | undefined;
 }
 
@@ -214,13 +210,11 @@ export interface CompleteUsage {
   readonly reasoning: number;
 }
 
-/** Returns a block's joined deltas: its text or a call's input; empty for an image. */
 export function contentOf(block: Block): string {
   if (block.type === 'image') return '';
   return block.type === 'tool_call' ? block.input : block.text;
 }
 
-/** Reads the error that a reply or an event reports; undefined if it reports none. */
 export function readFailure(body: JsonObject): GatewayError | undefined {
   const reportedError = readReportedError(body);
   return reportedError && createReportedFailure(reportedError);
@@ -231,32 +225,25 @@ export function createErrorFragment(body: JsonObject): Fragment {
   return { type: 'error', error: createReportedFailure(readRefusal(body)) };
 }
 
-/** Creates the fragment for an unusable reply, with a sentence that gives the reason. */
 export function createFailureFragment(
   ...reason: Parameters<typeof upstreamReason>
 ): Extract<Fragment, { type: 'error' }> {
   return { type: 'error', error: new GatewayError('upstream_failed', upstreamReason(...reason)) };
 }
 
-/** Wraps reported counts in a list of fragments; empty if there are none. */
 export function toUsageFragments(usage: Usage | undefined): Fragment[] {
   return usage === undefined ? [] : [{ type: 'usage', usage }];
 }
 
-/** Wraps an id in a list of fragments; empty for any other value. */
 export function toIdFragments(id: JsonValue | undefined): Fragment[] {
   return typeof id === 'string' ? [{ type: 'id', id }] : [];
 }
 
-/** Wraps a model name in a list of fragments; empty for any other value. */
 export function toModelFragments(model: JsonValue | undefined): Fragment[] {
   return typeof model === 'string' && model !== '' ? [{ type: 'model', model }] : [];
 }
 
-/**
- * Wraps the tier that an upstream reports in a list of fragments; empty for a vendor-specific tier. Anthropic and Google call OpenAI's
- * `default` "standard".
- */
+/** Drops vendor-specific tiers. Anthropic and Google call OpenAI's `default` "standard". */
 export function toTierFragments(reported: JsonValue | undefined): Fragment[] {
   if (typeof reported !== 'string' || reported === '' || reported.length > 32) return [];
   const name = reported.toLowerCase();
@@ -264,12 +251,10 @@ export function toTierFragments(reported: JsonValue | undefined): Fragment[] {
   return openaiTiers.has(tier) ? [{ type: 'tier', tier }] : [];
 }
 
-/** Wraps a text in a list of fragments; empty for an empty text. */
 export function toTextFragments(type: 'text' | 'reasoning' | 'refusal', text: string): Fragment[] {
   return text === '' ? [] : [{ type, text }];
 }
 
-/** A piece of an answer that carries only text. */
 export type DeltaFragment = Extract<Fragment, { type: 'text' | 'reasoning' | 'input' }>;
 
 /** Returns an event's only fragment if it carries only text, without log probabilities. */
@@ -296,17 +281,11 @@ export function createTruncatedCallError(): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.in_call'));
 }
 
-/** Notes spoken audio that is the answer or a part of it. */
 export const droppedAudio: Fragment = { type: 'dropped', feature: 'audio in the answer', isAnswer: true };
 
 const plainType = /^[a-z][a-z0-9_]{0,63}$/;
 
-/**
- * Notes a part of an answer that no reply format can express.
- *
- * @param type what the upstream calls the part; only a plain name is repeated, because notes travel in a header
- * @param fallback name to use if `type` is not plain
- */
+/** @param type the upstream's name for the part; only a plain one is repeated, because notes travel in a header */
 export function createDroppedPart(type: string, fallback: string): Fragment {
   return { type: 'dropped', feature: `${plainType.test(type) ? type : fallback} in the answer` };
 }

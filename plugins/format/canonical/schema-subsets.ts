@@ -56,7 +56,6 @@ function isStringFormat(value: JsonValue): boolean {
   return typeof value === 'string' && stringFormats.has(value);
 }
 
-/** Each vendor's subset, with its source. */
 export const schemaSubsets: Readonly<Record<Exclude<SchemaSubsetName, 'any' | 'format'>, SchemaSubset>> = {
   // Anthropic docs, "Structured outputs", "JSON Schema limitations"; @anthropic-ai/sdk 1.14.0, lib/transform-json-schema.
   anthropic: {
@@ -140,11 +139,7 @@ export const schemaKeywords = splitWords('items prefixItems anyOf oneOf allOf');
 /** Keywords that contain named schemas. */
 export const schemaMapKeywords = splitWords('properties $defs definitions');
 
-/**
- * Selects the subset for a route; undefined if any schema is accepted.
- *
- * @param vendorSubset subset of the format's own vendor
- */
+/** Returns undefined if the route accepts any schema. */
 export function selectSubset({ quirks }: Profile, vendorSubset?: keyof typeof schemaSubsets): SchemaSubset | undefined {
   const name = quirks.schema_subset === 'format' ? (vendorSubset ?? 'any') : quirks.schema_subset;
   return name === 'any' ? undefined : schemaSubsets[name];

@@ -14,7 +14,6 @@ export const openaiTiers: ReadonlySet<JsonValue | undefined> = new Set([
 
 const requestableTiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
-/** Returns the tier if OpenAI accepts it in a request. */
 export function toRequestableTier(tier: string): string | undefined {
   return requestableTiers.has(tier) ? tier : undefined;
 }

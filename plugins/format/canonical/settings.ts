@@ -3,7 +3,6 @@ import type { Conversation, Settings } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import { noteGatewayStops } from './stop-cutter.ts';
 
-/** A setting of `Conversation`, such as `temperature` or `stop`. */
 export type SettingName = keyof Settings;
 export type SettingType<N extends SettingName> = NonNullable<Settings[N]>;
 
@@ -44,7 +43,6 @@ export function writeSetting(settings: Settings, name: SettingName, value: unkno
   (settings as Record<SettingName, unknown>)[name] = value;
 }
 
-/** The parameter to note as dropped, or a function that notes the loss. */
 type LossNote = string | ((notes: Notes, setting: JsonValue, conversation: Conversation) => void);
 
 const dropUnlessZero =
@@ -53,7 +51,7 @@ const dropUnlessZero =
     if (setting !== 0) notes.drop(name);
   };
 
-/** How to note that a setting is lost; the notes have this order. Settings that are not listed are supported everywhere. */
+/** The notes have this order. Settings that are not listed are supported everywhere. */
 const lossNotes: { readonly [N in SettingName]?: LossNote } = {
   wantsImages: 'image output',
   stop: noteGatewayStops,
@@ -79,7 +77,6 @@ const lossNotes: { readonly [N in SettingName]?: LossNote } = {
 /** Settings that at least one format lacks. */
 export const losableSettings = Object.keys(lossNotes) as readonly SettingName[];
 
-/** Notes a setting that an upstream does not support. */
 export function noteLostSetting(name: SettingName, conversation: Conversation, notes: Notes): void {
   const setting = readSetting(conversation, name);
   const loss = lossNotes[name];

@@ -3,8 +3,7 @@ import type { ReplyDecoder } from './codec.ts';
 import type { Notes } from './notes.ts';
 import { createDroppedPart, type Fragment, isAside, toTextFragments } from './reply.ts';
 
-/** A stop sequence in a text. */
-interface Match {
+interface StopMatch {
   readonly position: number;
   readonly sequence: string;
 }
@@ -16,7 +15,6 @@ interface Match {
 export class StopCutter implements ReplyDecoder {
   readonly #decoder: ReplyDecoder;
   readonly #sequences: readonly string[];
-  /** The end of the text so far, which may be the start of a stop sequence. */
   #heldText = '';
   #isTruncated = false;
 
@@ -55,21 +53,20 @@ export class StopCutter implements ReplyDecoder {
         { type: 'finish', reason: 'stop_sequence', stopSequence: match.sequence },
       ];
     }
-    const heldFrom = this.#findPartial(text);
+    const heldFrom = this.#findPossibleStart(text);
     this.#heldText = text.slice(heldFrom);
     return toTextFragments('text', text.slice(0, heldFrom));
   }
 
   /** Finds the sequence that is completed first, because that is where the upstream would have stopped. */
-  #findFirst(text: string): Match | undefined {
+  #findFirst(text: string): StopMatch | undefined {
     return this.#sequences
       .map((sequence) => ({ position: text.indexOf(sequence), sequence }))
       .filter(({ position }) => position !== -1)
       .toSorted((a, b) => endOf(a) - endOf(b) || a.position - b.position)[0];
   }
 
-  /** Returns where a sequence may begin near the end of the text; the length of the text if nowhere. */
-  #findPartial(text: string): number {
+  #findPossibleStart(text: string): number {
     const maxLength = Math.max(...this.#sequences.map(({ length }) => length));
     let position = Math.max(0, text.length - maxLength + 1);
     while (position < text.length && !this.#sequences.some((sequence) => sequence.startsWith(text.slice(position))))
@@ -82,16 +79,15 @@ function noteLogprobs({ logprobs = [] }: Extract<Fragment, { type: 'text' }>): F
   return logprobs.length > 0 ? [createDroppedPart('logprobs', '')] : [];
 }
 
-function endOf({ position, sequence }: Match): number {
+function endOf({ position, sequence }: StopMatch): number {
   return position + sequence.length;
 }
 
-/** Returns true for the end and for errors. After the cut, an error counts as the end, because the client's answer is already complete. */
+/** After the cut, an error counts as the end, because the client's answer is already complete. */
 function isEnding({ type }: Fragment): boolean {
   return type === 'end' || type === 'error';
 }
 
-/** Notes that the gateway applies the stop sequences itself. */
 export function noteGatewayStops(notes: Notes): void {
   notes.approximate('stop by cutting the answer');
 }

@@ -20,28 +20,23 @@ export interface StoredReasoning {
 /** Identifies a call within a conversation. The id is not enough: it may repeat, or belong to a call that the client has removed. */
 export type CallIdentity = Pick<ToolCall, 'id' | 'name' | 'input'>;
 
-/** A call in a client's history. */
 export interface HistoryCall extends CallIdentity {
-  /** True if the client did not send back the call's reasoning. */
   readonly lacksReasoning: boolean;
 }
 
 /** Reasoning that led to a tool call. */
 export interface Thought extends Reasoning {
-  /** Opaque state. Its tag names the upstream that created it. */
   readonly state: OpaqueState;
   /** True if the answer had text between the previous call and the reasoning. */
   readonly followsText: boolean;
 }
 
-/** The stored form of a thought. */
 export interface StoredThought {
   readonly text: string;
   readonly state: string; // includes the tag
   readonly isLate: boolean; // stored name of `followsText`
 }
 
-/** Lists the calls of an answer, each with the reasoning before it. */
 export function listThoughtsByCall({
   blocks,
 }: CompleteReply): [call: CallIdentity, thoughts: readonly StoredThought[]][] {
@@ -60,7 +55,7 @@ export function listThoughtsByCall({
   return calls;
 }
 
-/** Reads stored thoughts. Skips entries that another gateway version wrote in a different form. */
+/** Skips entries that another gateway version wrote in a different form. */
 export function readThoughts(entries: readonly StoredThought[]): Thought[] {
   return entries.flatMap(({ text, state: tagged, isLate }) => {
     const state = typeof tagged === 'string' ? readTaggedState(tagged) : undefined;

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { ClientTool, Conversation, ToolForm } from './conversation.ts';
 
-/** The tool that a wire name stands for. */
 export interface ToolReference {
   readonly name: string;
   readonly namespace: string | undefined;
   readonly form: ToolForm;
 }
 
-/** Which tool names an upstream accepts. */
 export interface NameRules {
   readonly maxLength: number;
   /** Matches characters that are not allowed; must have the flag `g`. */
@@ -70,7 +68,6 @@ export class ToolNames {
     return this.#rules.firstCharacter.test(clean) ? clean : `_${clean}`;
   }
 
-  /** Shortens a name and appends a hash of the original, so that names stay distinct. */
   #shorten(cleanName: string, original: string): string {
     const hash = createHash('sha256').update(original).digest('hex').slice(0, 8);
     return `${cleanName.slice(0, this.#rules.maxLength - 9)}_${hash}`;

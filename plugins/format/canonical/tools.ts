@@ -7,11 +7,7 @@ import type { ClientTool, Tool, ToolCall, ToolChoice } from './conversation.ts';
 import type { Notes } from './notes.ts';
 import { isClientTool } from './tool-names.ts';
 
-/**
- * Reads the name of a tool or call.
- *
- * @throws GatewayError `invalid_request` if it is missing
- */
+/** @throws GatewayError `invalid_request` if the name is missing */
 export function readName(placed: BodyObject<{ readonly name?: JsonValue | undefined }>): string {
   return placed.filledText('name', 'a name');
 }
@@ -30,11 +26,6 @@ export class ToolSet {
   }
 }
 
-/**
- * Reads a function tool.
- *
- * @param schemaName name of the member that holds the JSON Schema
- */
 export function readFunctionTool(
   tool: BodyObject<ChatToolBody & MessagesTool>,
   schemaName: 'parameters' | 'input_schema' = 'parameters',
@@ -51,11 +42,7 @@ export function readFunctionTool(
   };
 }
 
-/**
- * Reads one of OpenAI's custom tools.
- *
- * @param grammarName name of the member that holds the grammar; undefined if the format itself is the grammar
- */
+/** @param grammarName member that holds the grammar; undefined if the format itself is the grammar */
 export function readFreeformTool(
   tool: BodyObject<ChatToolBody>,
   grammarName?: 'grammar',
@@ -109,7 +96,6 @@ export function toArgumentsObject({ form, input }: Pick<ToolCall, 'form' | 'inpu
   return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
 
-/** Returns true if the client asked for the tool's schema to be enforced. */
 export function wantsEnforcedInput({ strict }: ClientTool): boolean {
   return strict !== undefined && strict !== false;
 }
@@ -127,7 +113,6 @@ function describeFreeform({ description, grammar }: ClientTool): string | undefi
   return description === undefined ? rule : `${description}\n\n${rule}`;
 }
 
-/** Creates the schema of a function whose property `input` holds the whole freeform text. */
 function createFreeformSchema(): JsonObject {
   return {
     type: 'object',

@@ -6,9 +6,7 @@ import { estimateTokens, estimatePromptTokens, removeEmptyCounts } from './estim
 
 /** How many deltas with text are measured at most, and how many are parsed to find them. */
 const maxDeltas = { measured: 4, parsed: 16 };
-/** Members of a reply that hold the model's text, in all formats. */
 const textMembers = ['choices', 'content', 'output', 'candidates'] as const;
-/** Members of an answer that the model did not write. */
 const metadataMembers = new Set(
   (
     'role type id index object status call_id finish_reason finishReason annotations logprobs ' +
@@ -62,7 +60,7 @@ export class UsageMeter {
 
   /** Counts the whole answer, which takes precedence over its deltas. */
   addWhole(reply: JsonObject): void {
-    const characters = textMembers.reduce((sum, name) => sum + countCharacters(reply[name]), 0);
+    const characters = textMembers.reduce((sum, name) => sum + countWrittenCharacters(reply[name]), 0);
     if (characters > 0) this.#wholeTokens = estimateTokens(characters);
   }
 
@@ -96,7 +94,7 @@ export class UsageMeter {
   #measure(event: StreamEvent): void {
     this.#parsedDeltas++;
     const { choices, candidates, delta, content_block: block } = event.parse() ?? {};
-    const characters = countCharacters(choices ?? candidates ?? delta ?? block);
+    const characters = countWrittenCharacters(choices ?? candidates ?? delta ?? block);
     if (characters === 0) return;
     this.#measuredDeltas++;
     this.#characters += characters;
@@ -104,20 +102,19 @@ export class UsageMeter {
   }
 }
 
-/** Counts the characters of an answer or delta that the model wrote, including escapes. */
-function countCharacters(value: JsonValue | undefined): number {
+function countWrittenCharacters(value: JsonValue | undefined): number {
   if (typeof value === 'string') return JSON.stringify(value).length - 2;
-  if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + countCharacters(entry), 0);
+  if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + countWrittenCharacters(entry), 0);
   if (!isJsonObject(value)) return 0;
   // A choice holds its delta next to its metadata.
   const delta = readMember(value, 'delta') ?? readMember(value, 'content');
-  if (isJsonObject(delta)) return countCharacters(delta);
+  if (isJsonObject(delta)) return countWrittenCharacters(delta);
   let characters = 0;
   for (const [name, part] of Object.entries(value)) {
     // Some vendors send the same text under both names.
     if (name === 'reasoning' && value['reasoning_content'] === part) continue;
     if (inputMembers.has(name) && isJsonObject(part)) characters += JSON.stringify(part).length;
-    else if (!metadataMembers.has(name)) characters += countCharacters(part);
+    else if (!metadataMembers.has(name)) characters += countWrittenCharacters(part);
   }
   return characters;
 }

@@ -19,7 +19,7 @@ export class UsageTally {
     this.#estimateInput = estimateInput;
   }
 
-  /** Records reported counts. Later counts replace earlier ones, member by member. */
+  /** Later counts replace earlier ones, member by member. */
   recordReported(usage: Usage): void {
     this.#reported = { ...this.#reported, ...withoutUndefined(usage) };
   }
@@ -28,7 +28,6 @@ export class UsageTally {
     this.#writtenCharacters += characters;
   }
 
-  /** Starts counting for another route, which continues an answer that was cut off. */
   startNextRoute(): void {
     if (this.#hasProgress) this.#truncatedRoutes.push(this.#truncatedUsage);
     this.#reported = {};
@@ -66,7 +65,6 @@ export class UsageTally {
     return sumUsages(isCounted ? [...this.#truncatedRoutes, this.#truncatedUsage] : this.#truncatedRoutes);
   }
 
-  /** False if the route has neither reported counts nor written anything. */
   get #hasProgress(): boolean {
     return this.#writtenCharacters > 0 || Object.keys(this.#reported).length > 0;
   }
@@ -82,7 +80,7 @@ export class UsageTally {
     };
   }
 
-  /** Usage of a route whose answer was cut off. Counts reported before the end are not final. */
+  /** Counts reported before the end are not final. */
   get #truncatedUsage(): CompleteUsage {
     const { output, ...usage } = this.#routeUsage;
     return { ...usage, output: Math.max(output, estimateTokens(this.#writtenCharacters)) };

@@ -43,7 +43,7 @@ function readDomains(value: JsonValue | undefined): readonly string[] | undefine
   return domains.length === 0 ? undefined : domains;
 }
 
-/** Reads the user's location, which Chat nests in `approximate`. */
+/** Chat nests the location in `approximate`. */
 function readLocation(location: JsonObject | undefined): SearchLocation | undefined {
   if (location === undefined) return undefined;
   const fields = new BodyObject(location, 'user_location').maybeObject('approximate')?.value ?? location;
@@ -60,11 +60,6 @@ const parameterNames: Readonly<Record<keyof SearchOptions, string>> = {
   location: 'user_location',
 };
 
-/**
- * Notes the options that a format cannot express.
- *
- * @param supported options that the format can express
- */
 export function noteSearchOptions(
   { options = {} }: HostedTool,
   supported: readonly (keyof SearchOptions)[],
@@ -76,7 +71,6 @@ export function noteSearchOptions(
   }
 }
 
-/** Writes the tool for the Responses endpoint, and notes the options that it lacks. */
 export function writeResponsesSearchTool(tool: HostedTool, notes: Notes): JsonObject {
   noteSearchOptions(tool, ['contextSize', 'allowedDomains', 'location'], notes);
   const { contextSize, allowedDomains, location } = tool.options ?? {};
@@ -88,7 +82,6 @@ export function writeResponsesSearchTool(tool: HostedTool, notes: Notes): JsonOb
   });
 }
 
-/** Writes the tool for the Messages endpoint, and notes the options that it lacks. */
 export function writeMessagesSearchTool(tool: HostedTool, notes: Notes): JsonObject {
   noteSearchOptions(tool, ['maxUses', 'allowedDomains', 'blockedDomains', 'location'], notes);
   const { maxUses, allowedDomains, blockedDomains, location } = tool.options ?? {};

@@ -29,7 +29,6 @@ interface MessageWriter<M> {
   assistant(answer: SplitTurn): M;
 }
 
-/** Writes a conversation as a list of messages. */
 export function writeAsMessages<M>(
   items: readonly Item[],
   { profile, notes }: EncodeTarget,
@@ -55,7 +54,6 @@ export function writeAsMessages<M>(
   });
 }
 
-/** A message with all blocks of one side up to the other side's turn. */
 interface WrittenTurn<Block> {
   readonly role: string;
   readonly content: Block[];
@@ -65,7 +63,7 @@ interface WrittenTurn<Block> {
 interface BlockWriter<Block> {
   readonly assistantRole: string;
   assistant(turn: AssistantTurn): Block[];
-  /** Writes the user's parts; an empty text yields no block. */
+  /** An empty text yields no block. */
   input(parts: readonly Part[]): Block[];
   /** @param moved media that the result cannot hold; they follow after all results */
   result(result: ToolResult, moved: readonly Part[]): Block;
@@ -74,10 +72,8 @@ interface BlockWriter<Block> {
   acceptsSystem?(lastRole: string | undefined, next: DialogueTurn | undefined): boolean;
 }
 
-/** The first user message of a conversation that does not begin with one. */
 const firstUserText = 'Begin.';
 
-/** Writes turns as messages with alternating sides. */
 export function writeAlternatingTurns<Block>(
   turns: readonly DialogueTurn[],
   { notes }: EncodeTarget,
@@ -120,7 +116,6 @@ function writeUserTurn<Block>({ results, parts }: UserTurn, notes: Notes, writer
   return [...content, ...writer.input([...allMoved, ...parts])];
 }
 
-/** Collects the media of tool results that cannot hold them, for the user message that follows. */
 function collectResultMedia(results: readonly ToolResult[], notes: Notes): Part[] {
   const media = results.flatMap(({ parts }) => parts.filter(isMedia));
   if (media.length > 0) notes.approximate('images in tool results as user message');

@@ -11,7 +11,7 @@ import type {
 } from '../../canonical/conversation.ts';
 import { joinAllInstructions, writeResultText, joinTexts } from '../../canonical/dialogue.ts';
 import { checkImageType, decodeTextFile, createUnsupportedContentError } from '../../canonical/media.ts';
-import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
+import { noteLostDescription, writeFormat } from '../../canonical/output-format.ts';
 import { clampEffort, readRequestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { describeAsFunction, wantsEnforcedInput, toObjectInput } from '../../canonical/tools.ts';
@@ -42,7 +42,7 @@ const ollamaLevels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { format, instruction } = writeFormat(conversation, target);
-  noteDescription(conversation.output, target.notes);
+  noteLostDescription(conversation.output, target.notes);
   const request: OllamaRequest = {
     model: target.model,
     messages: [...writeInstructions(conversation, instruction), ...writeMessages(conversation.items, target)],

@@ -6,7 +6,7 @@ import {
   readAudio,
   readContentParts,
   readFilePart,
-  readInstructions,
+  appendInstructions,
   readMediaUrl,
   toRefusalParts,
 } from '../../../canonical/openai.ts';
@@ -78,7 +78,7 @@ export class ChatHistoryReader {
 
   #addSystem(parts: Part[]): void {
     if (this.items.length > 0) this.#addMessage('system', parts);
-    else readInstructions(this, parts, this.#notes);
+    else appendInstructions(this, parts, this.#notes);
   }
 
   #addMessage(role: Message['role'], parts: readonly Part[]): void {

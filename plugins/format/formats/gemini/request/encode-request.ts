@@ -3,7 +3,7 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation, Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import { normalizeCalls, groupIntoTurns } from '../../../canonical/dialogue.ts';
 import { enforceSchema } from '../../../canonical/enforce-schema.ts';
-import { writeInstruction, noteDescription } from '../../../canonical/output-format.ts';
+import { writeInstruction, noteLostDescription } from '../../../canonical/output-format.ts';
 import { budgetForEffort, clampEffort, readRequestedEffort } from '../../../canonical/reasoning.ts';
 import { selectSubset } from '../../../canonical/schema-subsets.ts';
 import type {
@@ -55,7 +55,7 @@ const jsonConfig: GeminiGenerationConfig = { responseMimeType: 'application/json
 /** Requests JSON in the strictest way that the model supports. Source: Gemini docs, "Structured output". */
 function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
   if (output === undefined) return {};
-  noteDescription(output, notes);
+  noteLostDescription(output, notes);
   const { quirks, capabilities } = profile;
   // Older models reject an output format together with functions.
   const isCombined = tools.length > 0 && capabilities.tools && quirks.reasoning !== 'level';

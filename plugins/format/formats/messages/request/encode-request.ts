@@ -4,7 +4,7 @@ import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation } from '../../../canonical/conversation.ts';
 import { normalizeCalls, groupIntoTurns } from '../../../canonical/dialogue.ts';
 import { moveGeneratedImages } from '../../../canonical/generated-images.ts';
-import { noteDescription, writeFormat, type WrittenFormat } from '../../../canonical/output-format.ts';
+import { noteLostDescription, writeFormat, type WrittenFormat } from '../../../canonical/output-format.ts';
 import { asFilledObject, asFilledText, withoutUndefined } from '../../../wire/members.ts';
 import type { MessagesMetadata, MessagesRequest } from '../../../wire/messages.ts';
 import { writeSettings } from '../../contract/settings.ts';
@@ -108,7 +108,7 @@ function writeUser(
 /** Requests JSON in the strictest way that the model supports. Source: Anthropic docs, "Structured outputs". */
 function writeOutputFormat(conversation: Conversation, target: EncodeTarget): WrittenFormat {
   const { output } = conversation;
-  noteDescription(output, target.notes);
+  noteLostDescription(output, target.notes);
   const isEnforced = output?.type === 'json_schema' && target.profile.capabilities.structured_output === 'schema';
   const { format, instruction } = writeFormat(conversation, target, isEnforced ? 'schema' : 'none', 'anthropic');
   return { format: format && { type: 'json_schema', schema: format['schema'] }, instruction };

@@ -10,7 +10,7 @@ import type {
   Source,
 } from '../../../canonical/conversation.ts';
 import type { DialogueTurn } from '../../../canonical/dialogue.ts';
-import { detectMediaType } from '../../../canonical/generated-images.ts';
+import { detectImageType } from '../../../canonical/generated-images.ts';
 import {
   dropAssistantMedia,
   checkImageType,
@@ -131,7 +131,7 @@ function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTar
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source, clientPart) };
   // Anthropic rejects a wrong media type.
-  const mediaType = detectMediaType(source.data) ?? source.mediaType;
+  const mediaType = detectImageType(source.data) ?? source.mediaType;
   return { type: 'image', source: writeSource({ ...source, mediaType }, clientPart) };
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ToolForm } from '../../../canonical/conversation.ts';
-import { detectMediaType } from '../../../canonical/generated-images.ts';
+import { detectImageType } from '../../../canonical/generated-images.ts';
 import {
   type Citation,
   droppedAudio,
@@ -174,7 +174,7 @@ function readOffset(value: JsonValue | undefined): number | undefined {
 function readImage(item: ResponsesItem): Fragment[] {
   const data = asText(item.result);
   if (data === '') return [createDroppedPart('image_generation_call', '')];
-  const mediaType = detectMediaType(data) ?? `image/${asText(item.output_format) || 'png'}`;
+  const mediaType = detectImageType(data) ?? `image/${asText(item.output_format) || 'png'}`;
   return [{ type: 'image', source: { type: 'base64', mediaType, data } }];
 }
 

@@ -10,7 +10,7 @@ import type {
   ToolForm,
   ImagePart,
 } from '../../../canonical/conversation.ts';
-import { detectMediaType } from '../../../canonical/generated-images.ts';
+import { detectImageType } from '../../../canonical/generated-images.ts';
 import { placeParts, toStandardBase64, toTextParts } from '../../../canonical/media.ts';
 import { type Notes, refuseUnreadMessage } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
@@ -19,7 +19,7 @@ import {
   readAudio,
   readContentParts,
   readFilePart,
-  readInstructions,
+  appendInstructions,
   readOutputFormat,
   readMediaUrl,
   toRefusalParts,
@@ -129,7 +129,7 @@ export class ItemReader {
     const parts = readContent(item, 'content', this.#notes);
     if (parts.length === 0) return;
     if (role !== 'system' || this.items.length > 0) this.#addMessage(role, parts);
-    else readInstructions(this, parts, this.#notes);
+    else appendInstructions(this, parts, this.#notes);
   }
 
   #addMessage(role: Message['role'], parts: readonly Part[]): void {
@@ -141,7 +141,7 @@ export class ItemReader {
   #readImage(item: BodyObject<ResponsesItem>): void {
     const data = item.maybeText('result');
     if (data === undefined || data === '') return this.#notes.dropPart('input item image_generation_call', item.path);
-    const mediaType = detectMediaType(data) ?? `image/${item.maybeText('output_format') ?? 'png'}`;
+    const mediaType = detectImageType(data) ?? `image/${item.maybeText('output_format') ?? 'png'}`;
     const source = { type: 'base64', mediaType, data: toStandardBase64(data, item.pathOf('result')) } as const;
     this.#addMessage('assistant', placeParts([{ type: 'image', source, detail: undefined }], item));
   }

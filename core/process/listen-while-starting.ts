@@ -6,11 +6,7 @@ import { noteFailure } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
-/**
- * Opens the listener for clients that connect while the gateway starts.
- *
- * @param worker settings of a worker, whose supervisor owns the sockets; undefined if there is no supervisor
- */
+/** Opens the listener for clients that connect while the gateway starts. A worker's sockets belong to its supervisor. */
 export function listenWhileStarting(
   { listener }: Assembly,
   config: Config,
@@ -18,7 +14,7 @@ export function listenWhileStarting(
 ): StartingListener {
   return new StartingListener({
     listener,
-    address: worker === undefined ? config.get(listen) : { descriptors: worker.descriptors },
+    address: worker === undefined ? config.get(listen) : { descriptors: worker.socketDescriptors },
     onError: (error) => noteFailure(log, 'accepting a connection', error),
     // If other workers can serve requests, this one accepts none until it has started.
     ...(worker?.isAlone === false && { delayMs: Infinity }),

@@ -56,13 +56,13 @@ async function serve(
     const plan = planWorkers(document);
     if (plan !== undefined) {
       const { supervise } = await import('../workers/supervisor.ts');
-      return exitProcess(...(await supervise(plan, { signals, log })));
+      return exitProcess(...(await supervise(plan, signals, log)));
     }
   }
   const link = workerSettings && new (await import('../workers/link.ts')).SupervisorLink(signals, log);
   const worker = workerSettings && link && { ...workerSettings, link };
   using _names = installNames(log);
-  // Makes sure that there is a demo key before listening, so that scripts that wait for readiness find a valid one.
+  // Ensures that the demo key exists before listening, so that scripts that wait for readiness find a valid key.
   const beforeListening = (host: Host) => readDemoKey(host, log);
   const options = { file: file(), document, environment: process.env, log, worker, beforeListening };
   const gateway = await startUnlessStopped(signals, options);
@@ -71,7 +71,7 @@ async function serve(
   hideSecrets(gateway.secrets);
   if (link === undefined) await greet(gateway, gateway.operatorUrl, log, format, print);
   const reloadGateway = createReloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
-  // Watched anew even if the file was refused: it may name other secret files, which do not have to exist yet.
+  // Refreshes the watch even if the file was refused: it may name other secret files, which may not exist yet.
   const reload = (isRequested: boolean) => reloadGateway(isRequested).finally(() => watch.refresh());
   const reloadInBackground = guardListener(log, 'reloading gateway.yaml', reload);
   const onError = (error: Error, path: string) => log.warn(`${path} cannot be watched: ${error.message}`);
@@ -82,7 +82,7 @@ async function serve(
   );
   signals.onReload(() => reloadInBackground(true));
   link?.serve({
-    running: () => gateway.requestsInFlight,
+    requestsInFlight: () => gateway.requestsInFlight,
     shedConnections: (connections) => gateway.shedConnections(connections),
     respondToOperator: (question) => gateway.respondToOperator(question),
     reload: () => reload(true),
@@ -128,7 +128,6 @@ function createReloader(
   };
 }
 
-/** Stops the gateway. Returns true if all resources were closed. The embedded database is stopped in any case. */
 async function stopGateway(gateway: Gateway, hurry: AbortSignal, isReplaced: boolean, log: Logger): Promise<boolean> {
   try {
     await gateway.stop(hurry, isReplaced);
@@ -140,7 +139,6 @@ async function stopGateway(gateway: Gateway, hurry: AbortSignal, isReplaced: boo
   }
 }
 
-/** Exits at the third stop signal. Never returns. */
 async function endAtThirdSignal(gateway: Gateway, signals: StopSignals, log: Logger): Promise<never> {
   await signals.third;
   log.warn('third signal: ending at once');
@@ -185,8 +183,8 @@ async function readDemoKey(host: Host, log: Logger): Promise<IssuedKey | undefin
 }
 
 /**
- * Prints to stdout where the gateway serves. If the log is JSON, the address is logged instead, and stdout, which a collector may read too,
- * gets the greeting only on a terminal, or if there is a demo key (which production gateways do not have).
+ * Prints to stdout. If the log is JSON, a collector may read stdout too, so the address is logged instead, and the greeting is printed only
+ * on a terminal or if there is a demo key (production gateways have none).
  */
 async function greet(
   gateway: Gateway,
@@ -206,9 +204,8 @@ async function greet(
 }
 
 /**
- * Stops the gateway after an unhandled error, because the state of the process is then unknown. Running exchanges finish first.
- *
- * If a third-party plugin did not handle a rejected promise, that is only logged.
+ * Stops the gateway after an unhandled error, because the state of the process is then unknown. Exchanges in flight finish first.
+ * Rejections that a third-party plugin left unhandled are only logged.
  */
 function stopOnErrors(signals: StopSignals, log: Logger, plugins: ForeignPlugins): void {
   const onError = (error: unknown) => signals.fail(error instanceof Error ? error : new Error(String(error)));

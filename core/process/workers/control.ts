@@ -16,7 +16,7 @@ const closeTimeoutMs = 1_000;
 
 const doneLine = 'done';
 
-/** Performs an action and reports its progress. Rejects with the reason if it fails. */
+/** Rejects with the reason if the action fails. */
 export type PerformAction = (action: Action, reportProgress: (line: string) => void) => Promise<void>;
 
 /** Thrown if no process listens on the data folder's socket. */
@@ -24,7 +24,7 @@ export class NoSupervisor extends Error {
   override readonly name = 'NoSupervisor';
 }
 
-/** The socket on which a supervisor takes orders. Only the supervisor's own user can connect. */
+/** Takes orders for a supervisor. Only the supervisor's own user can connect. */
 export class ControlSocket {
   readonly #server: Server;
   readonly #dataFolder: string;
@@ -65,7 +65,7 @@ function getSocketPath(dataFolder: string): string {
   return join(dataFolder, 'supervisor.sock');
 }
 
-/** Responds with lines of text. The last line is `done` or the error. */
+/** Streams progress as lines of text. The last line is `done` or the error. */
 async function respond(
   { method, url }: IncomingMessage,
   response: ServerResponse,

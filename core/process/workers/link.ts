@@ -11,15 +11,10 @@ const unhealthyAfterCrashMs = 600_000;
 const reportIntervalMs = 2_000;
 
 interface Worker {
-  running(): number;
-  /** After each of the next `connections` responses, closes the connection. */
+  requestsInFlight(): number;
   shedConnections(connections: number): void;
   respondToOperator(question: ForwardedRequest): Promise<ForwardedResponse> | undefined;
-  /**
-   * Reloads gateway.yaml.
-   *
-   * @returns false if the file was refused; that is logged
-   */
+  /** @returns false if gateway.yaml was refused */
   reload(): Promise<boolean>;
   greet(operatorUrl: string | undefined): Promise<void>;
 }
@@ -29,7 +24,7 @@ interface Worker {
  * finishes its requests, and stops.
  */
 export class SupervisorLink {
-  readonly healthCheck: HealthCheck = { name: 'workers', check: ({ monotonic }) => this.#check(monotonic()) };
+  readonly healthCheck: HealthCheck = { name: 'workers', check: ({ monotonic }) => this.#checkHealth(monotonic()) };
   readonly statusReport = createWorkersReport(() => this.#workers);
   #worker: Worker | undefined;
   #workers: readonly WorkerStatus[] = [];
@@ -44,18 +39,18 @@ export class SupervisorLink {
     process.once('disconnect', () => signals.followOrder('supervisor lost'));
   }
 
-  /** Tells the supervisor that this worker is ready and then, at intervals, how busy it is. */
+  /** Reports to the supervisor that this worker is ready and then, at intervals, its load. */
   serve(worker: Worker): void {
     this.#worker = worker;
     this.#sendReport({ kind: 'ready' });
-    setInterval(() => this.#sendReport({ kind: 'load', running: worker.running() }), reportIntervalMs).unref();
+    setInterval(() => this.#sendReport({ kind: 'load', running: worker.requestsInFlight() }), reportIntervalMs).unref();
   }
 
   async #followOrder(order: Exclude<WorkerOrder, { kind: 'stop' }>): Promise<void> {
     const worker = this.#worker;
     switch (order.kind) {
       case 'workers':
-        return this.#takeState(order);
+        return this.#storeWorkers(order);
       case 'shed':
         return worker?.shedConnections(order.connections);
       case 'greet':
@@ -71,18 +66,18 @@ export class SupervisorLink {
     }
   }
 
-  #takeState({ workers, crash }: Extract<WorkerOrder, { kind: 'workers' }>): void {
+  #storeWorkers({ workers, crash }: Extract<WorkerOrder, { kind: 'workers' }>): void {
     this.#workers = workers;
     this.#crash = crash;
     if (crash !== undefined) this.#unhealthyUntil = performance.now() + unhealthyAfterCrashMs - (crash.ageMs ?? 0);
   }
 
-  /** Sends a report. Errors are ignored, because `disconnect` tells us that the supervisor is gone. */
+  /** Ignores errors, because `disconnect` reports that the supervisor is gone. */
   #sendReport(report: WorkerReport): void {
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   }
 
-  #check(now: number): HealthVerdict {
+  #checkHealth(now: number): HealthVerdict {
     if (this.#crash === undefined || now > this.#unhealthyUntil) return { ok: true };
     const { worker, how, at } = this.#crash;
     return { ok: false, reason: healthReason('health.reason.worker', { worker, how }), since: at };

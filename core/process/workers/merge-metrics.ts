@@ -39,14 +39,14 @@ function addWorkerLabel(line: string, worker: number): string[] {
   return [labels.startsWith('}') ? start + labels : `${start},${labels}`];
 }
 
-interface MetricOfWorkers {
+interface WorkerMetric {
   readonly name: string;
   readonly type: 'gauge' | 'counter';
   readonly help: string;
   readonly values: readonly { readonly worker: number; readonly value: number }[];
 }
 
-export function renderMetric({ name, type, help, values }: MetricOfWorkers): string {
+export function renderMetric({ name, type, help, values }: WorkerMetric): string {
   const fullName = `daypass_${name}`;
   const samples = values.map(({ worker, value }) => `${fullName}{worker="${worker}"} ${value}\n`);
   return `# HELP ${fullName} ${help}\n# TYPE ${fullName} ${type}\n${samples.join('')}`;

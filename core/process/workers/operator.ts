@@ -15,7 +15,7 @@ const { createServer } = process.getBuiltinModule('node:http');
 
 interface Workers {
   ready(): readonly WorkerProcess[];
-  metrics(answered: readonly number[]): string;
+  renderMetrics(respondingWorkers: readonly number[]): string;
   describe(): readonly WorkerStatus[];
 }
 
@@ -25,8 +25,8 @@ interface WorkerResponse {
 }
 
 /**
- * The operator listener for several workers. Metrics and health cover all workers; everything else is answered by one worker. The machine
- * is ready if any worker is, so that a load balancer does not remove it because one worker restarts.
+ * The operator listener for several workers. Metrics and health cover all workers; one worker answers everything else. The machine is ready
+ * if any worker is, so that a load balancer does not remove it while one worker restarts.
  */
 export class WorkersOperator {
   readonly #server: Server;
@@ -42,7 +42,6 @@ export class WorkersOperator {
     this.#server.maxConnections = bounds.operatorConnections;
   }
 
-  /** URL of the listener, as in `OperatorServer`. */
   get url(): string {
     const bound = this.#server.address();
     if ('path' in this.#address || bound === null || typeof bound === 'string')
@@ -92,7 +91,7 @@ export class WorkersOperator {
 
   #mergeMetrics(responses: readonly WorkerResponse[], { status, headers }: ForwardedResponse): ForwardedResponse {
     const merged = mergeMetrics(responses.map(({ worker, response: answer }) => ({ worker, text: answer.body })));
-    return { status, headers, body: merged + this.#workers.metrics(responses.map(({ worker }) => worker)) };
+    return { status, headers, body: merged + this.#workers.renderMetrics(responses.map(({ worker }) => worker)) };
   }
 
   #mergeHealth(responses: readonly WorkerResponse[], first: ForwardedResponse): ForwardedResponse {

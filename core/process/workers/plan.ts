@@ -11,19 +11,19 @@ import { type OperatorAddress, resolveOperatorAddress } from '#core/gateway/oper
 /** What the supervisor needs from gateway.yaml. */
 export interface WorkerPlan {
   readonly count: number;
-  readonly place: ListenAddress;
+  readonly address: ListenAddress;
   /** Undefined if the listener is off. */
   readonly operator: OperatorAddress | undefined;
   readonly dataFolder: string;
 }
 
-/** Returns the plan for starting workers. Undefined if a single process suffices; that process also reports an invalid file. */
+/** Undefined if a single process suffices; that process also reports an invalid file. */
 export function planWorkers(document: GatewayDocument): WorkerPlan | undefined {
   const plan = readWorkerPlan(document);
   return plan === undefined || plan.count === 1 || !document.hasRedis ? undefined : plan;
 }
 
-/** Reads the plan; undefined if the file is invalid. */
+/** Undefined if the file is invalid. */
 export function readWorkerPlan(document: GatewayDocument): WorkerPlan | undefined {
   const validator = new Validator(document);
   const values = document.values();
@@ -40,7 +40,7 @@ export function readWorkerPlan(document: GatewayDocument): WorkerPlan | undefine
   const dataFolder = resolve(dirname(document.file), dataValue.folder);
   return {
     count: computeWorkerCount(workers, memoryValue.max_bytes),
-    place: { host, port },
+    address: { host, port },
     operator: resolveOperatorAddress(operator, port, dataFolder),
     dataFolder,
   };

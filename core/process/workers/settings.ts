@@ -2,14 +2,11 @@ import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
 import type { StopOrder } from '../stop-signals.ts';
 
-/** A worker's settings, from its supervisor. */
 export interface WorkerSettings {
   /** Number from 1. A successor gets the same number. */
   readonly number: number;
-  /** How many workers there are. */
-  readonly count: number;
-  /** Descriptors of the sockets on which to accept connections. */
-  readonly descriptors: readonly number[];
+  readonly workerCount: number;
+  readonly socketDescriptors: readonly number[];
   /** True if no other worker is serving when this one starts. */
   readonly isAlone: boolean;
 }
@@ -20,11 +17,10 @@ export interface WorkerCrash {
   readonly how: string;
   /** Epoch ms. */
   readonly at: number;
-  /** How long ago that was when the order was sent, because the wall clock may be set. Supervisors of earlier versions omit it. */
+  /** Time between the crash and the order, because the wall clock may be set. Supervisors of earlier versions omit it. */
   readonly ageMs?: number;
 }
 
-/** Messages to a worker. */
 export type WorkerOrder =
   | { readonly kind: 'stop'; readonly order: StopOrder }
   | { readonly kind: 'reload'; readonly id: number }
@@ -35,7 +31,6 @@ export type WorkerOrder =
   | { readonly kind: 'workers'; readonly workers: readonly WorkerStatus[]; readonly crash: WorkerCrash | undefined }
   | { readonly kind: 'ask'; readonly id: number; readonly question: ForwardedRequest };
 
-/** Messages from a worker. */
 export type WorkerReport =
   | { readonly kind: 'ready' }
   /** Sent every two seconds. */
@@ -46,20 +41,21 @@ export type WorkerReport =
 const workerVariable = 'DAYPASS_WORKER';
 const firstDescriptor = 4; // follows stdio and the IPC channel
 
-/** Reads a worker's settings; undefined if the process has no supervisor. */
+/** Undefined if the process has no supervisor. */
 export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env): WorkerSettings | undefined {
-  const [number, count, sockets, aloneFlag] = environment[workerVariable]?.split('/').map(Number) ?? [];
-  if (!process.connected || number === undefined || count === undefined || sockets === undefined) return undefined;
-  const descriptors = Array.from({ length: sockets }, (_, index) => firstDescriptor + index);
-  return { number, count, descriptors, isAlone: aloneFlag === 1 };
+  const [number, workerCount, sockets, aloneFlag] = environment[workerVariable]?.split('/').map(Number) ?? [];
+  if (!process.connected || number === undefined || workerCount === undefined || sockets === undefined)
+    return undefined;
+  const socketDescriptors = Array.from({ length: sockets }, (_, index) => firstDescriptor + index);
+  return { number, workerCount, socketDescriptors, isAlone: aloneFlag === 1 };
 }
 
-/** Creates the environment variable that passes a worker its settings. Its sockets get consecutive descriptors. */
+/** Creates the environment variable that passes the settings to a worker. Its sockets get consecutive descriptors. */
 export function createWorkerEnvironment({
   number,
-  count,
+  workerCount,
   sockets,
   isAlone,
-}: Omit<WorkerSettings, 'descriptors'> & { readonly sockets: number }): Record<string, string> {
-  return { [workerVariable]: [number, count, sockets, isAlone ? 1 : 0].join('/') };
+}: Omit<WorkerSettings, 'socketDescriptors'> & { readonly sockets: number }): Record<string, string> {
+  return { [workerVariable]: [number, workerCount, sockets, isAlone ? 1 : 0].join('/') };
 }

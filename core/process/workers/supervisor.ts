@@ -13,28 +13,20 @@ import type { WorkerCrash } from './settings.ts';
 import { type WorkerExit, WorkerProcess } from './worker-process.ts';
 import { describeSlots, type WorkerSlot, renderSlotMetrics } from './worker-slot.ts';
 
-/**
- * Timeouts in ms. `start`: a start while other workers serve, which may have to migrate a large database. `drain`: how long a replaced
- * worker may take to end; covers the maximum of `listen.drain_timeout`, and closing. `end`: how long a worker may take to end after a third
- * signal.
- */
-const timeoutsMs = { start: 600_000, drain: 3_700_000, end: 7_000 };
+const timeoutsMs = {
+  start: 600_000, // while other workers serve; may include migrating a large database
+  drain: 3_700_000, // of a replaced worker: the maximum of `listen.drain_timeout`, and closing
+  exit: 7_000, // after a third signal
+};
 
-const retriesMs = { min: 200, max: 30_000 };
+const restartDelaysMs = { min: 200, max: 30_000 };
 
-/** A worker that runs for this long resets the backoff of its crashes. */
-const stableAfterMs = 60_000;
+const stableAfterMs = 60_000; // uptime that resets the crash backoff
 
-/** How often to check for hung workers, and after how many checks without a report a worker is killed. */
-const hangCheck = { intervalMs: 10_000, maxMissed: 6 };
+const hangCheck = { intervalMs: 10_000, maxChecks: 6 };
 
-/** A worker moves clients to others if it has more requests in flight than this, relative to the workers' mean. */
+/** A worker sheds connections if its requests in flight exceed the workers' mean by more than this. */
 const loadTolerance = { maxFactor: 1.25, maxExcess: 2 };
-
-interface SupervisorParts {
-  readonly signals: StopSignals;
-  readonly log: Logger;
-}
 
 /**
  * Runs several processes that serve the same port, until a signal.
@@ -43,9 +35,13 @@ interface SupervisorParts {
  * @throws StartRefused; if the first worker does not start, the process exits with that worker's exit code, because the worker has already
  *   reported the reason
  */
-export async function supervise(plan: WorkerPlan, parts: SupervisorParts): Promise<[StopCause | Error, boolean]> {
+export async function supervise(
+  plan: WorkerPlan,
+  signals: StopSignals,
+  log: Logger,
+): Promise<[StopCause | Error, boolean]> {
   await prepareDataFolder(plan.dataFolder);
-  const supervisor = new Supervisor(plan, parts);
+  const supervisor = new Supervisor(plan, signals, log);
   try {
     return await supervisor.run();
   } finally {
@@ -55,56 +51,58 @@ export async function supervise(plan: WorkerPlan, parts: SupervisorParts): Promi
 
 class Supervisor {
   readonly #plan: WorkerPlan;
-  readonly #parts: SupervisorParts;
+  readonly #signals: StopSignals;
+  readonly #log: Logger;
   readonly #slots: readonly WorkerSlot[];
-  readonly #running = new Set<WorkerProcess>(); // including those that are stopping
+  readonly #liveWorkers = new Set<WorkerProcess>(); // including those that are stopping
   readonly #control: ControlSocket;
   readonly #operator: WorkersOperator | undefined;
-  readonly #ended = Promise.withResolvers<boolean>();
+  readonly #allExited = Promise.withResolvers<boolean>();
   #sockets: readonly BoundSocket[] = [];
   #replacing: Promise<void> | undefined;
   #crash: WorkerCrash | undefined;
   #crashedAt = -Infinity; // ms, monotonic
   #isStopping = false;
-  #isClean = true;
+  #isCleanStop = true;
 
-  constructor(plan: WorkerPlan, parts: SupervisorParts) {
+  constructor(plan: WorkerPlan, signals: StopSignals, log: Logger) {
     this.#plan = plan;
-    this.#parts = parts;
+    this.#signals = signals;
+    this.#log = log;
     this.#slots = Array.from({ length: plan.count }, (_, index) => ({
       number: index + 1,
-      backoff: new Backoff(retriesMs),
+      backoff: new Backoff(restartDelaysMs),
       worker: undefined,
-      timer: undefined,
+      restartTimer: undefined,
       crashes: 0,
       isReplacing: false,
     }));
-    const { log } = parts;
     this.#control = new ControlSocket(
       plan.dataFolder,
-      (action, reportProgress) => this.#perform(action, reportProgress),
+      (action, reportProgress) => this.#performAction(action, reportProgress),
       log,
     );
     const workers = {
-      ready: () => this.#ready,
-      metrics: (answered: readonly number[]) => renderSlotMetrics(this.#slots, answered),
+      ready: () => this.#readyWorkers,
+      renderMetrics: (respondingWorkers: readonly number[]) => renderSlotMetrics(this.#slots, respondingWorkers),
       describe: () => describeSlots(this.#slots),
     };
     this.#operator = plan.operator && new WorkersOperator(plan.operator, workers, log);
   }
 
   async run(): Promise<[StopCause | Error, boolean]> {
-    const { signals, log } = this.#parts;
     await this.#control.listen();
     await this.#operator?.listen();
-    this.#sockets = await this.#bind();
-    const started = this.#start();
+    this.#sockets = await this.#bindSockets();
+    const started = this.#startWorkers();
     const hangTimer = setInterval(() => this.#killHanging(), hangCheck.intervalMs);
-    const cause = await Promise.race([signals.first, started.then(() => signals.first)]);
-    if (cause instanceof Error) log.error('unhandled error in the supervisor; the workers are stopping', cause);
-    else log.info(`${cause}: the workers finish requests in flight`);
+    const firstSignal = this.#signals.first;
+    // Rejects if the start fails.
+    const cause = await Promise.race([firstSignal, started.then(() => firstSignal)]);
+    if (cause instanceof Error) this.#log.error('unhandled error in the supervisor; the workers are stopping', cause);
+    else this.#log.info(`${cause}: the workers finish requests in flight`);
     clearInterval(hangTimer);
-    return [cause, await this.#stop()];
+    return [cause, await this.#stopWorkers()];
   }
 
   async close(): Promise<void> {
@@ -112,12 +110,12 @@ class Supervisor {
     await this.#control.close();
   }
 
-  get #ready(): readonly WorkerProcess[] {
+  get #readyWorkers(): readonly WorkerProcess[] {
     return this.#slots.flatMap(({ worker }) => (worker?.isReady === true ? worker : []));
   }
 
-  async #bind(): Promise<BoundSocket[]> {
-    const { host, port } = this.#plan.place;
+  async #bindSockets(): Promise<BoundSocket[]> {
+    const { host, port } = this.#plan.address;
     try {
       return await bindSockets({ host, port });
     } catch (error) {
@@ -125,80 +123,78 @@ class Supervisor {
     }
   }
 
-  /** Starts one worker first, which migrates the database and validates the configuration. */
-  async #start(): Promise<void> {
+  /** One worker starts first, because it migrates the database and validates the configuration. */
+  async #startWorkers(): Promise<void> {
     const [first, ...others] = this.#slots as [WorkerSlot, ...WorkerSlot[]];
-    const worker = this.#spawn(first);
-    if (!(await this.#waitForStart(worker, true)) && !this.#isStopping) {
+    const worker = this.#fillSlot(first);
+    // As in a single process, the first start has no timeout.
+    const isServing = await this.#waitForStart(worker, Infinity);
+    if (this.#isStopping) return;
+    if (!isServing) {
       const { code = 1, how } = await worker.exited;
-      if (code === 0) this.#parts.log.error(`worker 1 ${how} while it started`);
+      if (code === 0) this.#log.error(`worker 1 ${how} while it started`);
       process.exit(code === 0 ? 1 : code);
     }
-    await Promise.all(others.map((slot) => this.#isStopping || this.#waitForStart(this.#spawn(slot))));
+    await Promise.all(others.map((slot) => this.#waitForStart(this.#fillSlot(slot))));
     if (this.#isStopping) return;
-    this.#announce();
-    this.#ready[0]?.sendOrder({ kind: 'greet', operatorUrl: this.#operator?.url });
-    this.#parts.signals.onReload(() => runInBackground(this.#parts.log, 'passing on a reload', () => this.#reload()));
+    this.#broadcastState();
+    this.#readyWorkers[0]?.sendOrder({ kind: 'greet', operatorUrl: this.#operator?.url });
+    this.#signals.onReload(() => runInBackground(this.#log, 'passing on a reload', () => this.#reload()));
   }
 
-  #spawn(slot: WorkerSlot): WorkerProcess {
-    const worker = this.#openWorker(slot.number);
+  #fillSlot(slot: WorkerSlot): WorkerProcess {
+    const worker = this.#spawnWorker(slot.number);
     slot.worker = worker;
     return worker;
   }
 
-  #openWorker(number: number): WorkerProcess {
-    const settings = { number, count: this.#plan.count, isAlone: this.#ready.length === 0 };
-    const worker = new WorkerProcess(settings, this.#sockets, (reporter) => this.#balance(reporter));
-    this.#running.add(worker);
-    runInBackground(this.#parts.log, 'following a worker', async () => this.#handleExit(worker, await worker.exited));
+  #spawnWorker(number: number): WorkerProcess {
+    const settings = { number, workerCount: this.#plan.count, isAlone: this.#readyWorkers.length === 0 };
+    const worker = new WorkerProcess(settings, this.#sockets, (reporter) => this.#shedExcessLoad(reporter));
+    this.#liveWorkers.add(worker);
+    runInBackground(this.#log, 'following a worker', async () => this.#handleExit(worker, await worker.exited));
     return worker;
   }
 
-  /**
-   * Moves clients away from a busy worker. Connections stay with the worker that accepted them, so load becomes uneven after a restart or
-   * if only a few workers were idle.
-   */
-  #balance(worker: WorkerProcess): void {
-    const ready = this.#ready;
+  /** Connections stay with the worker that accepted them, so load becomes uneven after a restart or if only a few workers were idle. */
+  #shedExcessLoad(worker: WorkerProcess): void {
+    const ready = this.#readyWorkers;
     if (!worker.isReady || ready.length < 2) return;
-    const mean = ready.reduce((sum, { running }) => sum + running, 0) / ready.length;
-    if (worker.running <= mean * loadTolerance.maxFactor + loadTolerance.maxExcess) return;
-    worker.sendOrder({ kind: 'shed', connections: Math.round(worker.running - mean) });
+    const mean = ready.reduce((sum, { requestsInFlight }) => sum + requestsInFlight, 0) / ready.length;
+    if (worker.requestsInFlight <= mean * loadTolerance.maxFactor + loadTolerance.maxExcess) return;
+    worker.sendOrder({ kind: 'shed', connections: Math.round(worker.requestsInFlight - mean) });
   }
 
-  /** Kills workers that have stopped sending reports. Health checks cannot detect them, because other workers respond. */
+  /** Health checks cannot detect a hung worker, because other workers respond. */
   #killHanging(): void {
-    for (const worker of this.#ready) {
-      if (++worker.missedReports < hangCheck.maxMissed) continue;
-      this.#parts.log.error(
-        `worker ${worker.number} has not responded for ${(hangCheck.maxMissed * hangCheck.intervalMs) / 1000} s; killing it`,
+    for (const worker of this.#readyWorkers) {
+      if (++worker.checksSinceReport < hangCheck.maxChecks) continue;
+      this.#log.error(
+        `worker ${worker.number} has not responded for ${(hangCheck.maxChecks * hangCheck.intervalMs) / 1000} s; killing it`,
       );
       worker.kill();
     }
   }
 
-  async #waitForStart(worker: WorkerProcess, isFirst = false): Promise<boolean> {
-    // As in a single process, the first start has no timeout.
-    const result = await waitForFirst([worker.startResult], isFirst ? Infinity : timeoutsMs.start);
+  async #waitForStart(worker: WorkerProcess, timeoutMs = timeoutsMs.start): Promise<boolean> {
+    const result = await waitForFirst([worker.startResult], timeoutMs);
     if (result !== notSettled) return result;
-    this.#parts.log.error(`worker ${worker.number} is not serving after ${timeoutsMs.start / 1000} s; killing it`);
+    this.#log.error(`worker ${worker.number} is not serving after ${timeoutMs / 1000} s; killing it`);
     worker.kill();
     return false;
   }
 
   #handleExit(worker: WorkerProcess, { code, how }: WorkerExit): void {
-    this.#running.delete(worker);
+    this.#liveWorkers.delete(worker);
     const slot = this.#slots[worker.number - 1] as WorkerSlot;
     if (this.#isStopping) {
-      this.#isClean &&= code === 0;
-      if (this.#running.size === 0) this.#ended.resolve(this.#isClean);
+      this.#isCleanStop &&= code === 0;
+      if (this.#liveWorkers.size === 0) this.#allExited.resolve(this.#isCleanStop);
     } else if (slot.worker === worker) this.#handleCrash(slot, worker, how);
   }
 
   #handleCrash(slot: WorkerSlot, worker: WorkerProcess, how: string): void {
     const { number, backoff } = slot;
-    const { log } = this.#parts;
     slot.worker = undefined;
     slot.crashes++;
     if (worker.uptimeMs > stableAfterMs) backoff.reset();
@@ -206,71 +202,65 @@ class Supervisor {
     const nextStep = slot.isReplacing
       ? 'its successor starts already'
       : `starting it again in ${Math.ceil(delayMs)} ms`;
-    log.error(`worker ${number} (process ${worker.pid}) ${how}; ${nextStep}`);
+    this.#log.error(`worker ${number} (process ${worker.pid}) ${how}; ${nextStep}`);
     this.#crash = { worker: number, how, at: Date.now() };
     this.#crashedAt = performance.now();
-    this.#announce();
-    if (!slot.isReplacing) this.#startLater(slot, delayMs);
+    this.#broadcastState();
+    if (!slot.isReplacing) this.#scheduleRestart(slot, delayMs);
   }
 
-  #startLater(slot: WorkerSlot, delayMs: number): void {
+  #scheduleRestart(slot: WorkerSlot, delayMs: number): void {
     const start = async () => {
-      if (!(await this.#waitForStart(this.#spawn(slot)))) return;
-      this.#parts.log.info(`worker ${slot.number} is serving again`);
-      this.#announce();
+      if (!(await this.#waitForStart(this.#fillSlot(slot)))) return;
+      this.#log.info(`worker ${slot.number} is serving again`);
+      this.#broadcastState();
     };
-    slot.timer = setTimeout(() => runInBackground(this.#parts.log, 'starting a worker again', start), delayMs);
+    slot.restartTimer = setTimeout(() => runInBackground(this.#log, 'starting a worker again', start), delayMs);
   }
 
-  async #perform(action: Action, reportProgress: (line: string) => void): Promise<void> {
+  async #performAction(action: Action, reportProgress: (line: string) => void): Promise<void> {
     if (this.#isStopping && action !== 'stop') throw new Error('the gateway is stopping');
     if (action === 'restart') await this.#replaceAll(reportProgress);
     else if (action === 'reload') await this.#reload();
     else {
-      this.#parts.signals.followOrder('SIGTERM');
-      if (!(await this.#ended.promise)) throw new Error('a worker has not ended cleanly; see the log');
+      this.#signals.followOrder('SIGTERM');
+      if (!(await this.#allExited.promise)) throw new Error('a worker has not ended cleanly; see the log');
     }
   }
 
   async #reload(): Promise<void> {
-    const reloaded = await Promise.all(this.#ready.map((worker) => worker.reload()));
+    const reloaded = await Promise.all(this.#readyWorkers.map((worker) => worker.reload()));
     if (!reloaded.every(Boolean)) throw new Error('gateway.yaml was not reloaded by every worker; the log says why');
   }
 
-  /**
-   * Replaces all workers, one at a time.
-   *
-   * @throws Error if a new process does not start; this slot and all later ones then keep their workers
-   */
+  /** @throws Error if a successor does not start; its slot and all later ones then keep their workers */
   async #replaceAll(reportProgress: (line: string) => void): Promise<void> {
     if (this.#replacing !== undefined) throw new Error('the workers are already being replaced');
     const replace = async () => {
-      for (const slot of this.#slots) await this.#replace(slot, reportProgress);
+      for (const slot of this.#slots) await this.#replaceWorker(slot, reportProgress);
     };
     this.#replacing = replace().finally(() => (this.#replacing = undefined));
     await this.#replacing;
   }
 
-  async #replace(slot: WorkerSlot, reportProgress: (line: string) => void): Promise<void> {
+  async #replaceWorker(slot: WorkerSlot, reportProgress: (line: string) => void): Promise<void> {
     const { number } = slot;
     if (this.#isStopping) throw new Error('the gateway is stopping');
-    clearTimeout(slot.timer);
+    clearTimeout(slot.restartTimer);
+    const successor = this.#spawnWorker(number);
     slot.isReplacing = true;
-    const successor = this.#openWorker(number);
-    try {
-      if (!(await this.#waitForStart(successor))) {
-        if (slot.worker === undefined) this.#startLater(slot, slot.backoff.next());
-        const { how } = await successor.exited;
-        throw new Error(
-          `the successor of worker ${number} ${how} before it served; the log says why, and the others keep serving`,
-        );
-      }
-    } finally {
-      slot.isReplacing = false;
+    const isServing = await this.#waitForStart(successor);
+    slot.isReplacing = false;
+    if (!isServing) {
+      if (slot.worker === undefined) this.#scheduleRestart(slot, slot.backoff.next());
+      const { how } = await successor.exited;
+      throw new Error(
+        `the successor of worker ${number} ${how} before it served; the log says why, and the others keep serving`,
+      );
     }
     const previousWorker = slot.worker;
     slot.worker = successor;
-    this.#announce();
+    this.#broadcastState();
     this.#logAndReport(`worker ${number}: process ${successor.pid} serves`, reportProgress);
     if (previousWorker === undefined) return;
     previousWorker.end('replaced');
@@ -283,38 +273,37 @@ class Supervisor {
   }
 
   #logAndReport(line: string, reportProgress: (line: string) => void): void {
-    this.#parts.log.info(line);
+    this.#log.info(line);
     reportProgress(line);
   }
 
-  /** @returns true if every worker ended with exit code 0 */
-  async #stop(): Promise<boolean> {
-    const { signals } = this.#parts;
+  async #stopWorkers(): Promise<boolean> {
     this.#isStopping = true;
     // Workers have descriptors of their own, so the port closes with the last worker.
     for (const socket of this.#sockets) socket.close();
-    for (const { timer } of this.#slots) clearTimeout(timer);
+    for (const { restartTimer } of this.#slots) clearTimeout(restartTimer);
     const orderAll = (order: StopOrder) => {
-      for (const worker of this.#running) worker.end(order);
+      for (const worker of this.#liveWorkers) worker.end(order);
     };
     orderAll('SIGTERM');
-    const skipNotice = () => orderAll('hurry');
-    signals.hurry.addEventListener('abort', skipNotice);
-    if (signals.hurry.aborted) skipNotice();
-    runInBackground(this.#parts.log, 'ending the workers', async () => {
-      await signals.third;
+    const { hurry, third } = this.#signals;
+    const orderHurry = () => orderAll('hurry');
+    hurry.addEventListener('abort', orderHurry);
+    if (hurry.aborted) orderHurry();
+    runInBackground(this.#log, 'ending the workers', async () => {
+      await third;
       orderAll('end');
-      if ((await waitForFirst([this.#ended.promise], timeoutsMs.end)) === notSettled)
-        for (const worker of this.#running) worker.kill();
+      if ((await waitForFirst([this.#allExited.promise], timeoutsMs.exit)) === notSettled)
+        for (const worker of this.#liveWorkers) worker.kill();
     });
-    if (this.#running.size === 0) this.#ended.resolve(this.#isClean);
-    return this.#ended.promise;
+    if (this.#liveWorkers.size === 0) this.#allExited.resolve(this.#isCleanStop);
+    return this.#allExited.promise;
   }
 
-  /** Tells the workers the supervisor's state, because they serve pages and health checks. */
-  #announce(): void {
+  /** Workers need this because they serve pages and health checks. */
+  #broadcastState(): void {
     const crash = this.#crash && { ...this.#crash, ageMs: performance.now() - this.#crashedAt };
     const order = { kind: 'workers', workers: describeSlots(this.#slots), crash } as const;
-    for (const worker of this.#ready) worker.sendOrder(order);
+    for (const worker of this.#readyWorkers) worker.sendOrder(order);
   }
 }

@@ -2,54 +2,44 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { healthReason } from '#core/gateway/health/health-reason.ts';
 import type { BoundSocket } from '#core/gateway/http/accept.ts';
 import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator-listener/server.ts';
-import { waitForFirst } from '#core/platform/timing/deadline.ts';
+import { notSettled, waitForFirst } from '#core/platform/timing/deadline.ts';
 import { environmentWithoutFile } from '../environment-file.ts';
 import type { StopOrder } from '../stop-signals.ts';
 import { type WorkerOrder, type WorkerReport, type WorkerSettings, createWorkerEnvironment } from './settings.ts';
 
 const timeoutsMs = { ask: 5_000, reload: 30_000 }; // a reload may have to build thousands of models
 
-/** How a worker ended. */
 export interface WorkerExit {
-  /** Exit code; undefined if a signal ended the process. */
-  readonly code: number | undefined;
-  /** In words for the log, such as "was killed by SIGKILL". */
-  readonly how: string;
+  readonly code: number | undefined; // undefined if a signal ended the process
+  readonly how: string; // phrase for the log, such as "was killed by SIGKILL"
 }
 
-/** A worker, as its supervisor sees it. */
+/** A worker process, on the supervisor's side. */
 export class WorkerProcess {
   readonly number: number;
-  /** Epoch ms. */
-  readonly startedAt = Date.now();
+  readonly startedAt = Date.now(); // epoch ms
   readonly #startedAtMonotonic = performance.now();
-  /** Resolves with true when the worker is ready, or with false if it ends before that. */
+  /** True when the worker is ready; false if it ends before that. */
   readonly startResult: Promise<boolean>;
   readonly exited: Promise<WorkerExit>;
-  /** Requests in flight, according to the last report. */
-  running = 0;
-  /** How many checks the supervisor has made since the last report. */
-  missedReports = 0;
+  requestsInFlight = 0; // according to the last report
+  checksSinceReport = 0;
   readonly #child: ChildProcess;
   readonly #responseHandlers = new Map<number, (answer: unknown) => void>();
   #lastRequestId = 0;
   #isReady = false;
 
-  /**
-   * Starts another `daypass start`, running the code that is on disk now.
-   *
-   * @param onLoad called for each report about the load
-   */
+  /** Starts another `daypass start`, with the code that is on disk now. */
   constructor(
-    { number, count, isAlone }: Omit<WorkerSettings, 'descriptors'>,
+    { number, workerCount, isAlone }: Omit<WorkerSettings, 'socketDescriptors'>,
     sockets: readonly BoundSocket[],
-    onLoad: (worker: WorkerProcess) => void,
+    onLoadReport: (worker: WorkerProcess) => void,
   ) {
     this.number = number;
     this.#child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
       env: {
         ...environmentWithoutFile(),
-        ...createWorkerEnvironment({ number, count, isAlone, sockets: sockets.length }),
+        ...createWorkerEnvironment({ number, workerCount, isAlone, sockets: sockets.length }),
       },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map((socket) => socket.fd())],
       // In its own process group, so that Ctrl-C in the terminal reaches only the supervisor.
@@ -57,12 +47,12 @@ export class WorkerProcess {
     });
     const exited = Promise.withResolvers<WorkerExit>();
     this.exited = exited.promise;
-    const served = Promise.withResolvers<boolean>();
-    this.startResult = served.promise;
+    const startResult = Promise.withResolvers<boolean>();
+    this.startResult = startResult.promise;
     const onExit = (code: number | undefined, how: string) => {
       this.#isReady = false;
       exited.resolve({ code, how });
-      served.resolve(false);
+      startResult.resolve(false);
       for (const resolve of this.#responseHandlers.values()) resolve(undefined);
     };
     this.#child.once('error', ({ message }) =>
@@ -80,11 +70,11 @@ export class WorkerProcess {
       if (report.kind === 'answer') return this.#responseHandlers.get(report.id)?.(report.answer);
       if (report.kind === 'ready') {
         this.#isReady = true;
-        served.resolve(true);
+        startResult.resolve(true);
       } else {
-        this.running = report.running;
-        this.missedReports = 0;
-        onLoad(this);
+        this.requestsInFlight = report.running;
+        this.checksSinceReport = 0;
+        onLoadReport(this);
       }
     });
   }
@@ -97,7 +87,7 @@ export class WorkerProcess {
     return this.#child.pid;
   }
 
-  /** True from the `ready` report until the worker ends or is told to end. */
+  /** True from the `ready` report until the worker ends or gets an order to end. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -111,30 +101,30 @@ export class WorkerProcess {
     this.#child.kill('SIGKILL');
   }
 
-  /** Sends an order. Errors are ignored, because `exited` tells us if the process has ended. */
+  /** Ignores errors, because `exited` resolves when the process ends. */
   sendOrder(order: WorkerOrder): void {
     if (this.#child.connected) this.#child.send(order, () => undefined);
   }
 
-  /** Forwards an operator request; undefined if the worker does not respond in time, or if its operator listener is off. */
+  /** Undefined if the worker does not respond in time, or if its operator listener is off. */
   forwardRequest(question: ForwardedRequest): Promise<ForwardedResponse | undefined> {
     return this.#sendRequest((id) => ({ kind: 'ask', id, question }), timeoutsMs.ask) as Promise<
       ForwardedResponse | undefined
     >;
   }
 
-  /** Reloads gateway.yaml. Returns true if it was loaded or had not changed. */
+  /** True if gateway.yaml was loaded or had not changed. */
   async reload(): Promise<boolean> {
     return (await this.#sendRequest((id) => ({ kind: 'reload', id }), timeoutsMs.reload)) === true;
   }
 
-  async #sendRequest(order: (id: number) => WorkerOrder, timeout: number): Promise<unknown> {
+  async #sendRequest(createOrder: (id: number) => WorkerOrder, timeoutMs: number): Promise<unknown> {
     const id = ++this.#lastRequestId;
     const { promise, resolve } = Promise.withResolvers<unknown>();
     this.#responseHandlers.set(id, resolve);
-    this.sendOrder(order(id));
-    const answer = await waitForFirst([promise], timeout);
+    this.sendOrder(createOrder(id));
+    const answer = await waitForFirst([promise], timeoutMs);
     this.#responseHandlers.delete(id);
-    return typeof answer === 'symbol' ? undefined : answer;
+    return answer === notSettled ? undefined : answer;
   }
 }

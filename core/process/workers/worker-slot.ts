@@ -8,8 +8,7 @@ export interface WorkerSlot {
   readonly number: number;
   readonly backoff: Backoff;
   worker: WorkerProcess | undefined;
-  /** Timer for the next restart. */
-  timer: NodeJS.Timeout | undefined;
+  restartTimer: NodeJS.Timeout | undefined;
   crashes: number;
   isReplacing: boolean;
 }
@@ -29,12 +28,7 @@ function describeState(worker: WorkerProcess | undefined): WorkerStatus['state']
   return worker.isReady ? 'ready' : 'starting';
 }
 
-/**
- * Renders the metrics about workers.
- *
- * @param answered numbers of the workers that responded
- */
-export function renderSlotMetrics(slots: readonly WorkerSlot[], answered: readonly number[]): string {
+export function renderSlotMetrics(slots: readonly WorkerSlot[], respondingWorkers: readonly number[]): string {
   const readSlots = (read: (slot: WorkerSlot) => number) =>
     slots.map((slot) => ({ worker: slot.number, value: read(slot) }));
   return [
@@ -42,7 +36,7 @@ export function renderSlotMetrics(slots: readonly WorkerSlot[], answered: readon
       name: 'worker_up',
       type: 'gauge',
       help: '1 while a worker serves, 0 while it is started again or does not answer.',
-      values: readSlots(({ number }) => (answered.includes(number) ? 1 : 0)),
+      values: readSlots(({ number }) => (respondingWorkers.includes(number) ? 1 : 0)),
     }),
     renderMetric({
       name: 'worker_crashes_total',

@@ -10,7 +10,7 @@ describe('workers', () => {
   it('get their number, port, operator listener and data folder from gateway.yaml, with its defaults', () => {
     expect(plan('workers: 3\nlisten: { host: 127.0.0.1, port: 8443 }\ndata: { folder: ../data }\n')).toEqual({
       count: 3,
-      place: { host: '127.0.0.1', port: 8443 },
+      address: { host: '127.0.0.1', port: 8443 },
       operator: { host: '127.0.0.1', port: 9443 },
       dataFolder: '/etc/data',
     });

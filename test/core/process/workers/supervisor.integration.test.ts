@@ -61,11 +61,12 @@ async function start(...behaviours: readonly Behaviour[]): Promise<void> {
   ended = supervise(
     {
       count: 2,
-      place: { host: '127.0.0.1', port: 0 },
+      address: { host: '127.0.0.1', port: 0 },
       operator: { host: '127.0.0.1', port: 0 },
       dataFolder: folder,
     },
-    { signals, log: { info: note, warn: note, error: note } },
+    signals,
+    { info: note, warn: note, error: note },
   );
   await until(async () => expect(await notedBy(1, 'greet')).toHaveLength(1));
 }

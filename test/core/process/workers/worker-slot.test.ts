@@ -7,7 +7,7 @@ const slot = (number: number, worker?: Partial<WorkerProcess>, crashes = 0): Wor
   number,
   backoff: new Backoff({ min: 1, max: 1 }),
   worker: worker as WorkerProcess | undefined,
-  timer: undefined,
+  restartTimer: undefined,
   crashes,
   isReplacing: false,
 });

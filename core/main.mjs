@@ -1,11 +1,10 @@
 #!/usr/bin/env node
-/** The oldest Node.js that has what the code needs, such as `using`. */
-const oldest = 24;
+const minMajorVersion = 24; // the first with all language features in use, such as `using`
 
-// Before any import that an older one would not have. The message is all that a user of an older one sees.
-if (Number.parseInt(process.versions.node, 10) < oldest) {
+// Precedes all imports, because older versions lack some of those modules.
+if (Number.parseInt(process.versions.node, 10) < minMajorVersion) {
   console.error(
-    `daypass needs Node.js ${oldest} or newer, and this is ${process.version}: install a newer one from https://nodejs.org`,
+    `daypass needs Node.js ${minMajorVersion} or newer, and this is ${process.version}: install a newer one from https://nodejs.org`,
   );
   // As in platform/exit-codes.ts: no later start can succeed.
   process.exit(78);
@@ -14,14 +13,13 @@ const { setFlagsFromString } = await import('node:v8');
 const { enableCompileCache } = await import('node:module');
 const { join } = await import('node:path');
 
-// V8 would collect all garbage twice by itself after half a minute of quiet, and what was compiled for the collected objects would go
-// with it (docs/performance.md, "The price of quiet"; platform/memory/watch.ts collects instead): not within 24 days, the longest delay.
-// Before its first collection, which starts the delay.
+// After half a minute of idle time, V8 would run two full collections and drop compiled code with them (docs/performance.md, "The price of
+// quiet"); platform/memory/watch.ts collects instead. 24 days is the longest delay. Must be set before the first collection starts it.
 setFlagsFromString('--gc-memory-reducer-start-delay-ms=2147483647');
 
-// Half of the time of a short command would be spent on removing types, and a sixth on loading what removes them: this file has
-// none. The folder is that of the installation: another user could put code into one in the system's temporary folder. Where it is
-// read-only, there is no cache.
+// Without the cache, a short command would spend half its time on stripping types. This file has none, because loading the stripper takes
+// another sixth. The cache is in the installation's folder, because other users could plant code in the system's temporary folder. If the
+// folder is read-only, nothing is cached.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'daypass'));
 const { resolveOwnModules } = await import('./own-modules.mjs');
 resolveOwnModules();

@@ -1,21 +1,19 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
-const core = new URL('.', import.meta.url).href;
-/** Folders whose modules import each other by the rules below: the sources, or what a package was built from them. */
-const own = ['core/', 'plugins/', 'migrations/'].map((name) => new URL(`../${name}`, import.meta.url).href);
+const coreUrl = new URL('.', import.meta.url).href;
+/** Folders whose modules use these rules. They contain TypeScript or, in a built package, JavaScript. */
+const ownFolders = ['core/', 'plugins/', 'migrations/'].map((name) => new URL(`../${name}`, import.meta.url).href);
 const [extension, format] = existsSync(new URL('main.ts', import.meta.url))
   ? ['.ts', 'module-typescript']
   : ['.js', 'module'];
 
-/** URLs of modules that are there. */
-const present = new Set();
+const existingUrls = new Set();
 
 /**
- * Resolves the gateway's own modules, of which a start loads more than a thousand: `#core/NAME.ts` and relative paths. Node.js would look
- * for a package.json and at the file for each import, a third of the time that loading them takes. So are files that a package under
- * node_modules names by relative paths. Other imports are left to Node.js, as are modules that are missing: its error names the file and
- * the importing one.
+ * Resolves the gateway's own modules (`#core/NAME.ts` and relative paths), more than a thousand per start, without Node's look-ups of
+ * package.json and of each file, which take a third of the load time. Also resolves relative imports inside packages in node_modules. Node
+ * resolves all other imports, and missing modules, because its error names both files.
  */
 export function resolveOwnModules() {
   registerHooks({
@@ -29,7 +27,7 @@ export function resolveOwnModules() {
 }
 
 /**
- * The URL of one of the gateway's own modules; undefined for any other.
+ * Returns the URL of one of the gateway's own modules; undefined for others.
  *
  * @param {string} specifier as written in the import
  * @param {string | undefined} importer URL of the importing module
@@ -38,27 +36,27 @@ export function resolveOwnModules() {
 export function findOwnModule(specifier, importer) {
   const isInCore = specifier.startsWith('#core/');
   if (importer === undefined || !(isInCore || specifier.startsWith('.'))) return undefined;
-  if (!own.some((folder) => importer.startsWith(folder))) return undefined;
-  const url = isInCore ? core + specifier.slice('#core/'.length) : new URL(specifier, importer).href;
+  if (!ownFolders.some((folder) => importer.startsWith(folder))) return undefined;
+  const url = isInCore ? coreUrl + specifier.slice('#core/'.length) : new URL(specifier, importer).href;
   // A package is built with JavaScript in the place of TypeScript.
   const found = isInCore && url.endsWith('.ts') ? url.slice(0, -'.ts'.length) + extension : url;
   return found.endsWith(extension) && isPresent(found) ? found : undefined;
 }
 
 /**
- * Returns true for the URL of a file. Folders and links are left to Node.js: it looks into folders, and loads a file once by whatever name.
+ * Returns false for folders and links: Node looks into folders, and loads a linked file only once.
  *
  * @param {string} url
  */
 function isPresent(url) {
-  if (present.has(url)) return true;
+  if (existingUrls.has(url)) return true;
   if (lstatSync(new URL(url), { throwIfNoEntry: false })?.isFile() !== true) return false;
-  present.add(url);
+  existingUrls.add(url);
   return true;
 }
 
 /**
- * The URL of a module that a package imports from its own files; undefined for any other.
+ * Returns the URL of a module that a package imports from its own files; undefined for others.
  *
  * @param {string} specifier as written in the import
  * @param {string | undefined} importer URL of the importing module

@@ -40,7 +40,6 @@ import { OpenServices } from './services.ts';
 import type { SupervisorLink } from './workers/link.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
-/** How to start a gateway. */
 export interface GatewayOptions {
   /** Path of gateway.yaml. */
   readonly file: string;
@@ -56,11 +55,11 @@ export interface GatewayOptions {
   readonly worker?: (WorkerSettings & { readonly link: SupervisorLink }) | undefined;
 }
 
-/**
- * Timeouts in ms. `release`: releasing resources after a failed start. `exchanges`: letting stages finish exchanges during a stop, once
- * their connections are closed. `close`: closing all resources.
- */
-const timeoutsMs = { release: 4_000, exchanges: 5_000, close: 60_000 };
+const timeoutsMs = {
+  release: 4_000, // of resources after a failed start
+  exchanges: 5_000, // for stages to finish exchanges during a stop, once their connections are closed
+  close: 60_000, // of all resources during a stop
+};
 
 interface StartParts {
   readonly document: GatewayDocument;
@@ -119,7 +118,7 @@ export class Gateway {
     const starting = resources.use(listenWhileStarting(assembly, config, options));
     const signal = AbortSignal.any([starting.failureSignal, ...(options.signal ? [options.signal] : [])]);
     const dataFolder = resolve(dirname(file), config.get(data).folder);
-    const processCount = worker?.count;
+    const processCount = worker?.workerCount;
     const limits = computeMemoryLimits(config.get(memory).max_bytes, undefined, undefined, processCount);
     const services = await OpenServices.open({
       dataFolder,
@@ -198,7 +197,7 @@ export class Gateway {
     return this.#operatorServer?.respond(request);
   }
 
-  /** URL of the operator listener; undefined if it is off. */
+  /** Undefined if the operator listener is off. */
   get operatorUrl(): string | undefined {
     return this.#operatorServer?.url;
   }
@@ -207,7 +206,6 @@ export class Gateway {
     return this.#served.host;
   }
 
-  /** Warnings about the running configuration. */
   get notices(): string[] {
     const { file, assembly, services } = this.#parts;
     return listGatewayNotices(file, this.config, this.host, assembly.registry, services.services.isProduction);
@@ -221,7 +219,6 @@ export class Gateway {
     );
   }
 
-  /** Secrets in the running configuration. */
   get secrets(): string[] {
     return listConfiguredSecrets(this.config, this.#parts.assembly.registry);
   }
@@ -240,7 +237,6 @@ export class Gateway {
     return this.#served.files;
   }
 
-  /** See `ServedConfig.reload`. */
   reload(): Promise<boolean> {
     return this.#served.reload();
   }
@@ -311,7 +307,7 @@ export class Gateway {
 
   async #listen(starting: StartingListener): Promise<void> {
     const { server, connections } = this.#parts.assembly;
-    this.#served.limitListener();
+    this.#served.applyListenerLimits();
     const { log, worker } = this.#parts;
     if (connections.description !== undefined) log.info(connections.description);
     await server.start();

@@ -71,8 +71,8 @@ export async function runCommandLine(args: readonly string[], signals?: StopSign
 }
 
 /**
- * Rewrites a request for help as `COMMAND --help`. Otherwise, if a command does not exist, or if `help` is followed by two names, the
- * parser would answer with the parent's help. A command that does not exist is returned alone, so that the parser rejects it.
+ * Rewrites a request for help as `COMMAND --help`: for an unknown command, or for `help` with two names, the parser would print the
+ * parent's help. An unknown command is returned alone, so that the parser rejects it.
  */
 function rewriteHelp(parser: Parser, args: readonly string[]): readonly string[] {
   const { operands, unknown } = parser.parseOptions([...args]);
@@ -94,8 +94,7 @@ function rewriteHelp(parser: Parser, args: readonly string[]): readonly string[]
 }
 
 /**
- * Defines the commands of all plugins, including third-party ones in gateway.yaml, and their options for `reload`. A plugin that cannot be
- * loaded does not keep other commands from running.
+ * A plugin that cannot be loaded does not keep other commands from running.
  *
  * @returns errors of third-party plugins
  */
@@ -131,7 +130,6 @@ function reportError(error: unknown): number {
   return exitCodeOf(error);
 }
 
-/** Describes an error by its message and its causes. Only programming errors get a stack. */
 function describeCauses(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isProgrammingError = error instanceof TypeError || error instanceof ReferenceError;

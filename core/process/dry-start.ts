@@ -30,7 +30,6 @@ class NotOpen extends Error {
   override readonly name = 'NotOpen';
 }
 
-/** Host members that need the database, another service or the disk. */
 const unavailableMembers: ReadonlySet<string | symbol> = new Set<keyof Host>(['database', 'dataFolder']);
 
 /**
@@ -96,7 +95,7 @@ function describeUnchecked(subject: string, { message }: NotOpen): string {
   return `${subject} was checked only up to where it uses ${message}, which only a running gateway has`;
 }
 
-/** Returns the root cause of a failure, or the NotOpen in its chain of causes; undefined if nothing failed. */
+/** Returns the root cause of a failure, or the NotOpen in its chain of causes. */
 async function catchFailure(work: () => Promise<void>): Promise<unknown> {
   try {
     await work();

@@ -10,12 +10,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { listNodeNotices } from '#core/platform/node-release.ts';
 import { describeRollback } from './describe-rollback.ts';
 
-/**
- * Lists warnings about the configuration in effect.
- *
- * @param file path of gateway.yaml
- * @param isProduction true if NODE_ENV is `production`
- */
+/** Lists warnings about the configuration in effect. */
 export function listGatewayNotices(
   file: string,
   config: Config,

@@ -8,17 +8,17 @@ const replacement = '***';
 /**
  * Returns a function that removes secrets from texts, because servers may echo what they were sent. Secrets are values that the schemas of
  * gateway.yaml mark, passwords in URLs, and environment variables whose name suggests a secret.
- *
- * @param configured secrets from gateway.yaml
  */
 export function createSecretRemover(
   environment: NodeJS.ProcessEnv,
-  configured: readonly string[],
+  configuredSecrets: readonly string[],
 ): (text: string) => string {
   const environmentSecrets = Object.entries(environment).flatMap(([name, value = '']) =>
     /key|secret|token|password|passwd|credential/i.test(name) ? [value] : findPasswords(value),
   );
-  const secrets = [...new Set([...environmentSecrets, ...configured, ...configured.flatMap(findPasswords)])]
+  const secrets = [
+    ...new Set([...environmentSecrets, ...configuredSecrets, ...configuredSecrets.flatMap(findPasswords)]),
+  ]
     .filter(({ length }) => length >= minLength)
     .toSorted((first, second) => second.length - first.length);
   return (text) =>

@@ -32,7 +32,6 @@ export interface GatewayParts extends BuildParts {
   readonly file: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly handler: ExchangeHandler;
-  /** Settings of a worker; undefined if there is no supervisor. */
   readonly worker?: WorkerSettings | undefined;
 }
 
@@ -44,7 +43,7 @@ export class ServedConfig {
   #fileDocument: GatewayDocument | undefined;
   /** Secret files of the configuration in effect, which is not the file's after a rollback. */
   #secretFiles: readonly string[] = [];
-  #servedText: EffectiveConfiguration['storedForm'];
+  #storedForm: EffectiveConfiguration['storedForm'];
   #variants: VariantRun | undefined;
   #pendingChange: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -85,7 +84,7 @@ export class ServedConfig {
       documents: this.#documents,
       read: (name) => readDocument(name === undefined ? path : join(dirname(path), basename(name)), environment),
       follow: () => this.#applyRollback(),
-      serving: () => this.#servedText,
+      serving: () => this.#storedForm,
       rollBack: (id, operator, note) => this.#rollBack(id, operator, note),
       release: () => this.#release(),
     };
@@ -103,7 +102,7 @@ export class ServedConfig {
     await this.host.database.notifications.listen(rollbackChannel, onChange, onChange);
   }
 
-  /** If the rollback target cannot be served, returns the rolled-back file after all: no other configuration is known to work. */
+  /** If the rollback target cannot be used, falls back to the file, because no other configuration is known to work. */
   async #resolveFirst(file: GatewayDocument): Promise<EffectiveConfiguration> {
     try {
       const effective = await this.#documents.resolve(file);
@@ -151,7 +150,7 @@ export class ServedConfig {
     getConfigLoadState(this.host).rollback = rollback;
     if (rollback !== undefined && previous?.createdAt.getTime() !== rollback.createdAt.getTime())
       log.warn(describeRollback(this.#parts.file, rollback));
-    this.#servedText = storedForm;
+    this.#storedForm = storedForm;
     if (storedForm === undefined) return;
     runInBackground(log, 'recording the configuration', () =>
       this.#documents.history.record(storedForm, rollback?.operator ?? 'file'),
@@ -180,7 +179,6 @@ export class ServedConfig {
     return this.#build(config, check, number);
   }
 
-  /** Releases the pipelines; see `Pipeline.retire`. */
   async retire(timeoutMs?: number): Promise<void> {
     await Promise.all([this.#parts.handler.serving.pipeline.retire(timeoutMs), this.#variants?.retire(timeoutMs)]);
   }
@@ -205,14 +203,15 @@ export class ServedConfig {
     return change;
   }
 
-  /** Applies the configured limits to the listener. */
-  limitListener(): void {
+  applyListenerLimits(): void {
     const { worker, assembly } = this.#parts;
     const { connections, listener } = assembly;
     const section = this.#config.get(listen);
     const headerTimeout = section.header_timeout;
     const maxConnections = section.max_connections;
-    connections.apply(maxConnections === undefined ? undefined : Math.ceil(maxConnections / (worker?.count ?? 1)));
+    connections.apply(
+      maxConnections === undefined ? undefined : Math.ceil(maxConnections / (worker?.workerCount ?? 1)),
+    );
     applyTimeouts(listener, {
       headerTimeout,
       keepAliveTimeout: section.keep_alive_timeout,
@@ -244,7 +243,7 @@ export class ServedConfig {
     for (const path of postponed) log.warn(`${path} has changed in ${file}; it takes effect at the next start`);
     const previous = await this.#serve(config);
     this.#config = config;
-    this.limitListener();
+    this.applyListenerLimits();
     const loadState = getConfigLoadState(this.host);
     loadState.loadedAt = this.host.now();
     loadState.refusal = undefined;
@@ -260,7 +259,7 @@ export class ServedConfig {
     return true;
   }
 
-  /** Validates a document. If it adds plugins, that is reported instead of unknown names, because plugins are loaded only at a start. */
+  /** Plugins are loaded only at a start. If the document adds some, reports that instead of the names that they would define. */
   async #validate(document: GatewayDocument): Promise<Config> {
     const { registry } = this.#parts.assembly;
     try {
@@ -272,12 +271,6 @@ export class ServedConfig {
     }
   }
 
-  /**
-   * Builds the configuration next to the running one, then switches to it and activates its stages. If a part cannot be built, the others
-   * are released and the running configuration stays in effect.
-   *
-   * @returns the previous configuration, if any
-   */
   async #serve(config: Config): Promise<Serving | undefined> {
     const next = await this.#build(config);
     const previous = this.#parts.handler.serve(next);

@@ -35,8 +35,7 @@ interface ServicesOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How long each service may take to close after a failed start. */
-const closeTimeoutMs = 1_000;
+const abandonTimeoutMs = 1_000;
 
 /** The open services of a process. They are closed in reverse order. */
 export class OpenServices implements AsyncDisposable {
@@ -147,7 +146,7 @@ export class OpenServices implements AsyncDisposable {
       };
       return new OpenServices(services, keeper, events, jobs, database, openServices);
     } catch (error) {
-      await closeAll(openServices, log, closeTimeoutMs);
+      await closeAll(openServices, log, abandonTimeoutMs);
       throw error;
     }
   }
@@ -169,11 +168,10 @@ export class OpenServices implements AsyncDisposable {
 
   /** Closes all services after a failed start. Those that take too long stay open and end with the process. */
   async abandon(): Promise<void> {
-    await closeAll(this.#openServices, this.services.log, closeTimeoutMs);
+    await closeAll(this.#openServices, this.services.log, abandonTimeoutMs);
   }
 }
 
-/** If Redis does not respond, logs what that means. The gateway starts anyway. */
 async function reportUnreachableRedis(shared: Shared, log: Logger): Promise<void> {
   try {
     await shared.ping();

@@ -84,12 +84,10 @@ export class StopSignals {
     this.#canExitAtOnce = false;
   }
 
-  /** Stops the gateway because of an error. */
   fail(error: Error): void {
     this.#first.resolve(error);
   }
 
-  /** Does what the supervisor says. */
   followOrder(order: StopOrder): void {
     if (order === 'hurry') this.#hurry.abort();
     else if (order === 'end') this.#third.resolve();

@@ -58,7 +58,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
     });
 }
 
-/** Dry-starts the third-party plugins. If there are none, checks only the pages, because the built-in plugins have tests. */
+/** The built-in plugins have tests; only their pages are checked. */
 async function checkPlugins({ server, ...loaded }: LoadedGateway, catalog: Catalog, log: Logger): Promise<string[]> {
   if (server !== undefined && loaded.registry.foreignPlugins.size > 0) {
     const { dryStart } = await import('../dry-start.ts');
@@ -68,7 +68,7 @@ async function checkPlugins({ server, ...loaded }: LoadedGateway, catalog: Catal
   return [];
 }
 
-/** Checks the migrations of third-party plugins; all others have tests. */
+/** All other migrations have tests. */
 async function checkMigrations({ foreignTables }: Registry): Promise<void> {
   if (foreignTables.length === 0) return;
   const { listMigrations, loadMigrations } = await import('#core/platform/database/migration-files.ts');
@@ -90,7 +90,6 @@ function describeService(reviews: readonly { readonly name: string; readonly val
   return ['', 'service', ...reviews.map(({ name, value }) => `  ${name.padEnd(12)} ${value}`)];
 }
 
-/** Describes the plans, shortest first, with their price per day, which should fall as plans get longer. */
 function describePlans(config: Config): string[] {
   const currency = config.get(currencySection);
   const formatPrice = (amount: number) => formatMoneyForTerminal(amount, currency);
@@ -112,7 +111,7 @@ function describeOptions(options: unknown, path: YamlPath, document: GatewayDocu
     .join(', ');
 }
 
-/** Replaces values that come from variables by their text in gateway.yaml, because a variable may contain a secret. */
+/** A variable may contain a secret. */
 function restoreVariables(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
   if (Array.isArray(value)) return value.map((item, index) => restoreVariables(item, [...path, index], document));
   if (typeof value !== 'object' || value === null) return document.findVariableText(path) ?? value;
@@ -174,7 +173,7 @@ const periodNames = new Map([
   [86_400_000, 'day'],
 ]);
 
-/** Returns " [20 at once, 600 per minute]"; '' if no capacity is declared. */
+/** Returns " [20 at once, 600 per minute]", for example. */
 function describeCapacity(capacity: Capacity | undefined): string {
   if (capacity === undefined) return '';
   const { concurrent, requests, period } = capacity;

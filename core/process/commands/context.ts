@@ -11,10 +11,9 @@ import { type Config, validate } from '#core/extension/validation/validate-confi
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-/** What core's own commands may use. */
 export interface CoreCommandContext extends CommandContext {
   readonly log: Logger;
-  /** Returns the path of gateway.yaml. */
+  /** Path of gateway.yaml. */
   file(): string;
   /**
    * Reads and validates gateway.yaml, including the sections of plugins.
@@ -31,7 +30,7 @@ export interface LoadedGateway {
   readonly registry: Registry;
   /** Server with all plugins registered; it does not listen. Undefined if gateway.yaml lists no plugins. */
   readonly server: Server | undefined;
-  /** Sets the host that `server.host()` returns. Until then, `server.host()` throws. */
+  /** Sets the host that `server.host()` returns; before that, it throws. */
   useHost(host: Host): void;
 }
 

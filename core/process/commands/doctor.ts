@@ -15,7 +15,7 @@ import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
 import type { CoreCommandContext, LoadedGateway } from './context.ts';
 
 const defaultTimeoutSeconds = 10;
-/** How long slow calls to the public address take by default: many proxies time out after 60 s. */
+/** Duration of slow calls to the public address. Many proxies time out after 60 s. */
 const defaultSlowSeconds = 65;
 
 interface DoctorOptions {
@@ -93,7 +93,6 @@ async function runDoctor(context: CoreCommandContext, options: DoctorOptions): P
   if (failures > 0) throw new CommandFailed(`${failures} of ${findings.length} checks failed`);
 }
 
-/** Creates the check of gateway.yaml. If it fails, no other check can run, because all need the configuration. */
 function createConfigurationCheck(file: string, loaded: LoadedGateway | ConfigError): NamedCheck {
   const finding: Finding =
     loaded instanceof ConfigError
@@ -138,12 +137,6 @@ async function createChecks(
   return diagnoses.flatMap((diagnosis) => createNamedChecks(diagnosis, diagnosisHost));
 }
 
-/**
- * Returns the public address to call; undefined without `--url`.
- *
- * @param configuredUrl `service.base_url`
- * @throws CommandFailed if neither the option nor the file contains a URL
- */
 function choosePublicAddress(
   { url, slow }: DoctorOptions,
   configuredUrl: string | undefined,
@@ -154,7 +147,6 @@ function choosePublicAddress(
   return { url: address, seconds: slow };
 }
 
-/** Creates a diagnosis's checks. If that fails, the failure itself becomes the only check. */
 function createNamedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedCheck[] {
   try {
     return [...checks(host)].map(({ subject, timeout, isAsked, run }) => ({
@@ -169,7 +161,7 @@ function createNamedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): Na
   }
 }
 
-/** Creates services for diagnoses without opening the database: it may be what is broken. */
+/** Opens no database, because it may be what is broken. */
 function createClosedServices(dataFolder: string, { isProduction }: LoadedGateway['document']): Services {
   const keeper = new Keeper();
   const services: Pick<Services, keyof DiagnosisHost & keyof Services> = {

@@ -31,7 +31,6 @@ import type { CoreCommandContext } from './context.ts';
 
 const parseNumber = parseInteger(1, 2_147_483_647);
 
-/** Defines `daypass history`, `diff` and `rollback`, which list, compare and restore configurations that have been in effect. */
 export function defineHistory(parser: Parser, context: CoreCommandContext): void {
   const list = parser
     .command('history')
@@ -131,7 +130,7 @@ async function runRollback(
   });
 }
 
-/** Performs and records an operator's action even if no gateway is running. */
+/** Also works if no gateway is running. */
 function recordConfigAction(
   host: Host,
   { name, subject }: Pick<ActionKind, 'name' | 'subject'>,

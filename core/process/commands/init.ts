@@ -35,9 +35,7 @@ Run \`daypass start\` in this folder. It prints the URL, a demo key and a workin
 - For documentation, start with README.md in the folder docs of the package (\`npm root --global\`/daypass/docs).
 `;
 
-/**
- * Defines `daypass init`, which creates a folder to start a gateway from. It asks no questions: files provide defaults for all settings.
- */
+/** Asks no questions: the files provide defaults for all settings. */
 export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandContext, 'print' | 'log'>): void {
   parser
     .command('init')
@@ -72,12 +70,10 @@ interface InitOptions {
 }
 
 interface CreatedStarter {
-  /** Name of the folder: `pages`. */
   readonly name: string;
   readonly writtenPaths: readonly string[];
 }
 
-/** Writes the plugins' starter files, using the values in the folder's gateway.yaml. Existing files are kept. */
 async function createStarters(
   folder: string,
   log: CoreCommandContext['log'],
@@ -117,11 +113,7 @@ async function createFile(file: string, text: string): Promise<boolean> {
   }
 }
 
-/**
- * Creates the files. Existing ones are kept.
- *
- * @throws CommandFailed if the first file, gateway.yaml, exists, because the folder is then in use
- */
+/** @throws CommandFailed if the first file, gateway.yaml, exists, because the folder is then in use */
 async function createFiles(folder: string, files: readonly (readonly [name: string, text: string])[]): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });

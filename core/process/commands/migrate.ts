@@ -17,15 +17,14 @@ export function defineMigrate(parser: Parser, { load, log, print, withHost }: Co
         database.query<{ name: string }>('SELECT name FROM migration ORDER BY id'),
       );
       const { registry } = await load();
-      const versions = await readVersions(await listMigrations(registry.databaseTables.values()));
+      const versions = await readMigrationVersions(await listMigrations(registry.databaseTables.values()));
       for (const { name } of rows)
         print(`${name}  ${versions.get(name) ?? 'from a newer version, or from a plugin that is gone'}`);
       print('the database is up to date');
     });
 }
 
-/** Returns the version that introduced each migration, by name. Plugins have versions of their own. */
-async function readVersions(sets: readonly MigrationFiles[]): Promise<Map<string, string>> {
+async function readMigrationVersions(sets: readonly MigrationFiles[]): Promise<Map<string, string>> {
   const loadedSets = await Promise.all(sets.map(loadMigrations));
   return new Map(
     loadedSets.flatMap(({ migrations }) => migrations.map(({ name, class: { since } }) => [name, since ?? ''])),

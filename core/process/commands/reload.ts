@@ -3,7 +3,6 @@ import type { CoreCommandContext } from './context.ts';
 import { withHistory } from './history.ts';
 import { sendWorkerOrder } from './workers.ts';
 
-/** The command's name. A plugin may declare further options for it. */
 export const reloadName = 'reload';
 
 /** Defines `daypass reload`: all instances reload gateway.yaml, or try another file. */

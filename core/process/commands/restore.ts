@@ -9,7 +9,6 @@ import { findPostmasterPid } from '#core/platform/database/postmaster.ts';
 import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
 
-/** Temporary folder inside the data folder. Its content is moved into place when it is complete. */
 const temporaryName = '.restoring';
 const replacedPrefix = 'before-restore-';
 
@@ -84,7 +83,7 @@ interface RestoreParts {
   readonly tables: Parameters<typeof listMigrations>[0];
 }
 
-/** Restores into a temporary folder inside the data folder, which may be a volume of its own, and moves the result into place. */
+/** Fills a temporary folder and then moves it into place. It is inside the data folder, which may be a volume of its own. */
 async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite: boolean): Promise<void> {
   const { log } = parts.context;
   await mkdir(dataFolder, { recursive: true });
@@ -112,7 +111,7 @@ async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite:
   await moveIntoPlace(parts.context, dataFolder, temporary, presentNames);
 }
 
-/** @throws CommandFailed if a database server is running in the folder; a killed gateway may have left it behind */
+/** A killed gateway may have left the database server running. */
 async function requireStopped(dataFolder: string): Promise<void> {
   if ((await findServerPid(dataFolder)) === undefined) return;
   throw new CommandFailed(`PostgreSQL runs in ${dataFolder}. Stop the gateway first: it stops PostgreSQL as well.`);

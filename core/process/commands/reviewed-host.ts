@@ -3,7 +3,6 @@ import { findProductionReason } from '#core/config/sections/production.ts';
 import type { ReviewedHost } from '#core/extension/registry.ts';
 import type { LoadedGateway } from './context.ts';
 
-/** Creates what plugins' reviews see of a configuration. */
 export function createReviewedHost(
   { config, document }: Pick<LoadedGateway, 'config' | 'document'>,
   catalog: Catalog,

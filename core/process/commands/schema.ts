@@ -30,7 +30,7 @@ export function defineSchema(parser: Parser, { file, log, print }: CoreCommandCo
     });
 }
 
-/** Reads the file for its list of plugins. Mistakes are only printed: completion helps most when a file has mistakes. */
+/** Mistakes are only printed: completion helps most when a file has mistakes. */
 async function readDocumentLeniently(file: string): Promise<GatewayDocument | undefined> {
   try {
     return await readDocument(file, process.env);

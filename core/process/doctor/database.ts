@@ -12,23 +12,19 @@ import type { PluginTables } from '#core/platform/database/tables.ts';
 import { withClient } from '#core/platform/database/with-client.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 
-/** Doctor warns if a larger share of the server's connections is in use. */
-const maxUsedShare = 0.9;
+const maxConnectionsShare = 0.9;
 const maxClockDifferenceMs = 5_000;
 const timeoutMs = 8_000;
 
-/** Environment variables with server URLs. If the first one is not set, the others are ignored and the server is embedded. */
-const variables = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const;
+/** Without the first one, the server is embedded, and the others are ignored. */
+const urlVariables = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const;
 
-/**
- * Creates checks of PostgreSQL at each URL that is set, and of its tables against this version. They query the server directly, without
- * starting or migrating it.
- */
+/** Queries the servers directly, without starting or migrating them. */
 export function databaseDiagnoses(
-  environment: Readonly<Partial<Record<(typeof variables)[number], string | undefined>>>,
+  environment: Readonly<Partial<Record<(typeof urlVariables)[number], string | undefined>>>,
   tables: readonly PluginTables[],
 ): Diagnosis[] {
-  const servers = variables.flatMap((variable) => {
+  const servers = urlVariables.flatMap((variable) => {
     const url = (environment.DATABASE_URL && environment[variable]) || undefined;
     return url === undefined ? [] : [{ variable, url }];
   });
@@ -56,11 +52,6 @@ export function databaseDiagnoses(
   ];
 }
 
-/**
- * Runs a check with a connection to a server, and converts connection errors to findings.
- *
- * @param server undefined for the embedded server
- */
 async function queryServer(
   server: { readonly variable: string; readonly url: string } | undefined,
   dataFolder: string,
@@ -77,7 +68,6 @@ async function queryServer(
   }
 }
 
-/** Returns the embedded server's URL. If the server is not running, which is normal as long as no gateway runs, returns a finding. */
 async function findEmbeddedUrl(dataFolder: string): Promise<string | Finding> {
   const access = await readAccess(dataFolder);
   if (access === undefined) return skipped('the first start creates it');
@@ -85,7 +75,6 @@ async function findEmbeddedUrl(dataFolder: string): Promise<string | Finding> {
   return skipped('does not run; it starts with the gateway');
 }
 
-/** @param variable the variable that contains the URL; undefined for the embedded server */
 function explainFailure(error: unknown, variable: string | undefined): Finding {
   const reason = describeConnectionError(error);
   if (reason === 'authentication failed') {
@@ -105,7 +94,6 @@ function explainFailure(error: unknown, variable: string | undefined): Finding {
     : { ...finding, advice: 'Read postgres.log in the data folder, then restart the gateway.' };
 }
 
-/** What a server reports about its settings and state. */
 export interface ServerRow {
   readonly version: string;
   readonly standby: boolean;
@@ -136,12 +124,10 @@ async function checkServer(client: pg.Client, now: () => number, variable: strin
 }
 
 /**
- * Evaluates what a server reports.
- *
- * @param time this machine's clock, epoch ms
+ * @param localTime this machine's clock, epoch ms
  * @param variable the variable that contains the server's URL; undefined for the embedded server
  */
-export function evaluateServer(server: ServerRow, time: number, variable: string | undefined): Finding {
+export function evaluateServer(server: ServerRow, localTime: number, variable: string | undefined): Finding {
   const {
     version,
     standby,
@@ -158,13 +144,13 @@ export function evaluateServer(server: ServerRow, time: number, variable: string
       `${name}: its user may not create tables`,
       `As its owner: GRANT CREATE ON SCHEMA public TO the user of ${variable}.`,
     );
-  const difference = Math.round(Math.abs(clockMs - time) / 1000);
+  const difference = Math.round(Math.abs(clockMs - localTime) / 1000);
   if (difference * 1000 > maxClockDifferenceMs)
     return warning(
       `${name}: its clock differs by ${difference} s`,
       "Synchronize the clocks of both machines (NTP): plans end by the database's clock.",
     );
-  if (used / limit > maxUsedShare)
+  if (used / limit > maxConnectionsShare)
     return warning(
       `${name}: ${used} of ${limit} connections are in use`,
       'Raise max_connections, or run fewer instances.',

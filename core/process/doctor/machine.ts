@@ -11,23 +11,19 @@ import { supportsUpgradeFilter, decodesBrotli, fixedReleases } from '#core/platf
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ProblemView } from '#core/web/problems/find-problems.ts';
 
-/** Doctor warns if less disk space is free. The health check fails only at a lower limit. */
-const minComfortableBytes = 2_000_000_000;
-/** How far this clock may differ from others. Signatures and tokens tolerate minutes, but plans would end at the wrong time. */
+const warningFreeBytes = 2_000_000_000;
+/** Signatures and tokens tolerate minutes, but plans would end at the wrong time. */
 const maxClockDifferenceMs = 30_000;
-const maxProblems = 5;
-/** How many servers are asked for the time at most. */
-const maxServers = 3;
+const maxListedProblems = 5;
+const maxAskedServers = 3;
 
 const formatMegabytes = (bytes: number) => `${Math.round(bytes / 1_000_000).toLocaleString('en')} MB`;
 
-/** Checks that the running Node.js has all security fixes that this version knows about. */
 export const nodeDiagnosis: Diagnosis = {
   name: 'node',
   checks: () => [{ subject: process.versions.node, run: async () => describeNode(process.versions.node) }],
 };
 
-/** @param version Node.js version, such as `26.12.1` */
 function describeNode(version: string): Finding {
   if (!supportsUpgradeFilter(version))
     return warning(
@@ -41,7 +37,6 @@ function describeNode(version: string): Finding {
   );
 }
 
-/** Checks that the data folder has free space and can be written to. */
 export const diskDiagnosis: Diagnosis = {
   name: 'disk',
   checks: (host) => [{ subject: host.dataFolder, run: () => checkDisk(host) }],
@@ -64,11 +59,10 @@ async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Findin
   if (lacksInodes(diskRoom))
     return failed(`its disk has ${inodes} inodes left`, 'Remove files: many small ones have used the inodes up.');
   if (free < section(data).min_free_bytes) return failed(`${formatMegabytes(free)} are free`, advice);
-  if (free < minComfortableBytes) return warning(`${formatMegabytes(free)} are free`, advice);
+  if (free < warningFreeBytes) return warning(`${formatMegabytes(free)} are free`, advice);
   return ok(`${formatMegabytes(free)} are free`);
 }
 
-/** Compares this machine's clock with those of upstreams. */
 export const clockDiagnosis: Diagnosis = {
   name: 'clock',
   checks: (host) => [{ run: (signal) => checkClock(host, signal) }],
@@ -78,28 +72,21 @@ async function checkClock({ catalog, now }: DiagnosisHost, signal: AbortSignal):
   const origins = catalog.upstreams
     .filter(({ isEnabled, isDemo }) => isEnabled && !isDemo)
     .map(({ baseUrl }) => new URL(baseUrl).origin);
-  const askedOrigins = [...new Set(origins)].slice(0, maxServers);
+  const askedOrigins = [...new Set(origins)].slice(0, maxAskedServers);
   if (askedOrigins.length === 0) return skipped('no upstream to compare it with');
-  const differences = await Promise.allSettled(
-    askedOrigins.map((origin) => measureClockDifference(origin, now, signal)),
+  const leads = await Promise.allSettled(askedOrigins.map((origin) => measureClockLeadMs(origin, now, signal)));
+  const measuredLeads = leads.flatMap((lead) =>
+    lead.status === 'fulfilled' && lead.value !== undefined ? [lead.value] : [],
   );
-  const measuredDifferences = differences.flatMap((difference) =>
-    difference.status === 'fulfilled' && difference.value !== undefined ? [difference.value] : [],
-  );
-  const leastDifference = measuredDifferences.toSorted((first, second) => Math.abs(first) - Math.abs(second))[0];
-  if (leastDifference === undefined) return skipped('no upstream reports the time');
-  const seconds = Math.round(Math.abs(leastDifference) / 1000);
-  if (Math.abs(leastDifference) <= maxClockDifferenceMs) return ok(`within ${Math.max(1, seconds)} s of the upstreams`);
-  const text = `${seconds} s ${leastDifference > 0 ? 'ahead of' : 'behind'} the upstreams`;
+  const leastLead = measuredLeads.toSorted((first, second) => Math.abs(first) - Math.abs(second))[0];
+  if (leastLead === undefined) return skipped('no upstream reports the time');
+  const seconds = Math.round(Math.abs(leastLead) / 1000);
+  if (Math.abs(leastLead) <= maxClockDifferenceMs) return ok(`within ${Math.max(1, seconds)} s of the upstreams`);
+  const text = `${seconds} s ${leastLead > 0 ? 'ahead of' : 'behind'} the upstreams`;
   return failed(text, 'Synchronize it: timedatectl set-ntp true, or start chronyd.');
 }
 
-/** Measures by how many ms this machine's clock is ahead of a server's; undefined if the server sends no date. */
-async function measureClockDifference(
-  origin: string,
-  now: () => number,
-  signal: AbortSignal,
-): Promise<number | undefined> {
+async function measureClockLeadMs(origin: string, now: () => number, signal: AbortSignal): Promise<number | undefined> {
   const startedAt = now();
   const response = await outgoingFetch(origin, { method: 'HEAD', redirect: 'manual', signal });
   const serverTime = Date.parse(response.headers.get('date') ?? '');
@@ -107,7 +94,7 @@ async function measureClockDifference(
   return Number.isNaN(serverTime) ? undefined : (startedAt + now()) / 2 - (serverTime + 500);
 }
 
-/** Reports whether the gateway is running on this machine, which of its health checks fail, and other problems for operators. */
+/** Also reports failing health checks and other problems for operators. */
 export const gatewayDiagnosis: Diagnosis = {
   name: 'gateway',
   checks: (host) => [{ run: () => checkGateway(host) }],
@@ -131,8 +118,8 @@ export function describeReadiness({ status, checks, problems }: JsonObject): Fin
     .filter(({ problem, severity }) => problem !== 'check' && severity !== 'info')
     .map(({ title, text }) => `${title}: ${text}`);
   const reportedProblems = [
-    ...otherProblems.slice(0, maxProblems),
-    ...(otherProblems.length > maxProblems ? [`${otherProblems.length - maxProblems} more`] : []),
+    ...otherProblems.slice(0, maxListedProblems),
+    ...(otherProblems.length > maxListedProblems ? [`${otherProblems.length - maxListedProblems} more`] : []),
   ];
   if (failing.length > 0)
     return failed(
@@ -147,7 +134,6 @@ function asList<Entry>(value: unknown): readonly Entry[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Checks that the public URL leads to a gateway. */
 export const baseUrlDiagnosis: Diagnosis = {
   name: 'base_url',
   checks: (host) => [{ run: (signal) => checkBaseUrl(host, signal) }],

@@ -24,7 +24,6 @@ export function createRedisDiagnosis(url: string | undefined, queueUrl: string |
   };
 }
 
-/** @param hasJobs true if this Redis contains jobs, which must not be evicted */
 async function checkRedis(url: string, variable: string, hasJobs: boolean): Promise<Finding> {
   const { clusterSlots, readInfo } = await import('#core/platform/shared/redis-client.ts');
   try {
@@ -70,19 +69,13 @@ function explainRedisError(error: unknown, variable: string, url: string): Findi
   return explainNetworkError(error);
 }
 
-/**
- * Returns true if the server is a cluster node.
- *
- * @param info response to INFO
- */
+/** @param info response to INFO */
 export function isClusterNode(info: string): boolean {
   // Not `redis_mode`, which Valkey calls `server_mode`.
   return readField(info, 'cluster_enabled') === '1';
 }
 
 /**
- * Describes a server.
- *
  * @param info response to INFO
  * @param policy eviction policy, if the server evicts keys
  */
@@ -98,7 +91,7 @@ export function describeServer(info: string, variable: string, policy: string | 
   return ok(version);
 }
 
-/** Returns product and version. Valkey and Dragonfly also report the Redis version that they are compatible with. */
+/** Valkey and Dragonfly also report the Redis version that they are compatible with. */
 function readVersion(info: string): string {
   const names = { valkey_version: 'Valkey', dragonfly_version: 'Dragonfly', redis_version: 'Redis' };
   for (const [field, name] of Object.entries(names)) {

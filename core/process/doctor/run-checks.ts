@@ -3,12 +3,10 @@ import { failed, type Finding } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { DeadlineExceeded, withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** A check, and the name of the diagnosis that it belongs to. */
 export interface NamedCheck extends DiagnosticCheck {
   readonly name: string;
 }
 
-/** One line of the report. */
 export interface CheckedFinding extends Finding {
   readonly check: string;
   readonly subject: string | undefined;
@@ -47,7 +45,7 @@ async function runCheck(
   return advice === undefined ? checkedFinding : { ...checkedFinding, advice: redact(advice) };
 }
 
-/** Starts a check. If it throws synchronously, that becomes a rejection. */
+/** `async` turns a synchronous throw into a rejection. */
 async function startCheck(run: DiagnosticCheck['run'], signal: AbortSignal): Promise<Finding> {
   return run(signal);
 }

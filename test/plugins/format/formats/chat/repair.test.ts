@@ -286,6 +286,15 @@ describe('calls in a stream', () => {
     ]);
   });
 
+  it('calls numbered by the position of their tool get an index each', () => {
+    const chunks = repaired([
+      begin,
+      ...[entry(0, 'c1', 'a'), next(0, '{"x":1}'), entry(1, 'c2', 'b'), next(1, '{}')].map((one) => calls(one)),
+      ...[entry(0, 'c3', 'a'), next(0, '{"x"'), next(0, ':3}')].map((one) => calls(one)),
+    ]);
+    expect(entriesOf(chunks).slice(4)).toEqual([entry(2, 'c3', 'a'), next(2, '{"x"'), next(2, ':3}')]);
+  });
+
   it.each([
     ['missing', undefined],
     ['empty', ''],

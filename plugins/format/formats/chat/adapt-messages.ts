@@ -39,27 +39,20 @@ function selectChanges(target: AdaptationTarget, messages: readonly JsonValue[])
   const { profile } = target;
   const changes: MessageChange[] = [];
   if (shouldRestore(profile, true)) {
-    const store = new ReasoningByCall(messages, target);
+    const store = new ReasoningStore(messages, target);
     changes.push((message, path) => restoreReasoning(message, path, profile, store));
   }
   if (profile.quirks.text_content) changes.push(joinTextParts);
   return changes;
 }
 
-/**
- * Returns true if a message's reasoning must be restored. A vendor that reads `reasoning_content`, where clients return reasoning, only
- * needs it restored if it is required.
- */
 function shouldRestore(profile: Profile, hasCalls: boolean): boolean {
   const isMember = selectReasoningPlace(profile) === 'reasoning_content';
+  // Clients return `reasoning_content`, so vendors that read it need it restored only if it is required.
   return isMember ? requiresReasoning(profile, hasCalls) : acceptsReasoning(profile, hasCalls);
 }
 
-/**
- * Puts reasoning where the vendor expects it, from the store if the client did not return it. Lost reasoning becomes an empty string if the
- * vendor rejects a message without the member.
- */
-function restoreReasoning(message: ChatMessage, path: string, profile: Profile, store: ReasoningByCall): ChatMessage {
+function restoreReasoning(message: ChatMessage, path: string, profile: Profile, store: ReasoningStore): ChatMessage {
   const { role, reasoning_content: received, tool_calls: calls } = message;
   if (role !== 'assistant' || !shouldRestore(profile, asList(calls).length > 0)) return message;
   const place = selectReasoningPlace(profile);
@@ -67,13 +60,13 @@ function restoreReasoning(message: ChatMessage, path: string, profile: Profile, 
   if (asText(message[place as 'reasoning']) !== '' || (!isMember && hasReasoningInContent(message))) return message;
   const returnedTexts = nonEmptyTexts(readReasoning(new BodyObject(message, path), new Notes()));
   const texts = returnedTexts.length > 0 ? returnedTexts : store.readTextsBefore(calls);
+  // Lost reasoning becomes an empty string if the vendor requires the member.
   if (texts.length === 0 && (!isMember || received === '')) return message;
   const bareMessage = isMember ? message : omitMembers(message, ['reasoning_content', 'reasoning']);
   return placeReasoning(bareMessage, texts.join(reasoningSeparator), profile);
 }
 
-/** Finds the stored reasoning that precedes the calls of a message. */
-class ReasoningByCall {
+class ReasoningStore {
   readonly #byCall = new Map<JsonValue, readonly Reasoning[]>();
   readonly #target: AdaptationTarget;
 

@@ -44,9 +44,9 @@ const adaptLimitName: Adaptation = (body: ChatRequest, { profile }) => {
   return members[name] === undefined ? { ...members, [name]: value } : members;
 };
 
-/** Requests usage in streams, because the request log needs it. Vendors without this option always report usage. */
 const adaptStreamUsage: Adaptation = (body: ChatRequest, { profile }) => {
   const { stream_options: options, stream } = body;
+  // The request log needs usage; vendors without this option always report it.
   if (!profile.quirks.stream_usage) return omitMembers(body, ['stream_options']);
   if (!isJsonObject(options) || stream !== true) return body;
   return withMember(body, 'stream_options', withMember<ChatStreamOptions>(options, 'include_usage', true));
@@ -59,7 +59,6 @@ const adaptSeedName: Adaptation = (body: ChatRequest, { profile }) => {
   return { [name]: seed, ...members };
 };
 
-/** Renames the role `developer`, which newer OpenAI models use in place of `system`, for vendors that do not support it. */
 const adaptSystemRole: Adaptation = (body: ChatRequest, { profile }) => {
   if (profile.quirks.system_role !== 'system') return body;
   return mapObjects(body, 'messages', (message: ChatMessage) =>
@@ -67,15 +66,14 @@ const adaptSystemRole: Adaptation = (body: ChatRequest, { profile }) => {
   );
 };
 
-/** Re-encodes messages with generated images. Only OpenRouter accepts images as members of messages. */
 const adaptGeneratedImages: Adaptation = (body: ChatRequest, target) => {
   const { messages } = body;
+  // Only OpenRouter accepts images as members of messages.
   if (target.profile.quirks.reasoning === 'openrouter' || !Array.isArray(messages)) return body;
   if (!messages.some((message) => readMember<ChatMessage>(message, 'images') !== undefined)) return body;
   return withMember(body, 'messages', reencodeMembers(chatCodec, { messages }, target)['messages']);
 };
 
-/** Joins the system messages at the start of the dialogue. */
 const joinLeadingInstructions: Adaptation = (body: ChatRequest, { profile }) => {
   if (!profile.quirks.single_system) return body;
   const messages = asList(body.messages);
@@ -99,11 +97,6 @@ function removeToolStrict(tool: ChatTool, notes: Notes): ChatTool {
   return isJsonObject(declaration) ? withMember(tool, 'function', removeStrict(declaration, notes)) : tool;
 }
 
-/**
- * Removes a web search that the route cannot run. In Chat it is a parameter, not an entry of `tools`.
- *
- * @throws GatewayError `not_supported` if there is no other tool
- */
 const adaptHostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) => {
   const { web_search_options: search, tools, functions } = body;
   if (!isJsonObject(search) || profile.quirks.hosted_search) return body;
@@ -112,7 +105,6 @@ const adaptHostedSearch: Adaptation = (body: ChatRequest, { profile, notes }) =>
   return omitMembers(body, ['web_search_options']);
 };
 
-/** Replaces a choice of one named tool by `required`, with that tool as the only one. */
 const requireNamedTool: Adaptation = (body: ChatRequest, { profile }) => {
   const { tools, tool_choice: choice } = body;
   if (profile.quirks.named_tools || !Array.isArray(tools)) return body;
@@ -136,14 +128,13 @@ const outputEditor: OutputFormatEditor = {
   }),
 };
 
-/** Adds an instruction after the existing ones, so that the start of the prompt stays the same. */
 function instructMessages(messages: readonly JsonValue[], text: string, role: string): JsonValue[] {
   const [first, ...others] = messages;
   if (!isSystem(first)) return [{ role, content: text }, ...messages];
+  // The instruction goes last, so that the start of the prompt stays the same.
   return [{ ...first, content: appendInstruction(first['content'], text) }, ...others];
 }
 
-/** Adapts a Chat request to a route's capabilities and quirks. */
 export const adaptChat = chainAdaptations(
   adaptOutputLimit(['max_tokens', 'max_completion_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
@@ -173,10 +164,9 @@ export const adaptChat = chainAdaptations(
   adaptRefused(() => fallbackModelMembers),
 );
 
-/** Every vendor's Chat parameters for reasoning. */
 const reasoningMembers = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget'] as const;
 
-/** Requests reasoning in the route's style. Keeps vendor-specific parameters unless the route is known to reject them. */
+/** Keeps vendor-specific parameters unless the route is known to reject them. */
 function adaptReasoning(body: ChatRequest, target: AdaptationTarget): ChatRequest {
   const { profile } = target;
   const hasRefusedTools = asList(body.tools).length > 0 && refusesToolsWithReasoning(profile);

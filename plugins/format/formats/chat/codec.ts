@@ -5,7 +5,6 @@ import { ChatEncoder } from './reply/encode-reply.ts';
 import { decodeRequest } from './request/decode-request.ts';
 import { encodeRequest } from './request/encode-request.ts';
 
-/** Decodes and encodes requests and replies of Chat Completions. */
 export const chatCodec: Codec = {
   toolNames: commonNameRules,
   stateKinds: [],

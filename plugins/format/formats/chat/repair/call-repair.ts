@@ -5,7 +5,6 @@ import { asText } from '../../../wire/members.ts';
 import type { CallPiece } from '../reply/call-tracker.ts';
 import type { TrackedCall } from '../reply/tracked-call.ts';
 
-/** A call as sent to the client. */
 interface SentCall {
   readonly index: number;
   readonly id: string;
@@ -18,7 +17,6 @@ interface HeldCall {
   readonly input: string;
 }
 
-/** The member that holds a call's name and input, and the member inside it that holds the input. */
 type CallKind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
 
 const otherKind = { function: 'custom', custom: 'function' } as const;
@@ -49,22 +47,16 @@ export class CallRepair {
     return this.#sentCalls.size > 0;
   }
 
-  /** Returns true if the client has received the call under this index. */
   hasSent(call: TrackedCall, index: number): boolean {
     return this.#sentCalls.get(call)?.index === index;
   }
 
-  /**
-   * Returns the entries of a delta or message for the client. Clean entries are the vendor's own objects.
-   *
-   * @param isLast true to end the calls
-   */
+  /** Clean entries are the vendor's own objects. `isLast` ends the calls. */
   repairPieces(pieces: readonly CallPiece[], isLast: boolean): ChatCall[] {
     const entries = pieces.flatMap((piece) => this.#repairPiece(piece));
     return (isLast ? this.#addEmptyInputs(entries) : entries).map(([, entry]) => entry);
   }
 
-  /** Gives calls without input an empty object as input. */
   #addEmptyInputs(entries: readonly CallEntry[]): readonly CallEntry[] {
     const completedEntries = [...entries];
     for (const [call, { index }] of this.#sentCalls) {
@@ -88,7 +80,6 @@ export class CallRepair {
     return [];
   }
 
-  /** Joins a piece to those of its call that were held back. */
   #joinHeld({ call, entry, input }: CallPiece): HeldCall {
     const heldCall = this.#heldCalls.get(call);
     return { entry: { ...heldCall?.entry, ...entry }, input: (heldCall?.input ?? '') + input };
@@ -142,7 +133,6 @@ function readBody(entry: ChatCall, name: CallKind[0]): ChatCallBody | undefined 
   return isJsonObject(body) ? body : undefined;
 }
 
-/** Returns true if the entry also has the member for the other kind of call, but empty. */
 function hasEmptyOtherBody(entry: ChatCall, name: CallKind[0]): boolean {
   const otherBody = readBody(entry, otherKind[name]);
   return otherBody !== undefined && !isFilled(otherBody);

@@ -11,10 +11,8 @@ import { type CallForm, writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
 
 interface ChoiceRepairOptions extends ChoiceTrackerOptions {
-  /** Prefix of the ids generated for calls that have none. */
   readonly id: string;
   readonly index: number;
-  /** False for a stream of deltas. */
   readonly isWhole: boolean;
   readonly callForm: CallForm;
 }
@@ -28,8 +26,7 @@ export class ChoiceRepair {
   readonly #isWhole: boolean;
   #hasRole = false;
   #reportedFinish: FinishReason | undefined;
-  /** The finish reason that was sent to the client. */
-  #sentReason: string | undefined;
+  #sentFinishReason: string | undefined;
 
   constructor({ id, index, isWhole, callForm, ...options }: ChoiceRepairOptions) {
     this.#tracker = new ChoiceTracker(options);
@@ -44,7 +41,7 @@ export class ChoiceRepair {
   }
 
   get isFinished(): boolean {
-    return this.#sentReason !== undefined;
+    return this.#sentFinishReason !== undefined;
   }
 
   get isTruncated(): boolean {
@@ -56,12 +53,12 @@ export class ChoiceRepair {
     return this.#hasRole && this.#tracker.isPlain;
   }
 
-  /** Appends a delta of text and reasoning. Returns false, without appending it, if the delta needs a repair. */
+  /** Returns false, without appending it, if the delta needs a repair. */
   tryAppendPlainDelta(text: string, reasoning: string): boolean {
     return this.#tracker.tryAppendPlainDelta(text, reasoning);
   }
 
-  /** Appends a piece of a call's input. Returns false, without appending it, if the piece needs a repair. */
+  /** Returns false, without appending it, if the piece needs a repair. */
   tryAppendPlainInput(index: number, input: string): boolean {
     const call = this.#tracker.callTracker.findNumbered(index);
     if (call === undefined || !this.#calls.hasSent(call, index)) return false;
@@ -69,7 +66,7 @@ export class ChoiceRepair {
     return true;
   }
 
-  /** Repairs a choice in a chunk. Some vendors send a message instead of a delta, or in addition to it. */
+  /** Some vendors send a message instead of a delta, or in addition to it. */
   repairChunk(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
     const isFirst = this.#tracker.isEmpty;
@@ -97,7 +94,6 @@ export class ChoiceRepair {
     };
   }
 
-  /** Repairs the choice of a non-streaming reply. */
   repairWhole(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
     const receivedMessage = [message, delta].find(isJsonObject) ?? {};
@@ -113,12 +109,8 @@ export class ChoiceRepair {
     return { ...members, index: this.#index, message: repairedMessage, finish_reason: finish_reason ?? null };
   }
 
-  /**
-   * Creates the choice of the last chunk, which the upstream omitted.
-   *
-   * @param isComplete false to leave the finish reason null
-   */
-  createLast(isComplete: boolean): ChatChoice {
+  /** For a stream whose upstream omitted the last chunk. The finish reason stays null unless `isComplete` is true. */
+  createLastChoice(isComplete: boolean): ChatChoice {
     const delta = this.#repair({}, this.#joinUpdates([], true), true);
     const reason = isComplete ? this.#chooseFinishReason(undefined, this.#reportedFinish ?? 'stop') : undefined;
     return { index: this.#index, delta, finish_reason: reason ?? null };
@@ -129,7 +121,6 @@ export class ChoiceRepair {
     return finish === undefined || finish === 'failed' ? undefined : finish.reason;
   }
 
-  /** Joins the updates of a chunk. The last chunk also gets what was held back. */
   #joinUpdates(updates: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
     const heldContent = isLast ? this.#tracker.finish() : { reasoning: '', text: '', calls: [] };
     return {
@@ -152,7 +143,6 @@ export class ChoiceRepair {
     });
   }
 
-  /** Returns the finish reason to send, which the client gets only once; undefined if the choice has none. */
   #chooseFinishReason(received: JsonValue | undefined, finish: FinishReason | undefined): JsonValue | undefined {
     const openValue = typeof received === 'string' ? null : received;
     this.#reportedFinish ??= finish;
@@ -160,24 +150,22 @@ export class ChoiceRepair {
     const isDeprecated = this.#callForm === 'function_call';
     const hasCalls = isDeprecated ? this.#tracker.callTracker.calls.length > 0 : this.#calls.hasCalls;
     const reason = writeFinish(resolveFinish(this.#reportedFinish, hasCalls), this.#callForm);
-    if (reason === this.#sentReason) return openValue;
-    this.#sentReason = reason;
+    // The client gets the finish reason only once.
+    if (reason === this.#sentFinishReason) return openValue;
+    this.#sentFinishReason = reason;
     return reason;
   }
 }
 
-/** Members that hold reasoning as text. Clients always get the first, because few of them read the second. */
 const reasoningNames = ['reasoning_content', 'reasoning'] as const;
 
 interface MessageRepair {
-  /** The new entries of `tool_calls`; undefined to keep the received ones. */
+  /** The new `tool_calls`; undefined to keep the received ones. */
   readonly entries: readonly ChatCall[] | undefined;
   readonly needsRole: boolean;
-  /** False for a delta. */
   readonly isWhole: boolean;
 }
 
-/** Repairs the content of a delta or message and keeps its other members. Returns the same object if it is clean. */
 function repairMessage(received: ChatMessage, update: ChoiceUpdate, repair: MessageRepair): ChatMessage {
   const message = removeEmptyMembers(received);
   const changes = {
@@ -187,15 +175,15 @@ function repairMessage(received: ChatMessage, update: ChoiceUpdate, repair: Mess
     ...(asText(message.refusal) !== update.refusal && { refusal: update.refusal }),
   };
   const { entries } = repair;
-  if (entries === undefined || hasEntries(message, entries)) {
+  if (entries === undefined || hasSameCalls(message, entries)) {
     return Object.keys(changes).length === 0 ? message : { ...message, ...changes };
   }
   const { tool_calls: _calls, function_call: _call, ...members } = message;
   return { ...members, ...changes, ...(entries.length > 0 && { tool_calls: [...entries] }) };
 }
 
-/** Removes an empty call or audio, because clients take the mere presence of the member for a call or audio. */
 function removeEmptyMembers(message: ChatMessage): ChatMessage {
+  // Clients take the mere presence of these members for a call or audio.
   const emptyNames = (['function_call', 'audio'] as const).filter((name) => isEmptyObject(message[name]));
   return omitMembers(message, emptyNames);
 }
@@ -204,8 +192,7 @@ function isEmptyObject(value: JsonValue | undefined): boolean {
   return isJsonObject(value) && !isFilled(value);
 }
 
-/** Returns true if the calls of a message are exactly these entries. */
-function hasEntries({ tool_calls = null, function_call }: ChatMessage, entries: readonly ChatCall[]): boolean {
+function hasSameCalls({ tool_calls = null, function_call }: ChatMessage, entries: readonly ChatCall[]): boolean {
   if (isJsonObject(function_call)) return false;
   if (tool_calls === null) return entries.length === 0;
   if (!Array.isArray(tool_calls) || tool_calls.length !== entries.length) return false;
@@ -227,14 +214,15 @@ function changeReasoning(message: ChatMessage, { reasoning }: ChoiceUpdate): Cha
   const names = reasoningNames.filter((name) => asText(message[name]) !== '');
   const changes: Editable<ChatMessage> = {};
   for (const name of names) if (message[name] !== reasoning) changes[name] = reasoning;
+  // Few clients read `reasoning`.
   if (reasoning !== '' && !names.includes('reasoning_content')) changes.reasoning_content = reasoning;
   return { ...changes, ...(names.length === 0 && changeDetails(message, reasoning)) };
 }
 
-/** Replaces details that repeat earlier reasoning, as MiniMax sends them in each chunk, by the new reasoning alone. */
 function changeDetails(message: ChatMessage, reasoning: string): ChatMessage {
   const content = readMessage(message);
   if (!content.isFromDetails || content.reasoning === reasoning) return {};
   const firstDetail = toList(message.reasoning_details).find(isJsonObject);
+  // MiniMax repeats the earlier reasoning in each chunk.
   return { reasoning_details: reasoning === '' ? [] : [{ ...firstDetail, text: reasoning }] };
 }

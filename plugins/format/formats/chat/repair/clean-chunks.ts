@@ -2,14 +2,12 @@ import { findStringEnd, unescapeString } from '#core/platform/json-scan.ts';
 import { findTextEnd, hasTail, type EventTail, readTail } from '../../../canonical/repeated-event.ts';
 import { namesOtherTier } from '../../../canonical/service-tier.ts';
 
-/** The content of a chunk that needs no repair. */
 type CleanDelta = (
   | { readonly type: 'text'; readonly text: string; readonly reasoning: string }
   | { readonly type: 'input'; readonly index: number; readonly input: string }
 ) & {
   /** True if nothing else in the chunk differs from an earlier chunk. */
   readonly isPlain: boolean;
-  /** Required members that the chunk lacks. */
   readonly missing: readonly HeadMember[];
 };
 
@@ -18,47 +16,43 @@ export type HeadMember = 'object' | 'created' | 'model';
 
 /** A clean chunk up to the end of its choices, without the one string that varies. */
 interface ChunkShape {
-  /** Everything up to and including the string's opening quote. */
+  /** Up to and including the string's opening quote. */
   readonly before: string;
   /** From the string's closing quote to the end of the choices. */
   readonly after: string;
   /** From the string's closing quote to the end of the chunk; undefined if readers need more than the choice. */
   readonly remainder: EventTail | undefined;
-  /** What the string is; for a call's input, the index of the call. */
+  /** The string's kind; for a call's input, the index of the call. */
   readonly kind: 'text' | 'reasoning' | number;
-  /** Required members that the first chunk of this shape lacks. */
   readonly missing: readonly HeadMember[];
   /** True if all required members are in `before`, which is the same in all chunks of this shape. */
   readonly hasWholeHead: boolean;
 }
 
-/** What a string in a chunk is, and its offsets without the quotes. */
+/** Offsets without the quotes. */
 interface StringSpan {
   readonly kind: ChunkShape['kind'];
   readonly start: number;
   readonly end: number;
 }
 
-/** How many shapes are remembered: enough for text, reasoning, and the input of a few calls. */
-const maxShapes = 4;
-/** Matches members that may need a repair, in the spellings of all vendors. */
+const maxShapes = 4; // text, reasoning, and the input of a few calls
+/** Members that may need a repair, in the spellings of all vendors. */
 const repairPattern =
   /"(?:finish_reason"\s*:\s*"|content"\s*:\s*[[{]|message"\s*:|refusal"\s*:\s*"|function_call"\s*:\s*\{|error"\s*:)/;
-/** Matches members that other readers look for in chunks without a finish reason. */
+/** Members that other readers look for in chunks without a finish reason. */
 const otherReaderPattern = /"(?:usage"\s*:\s*\{|base_resp"\s*:)/;
-/** Matches required members whose value has the right type. Quotes within strings are escaped. */
+/** The patterns match values of the right type. Quotes within strings are escaped, so they do not match. */
 const headMembers = [
   ['object', /"object"\s*:\s*"chat\.completion\.chunk"/],
   ['created', /"created"\s*:\s*\d/],
   ['model', /"model"\s*:\s*"/],
 ] as const;
 const deltaStart = '"delta":{';
-/** The member that clients read, and one that is only clean together with the first. */
+/** Clients read the first; the second is clean only together with it. */
 const reasoningNames = ['"reasoning_content":"', '"reasoning":"'] as const;
-/** Matches the start of the next piece of one call. */
 const nextInputPattern = /"tool_calls":\[\{"index":(\d+),"function":\{"arguments":(?=")/g;
 const inputEndPattern = /\}\}\]/y;
-/** Matches the start of a nested value, such as Groq's search results, which hold quotations as `content`. */
 const nestedStart = /[[{]/;
 
 /**
@@ -69,16 +63,11 @@ export class CleanChunks {
   #shapes: ChunkShape[] = [];
   readonly #keepsTiers: boolean;
 
-  /** @param keepsTiers true for OpenAI itself, because clients may support its new tiers */
   constructor(keepsTiers: boolean) {
     this.#keepsTiers = keepsTiers;
   }
 
-  /**
-   * Reads a clean chunk; undefined for any other chunk, including one that may need a repair.
-   *
-   * @param id the JSON of the `id` member that a clean chunk has
-   */
+  /** Undefined for a chunk that may need a repair. `id` is the JSON of a clean chunk's `id` member. */
   read(chunk: string, id: string): CleanDelta | undefined {
     for (const shape of this.#shapes) {
       const clean = readDeltaOfShape(chunk, shape);
@@ -105,6 +94,7 @@ export class CleanChunks {
       // If the reasoning is not there as plain text, the details may be cumulative.
       if (chunk.includes('"reasoning_details":', deltaOffset)) return undefined;
       const members = chunk.slice(deltaOffset + deltaStart.length, text?.start);
+      // Nested values, such as Groq's search results, hold quotations as `content`.
       return nestedStart.test(members) ? undefined : learnShape(text);
     }
     if (text === undefined || text.end === text.start) return learnShape(reasoning);
@@ -140,7 +130,6 @@ export class CleanChunks {
   }
 }
 
-/** Reads the delta of a chunk of this shape; undefined for any other chunk. */
 function readDeltaOfShape(
   chunk: string,
   { kind, before, after, remainder, missing }: ChunkShape,
@@ -163,9 +152,9 @@ function createDelta(
   return { type: 'text', text: isText ? content : '', reasoning: isText ? '' : content, isPlain, missing };
 }
 
-/** Finds the required members that a chunk lacks; undefined if one has a wrong value, which must be replaced. */
 function findMissing(chunk: string): readonly HeadMember[] | undefined {
   const missing = headMembers.filter(([, pattern]) => !pattern.test(chunk)).map(([name]) => name);
+  // A member with a wrong value must be replaced.
   return missing.some((name) => chunk.includes(`"${name}":`)) || !chunk.startsWith('{') ? undefined : missing;
 }
 
@@ -179,7 +168,6 @@ function findInput(chunk: string, offset: number): StringSpan | undefined {
   return inputEndPattern.test(chunk) ? { kind: Number(match[1]), start, end } : undefined;
 }
 
-/** Finds the string that follows `opening`; undefined if `opening` is not found. */
 function findString(chunk: string, kind: ChunkShape['kind'], opening: string, offset: number): StringSpan | undefined {
   const openingOffset = chunk.indexOf(opening, offset);
   if (openingOffset === -1) return undefined;

@@ -19,8 +19,7 @@ import { isSingleChoice } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
 import { CleanChunks, type HeadMember } from './clean-chunks.ts';
 
-/** How many choices of a reply are repaired; further ones pass unchanged. OpenAI allows 128. */
-const maxChoices = 128;
+const maxChoices = 128; // OpenAI's maximum; further choices pass unchanged
 const noText = { text: '', reasoning: '' };
 
 /**
@@ -39,9 +38,9 @@ export class ChatReplyRepair implements ReplyRepair {
   readonly #cleanChunks: CleanChunks;
   /** True for OpenAI itself, because clients may support its new tiers. */
   readonly #keepsTiers: boolean;
-  /** The last chunk, whose head is copied to the chunks that the gateway adds. */
+  /** Its head is copied to the chunks that the gateway adds. */
   #lastChunk: StreamEvent | undefined;
-  /** The JSON of the `id` member, as the upstream writes it; undefined as long as chunks must be parsed. */
+  /** JSON of the `id` member as the upstream writes it; undefined while chunks must be parsed. */
   #cleanId: string | undefined;
   #id = '';
   #hasFailed = false;
@@ -93,11 +92,10 @@ export class ChatReplyRepair implements ReplyRepair {
       if (!isJsonObject(choice)) return choice;
       return this.#getRepair(readIndex(choice) ?? position, true)?.repairWhole(choice) ?? choice;
     });
-    const repairedReply = this.#addHead(reply, keepIfSame(choices, repairedChoices), 'chat.completion');
+    const repairedReply = this.#fillHead(reply, keepIfSame(choices, repairedChoices), 'chat.completion');
     return repairedReply === exact ? body : repairedReply;
   }
 
-  /** Returns a clean chunk with all required members; undefined for a chunk that must be parsed. */
   #readCleanChunk(event: StreamEvent, data: string): StreamEvent | undefined {
     const choice = this.#choices.get(0);
     if (event.isLong || this.#cleanId === undefined || choice?.isPlain !== true) return undefined;
@@ -108,13 +106,13 @@ export class ChatReplyRepair implements ReplyRepair {
         ? choice.tryAppendPlainDelta(clean.text, clean.reasoning)
         : choice.tryAppendPlainInput(clean.index, clean.input);
     if (!isTaken) return undefined;
+    // Strict clients, such as async-openai, fail if a required member is missing.
     const chunk = clean.missing.length === 0 ? event : this.#insertMembers(event, data, clean.missing);
     chunk.contentDelta = clean.type === 'text' ? clean : { ...noText, input: { key: clean.index, text: clean.input } };
     chunk.isPlain = clean.isPlain && event.name === undefined;
     return chunk;
   }
 
-  /** Inserts required members without parsing the chunk. Strict clients, such as async-openai, fail if one is missing. */
   #insertMembers(event: StreamEvent, data: string, names: readonly HeadMember[]): StreamEvent {
     const { created, model } = this.#context;
     const head = { object: 'chat.completion.chunk', created, model };
@@ -122,7 +120,6 @@ export class ChatReplyRepair implements ReplyRepair {
     return replaceEventJson(event, `{${members.join('')}${data.slice(1)}`);
   }
 
-  /** Learns the id from a first chunk that has all required members. Later chunks with this id need not be parsed. */
   #learnCleanId(data: string, chunk: ChatReply, repaired: ChatReply): void {
     if (this.#cleanId !== undefined || !this.#isSingleChoice || !isChunk(chunk)) return;
     if (readChoices(repaired)[0] === undefined || readChoices(chunk)[0]?.index !== 0) return;
@@ -139,7 +136,7 @@ export class ChatReplyRepair implements ReplyRepair {
       if (repair?.isFinished === true) noteFinish(this.#profile);
       return repairedChoice;
     });
-    return this.#addHead(chunk, keepIfSame(choices, repairedChoices.filter(isJsonObject)), 'chat.completion.chunk');
+    return this.#fillHead(chunk, keepIfSame(choices, repairedChoices.filter(isJsonObject)), 'chat.completion.chunk');
   }
 
   #getRepair(index: number, isWhole: boolean): ChoiceRepair | undefined {
@@ -156,8 +153,7 @@ export class ChatReplyRepair implements ReplyRepair {
     return choice;
   }
 
-  /** Adds required members that are missing from a reply or chunk. */
-  #addHead(reply: ChatReply, choices: JsonValue, object: string): ChatReply {
+  #fillHead(reply: ChatReply, choices: JsonValue, object: string): ChatReply {
     const body = this.#removeOtherTier(reply);
     const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body.usage);
     // Azure's first chunk has no choice and an empty id and object.
@@ -194,11 +190,11 @@ export class ChatReplyRepair implements ReplyRepair {
     if (ending === 'unknown') this.#notes.noteMissing('finish reason');
     const lastChunk = this.#lastChunk;
     if (lastChunk === undefined || ending === 'cut') return [];
-    const choices = openRepairs.map((choice) => choice.createLast(ending === 'whole'));
+    const choices = openRepairs.map((choice) => choice.createLastChoice(ending === 'whole'));
     if (ending === 'unknown' && choices.every(isEmptyChoice)) return [];
     const { usage, ...members } = parseBody(lastChunk.data ?? '') ?? {};
     const lastMembers = usage === null ? { ...members, usage } : members;
-    return [replaceEventData(lastChunk, this.#addHead({ ...lastMembers, choices }, choices, 'chat.completion.chunk'))];
+    return [replaceEventData(lastChunk, this.#fillHead({ ...lastMembers, choices }, choices, 'chat.completion.chunk'))];
   }
 }
 
@@ -206,7 +202,6 @@ function isEmptyChoice({ delta }: ChatChoice): boolean {
   return isJsonObject(delta) && Object.keys(delta).length === 0;
 }
 
-/** Returns true if the vendor reports a failure of the reply or of one of its choices. */
 function isFailure(body: ChatReply): boolean {
   return readFailure(body) !== undefined || readChoices(body).some((choice) => readAbort(choice) !== undefined);
 }

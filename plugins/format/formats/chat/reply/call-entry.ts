@@ -3,7 +3,6 @@ import { normalizeInput } from '../../../canonical/stored-reasoning.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 import { asFilledText, readMember } from '../../../wire/members.ts';
 
-/** The calls of a message or a delta. */
 export interface CallEntries {
   /** Entries of `tool_calls`. */
   readonly entries: readonly JsonValue[];
@@ -22,7 +21,7 @@ export interface CallEntry {
   readonly isDeprecated: boolean;
 }
 
-/** Reads the calls. Some servers write a call in both forms; the deprecated one is then ignored. */
+/** Some servers write a call in both forms; the deprecated one is then ignored. */
 export function readEntries({ entries, deprecatedCall }: CallEntries): CallEntry[] {
   const callEntries = entries.filter(isJsonObject).map((entry) => readEntry(entry));
   if (deprecatedCall === undefined) return callEntries;
@@ -35,7 +34,6 @@ export function isAnonymous({ index, id, name }: CallEntry): boolean {
   return index === undefined && id === undefined && name === undefined;
 }
 
-/** Returns true if the vendor gave the two calls different indexes. */
 export function hasDifferentIndex(
   { index }: Pick<CallEntry, 'index'>,
   { index: otherIndex }: { readonly index: number | undefined },
@@ -66,8 +64,8 @@ function readEntry(entry: JsonObject, isDeprecated = false): CallEntry {
   };
 }
 
-/** Reads an input, which some vendors send as an object rather than as text. */
 function readInput(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
+  // Some vendors send an object rather than text.
   return isJsonObject(value) ? JSON.stringify(value) : '';
 }

@@ -9,7 +9,6 @@ export interface CallPiece {
   readonly entry: ChatCall;
   readonly isCustom: boolean;
   readonly isFirst: boolean;
-  /** True if the entry holds the whole call. */
   readonly isWhole: boolean;
   /** True for a new call whose index differs from an earlier one in the same list, so that it cannot be a repetition. */
   readonly isSeparate: boolean;
@@ -33,13 +32,13 @@ export class CallTracker {
     return this.#calls;
   }
 
-  /** Returns the call at an index; undefined unless the vendor numbers its calls 0, 1, 2… */
+  /** Undefined unless the vendor numbers its calls 0, 1, 2… */
   findNumbered(index: number): TrackedCall | undefined {
     const call = this.#byIndex.get(index);
     return call?.key === index ? call : undefined;
   }
 
-  /** Adds the entries of a delta and returns what is new in their calls. */
+  /** Returns what is new in the calls. */
   addDeltaEntries(entries: CallEntries): CallPiece[] {
     const pieces = readEntries(entries);
     const anonymousPieces = pieces.filter(isAnonymous);
@@ -49,7 +48,7 @@ export class CallTracker {
     );
   }
 
-  /** Adds the entries of a message, whose calls may have arrived earlier in pieces. */
+  /** The calls may have arrived earlier in pieces. */
   addMessageEntries(entries: CallEntries): readonly CallPiece[] {
     if (this.#calls.length === 0 && entries.entries.length === 0 && entries.deprecatedCall === undefined)
       return noPieces;
@@ -68,10 +67,7 @@ export class CallTracker {
       .flatMap((call) => this.#release(call));
   }
 
-  /**
-   * @param positionFromEnd which call an anonymous piece belongs to, counted from the last call (1)
-   * @param callsInChunk calls of earlier pieces in the same chunk
-   */
+  /** @param positionFromEnd which call an anonymous piece belongs to, counted from the last call (1) */
   #addPiece(piece: CallEntry, positionFromEnd: number, callsInChunk: Set<TrackedCall>): CallPiece[] {
     const knownCall = this.#findCall(piece, isAnonymous(piece) ? positionFromEnd : 1, callsInChunk);
     const isNew = knownCall === undefined;
@@ -94,7 +90,6 @@ export class CallTracker {
     return [{ ...heldPiece, call, id, name, isCustom, isFirst: true, isWhole: false, isSeparate: false }];
   }
 
-  /** @param callsInList calls of earlier entries in the same list */
   #addWhole(whole: CallEntry, position: number, callsInList: Set<TrackedCall>): CallPiece {
     const knownCall = this.#findRepeated(whole, position, callsInList);
     const isNew = knownCall === undefined;
@@ -122,10 +117,7 @@ export class CallTracker {
     return this.#byIndex.get(index) ?? (callWithId?.index === undefined ? callWithId : undefined);
   }
 
-  /**
-   * Finds the call that a whole entry repeats. If several calls share an id, the one with the same input wins. A streamed call matches even
-   * if its input lacks the end or the vendor now writes it differently.
-   */
+  /** Among calls with one id, the same input wins. A streamed call matches even if its input lacks the end or is written differently. */
   #findRepeated(whole: CallEntry, position: number, callsInList: ReadonlySet<TrackedCall>): TrackedCall | undefined {
     const { id, name, input } = whole;
     const callsWithId = this.#calls.filter((call) => id !== undefined && call.id === id);

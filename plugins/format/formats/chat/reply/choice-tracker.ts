@@ -27,8 +27,7 @@ export class ChoiceTracker {
   readonly #refusal = new TextTracker();
   readonly #splitter: ThinkSplitter | undefined;
   #imageCount = 0;
-  /** Digests of the images that came in deltas. */
-  #imageDigests: Set<string> | undefined;
+  #deltaImageDigests: Set<string> | undefined;
   #isFinished = false;
 
   constructor({ inlineThinking = false }: ChoiceTrackerOptions = {}) {
@@ -57,7 +56,6 @@ export class ChoiceTracker {
     return true;
   }
 
-  /** Applies a delta to the choice. */
   applyDelta(delta: ChatMessage): ChoiceUpdate {
     const content = readMessage(delta);
     const images = this.#selectNewImages(content.images);
@@ -95,11 +93,6 @@ export class ChoiceTracker {
     return { ...this.#preferMember('', heldContent), calls: this.#callTracker.releaseHeld() };
   }
 
-  /**
-   * Applies content that may repeat earlier content.
-   *
-   * @param appendNew appends the new part of a text and returns it
-   */
   #applyRepeated(content: MessageContent, appendNew: (tracker: TextTracker, text: string) => string): ChoiceUpdate {
     const reasoning = appendNew(this.#reasoning, content.reasoning);
     return {
@@ -111,10 +104,9 @@ export class ChoiceTracker {
     };
   }
 
-  /** Selects all images of a delta before the finish reason; after it, only those that no earlier delta had. */
   #selectNewImages(images: readonly MediaSource[]): readonly MediaSource[] {
     if (images.length === 0) return images;
-    const digests = (this.#imageDigests ??= new Set());
+    const digests = (this.#deltaImageDigests ??= new Set());
     const newImages = images.filter((image) => !digests.has(computeDigest(image)));
     for (const image of images) digests.add(computeDigest(image));
     const selected = this.#isFinished ? newImages : images;
@@ -126,8 +118,8 @@ export class ChoiceTracker {
     return this.#preferMember(reasoning, this.#splitter?.take(text) ?? { reasoning: '', text });
   }
 
-  /** Prefers reasoning from a member of its own, because MiniMax may repeat the same reasoning in the text. */
   #preferMember(reasoning: string, split: SplitText): SplitText {
+    // MiniMax may repeat the reasoning of the member in the text.
     return { reasoning: this.#reasoning.isEmpty ? split.reasoning : reasoning, text: split.text };
   }
 }

@@ -2,9 +2,7 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 
-/** The finish reasons that OpenAI publishes for a choice without calls. */
 const plainReasons = new Set<unknown>(['stop', 'length', 'content_filter']);
-/** The members of a text-only message that need no repair. All others must be null. */
 const plainMembers = new Set(['role', 'content', 'annotations']);
 
 /**

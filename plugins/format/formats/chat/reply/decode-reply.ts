@@ -35,9 +35,8 @@ import {
 import { addRefusedChoice } from './prompt-filter.ts';
 import { hasSources, readSources } from './read-reply.ts';
 
-/** Matches chunks that end the choice or report an error, and so must be parsed. */
+/** Chunks that end the choice or report an error, and so must be parsed. */
 const endPattern = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
-/** Matches chunks with usage. Some servers report it in every chunk. */
 const usagePattern = /"usage"\s*:\s*\{/;
 const noFragments: readonly Fragment[] = [];
 
@@ -46,7 +45,7 @@ const noFragments: readonly Fragment[] = [];
  * and only the progress of the others. Source: OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
  */
 export class ChatDecoder implements ReplyDecoder {
-  /** Created on first use, because most non-streaming replies do not need it. */
+  /** Lazy: most non-streaming replies do not need it. */
   #choiceTracker: ChoiceTracker | undefined;
   #choiceIndex: JsonValue | undefined;
   readonly #profile: Profile | undefined;
@@ -57,7 +56,6 @@ export class ChatDecoder implements ReplyDecoder {
   readonly #sources = new Map<string, Citation>();
   readonly #cited = new Set<string>();
   readonly #repeatedEvent = new RepeatedEvent();
-  /** True if the repeated event carries reasoning. */
   #repeatsReasoning = false;
 
   constructor(profile?: Profile) {
@@ -102,6 +100,7 @@ export class ChatDecoder implements ReplyDecoder {
     if (isLong || name === 'error' || !data.includes('"choices"') || endPattern.test(data)) return undefined;
     if (content !== undefined && contentDelta === undefined) return undefined;
     if (content !== undefined && contentDelta !== undefined) addDelta(content, contentDelta);
+    // Some servers report usage in every chunk.
     return usagePattern.test(data) ? toUsageFragments(readUsage(event.parse() ?? {})) : [];
   }
 
@@ -125,7 +124,7 @@ export class ChatDecoder implements ReplyDecoder {
   readWhole(body: ChatReply): Fragment[] {
     const error = readFailure(body);
     if (error !== undefined) return [{ type: 'error', error }];
-    const simpleFragments = this.#hasInlineThinking ? undefined : readSimpleReply(body);
+    const simpleFragments = this.#hasInlineThinking ? undefined : readTextOnlyReply(body);
     if (simpleFragments !== undefined)
       return [...toUsageFragments(readUsage(body)), ...this.#readModelAndTier(body), ...simpleFragments];
     const { choices } = addRefusedChoice(body, 'message');
@@ -145,13 +144,12 @@ export class ChatDecoder implements ReplyDecoder {
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
   }
 
-  /** Collects sources, which some vendors repeat in every chunk. */
   #collectSources(reply: ChatReply, choice: ChatChoice | undefined): void {
     const message = [choice?.delta, choice?.message].find(isJsonObject) ?? {};
+    // Some vendors repeat their sources in every chunk.
     for (const source of readSources(reply, message)) this.#sources.set(source.url, source);
   }
 
-  /** Returns the collected sources that the text itself does not cite. */
   #takeUncitedSources(): readonly Fragment[] {
     if (this.#sources.size === 0) return noFragments;
     const sources = [...this.#sources.values()].filter(({ url }) => !this.#cited.has(url));
@@ -159,8 +157,8 @@ export class ChatDecoder implements ReplyDecoder {
     return sources.map((citation) => ({ type: 'citation', citation }));
   }
 
-  /** Reads the model and the tier, which every chunk repeats. */
   #readModelAndTier({ model, service_tier: tier }: ChatReply): readonly Fragment[] {
+    // Every chunk repeats both.
     if (tier === this.#tier && this.#hasModel) return noFragments;
     const modelFragments = this.#hasModel ? noFragments : toModelFragments(model);
     this.#hasModel ||= modelFragments.length > 0;
@@ -169,9 +167,9 @@ export class ChatDecoder implements ReplyDecoder {
     return [...modelFragments, ...toTierFragments(tier)];
   }
 
-  /** Picks the choice that arrived first, whatever its index. */
   #pickChoice(choices: JsonValue | undefined): ChatChoice | undefined {
     const list: readonly ChatChoice[] = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
+    // The choice that arrives first is decoded, whatever its index.
     this.#choiceIndex ??= list[0]?.index ?? undefined;
     return list.find(({ index }) => typeof index !== 'number' || index === this.#choiceIndex);
   }
@@ -218,8 +216,7 @@ export class ChatDecoder implements ReplyDecoder {
   }
 }
 
-/** Reads a reply that consists of a text and its end; undefined for any other reply. */
-function readSimpleReply(body: ChatReply): readonly Fragment[] | undefined {
+function readTextOnlyReply(body: ChatReply): readonly Fragment[] | undefined {
   const choice = readCleanChoice(body);
   if (choice === undefined || choice.logprobs || hasSources(body) || isJsonObject(body.moderation)) return undefined;
   const { content, annotations } = choice.message as ChatMessage;
@@ -229,7 +226,6 @@ function readSimpleReply(body: ChatReply): readonly Fragment[] | undefined {
   return [{ type: 'text', text: asText(content) }, finish, { type: 'end' }];
 }
 
-/** Reads the state of the other choices if the client requested several. */
 function readOtherChoices(choices: JsonValue | undefined, decodedChoice: ChatChoice | undefined): readonly Fragment[] {
   if (Array.isArray(choices) && choices.length === 1 && choices[0] === decodedChoice) return noFragments;
   const allChoices: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
@@ -248,26 +244,22 @@ function hasContentMember(message: JsonValue | undefined): boolean {
 }
 
 function readText(chunk: ChatReply): JsonValue | undefined {
-  return readDelta(chunk)?.content;
+  return readOnlyDelta(chunk)?.content;
 }
 
 function readReasoning(chunk: ChatReply): JsonValue | undefined {
-  const { reasoning_content, reasoning }: ChatMessage = readDelta(chunk) ?? {};
+  const { reasoning_content, reasoning }: ChatMessage = readOnlyDelta(chunk) ?? {};
   return asText(reasoning_content) === '' ? reasoning : reasoning_content;
 }
 
-/** Returns the delta of a chunk that has a single choice and no message. */
-function readDelta({ choices }: ChatReply): ChatMessage | undefined {
+function readOnlyDelta({ choices }: ChatReply): ChatMessage | undefined {
   const [choice, ...others]: readonly JsonValue[] = asList(choices);
   if (others.length > 0 || readMember<ChatChoice>(choice, 'message') !== undefined) return undefined;
   const delta = readMember<ChatChoice>(choice, 'delta');
   return isJsonObject(delta) ? delta : undefined;
 }
 
-/**
- * Attaches log probabilities to the text. Those of reasoning, calls and refusals, and those in older forms, are noted as lost, because
- * other formats cannot express them.
- */
+/** Log probabilities of reasoning, calls and refusals, and those in older forms, are noted as lost: other formats cannot express them. */
 function attachLogprobs(received: JsonValue | undefined, fragments: readonly Fragment[]): readonly Fragment[] {
   if (!isJsonObject(received)) return fragments;
   const { content, refusal }: ChatLogprobs = received;
@@ -289,8 +281,8 @@ function readDroppedParts(message: JsonValue | undefined): readonly Fragment[] {
   return [...(hasAudio ? [droppedAudio] : []), ...(hasRunTools ? [createDroppedPart('executed_tools', '')] : [])];
 }
 
-/** Notes the vendor's moderation results for prompt and reply, which other formats cannot express. */
 function readModeration({ moderation }: ChatReply): Fragment[] {
+  // Other formats cannot express moderation results.
   return isJsonObject(moderation) ? [createDroppedPart('moderation', '')] : [];
 }
 

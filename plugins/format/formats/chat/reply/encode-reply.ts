@@ -43,14 +43,12 @@ export class ChatEncoder implements ReplyEncoder {
     return text;
   }
 
-  /**
-   * Returns the deltas for an event, preceded by the one that starts the reply. If the reply starts with a call, a refusal or reasoning,
-   * its first `content` is null, as OpenAI and DeepSeek send it: the SDK's helper would turn an empty string into an empty text.
-   */
   #writeDeltas(event: BlockEvent): ChatMessage[] {
     const deltas = this.#deltas.writeEvent(event);
     if (this.#hasStarted) return deltas;
     this.#hasStarted = true;
+    // If the reply starts with a call, a refusal or reasoning, its first `content` is null, as OpenAI and DeepSeek send it: the SDK's
+    // helper would turn an empty string into an empty text.
     return [writeFirstDelta(event.type === 'block_start' && event.block.type === 'text' ? '' : null), ...deltas];
   }
 
@@ -85,7 +83,7 @@ export class ChatEncoder implements ReplyEncoder {
     return `${firstChunk}${states.join('')}${lastChunk}${this.#wantsUsage ? writeEvent(usage) : ''}data: [DONE]\n\n`;
   }
 
-  /** Writes a chunk that has only a delta, using the prepared frame. The bytes are the same as those of `#writeChunk`. */
+  /** The bytes are the same as those of `#writeChunk`; only the frame is prepared. */
   #writePlainChunk(delta: ChatMessage): string {
     const [before, after] = this.#plainFrame;
     return before + JSON.stringify(delta) + after;

@@ -7,8 +7,7 @@ import { readFailure, type FinishReason, type Fragment } from '../../../canonica
 import type { ChatChoice, ChatReply, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
 import { asText, asCount, readMember } from '../../../wire/members.ts';
 
-/** The finish reasons of all vendors, except those that report a failure. */
-const reasons: ReadonlyMap<string, FinishReason> = new Map([
+const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
   ['eos', 'stop'],
   ['end_turn', 'stop'],
@@ -34,10 +33,10 @@ export function readFinish(choice: ChatChoice): Extract<Fragment, { type: 'finis
   const reportedReason = asText(choice.finish_reason).toLowerCase();
   if (reportedReason === '' || reportedReason === 'null') return undefined;
   if (failedReasons.has(reportedReason)) return 'failed';
-  const reason = reasons.get(reportedReason) ?? 'stop';
+  const reason = finishReasons.get(reportedReason) ?? 'stop';
   // vLLM puts the stop sequence here, other servers a reason.
   const stop = asText(choice.stop_reason);
-  const isSequence = reason === 'stop' && stop !== '' && !reasons.has(stop.toLowerCase());
+  const isSequence = reason === 'stop' && stop !== '' && !finishReasons.has(stop.toLowerCase());
   return isSequence
     ? { type: 'finish', reason: 'stop_sequence', stopSequence: stop }
     : { type: 'finish', reason, stopSequence: undefined };
@@ -55,7 +54,6 @@ export function readAbort(choice: ChatChoice): GatewayError | undefined {
 /** Profiles of routes that have sent a finish reason in a stream since the last reload. */
 const routesWithFinish = new WeakSet<Profile>();
 
-/** Records that a stream from this route had a finish reason. */
 export function noteFinish(profile: Profile | undefined): void {
   if (profile !== undefined) routesWithFinish.add(profile);
 }
@@ -69,7 +67,6 @@ export function classifyMissingFinish(profile: Profile | undefined): 'whole' | '
   return profile !== undefined && routesWithFinish.has(profile) ? 'cut' : 'unknown';
 }
 
-/** Creates the error for a stream that ends without the finish reason that its route usually sends. */
 export function createMissingFinishError(): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.no_finish'));
 }
@@ -109,11 +106,11 @@ function readCounts(value: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Reads the output tokens. Adds the reasoning tokens if the total shows that the completion count does not include them. */
 function readOutputTokens(usage: ChatUsage, reasoning = 0): number | undefined {
   const output = asCount(usage.completion_tokens);
   const total = asCount(usage.total_tokens);
   const input = asCount(usage.prompt_tokens);
   if (output === undefined || input === undefined) return output;
+  // The total shows whether the completion count includes the reasoning tokens.
   return reasoning > 0 && total === input + output + reasoning ? output + reasoning : output;
 }

@@ -15,7 +15,6 @@ import { asList } from '../../../wire/members.ts';
 import { reasoningSeparator } from '../request/read-reasoning.ts';
 import { type CallForm, writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 
-/** The events between the start and the end of a reply. */
 export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
 
 /** Writes blocks as deltas of a single message, which has one text, one reasoning text, one refusal, and calls numbered 0, 1, 2… */
@@ -27,7 +26,6 @@ export class MessageDeltas {
   #callCount = 0;
   #imageCount = 0;
   readonly #states: ChatReasoningDetail[] = [];
-  /** How many characters of text precede the open block, including its separator. */
   #precedingTextLength = 0;
   #separator = '';
 
@@ -143,35 +141,34 @@ function writeBlock(deltas: MessageDeltas, index: number, block: Block): ChatMes
   ];
 }
 
-/** Writes an image in OpenRouter's form, because OpenAI's format has none. */
 function writeImage({ source }: ImageBlock, index: number): ChatPart {
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
+  // OpenRouter's form; OpenAI's format has none.
   return { type: 'image_url', image_url: { url }, index };
 }
 
 function addDelta(message: JsonObject, delta: ChatMessage): void {
   for (const [name, value] of Object.entries(delta)) {
     if (name === 'tool_calls' && Array.isArray(value)) message[name] = addCalls(asList(message[name]), value);
-    else message[name] = merge(message[name], value);
+    else message[name] = mergeDeltas(message[name], value);
   }
 }
 
-/** Adds entries to the calls with the same index, or as new calls. The calls of a non-streaming message have no indexes. */
 function addCalls(calls: readonly JsonValue[], entries: readonly JsonValue[]): JsonValue[] {
   const mergedCalls = [...calls];
   for (const entry of entries) {
     if (!isJsonObject(entry)) continue;
+    // The calls of a non-streaming message have no indexes.
     const { index, ...call } = entry;
-    mergedCalls[Number(index)] = merge(mergedCalls[Number(index)], call);
+    mergedCalls[Number(index)] = mergeDeltas(mergedCalls[Number(index)], call);
   }
   return mergedCalls;
 }
 
-/** Concatenates strings and lists, and merges objects member by member. */
-function merge(first: JsonValue | undefined, second: JsonValue | undefined): JsonValue {
+function mergeDeltas(first: JsonValue | undefined, second: JsonValue | undefined): JsonValue {
   if (typeof first === 'string' && typeof second === 'string') return first + second;
   if (Array.isArray(second)) return [...asList(first), ...second];
   if (!isJsonObject(first) || !isJsonObject(second)) return second ?? null;
-  const members = Object.entries(second).map(([name, value]) => [name, merge(first[name], value)]);
+  const members = Object.entries(second).map(([name, value]) => [name, mergeDeltas(first[name], value)]);
   return { ...first, ...Object.fromEntries(members) };
 }

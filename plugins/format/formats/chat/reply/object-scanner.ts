@@ -7,7 +7,6 @@ const emptyObjectHash = [openBrace, closeBrace].reduce((hash, code) => Math.imul
 
 /** Detects, piece by piece, whether a JSON text is a complete object. Only checks the braces, so the text may be malformed. */
 export class ObjectScanner {
-  /** Hash of the text without the white space between its tokens. */
   #hash = fnv.offset;
   #depth = 0;
   #isInString = false;
@@ -15,7 +14,6 @@ export class ObjectScanner {
   #hasOpened = false;
   #isBlank = true;
 
-  /** True if the text so far is only white space. */
   get isBlank(): boolean {
     return this.#isBlank;
   }

@@ -17,7 +17,6 @@ import { asList, asText, asCount, readMember } from '../../../wire/members.ts';
 import { readDetailText } from '../request/read-reasoning.ts';
 import type { CallEntries } from './call-entry.ts';
 
-/** The content of a message or a delta. */
 export interface MessageContent {
   readonly reasoning: string;
   /** True if the reasoning is only in `reasoning_details`, where MiniMax repeats all of it in each chunk. */
@@ -51,12 +50,12 @@ export function readMessage(message: ChatMessage): MessageContent {
   };
 }
 
-/** Lists the choices of a reply or chunk. Skips values that are not objects. */
+/** Skips values that are not objects. */
 export function readChoices({ choices }: ChatReply): Editable<ChatChoice>[] {
   return asList(choices).filter(isJsonObject);
 }
 
-/** Reads a list. An object in its place counts as a list of one. */
+/** An object in place of a list counts as a list of one. */
 export function toList(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   return isJsonObject(value) ? [value] : [];
@@ -76,7 +75,6 @@ function readDeprecatedCall(call: JsonValue | undefined): JsonObject | undefined
   return isJsonObject(call) && isFilled(call) ? call : undefined;
 }
 
-/** Reads an image from the list of images or from the parts. */
 function readImage(part: JsonValue): MediaSource[] {
   const image = readMember<ChatPart>(part, 'image_url');
   const url = asText(image) || asText(readMember<ChatImage>(image, 'url'));
@@ -86,7 +84,6 @@ function readImage(part: JsonValue): MediaSource[] {
   return data === undefined ? [] : [{ type: 'base64', ...data }];
 }
 
-/** Returns true if the reply may list sources outside the message. */
 export function hasSources({ citations, search_results, web_search }: ChatReply): boolean {
   return (citations ?? search_results ?? web_search) !== undefined;
 }

@@ -17,7 +17,6 @@ import { writeUsage } from './reply-object.ts';
 export class ChatReplyAdapter implements ReplyAdapter {
   readonly meter: UsageMeter;
   readonly #wantsUsage: boolean;
-  /** True until the client has received the usage chunk that it requested. */
   #isUsagePending: boolean;
   #hasSentUsage = false;
   #lastChunk: StreamEvent | undefined;
@@ -74,21 +73,18 @@ export class ChatReplyAdapter implements ReplyAdapter {
   }
 }
 
-/**
- * Adds the cached-token count where clients read it, because DeepSeek, Moonshot and Mistral use other names. Returns the same object if it
- * is already there.
- */
 function addCachedTokens(reply: ChatReply, reportedUsage: Usage | undefined): ChatReply {
   const { usage } = reply;
   if (!isJsonObject(usage) || reportedUsage?.cacheRead === undefined) return reply;
   const { prompt_tokens_details: details }: ChatUsage = usage;
   if (typeof readMember<ChatUsageDetails>(details, 'cached_tokens') === 'number') return reply;
+  // Clients do not read the names that DeepSeek, Moonshot and Mistral use.
   const completedDetails = { ...asObject(details), cached_tokens: reportedUsage.cacheRead };
   return { ...reply, usage: { ...usage, prompt_tokens_details: completedDetails } };
 }
 
-/** Returns true for a chunk with usage at the top level, where clients read it. Some vendors nest it elsewhere. */
 function isUsageChunk(event: StreamEvent): boolean {
+  // Clients read usage at the top level; some vendors nest it elsewhere.
   return (
     (event.isLong || /"usage"\s*:\s*\{/.test(event.text)) && isJsonObject(readMember<ChatReply>(event.parse(), 'usage'))
   );

@@ -7,22 +7,19 @@ type ReasoningBlock = Extract<Block, { type: 'reasoning' }>;
 /** How a client expects calls: as `tool_calls`, or as the deprecated `function_call`, of which a message has at most one. */
 export type CallForm = 'tool_calls' | 'function_call';
 
-/** Derives the id of a reply from the id of its exchange. */
 export function createReplyId(exchangeId: string): string {
   return `chatcmpl-${exchangeId}`;
 }
 
-/** A pause for the vendor's own tools becomes `length`, this format's only reason for an unfinished reply. */
 const finishReasons: Readonly<Record<Exclude<FinishReason, 'tool_calls'>, string>> = {
   stop: 'stop',
   stop_sequence: 'stop',
-  pause: 'length',
+  pause: 'length', // the format's only reason for an unfinished reply
   length: 'length',
   context_length: 'length',
   content_filter: 'content_filter',
 };
 
-/** Encodes a finish reason. For calls, it has the name of the form that the client expects. */
 export function writeFinish(finish: FinishReason, callForm: CallForm): string {
   return finish === 'tool_calls' ? callForm : finishReasons[finish];
 }
@@ -47,17 +44,13 @@ export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 
   };
 }
 
-/** Encodes a call. Searches become functions, because the format has no type of its own for them. */
+/** Searches become functions, because the format has no type of its own for them. */
 export function writeCall({ id, name, form }: CallHead, input: string): ChatCall {
   if (form === 'freeform') return { id, type: 'custom', custom: { name, input } };
   return { id, type: 'function', function: { name, arguments: input } };
 }
 
-/**
- * Encodes a citation.
- *
- * @param offset how many characters of the message's text precede the citing block
- */
+/** @param offset how many characters of the message's text precede the citing block */
 export function writeCitation({ url, title, start = 0, end = start }: Citation, offset: number): ChatAnnotation {
   const positions = { start_index: offset + start, end_index: offset + end };
   return { type: 'url_citation', url_citation: { url, title: title ?? url, ...positions } };
@@ -71,7 +64,7 @@ export function writeReasoningState({ state, text }: ReasoningBlock, index: numb
   return { type: 'reasoning.encrypted', data: state, index, text_length: text.length };
 }
 
-/** Returns how the client expects calls: in the deprecated form if it sent only the deprecated `functions`. */
+/** A client that sends only the deprecated `functions` expects the deprecated form. */
 export function readCallForm({ functions, tools }: ChatRequest): CallForm {
   return Array.isArray(functions) && !Array.isArray(tools) ? 'function_call' : 'tool_calls';
 }

@@ -7,7 +7,7 @@ import { readChoices } from './read-reply.ts';
 
 const textMembers = ['content', 'refusal'] as const;
 
-/** Maps the content and refusal of each choice. The last chunk carries text that was held back. */
+/** The last chunk carries text that was held back. */
 export const chatReplyText: ReplyText = {
   mapReply(reply, blocks) {
     for (const choice of readChoices(reply)) mapChoice(choice, choice.message, true, blocks);
@@ -22,7 +22,7 @@ export const chatReplyText: ReplyText = {
   },
 };
 
-/** Maps the texts of a choice in place. Returns true if any text has changed. */
+/** Maps in place. Returns true if any text has changed. */
 function mapChoice(
   choice: Editable<ChatChoice>,
   message: JsonValue | undefined,

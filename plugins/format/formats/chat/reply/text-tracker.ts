@@ -1,5 +1,5 @@
-/** How long two equal consecutive pieces must be, in characters, to count as one piece sent twice. */
-const repeatLength = 16;
+/** Length from which two equal consecutive pieces count as one piece sent twice, in characters. */
+const minRepeatLength = 16;
 /** FNV-1a: the hash of an empty text, and the factor for each added character. */
 export const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };
 
@@ -9,10 +9,10 @@ export const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };
  */
 export class TextTracker {
   #length = 0;
-  /** Hash of all pieces except the last. A whole reply has only one piece, so it needs no hash. */
+  /** Leaves out the last piece: a whole reply has only one, so it needs no hash. */
   #hashBeforeLast = fnv.offset;
   #lastPiece = '';
-  /** True if every piece contains all pieces before it; undefined until the second piece. */
+  /** Every piece contains all pieces before it; undefined until the second piece. */
   #isCumulative: boolean | undefined;
 
   get isEmpty(): boolean {
@@ -31,39 +31,37 @@ export class TextTracker {
     return this.#add(text);
   }
 
-  /** Appends the next piece unless it is the last one again, which xAI sends twice. */
+  /** xAI sends the last piece twice. */
   appendUnlessRepeated(text: string): string {
     return this.isRepetition(text) ? '' : this.#add(text);
   }
 
   isRepetition(text: string): boolean {
-    return text.length >= repeatLength && text === this.#lastPiece;
+    return text.length >= minRepeatLength && text === this.#lastPiece;
   }
 
-  /** Appends the next piece from a vendor that may repeat all earlier text, such as MiniMax. */
+  /** For vendors that may repeat all earlier text, such as MiniMax. */
   appendDeltaOrSnapshot(text: string): string {
     if (text === '') return '';
     if (!this.isEmpty) this.#isCumulative ??= this.isStartOf(text);
     return this.isCumulative ? this.appendSnapshot(text) : this.#add(text);
   }
 
-  /** Appends a piece after the finish reason, where MiniMax repeats the whole text and other vendors repeat the last piece. */
+  /** After the finish reason, MiniMax repeats the whole text and other vendors repeat the last piece. */
   appendAfterFinish(text: string): string {
     if (text === this.#lastPiece) return '';
     return this.isStartOf(text) ? this.appendSnapshot(text) : this.#add(text);
   }
 
-  /** Appends what a text has beyond the text so far. Ignores a text that does not start with the text so far. */
+  /** Ignores a text that does not start with the text so far. */
   appendSnapshot(text: string): string {
     return this.isStartOf(text) ? this.#add(text.slice(this.#length)) : '';
   }
 
-  /** Returns true if the text so far equals `text`. */
   equals(text: string): boolean {
     return text.length === this.#length && this.isStartOf(text);
   }
 
-  /** Returns true if `text` starts with the text so far. */
   isStartOf(text: string): boolean {
     return text.length >= this.#length && extendHash(fnv.offset, text, this.#length) === this.#hash();
   }
@@ -81,9 +79,8 @@ export class TextTracker {
   }
 }
 
-/** Adds the first `length` characters of a text to a hash. */
-function extendHash(hash: number, text: string, length: number): number {
+function extendHash(hash: number, text: string, prefixLength: number): number {
   let extended = hash;
-  for (let index = 0; index < length; index++) extended = Math.imul(extended ^ text.charCodeAt(index), fnv.prime);
+  for (let index = 0; index < prefixLength; index++) extended = Math.imul(extended ^ text.charCodeAt(index), fnv.prime);
   return extended;
 }

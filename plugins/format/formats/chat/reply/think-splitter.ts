@@ -1,4 +1,3 @@
-/** A text and the reasoning that was taken out of it. */
 export interface SplitText {
   readonly reasoning: string;
   readonly text: string;
@@ -13,7 +12,6 @@ const closingTag = '</think>';
  */
 export class ThinkSplitter {
   #state: 'start' | 'reasoning' | 'gap' | 'answer' = 'start';
-  /** Text that may be the start of a tag. */
   #held = '';
   #hasReasoning = false;
 
@@ -22,7 +20,7 @@ export class ThinkSplitter {
     return this.#state === 'answer';
   }
 
-  /** Appends a chunk and returns the part that is certain. What may be the start of a tag is held back until the next chunk or `finish`. */
+  /** What may be the start of a tag is held back until the next chunk or `finish`. */
   take(text: string): SplitText {
     this.#held += text;
     if (this.#state === 'start') this.#findOpeningTag();
@@ -30,7 +28,7 @@ export class ThinkSplitter {
     return { reasoning, text: this.#takeAnswer() };
   }
 
-  /** Returns the text that was held back. Reasoning without a closing tag stays reasoning. */
+  /** Reasoning without a closing tag stays reasoning. */
   finish(): SplitText {
     const heldText = this.#held;
     this.#held = '';
@@ -57,9 +55,9 @@ export class ThinkSplitter {
     return reasoning;
   }
 
-  /** Skips the blank line between reasoning and answer, which belongs to neither. */
   #takeAnswer(): string {
     if (this.#state !== 'gap' && this.#state !== 'answer') return '';
+    // The blank line between reasoning and answer belongs to neither.
     const answer = this.#state === 'gap' ? this.#held.trimStart() : this.#held;
     if (answer !== '') this.#state = 'answer';
     this.#held = '';
@@ -67,7 +65,7 @@ export class ThinkSplitter {
   }
 }
 
-/** Leaves out what may be the start of the closing tag, and trailing white space, which is dropped if the tag follows. */
+/** Holds back what may start the closing tag, and trailing white space, which is dropped if the tag follows. */
 function selectCertainReasoning(text: string): string {
   for (let length = Math.min(text.length, closingTag.length - 1); length > 0; length--) {
     if (text.endsWith(closingTag.slice(0, length))) return text.slice(0, -length).trimEnd();

@@ -3,10 +3,9 @@ import { type CallEntry, hasDifferentIndex } from './call-entry.ts';
 import { ObjectScanner } from './object-scanner.ts';
 import { TextTracker } from './text-tracker.ts';
 
-/** How many extra characters, all of them white space, an input may have and still equal that of the suspected original. */
+/** An input may have this many extra characters, all of them white space, and still equal that of the suspected original. */
 const maxExtraWhiteSpace = 4_096;
 
-/** A call in a choice, complete or still arriving. */
 export class TrackedCall {
   /** Position among the calls of the choice. */
   readonly key: number;
@@ -35,12 +34,11 @@ export class TrackedCall {
     return !this.isCustom && !this.scanner.isBlank && !this.scanner.isClosed;
   }
 
-  /** Returns true if `input` equals the input so far, ignoring white space in JSON. */
+  /** Ignores white space in JSON. */
   hasInput(input: string): boolean {
     return this.isCustom ? this.#input.equals(input) : this.scanner.matches(input);
   }
 
-  /** Returns true if `input` is empty or starts with the input so far. */
   isStartOf(input: string): boolean {
     return input === '' || this.#input.isStartOf(input);
   }
@@ -57,14 +55,14 @@ export class TrackedCall {
     return missingEnd;
   }
 
-  /** Holds a piece back. Returns true once there is enough input to compare the call with its suspected original. */
+  /** Returns true once there is enough input to compare the call with its suspected original. */
   holdBack(entry: ChatCall, input: string): boolean {
     this.#heldPiece = { entry: { ...this.#heldPiece.entry, ...entry }, input: this.#heldPiece.input + input };
     const maxLength = (this.suspectedOriginal?.inputLength ?? 0) + maxExtraWhiteSpace;
     return this.scanner.isClosed || this.#heldPiece.input.length > maxLength;
   }
 
-  /** Returns the held-back pieces as a single piece; undefined if the call repeats its suspected original. */
+  /** Undefined if the call repeats its suspected original. */
   release(): { readonly entry: ChatCall; readonly input: string } | undefined {
     const heldPiece = this.#heldPiece;
     this.isRepetition = this.suspectedOriginal?.hasInput(heldPiece.input) === true;
@@ -78,11 +76,7 @@ export class TrackedCall {
   }
 }
 
-/**
- * Returns true if a piece repeats all of a complete call.
- *
- * @param callsInChunk calls of earlier pieces in the same chunk
- */
+/** Returns true if a piece repeats all of a complete call. */
 export function isRepetition(piece: CallEntry, call: TrackedCall, callsInChunk: ReadonlySet<TrackedCall>): boolean {
   const { input } = piece;
   return mayRepeat(piece, call, callsInChunk) && input.trim() !== '' && call.scanner.isClosed && call.hasInput(input);

@@ -1,7 +1,6 @@
 import type { ChatCall, ChatCallBody, ChatMessage, ChatRequest } from '../../../wire/chat.ts';
 import { asList, asText, readMember } from '../../../wire/members.ts';
 
-/** Returns true if a call has empty arguments or is not followed by its result, or if a result belongs to no call. */
 export function hasBrokenCalls({ messages }: ChatRequest): boolean {
   const openIds = new Set<unknown>();
   for (const message of asList(messages)) {

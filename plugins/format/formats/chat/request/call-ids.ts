@@ -7,7 +7,7 @@ import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 /** The longest call id that OpenAI's Chat endpoint accepts, in characters. Its Responses endpoint accepts longer ones. */
 export const maxCallIdLength = 40;
 
-/** Rewrites the ids of calls and results. Calls in the deprecated form have no ids. */
+/** Calls in the deprecated form have no ids. */
 export const writeCallIds: WriteCallIds = (body: ChatRequest, ids) =>
   mapListMember(body, 'messages', (message) => rewriteMessage(message, ids));
 

@@ -33,7 +33,7 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
   };
 }
 
-/** Reads the cache lifetime from `cache_control`, which OpenRouter and LiteLLM add to OpenAI's format and forward to Anthropic. */
+/** OpenRouter and LiteLLM add `cache_control` to OpenAI's format and forward it to Anthropic. */
 function readCacheLifetime({ messages, tools }: ChatRequest): '1h' | undefined {
   const hasLongLivedMessage = asList(messages).some(
     (message) => isLongLived(message) || asList(readMember<ChatMessage>(message, 'content')).some(isLongLived),
@@ -48,10 +48,10 @@ function isLongLived(holder: JsonValue | undefined): boolean {
   return readMember(readMember<ChatPart>(holder, 'cache_control'), 'ttl') === '1h';
 }
 
-/** Reads the requested reasoning from OpenAI's parameter if it is set, otherwise from OpenRouter's `reasoning` or DeepSeek's `thinking`. */
 function readReasoningRequest(body: BodyObject<ChatRequest>): ReasoningRequest | undefined {
   const effort = readEffort(body, 'reasoning_effort');
   if (effort !== undefined) return createReasoningRequest(effort, undefined);
+  // OpenRouter's `reasoning`, DeepSeek's `thinking`.
   const { reasoning, thinking } = body.value;
   if (isJsonObject(reasoning)) {
     const { effort: name, enabled, max_tokens: budget, exclude }: ChatReasoningOptions = reasoning;
@@ -72,11 +72,10 @@ function findEffort(word: JsonValue | undefined): Effort | undefined {
   return efforts.find((effort) => effort === word);
 }
 
-/** @param wantsText true by default, because clients of this format show all reasoning that they receive */
 function createReasoningRequest(
   effort: Effort | undefined,
   budget: number | undefined,
-  wantsText = true,
+  wantsText = true, // clients of this format show all reasoning
 ): ReasoningRequest {
   return { effort, budget, wantsText: wantsText && effort !== 'none' };
 }

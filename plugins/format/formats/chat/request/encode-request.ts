@@ -56,17 +56,13 @@ function writeThinking(conversation: Conversation, target: EncodeTarget, hasTool
   return { reasoning_effort: 'none' };
 }
 
-/** Nests the schema one level deeper than in Responses. */
 function nestFormat(format: ChatResponseFormat | undefined): ChatResponseFormat | undefined {
   if (format?.type !== 'json_schema') return format;
+  // Chat nests the schema one level deeper than Responses.
   const { type, ...members } = format;
   return { type, json_schema: members };
 }
 
-/**
- * Requests reasoning with the vendor's parameters. If the client sets neither effort nor budget, the vendor's default applies. Sources:
- * OpenAI, DeepSeek, DashScope and OpenRouter API references.
- */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): ChatRequest {
   const wantedEffort = readRequestedEffort(reasoning);
   if (reasoning === undefined || wantedEffort === undefined) return {};
@@ -76,6 +72,7 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
     return {};
   }
   const effort = clampEffort(wantedEffort, quirks.efforts);
+  // Sources: OpenAI, DeepSeek, DashScope and OpenRouter API references.
   switch (quirks.reasoning) {
     case 'thinking':
       return writeThinkingSwitch(wantedEffort, effort, quirks.efforts);
@@ -92,9 +89,9 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
   }
 }
 
-/** Turns thinking on or off. Only adds an effort for vendors whose efforts are configured, because others reject it. */
 function writeThinkingSwitch(wantedEffort: Effort, effort: Effort, routeEfforts: readonly Effort[]): ChatRequest {
   if (wantedEffort === 'none') return { thinking: { type: 'disabled' } };
+  // Vendors whose efforts are not configured reject an effort.
   const hasEfforts = routeEfforts.length < efforts.length;
   return { thinking: { type: 'enabled' }, ...(hasEfforts && { reasoning_effort: effort }) };
 }
@@ -117,7 +114,7 @@ export function refusesToolsWithReasoning({ capabilities, quirks }: Profile): bo
   return quirks.responses_for_tools && capabilities.tools && capabilities.reasoning;
 }
 
-/** Notes that reasoning was dropped in favor of tools, because most requests need the tools more. */
+/** Most requests need the tools more than the reasoning. */
 export function noteReasoningDropped(notes: Notes): void {
   notes.drop('reasoning: not supported together with tools');
 }

@@ -88,17 +88,16 @@ function readModalities(value: JsonValue): true | undefined {
   return modalities.includes('image') || undefined;
 }
 
-/** Requests image output from OpenRouter, whose Chat endpoint is the only one to generate images on request. */
 function writeModalities(_: true, { profile }: EncodeTarget): string[] | undefined {
+  // OpenRouter's Chat endpoint is the only one that generates images on request.
   return profile.quirks.reasoning === 'openrouter' ? ['image', 'text'] : undefined;
 }
 
-/** Creates a writer for a parameter that many vendors reject. It is sent to vendors that support custom tools, which are equally new. */
+/** Many vendors reject these parameters. Vendors that support custom tools accept them, because both are equally new. */
 function writeIfSupported(write: (setting: string) => string | undefined = (setting) => setting) {
   return (setting: string, { profile }: EncodeTarget) => (profile.quirks.freeform_tools ? write(setting) : undefined);
 }
 
-/** Returns true if a request asks for a single choice. Several choices cannot be decoded and re-encoded. */
 export function isSingleChoice({ n }: ChatRequest): boolean {
   return typeof n !== 'number' || n <= 1;
 }

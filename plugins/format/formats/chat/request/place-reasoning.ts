@@ -5,13 +5,12 @@ import type { ChatMessage, ChatPart } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 import { toParts } from '../../adaptation/adapt-late-system.ts';
 
-/** Returns true if the route requires the reasoning of earlier assistant messages, or accepts it. */
 export function acceptsReasoning(profile: Profile, hasCalls: boolean): boolean {
   const { capabilities, quirks } = profile;
   return requiresReasoning(profile, hasCalls) || (capabilities.reasoning && quirks.replay_reasoning === 'given');
 }
 
-/** Returns where a vendor expects the reasoning of earlier turns. A model that reasons within its text gets it back there. */
+/** A model that reasons within its text gets earlier reasoning back there. */
 export function selectReasoningPlace({ quirks }: Profile): Profile['quirks']['replay_as'] {
   return quirks.inline_thinking ? 'think_tags' : quirks.replay_as;
 }
@@ -36,7 +35,6 @@ export function placeReasoning(message: ChatMessage, reasoning: string, profile:
   };
 }
 
-/** Returns true for a message whose content already includes the reasoning. */
 export function hasReasoningInContent({ content }: ChatMessage): boolean {
   if (Array.isArray(content) && content.some((part) => isJsonObject(part) && part['type'] === 'thinking')) return true;
   return JSON.stringify(content ?? '').includes('<think>');

@@ -67,9 +67,9 @@ export class ChatHistoryReader {
     return this.#readParts(message);
   }
 
-  /** Reads a string or a list of parts and skips empty texts. A cache breakpoint on the message applies to its last text. */
   #readParts(message: BodyObject<ChatMessage>): Part[] {
     const parts = readContentParts(message, 'content', (part) => readPart(part, this.#notes));
+    // A cache breakpoint on the message applies to its last text.
     if (!hasBreakpoint(message.value)) return parts;
     const lastTextIndex = parts.findLastIndex(({ type }) => type === 'text');
     const part = parts[lastTextIndex];
@@ -110,10 +110,10 @@ export class ChatHistoryReader {
     this.items.push({ type: 'tool_call', id, name, namespace: undefined, form, input });
   }
 
-  /** @param calls the message's other calls, because some servers write a call in both forms */
   #readDeprecatedCall(call: BodyObject<ChatCallBody>, calls: readonly Item[]): void {
     const name = readName(call);
     const input = call.maybeText('arguments') || '{}';
+    // Some servers write a call in both forms.
     const isSame = (item: Item) =>
       item.type === 'tool_call' && item.name === name && normalizeInput(item.input) === normalizeInput(input);
     if (calls.some(isSame)) return;
@@ -126,12 +126,11 @@ export class ChatHistoryReader {
   }
 }
 
-/** Creates an id for a call in the deprecated form, which has none. Later `CallIds` makes repeated ids unique. */
+/** Calls in the deprecated form have no ids. Later `CallIds` makes repeated ids unique. */
 function createDeprecatedCallId(name: string): string {
   return `call_function_${name}`;
 }
 
-/** @throws GatewayError `invalid_request` */
 function readPart(part: BodyObject<ChatPart>, notes: Notes): Part[] {
   const type = part.text('type');
   switch (type) {
@@ -153,9 +152,9 @@ function readPart(part: BodyObject<ChatPart>, notes: Notes): Part[] {
   }
 }
 
-/** Reads an image or video. Some clients send the bare URL instead of the object that contains it. */
 function readImage(part: BodyObject<ChatPart>, name: 'image_url' | 'video_url'): ImagePart {
   const value = part.get(name);
+  // Some clients send the bare URL instead of the object that contains it.
   if (typeof value === 'string')
     return { type: 'image', source: readMediaUrl(value, part.pathOf(name)), detail: undefined };
   const image = part.object<ChatImage>(name);

@@ -7,7 +7,6 @@ import type { ChatCall, ChatCallBody, ChatMessage, ChatReasoningDetail, ChatRequ
 import { asList, asText, asCount, readMember } from '../../../wire/members.ts';
 import type { BodyObject } from '../../../wire/read.ts';
 
-/** Joins the reasoning texts of a message into one text. */
 export const reasoningSeparator = '\n\n';
 
 interface StateEntry {
@@ -51,12 +50,12 @@ function readReasoningState(entry: JsonValue, notes: Notes): StateEntry[] {
   return [];
 }
 
-/** Keeps Google's signatures, which are valid without the text of the thoughts. */
+/** Google's signatures are valid without the text of the thoughts. */
 function keepSignatures(states: readonly StateEntry[]): Reasoning[] {
   return states.flatMap(({ state }) => (state.kind === 'thought' ? [{ type: 'reasoning', text: '', state }] : []));
 }
 
-/** Gives every state its text, because upstreams reject a state with the wrong text; undefined if the division is ambiguous. */
+/** Upstreams reject a state with the wrong text. Undefined if the division is ambiguous. */
 function assignTexts(text: string, states: readonly StateEntry[]): Reasoning[] | undefined {
   if (text === '' && states.some(hasLostText)) return undefined;
   const [only] = states;
@@ -75,7 +74,7 @@ function assignTexts(text: string, states: readonly StateEntry[]): Reasoning[] |
   return remainingText === '' ? reasoning : undefined;
 }
 
-/** Returns true if the state is useless, because the client has dropped its text as well as the length. */
+/** Without text and length, these states are useless. */
 function hasLostText({ state, length }: StateEntry): boolean {
   return length === undefined && (state.kind === 'signature' || state.kind === 'none');
 }
@@ -90,12 +89,11 @@ export function findHistoryCalls({ messages }: ChatRequest, needsState: boolean)
     const { tool_calls: calls, reasoning_content: text }: ChatMessage = isJsonObject(message) ? message : {};
     if (!isJsonObject(message) || !Array.isArray(calls)) return [];
     const hasText = typeof text === 'string' && text !== '';
-    const lacksReasoning = !hasState(message, hasText) && (needsState || !hasText);
+    const lacksReasoning = !hasUsableState(message, hasText) && (needsState || !hasText);
     return calls.map((call) => ({ ...readCallIdentity(call), lacksReasoning }));
   });
 }
 
-/** Reads what identifies a call whose reasoning is stored. */
 export function readCallIdentity(entry: JsonValue): CallIdentity {
   const { id, type, function: namedFunction, custom }: ChatCall = isJsonObject(entry) ? entry : {};
   const isCustom = type === 'custom';
@@ -107,8 +105,8 @@ export function readCallIdentity(entry: JsonValue): CallIdentity {
   };
 }
 
-/** Returns true if there is a state together with its text. Some SDKs drop either, and most vendors reject a state without its text. */
-function hasState({ reasoning_details: details }: ChatMessage, hasText: boolean): boolean {
+/** Some SDKs drop the state or its text, and most vendors reject a state without its text. */
+function hasUsableState({ reasoning_details: details }: ChatMessage, hasText: boolean): boolean {
   if (!Array.isArray(details) || details.length === 0) return false;
   return hasText || details.every((entry) => !lacksText(entry));
 }

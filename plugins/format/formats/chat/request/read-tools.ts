@@ -34,22 +34,18 @@ export function readTools(body: BodyObject<ChatRequest>, notes: Notes): Tool[] {
   return tools.list;
 }
 
-/** Reads Anthropic's cache breakpoint, which clients of OpenRouter and LiteLLM put on the tool or into its declaration. */
+/** Clients of OpenRouter and LiteLLM put Anthropic's cache breakpoint on the tool or into its declaration. */
 function readBreakpoint(clientTool: ClientTool, tool: ChatTool): ClientTool {
   const isMarked = [tool, tool.function, tool.custom].some((holder) => isJsonObject(holder) && hasBreakpoint(holder));
   return isMarked ? { ...clientTool, isBreakpoint: true } : clientTool;
 }
 
-/** Reads a tool's type, which Mistral's clients leave out for functions. */
 function readType(tool: BodyObject<ChatTool> | BodyObject<ChatToolChoice>): string {
+  // Mistral's clients leave out the type of functions.
   return tool.isMissing('type') && isJsonObject(tool.value.function) ? 'function' : tool.text('type');
 }
 
-/**
- * Reads the tool choice, in the current or the deprecated form.
- *
- * @throws GatewayError `invalid_request`
- */
+/** @throws GatewayError `invalid_request` */
 export function readToolChoice(body: BodyObject<ChatRequest>, notes: Notes): ToolChoice | undefined {
   if (!body.isMissing('tool_choice')) return readChoice(body, notes);
   if (body.isMissing('function_call')) return undefined;

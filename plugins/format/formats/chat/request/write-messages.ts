@@ -45,10 +45,7 @@ function writeAssistant(
   return replayedReasoning === undefined ? message : placeReasoning(message, replayedReasoning, target.profile);
 }
 
-/**
- * Returns the reasoning to send back with a message; undefined if the vendor does not accept it. Lost reasoning becomes an empty string if
- * the vendor requires the member.
- */
+/** Undefined if the vendor does not accept reasoning. Lost reasoning becomes an empty string if the vendor requires the member. */
 function joinReplayedReasoning(
   thoughts: readonly string[],
   hasCalls: boolean,
@@ -66,24 +63,19 @@ function writeCall(call: ToolCall, target: EncodeTarget): ChatCall {
   return { id, type: 'function', function: { name, arguments: input.trim() === '' ? '{}' : input } };
 }
 
-/** Shortens a call id that is too long. Always gives the same result, so that prompt caches hit. */
 function shortenCallId(id: string): string {
+  // Deterministic, so that prompt caches hit.
   return id.length <= maxCallIdLength ? id : hash('sha256', id).slice(0, maxCallIdLength);
 }
 
-/** Maps values of `detail` to those that Chat accepts; `original` exists only in Responses. */
 const chatDetails = new Map([
   ['auto', 'auto'],
   ['low', 'low'],
   ['high', 'high'],
-  ['original', 'high'],
+  ['original', 'high'], // exists only in Responses
 ]);
 
-/**
- * Writes a user message's content: a string for a single text, otherwise parts.
- *
- * @throws GatewayError `unsupported_content` for media that the model does not accept
- */
+/** @throws GatewayError `unsupported_content` for media that the model does not accept */
 function writeContent(parts: readonly Part[], target: EncodeTarget): string | ChatPart[] {
   const chatParts = parts.map((part) => writePart(part, target));
   const [only, ...others] = chatParts;
@@ -129,15 +121,15 @@ function writeFile(file: FilePart, { profile, notes }: EncodeTarget): ChatPart {
   return { type: 'file', file: { filename, file_data: writeDataUrl(source) } };
 }
 
-/** Puts a title before a file's text, which is then never empty. */
 function addTitle(name: string | undefined, text: string): string {
+  // The title keeps the text from being empty.
   return `${name ?? 'document'}:\n${text}`;
 }
 
-/** Writes a video in the form that other vendors share, because OpenAI's format has none. */
 function writeVideo(video: VideoPart, { profile }: EncodeTarget): ChatPart {
   const { source } = video;
   if (!profile.capabilities.video) throw createUnsupportedContentError('videos', video);
   if (source.type === 'id') throw createUnsupportedContentError('videos by the id of a file', video);
+  // Other vendors share this form; OpenAI's format has none.
   return { type: 'video_url', video_url: { url: source.type === 'url' ? source.url : writeDataUrl(source) } };
 }

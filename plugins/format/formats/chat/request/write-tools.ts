@@ -20,11 +20,11 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ch
   };
 }
 
-/** Leaves out tools that may not be called, because only OpenAI can forbid calls of tools that are listed. */
 function selectTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarget): ClientTool[] {
   if (!tools.every(isClientTool)) notes.drop('web_search');
   const allowedNames = toolChoice?.allowed;
   if (allowedNames !== undefined) notes.approximate('allowed tools as the only ones');
+  // Only OpenAI can forbid calls of tools that are listed, so tools that may not be called are left out.
   return tools.filter((tool: Tool) => isClientTool(tool)).filter(({ name }) => allowedNames?.includes(name) !== false);
 }
 

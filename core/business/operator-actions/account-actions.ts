@@ -11,8 +11,7 @@ import { describeDayCount, describeQuoted, describeRecipient, describeSignIn } f
 import { accountSubject } from './subjects.ts';
 
 const signIn = text('Name of the provider, such as google.', 60);
-/** Rejects characters that separate or enclose addresses in an email. */
-const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
+const emailPattern = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$'; // no characters that separate or enclose addresses in an email
 
 export const accountActions = [
   defineAction({
@@ -70,7 +69,7 @@ export const accountActions = [
     subject: accountSubject,
     summary: 'change the e-mail address of an account and notify the old address',
     input: object(['to', 'note'], {
-      to: { ...text('The new address.', 320), pattern: emailAddress, format: 'email' },
+      to: { ...text('The new address.', 320), pattern: emailPattern, format: 'email' },
       note,
     }),
     sparesOperators: true,

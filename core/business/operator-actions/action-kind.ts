@@ -44,7 +44,6 @@ export interface SubjectKind {
   readonly tells?: MemberDescribers;
 }
 
-/** Schema of an action's input, which is an object. */
 export type InputSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
 
 /** Something that operators can do. Its command, page, API endpoint and record are derived from this. */
@@ -71,8 +70,6 @@ export interface ActionKind<Input extends object = ActionDetails, Name extends s
    */
   resolve?(host: Host, input: Input): Promise<Input>;
   /**
-   * Performs the action.
-   *
    * @param operator the acting operator, for actions that record further actions
    * @returns details to report besides success, as JSON
    * @throws AccountError, CheckoutError, ActionRefused with messages for people
@@ -85,7 +82,6 @@ export interface ActionKind<Input extends object = ActionDetails, Name extends s
   ): Promise<Readonly<Record<string, unknown>> | void>;
 }
 
-/** The type of input that a schema accepts. */
 export type InputOf<S extends InputSchema> = Infer<S> & object;
 
 /**
@@ -118,7 +114,6 @@ export const amount = (description: string) => integer({ minimum: 1, isMoney: tr
 /** Schema for an account. People give its id, email address, name or key; actions get and record the id. */
 export const account = (description: string) => ({ ...text(description, 320), isAccount: true }) as const;
 
-/** Schema for the operator's reason. */
 export const note = lines('Why, for the record.', 500);
 
 /** Splits `account.add_days` into its subject `account` and its verb `add-days`, as they appear in paths and commands. */

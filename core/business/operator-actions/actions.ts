@@ -9,12 +9,10 @@ import { type ActionKind, ActionRefused, type ActionSubject, type SubjectKind } 
 import { type Operator, recordAction } from './operator-actions.ts';
 import { orderActions } from './order-actions.ts';
 
-/** Core's own actions on accounts and orders, for pages, commands and the API. */
 export const coreActions = [...accountActions, ...orderActions] as const;
 
 type CoreAction = (typeof coreActions)[number];
 
-/** Returns a core action by its name. */
 export function getCoreAction<const Name extends CoreAction['name']>(name: Name): Extract<CoreAction, { name: Name }> {
   return coreActions.find((action) => action.name === name) as Extract<CoreAction, { name: Name }>;
 }
@@ -59,7 +57,7 @@ export async function runAction<Input extends object>(
 ): Promise<PerformedAction> {
   await requireValid(action, input);
   const subject = await findSubject(host, action.subject, handle);
-  const namedInput = await resolveAccounts(host, action, input);
+  const namedInput = await resolveAccountHandles(host, action, input);
   const resolvedInput = (await action.resolve?.(host, namedInput)) ?? namedInput;
   const isRecorded = ([name]: readonly [string, unknown]) =>
     !(action.unrecorded ?? []).some((member) => member === name);
@@ -76,12 +74,7 @@ export async function runAction<Input extends object>(
   return { subject, result: result ?? {} };
 }
 
-/**
- * Replaces account handles by ids.
- *
- * @throws AccountError
- */
-async function resolveAccounts<Input extends object>(
+async function resolveAccountHandles<Input extends object>(
   host: Host,
   { input: { properties } }: Pick<ActionKind, 'input'>,
   input: Input,
@@ -95,15 +88,13 @@ async function resolveAccounts<Input extends object>(
   return Object.fromEntries(await Promise.all(members)) as Input;
 }
 
-/** Validates an input against its schema: commands and pages check less, and types are not enforced at run time. */
 async function requireValid({ input: schema }: Pick<ActionKind, 'input'>, input: object): Promise<void> {
-  // Imported late, because loading Ajv would slow down the start of commands.
+  // Commands and pages check less, and types are not enforced at run time. Imported late, because loading Ajv would slow down commands.
   const { describeMistakes } = await import('./input-mistakes.ts');
   const mistakes = describeMistakes(schema, input);
   if (mistakes !== undefined) throw new ActionRefused(mistakes, 'invalid');
 }
 
-/** Keeps operators from locking out each other or themselves by mistake. To really lock one out, gateway.yaml must be changed. */
 async function requireCustomer(host: Host, accountId: string): Promise<void> {
   const { findAccount } = await import('../accounts/accounts.ts');
   const { email } = await findAccount(host.database, accountId);
@@ -127,7 +118,6 @@ function userName(): string {
   }
 }
 
-/** Thrown if an action was not performed. The message is for people. */
 export type ActionError = AccountError | CheckoutError | ActionRefused;
 
 export function isActionError(error: unknown): error is ActionError {

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
-/** SQL condition for texts about an account, which may name its owner. The note on a deletion is kept, because it gives the reason. */
+// The note on a deletion is kept, because it gives the reason.
 const ofAccount = `subject = ? and (action <> 'account.delete' or error is not null)`;
 
 /** What an operator did on a page, with a command or over the API, or what owners did with their own account. */

@@ -41,18 +41,18 @@ export function describeMistakes(schema: JsonSchema, input: object): string | un
   return sentences.join(' ');
 }
 
-/** Describes the first member that contains control characters, which a terminal or a table would interpret. */
 function describeControlCharacters({ properties }: JsonSchema, input: object): string | undefined {
   for (const [name, value] of Object.entries(input)) {
     const text = properties?.[name]?.isMultiline === true ? String(value).replace(/[\t\n\r]/g, '') : value;
+    // A terminal or a table would interpret control characters.
     if (typeof text === 'string' && /\p{Cc}/u.test(text))
       return formatMistake(name, 'has control characters', 'leave them out');
   }
   return undefined;
 }
 
-/** Lists all allowed values, where the validator suggests only the most similar one. */
 function describeAllowedValues(right: string, name: string, errors: readonly ErrorObject[]): string {
+  // The validator suggests only the most similar value.
   if (!right.endsWith('?')) return '';
   const error = errors.find(
     ({ keyword, instancePath }) => keyword === 'enum' && parsePointer(instancePath).join('.') === name,

@@ -19,7 +19,6 @@ export type MemberDescriber<Value = unknown> = {
   describe(value: Value, context: DescriberContext): string;
 }['describe'];
 
-/** Describers by member. */
 export type MemberDescribers<Input extends object = Readonly<Record<string, unknown>>> = {
   readonly [Name in keyof Input]?: MemberDescriber<NonNullable<Input[Name]>>;
 };

@@ -17,15 +17,11 @@ export interface Operator {
 interface OperatorAction {
   readonly operator: Operator;
   readonly action: string; // `SUBJECT.VERB`
-  /**
-   * What the action applies to: the id of an account, an order, or a flag that has no order; a route; or a name chosen by an operator.
-   * Actions that do not apply to a single item use a fixed name: `books` for the providers' books, `configuration` for gateway.yaml.
-   */
+  /** Id of an account, an order, or a flag without an order; a route; a name chosen by an operator; or a fixed name such as `books`. */
   readonly subject: string;
   readonly details: ActionDetails;
 }
 
-/** A recorded action. */
 export interface RecordedAction {
   readonly id: string;
   readonly operator: string;
@@ -137,14 +133,12 @@ export async function listUnfinishedActions(
   return rows.map(toAction);
 }
 
-/** Removes actions that are older than this many days. */
 export async function removeOldActions(database: Queries, days: number): Promise<void> {
   await database.query('delete from operator_action where created_at < clock_timestamp() - make_interval(days => ?)', [
     days,
   ]);
 }
 
-/** Serializes an action's input for the column `note`: a note on its own as plain text, anything else as JSON. */
 function serializeDetails(details: ActionDetails): string | null {
   const { note: rawNote, ...members } = details;
   const note = String(rawNote ?? '');

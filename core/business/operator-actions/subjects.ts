@@ -54,8 +54,6 @@ function toSubject(id: string): ActionSubject {
 }
 
 /**
- * Finds an order.
- *
  * @param handle the order's code or id
  * @param hint advice to append to the error
  * @throws CheckoutError `not_found`

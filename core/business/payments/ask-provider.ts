@@ -19,8 +19,7 @@ type Call<T> = (connection: PaymentConnection, signal: AbortSignal) => Promise<T
 
 interface CallOptions {
   readonly urgency: Urgency;
-  /** Runs right before the first call. If it rejects, no call is made. */
-  readonly beforeFirstCall?: () => Promise<void>;
+  readonly beforeFirstCall?: () => Promise<void>; // if it rejects, no call is made
 }
 
 /**
@@ -83,24 +82,18 @@ function toPaymentError(kind: PaymentError['kind'], error: unknown): PaymentErro
   return new PaymentError(kind, error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/**
- * Returns the allowed calls per second: as configured (only for the provider used for new orders), or else as documented, or the default.
- */
 function selectRate(
   host: Host,
   provider: string,
   { callsPerSecond = defaultCallsPerSecond }: PaymentConnection,
 ): number {
+  // The setting applies only to the provider used for new orders.
   const configured =
     provider === getConfiguredProviderName(host) ? host.section(paymentsSection).calls_per_second : undefined;
   return configured ?? callsPerSecond;
 }
 
-/**
- * Reads the status of a charge.
- *
- * @throws PaymentError; `unknown` also if the response is about a different charge
- */
+/** @throws PaymentError; `unknown` also if the response is about a different charge */
 export async function readStatus(
   host: Host,
   provider: string,

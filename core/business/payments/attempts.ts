@@ -17,16 +17,13 @@ import { getChargeQueue } from './work-queue.ts';
 
 const defaultRetrySeconds = 5;
 const maxRetrySeconds = 300;
-/** How long an attempt belongs to a process that waits for its turn to charge, which takes at most 15 s. */
-const waitingLeaseSeconds = 20;
+const waitingLeaseSeconds = 20; // while a process waits for its turn to charge, which takes at most 15 s
 /** The longest that a charge request takes. The attempt belongs to the charging process for that long. */
 export const maxChargeSeconds = 15;
-/** The longest that a buyer's page waits for a charge. After that, it says that the charge is being created. */
-const maxPageWaitMs = 2_000;
-/** How often an order can be charged. */
-export const maxAttempts = 10;
+const maxPageWaitMs = 2_000; // after that, the buyer's page says that the charge is being created
+export const maxAttempts = 10; // charges per order
 
-/** Adds an attempt to an order. The caller must have locked or just inserted the order's row. */
+/** The caller must have locked or just inserted the order's row. */
 export async function insertAttempt(transaction: EntityManager, orderId: string): Promise<void> {
   const inserted = await transaction.execute<unknown[]>(
     `insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at, charge, next_check_at)
@@ -39,7 +36,6 @@ export async function insertAttempt(transaction: EntityManager, orderId: string)
   if (inserted.length === 0) throw new Error(`order ${orderId} not found`);
 }
 
-/** Thrown if another process has charged the attempt, or if its order is closed. */
 class ChargeNotClaimed extends Error {
   override readonly name = 'ChargeNotClaimed';
 }
@@ -55,7 +51,7 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   const { reference } = attempt;
   try {
     const charge = await requestCharge(host, order, reference);
-    checkCharge(order, charge);
+    requireValidCharge(order, charge);
     // In test mode, the code is a placeholder.
     const isSimulated = getPaymentConnection(host, order.provider).simulation !== undefined;
     const problem = isSimulated ? undefined : findQrProblem(order, charge);
@@ -89,10 +85,9 @@ async function claimCharge({ database }: Host, reference: string): Promise<void>
        and o.expires_at > clock_timestamp() returning 1`,
     [maxChargeSeconds, reference],
   );
-  if (rows.length === 0) throw new ChargeNotClaimed();
+  if (rows.length === 0) throw new ChargeNotClaimed(); // another process has charged it, or its order is closed
 }
 
-/** Reads an order that is known to exist. */
 export async function requireOrder({ database }: Pick<Host, 'database'>, orderId: string): Promise<Order> {
   const order = await readOrder(database, { id: orderId });
   if (order === undefined) throw new Error(`order ${orderId} not found`);
@@ -120,18 +115,13 @@ async function requestCharge(host: Host, order: Order, reference: string): Promi
   });
 }
 
-/** Describes a charge in at most 60 ASCII characters, which every provider accepts. */
 function describeCharge(serviceName: string, days: number): string {
+  // At most 60 ASCII characters, which every provider accepts.
   const asciiName = serviceName.normalize('NFKD').replace(/[^\x20-\x7e]/g, '');
   return `${asciiName.slice(0, 45)} ${days === 1 ? '1 day' : `${days} days`}`.trim();
 }
 
-/**
- * Checks that a charge can be paid and is for the right total.
- *
- * @throws PaymentError `unknown` if not, so that the charge is not shown
- */
-function checkCharge({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
+function requireValidCharge({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
   if (qr === undefined && paymentUrl === undefined)
     throw new PaymentError('unknown', 'the charge has neither a QR code nor a page');
   if (total === undefined) return;
@@ -142,10 +132,7 @@ function checkCharge({ price, currency }: Order, { qr, paymentUrl, total }: Char
     );
 }
 
-/**
- * Ends a charge whose QR code must not be shown. The order fails and may be retried, operators are told, and the charge is canceled at the
- * provider. A payment that still arrives counts.
- */
+/** The order may be retried, and a payment that still arrives counts. */
 async function refuseCharge(
   host: Host,
   { id, accountId, provider }: Order,
@@ -187,10 +174,8 @@ export async function cancelCharge(host: Host, provider: string, charge: ChargeR
 }
 
 /**
- * Stores a charge's QR code or payment URL. If the attempt already has a different charge, the new one is never shown, and a payment for it
- * raises a flag. The new charge is not canceled either: some providers cancel by our reference, which would end the charge that is shown.
- *
- * @param qrProblem a problem to report to operators even though the code is shown
+ * If the attempt already has a different charge, the new one is never shown, and a payment for it raises a flag. The new charge is not
+ * canceled either: some providers cancel by our reference, which would end the charge that is shown.
  */
 async function recordCharge(
   host: Host,
@@ -259,8 +244,8 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
   });
 }
 
-/** Records that the charge is waiting for its turn, which is not a failure. The next check tries again. */
 async function recordWait({ database }: Host, reference: string, { retryAfter = 1 }: PaymentError): Promise<void> {
+  // Not a failure: the charge only waits for its turn.
   await database.query(
     `update payment_attempt set charge = 'none', next_check_at = clock_timestamp() + make_interval(secs => ?)
      where reference = ? and charge in ('unknown', 'none') and provider_reference is null`,

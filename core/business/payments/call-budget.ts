@@ -10,28 +10,21 @@ import { PaymentError } from './payment-provider.ts';
  */
 export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll' | 'books';
 
-/** Rank in the queue (0 goes first), and the longest that a call waits for its turn. */
 const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly maxWaitMs: number }>> = {
-  notification: { rank: 0, maxWaitMs: 15_000 },
+  notification: { rank: 0, maxWaitMs: 15_000 }, // goes first
   charge: { rank: 1, maxWaitMs: 15_000 },
   buyer: { rank: 1, maxWaitMs: 5_000 },
   poll: { rank: 2, maxWaitMs: 2_000 },
   books: { rank: 3, maxWaitMs: 120_000 },
 };
-/** Size of the burst in seconds of the rate, and the share of the rate that refills it. Together: 60 seconds' worth of calls per minute. */
-const burst = { seconds: 4, refillShare: 56 / 60 };
-/** The share of the burst, across all instances, that polls and the books may not use. */
-const reservedShare = 0.5;
-/** A 429 multiplies the rate by `factor`, down to `minShare`; every second restores the share `recovery`. */
-const adaptation = { factor: 0.5, minShare: 1 / 32, recovery: 0.01 };
-/** How long to pause after a 429 without Retry-After, and the longest pause of all. */
-const pauseMs = { default: 1_000, max: 120_000 };
-/** How many calls may wait per process and budget. Any more are rejected at once and retried later. */
-const maxWaitingCalls = 5_000;
+const burst = { seconds: 4, refillShare: 56 / 60 }; // together: 60 seconds' worth of calls per minute
+const reservedShare = 0.5; // of the burst, across all instances; not for polls and the books
+const adaptation = { factor: 0.5, minShare: 1 / 32, recovery: 0.01 }; // factor per 429, recovery per second
+const pauseMs = { default: 1_000, max: 120_000 }; // default: after a 429 without Retry-After
+const maxWaitingCalls = 5_000; // per process and budget; any more are rejected and retried later
 
 const channel = 'payments:rate';
 
-/** A change to a budget, published to all instances as JSON. */
 interface RateChange {
   readonly key: string;
   readonly part: number; // share of the rate
@@ -43,9 +36,7 @@ interface WaitingCall {
   readonly start: () => void;
 }
 
-/**
- * The call budget of a provider endpoint, shared by all instances. Calls wait in order of urgency, at the rate that the provider allows.
- */
+/** Call budget of a provider endpoint, shared by all instances. Calls wait in order of urgency, at the rate that the provider allows. */
 export class CallBudget {
   readonly #key: string;
   readonly #shared: Shared;
@@ -54,8 +45,7 @@ export class CallBudget {
   #rate = 1; // calls per second
   #isServing = false;
   #retryWait = new AbortController();
-  /** Current share of the rate, and when it was set (ms). */
-  #share = { value: 1, setAt: 0 };
+  #share = { value: 1, setAt: 0 }; // of the rate; setAt in ms
   #resumesAt = 0; // ms
 
   constructor(key: string, shared: Shared) {
@@ -101,13 +91,11 @@ export class CallBudget {
     this.#publish({ key: this.#key, part: Math.max(adaptation.minShare, share), pause: Math.min(pause, pauseMs.max) });
   }
 
-  /** Pauses calls for as long as the provider asked. */
   pause(seconds: number): void {
     const pause = Math.min(seconds * 1_000, pauseMs.max);
     this.#publish({ key: this.#key, part: this.#currentShare(performance.now()), pause });
   }
 
-  /** Applies a change that any instance has published. */
   applyChange({ part, pause }: Omit<RateChange, 'key'>): void {
     const now = performance.now();
     this.#share = { value: part, setAt: now };
@@ -151,11 +139,7 @@ export class CallBudget {
     }
   }
 
-  /**
-   * Takes one call from the budget.
-   *
-   * @returns 0 if it was taken, otherwise ms until the next try
-   */
+  /** @returns 0 if a call was taken from the budget, otherwise ms until the next try */
   async #takeCall(urgency: Urgency): Promise<number> {
     const now = performance.now();
     if (this.#resumesAt > now) return this.#resumesAt - now;

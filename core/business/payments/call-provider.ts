@@ -47,7 +47,7 @@ class SingleUseConnections {
 
 const connections = new SingleUseConnections();
 
-/** Codes of errors that occur before a connection is open, which means that the provider received nothing. */
+// The provider has received nothing yet when these errors occur.
 const connectFailurePattern =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|DEPTH_|SELF_|UNABLE_)/;
 
@@ -107,25 +107,25 @@ function readErrorCode(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Returns the system's error code or our own message; neither contains addresses or secrets. */
 function describeReason(error: unknown): string {
+  // Neither the system's error code nor our own message contains addresses or secrets.
   if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')) return 'timeout';
   return readErrorCode(error) || (error instanceof Error ? error.message : 'no reason');
 }
 
 type Headers = Dispatcher.ResponseData['headers'];
 
-/** Reads `Rate-Limit-Remaining` and `Rate-Limit-Reset` (Xendit) in any of their usual spellings. */
 function readRateReport(status: number, headers: Headers, retryAfter: number | undefined): RateReport {
+  // `Rate-Limit-Remaining` and `Rate-Limit-Reset` (Xendit), in any of their usual spellings.
   const isExceeded = status === 429;
   const isSpent = isExceeded || readSeconds(headers, /^(x-)?rate-?limit-remaining$/) === 0;
   const reset = readSeconds(headers, /^(x-)?rate-?limit-reset$/);
   return { isExceeded, pauseSeconds: isSpent ? (retryAfter ?? reset) : undefined };
 }
 
-/** Reads a header that contains either a number of seconds or the Unix time at which they end; returns seconds. */
 function readSeconds(headers: Headers, name: RegExp): number | undefined {
   const [, value] = Object.entries(headers).find(([header]) => name.test(header)) ?? [];
+  // Either seconds, or the Unix time at which they end.
   const number = value === undefined || value === '' ? Number.NaN : Number(value);
   const seconds = number > 1_000_000_000 ? number - Date.now() / 1_000 : number;
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;

@@ -4,12 +4,10 @@ import type { PaymentAttempt } from './entities.ts';
 
 const earlySeconds = [20, 40, 60]; // after the charge
 const intervalSeconds = 60; // until the order expires
-/** Checks after expiry, because a payment that was scanned at the last moment may settle late. */
-const lateSeconds = [60, 300, 900, 3_600, 21_600, 86_400];
+const lateSeconds = [60, 300, 900, 3_600, 21_600, 86_400]; // after expiry: a payment scanned at the last moment may settle late
 const jitterShare = 0.15; // share of a delay; spreads out the checks of orders that were placed together
 const toleranceSeconds = 8; // a check that is early by no more than this is not repeated
 
-/** Delay before a new charge is first checked. */
 export const firstCheckSeconds = 20;
 
 interface CheckProgress {
@@ -48,10 +46,9 @@ function computeDelayAfterExpiry(secondsSince: number): number | undefined {
   return next === undefined ? undefined : next - secondsSince;
 }
 
-/** Name of the job that checks one payment. */
 export const checkJob = 'check-payment';
 
-/** Enqueues an attempt's next check for the time that the database says. A sweep finds checks that the queue loses. */
+/** A sweep finds checks that the queue loses. */
 export async function enqueueCheck(
   { database, jobs }: Pick<Host, 'database' | 'jobs'>,
   reference: string,

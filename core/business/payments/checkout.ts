@@ -25,11 +25,8 @@ const checkIntervalSeconds = 5;
 type Offer = Pick<Order, 'days' | 'price' | 'currency' | 'label' | 'limits' | 'provider' | 'isGift'>;
 
 interface OrderOptions {
-  /** The buyer's IP address, because charges are also limited per network; omitted for a program. */
-  readonly address?: string | undefined;
-  /** True if the days go to the account that redeems the code, not to the buyer. */
+  readonly address?: string | undefined; // the buyer's IP address, for the limit per network; omitted for a program
   readonly isGift?: boolean | undefined;
-  /** Called at the end of the transaction. The lines that it returns are stored with the order. */
   readonly record?: RecordOrder | undefined;
 }
 
@@ -159,8 +156,8 @@ function readPaidCharges({ database }: Host, orderId: string) {
   );
 }
 
-/** Stores an error, so that the buyer's page can say that the provider is unavailable rather than that no payment arrived. */
 async function recordError({ database }: Host, reference: string, error: string | null): Promise<void> {
+  // The buyer's page then says that the provider is unavailable, not that no payment arrived.
   await database.query('update payment_attempt set error = ? where reference = ?', [error, reference]);
 }
 
@@ -197,12 +194,7 @@ async function findOrder(host: Host, orderId: string): Promise<Order> {
   return order;
 }
 
-/**
- * Claims a place. Runs after all other checks, so that the places are locked only briefly.
- *
- * @param holder the buyer's account; undefined for a gift, which does not renew anything
- * @throws CheckoutError `sold_out`
- */
+/** Call it after all other checks, so that the places are locked only briefly. */
 async function requirePlace(
   host: Host,
   transaction: EntityManager,
@@ -216,12 +208,12 @@ async function requirePlace(
   throw new CheckoutError('sold_out', `The ${days}-day plan is sold out. ${advice}`);
 }
 
-/** Finds an open order with the same terms. Skips orders that already have a payment, because their charge cannot be paid twice. */
 async function findOpenOrder(
   transaction: EntityManager,
   accountId: string,
   { days, price, currency, provider, isGift }: Offer,
 ): Promise<string | undefined> {
+  // Skips orders that already have a payment, because their charge cannot be paid twice.
   const [row] = await transaction.execute<Row<typeof PlanOrder, 'id'>[]>(
     `select id from plan_order where account_id = ? and days = ? and price = ? and currency = ? and provider = ? and is_gift = ?
        and ${openOrderCondition}
@@ -258,11 +250,7 @@ async function insertOrder(
   await insertAttempt(transaction, id);
 }
 
-/**
- * Reopens an expired or failed order. Only its buyer can ask for that.
- *
- * @returns false if another tab has already reopened the order and is charging it
- */
+/** @returns false if another tab has already reopened the order and is charging it */
 async function reopenOrder(
   host: Host,
   transaction: EntityManager,

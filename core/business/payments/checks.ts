@@ -11,10 +11,7 @@ import { type PaymentConnection, PaymentError, type PaymentEvidence } from './pa
 import { settle } from './settle.ts';
 import { runAll } from './work-queue.ts';
 
-/**
- * How long a check belongs to its worker; after that, another worker may take it. The longest check reads a status, cancels the charge and
- * reads again, each within 12 seconds including the wait for its turn.
- */
+/** The longest check reads a status, cancels the charge and reads again, each within 12 seconds including the wait for its turn. */
 const leaseSeconds = 45;
 const toleranceSeconds = 2;
 const backoffSeconds = { min: 5, max: 300 };
@@ -63,11 +60,7 @@ export async function checkPayment(host: Host, reference: string): Promise<void>
   if (row !== undefined) await runCheck(host, toClaimedCheck(row));
 }
 
-/**
- * Runs overdue checks, up to a limit.
- *
- * @returns how many checks ran
- */
+/** @returns how many checks ran */
 export async function checkOverduePayments(host: Host, limit: number): Promise<number> {
   const rows = await host.database.query<ClaimedCheckRow>(
     claimChecks('next_check_at <= clock_timestamp()', 'limit ?'),
@@ -80,7 +73,6 @@ function toClaimedCheck(row: ClaimedCheckRow): ClaimedCheck {
   return { ...row, providerReference: row.providerReference ?? undefined };
 }
 
-/** Runs a check and schedules the next one. A provider error never means "not paid": the order stays as it is and the check is repeated. */
 async function runCheck(host: Host, check: ClaimedCheck): Promise<void> {
   const isLikelyNotified = check.canBePaid && check.isNotified && check.failures === 0;
   const postponement = isLikelyNotified ? computePostponement(check) : undefined;
@@ -92,6 +84,7 @@ async function runCheck(host: Host, check: ClaimedCheck): Promise<void> {
     await (check.charge === 'none' ? retryCharge(host, check) : followCharge(host, check));
     await scheduleCheck(host, check, computeNextDelay(check), undefined);
   } catch (error) {
+    // A provider error never means "not paid": the order stays as it is.
     if (!(error instanceof PaymentError)) throw error;
     if (error.isRateLimited) {
       await postpone(host, check, error);
@@ -104,14 +97,13 @@ async function runCheck(host: Host, check: ClaimedCheck): Promise<void> {
   await enqueueCheck(host, check.reference);
 }
 
-/** Stops checking a charge that can no longer be paid. If it was paid after all, a notification still activates the order. */
 async function stopChecking(host: Host, check: ClaimedCheck, { message }: PaymentError): Promise<void> {
   await scheduleCheck(host, check, undefined, message);
+  // If it was paid after all, a notification still activates the order.
   await expireOrder(host.database, check.orderId);
   host.log.error(`payment ${check.reference} is no longer checked, a week after its order expired: ${message}`);
 }
 
-/** Reads the status. At expiry, an unpaid charge is canceled and read again before its order expires. */
 async function followCharge(host: Host, check: ClaimedCheck): Promise<void> {
   const { provider, isLast, remainingSeconds } = check;
   const evidence = await readStatus(host, provider, check, 'poll');
@@ -127,16 +119,11 @@ async function followCharge(host: Host, check: ClaimedCheck): Promise<void> {
   }
 }
 
-/**
- * Returns true if the charge cannot be shown because its response was lost, even if a status or notification has reported the charge since.
- */
+/** True if the response to the charge request was lost, even if a status or notification has reported the charge since. */
 function isUnseen({ canBePaid, charge, ageSeconds }: ClaimedCheck): boolean {
   return !canBePaid && (charge === 'unknown' || ageSeconds >= maxChargeSeconds);
 }
 
-/**
- * Cancels an unpaid charge. Whether that worked is for the provider's status to say; a charge that cannot be canceled expires by itself.
- */
 async function endCharge(
   host: Host,
   { provider, reference, providerReference, orderState }: ClaimedCheck,
@@ -148,17 +135,17 @@ async function endCharge(
     const evidence = await askProvider(host, provider, cancel, { urgency: 'poll' });
     if (evidence !== undefined) await settle(host, provider, asExpired(evidence));
   } catch (error) {
+    // A charge that cannot be canceled expires by itself.
     if (!(error instanceof PaymentError) || error.isRateLimited) throw error;
     await settle(host, provider, await readStatus(host, provider, charge, 'poll'));
   }
 }
 
-/** Reports a failed charge as expired, because the gateway itself ended it. */
 function asExpired(evidence: PaymentEvidence): PaymentEvidence {
+  // The gateway itself ended the charge.
   return evidence.state === 'failed' ? { ...evidence, state: 'expired' } : evidence;
 }
 
-/** If a charge is known not to exist, tries to create it again under the same reference, as long as the order can be paid. */
 async function retryCharge(host: Host, check: ClaimedCheck): Promise<void> {
   if (check.remainingSeconds <= 0) return expireOrder(host.database, check.orderId);
   // A pending order may need this too: it has an earlier charge whose response was lost.
@@ -170,8 +157,8 @@ async function retryCharge(host: Host, check: ClaimedCheck): Promise<void> {
     throw new PaymentError('temporary', attempt.error);
 }
 
-/** Adds another attempt, because a charge with an unknown outcome cannot be shown. A payment for either charge counts. */
 async function addAttempt(host: Host, { orderId, reference }: ClaimedCheck): Promise<void> {
+  // The earlier charge has an unknown outcome, so it cannot be shown. A payment for either one counts.
   const isAdded = await host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
     const [openOrder] = await transaction.execute<unknown[]>(
@@ -186,7 +173,6 @@ async function addAttempt(host: Host, { orderId, reference }: ClaimedCheck): Pro
   if (isAdded) await queueCharge(host, orderId);
 }
 
-/** Schedules the next check, unless the payment was settled in the meantime. */
 async function scheduleCheck(
   { database }: Host,
   { reference }: ClaimedCheck,
@@ -201,12 +187,12 @@ async function scheduleCheck(
   );
 }
 
-/** Postpones a check because the call budget allows no polls at the moment, which is not a failure. */
 async function postpone(
   { database }: Host,
   { reference }: ClaimedCheck,
   { retryAfter = 1 }: PaymentError,
 ): Promise<void> {
+  // Not a failure: the call budget allows no polls at the moment.
   await database.query(
     `update payment_attempt set next_check_at = clock_timestamp() + make_interval(secs => ?)
      where reference = ? and next_check_at is not null`,

@@ -6,8 +6,7 @@ import { defaultProvider, noProvider, paymentsSection } from './section.ts';
 type Providers = ReadonlyMap<string, PaymentProvider>;
 
 const serviceKey = 'payment-providers';
-/** Connections by provider name, for each loaded configuration, because they depend on its settings. */
-const connectionsByHost = new WeakMap<Host, Map<string, PaymentConnection>>();
+const connectionsByHost = new WeakMap<Host, Map<string, PaymentConnection>>(); // by provider name, for each loaded configuration
 
 /** Stores the registered providers, so that any code that has a host can get them with `getPaymentProviders`. */
 export function keepProviders(services: Pick<Services, 'keep'>, providers: Providers): void {

@@ -3,20 +3,17 @@ import type { Money, PaymentState } from './payment-provider.ts';
 
 interface Situation {
   readonly orderState: OrderState;
-  /** False if the evidence is about an earlier attempt. */
-  readonly isLastAttempt: boolean;
+  readonly isLastAttempt: boolean; // false if the evidence is about an earlier attempt
   readonly expected: Money;
   readonly reportedState: PaymentState;
   readonly paid: Money | undefined;
-  /** Outcome recorded for the payment that the evidence is about; undefined if none is recorded. */
-  readonly recordedOutcome: PaymentOutcome | undefined;
+  readonly recordedOutcome: PaymentOutcome | undefined; // of the payment that the evidence is about
 }
 
 /** What a piece of evidence changes about an order; empty if nothing. */
 export interface Decision {
   readonly state?: OrderState;
   readonly isLate?: boolean;
-  /** A payment to record. */
   readonly payment?: PaymentOutcome;
   readonly flag?: FlagKind;
 }
@@ -68,17 +65,13 @@ function decidePaid({ orderState, expected, paid, recordedOutcome }: Situation):
   return { state: 'paid', payment: 'activated', isLate: closedUnpaidStates.has(orderState) };
 }
 
-/**
- * A payment that was refunded before we recorded it does not extend the plan, but is recorded for bookkeeping. Refunds of recorded payments
- * are handled in `refund-effects.ts`.
- */
 function decideRefunded({ orderState, paid, recordedOutcome }: Situation): Decision {
-  if (recordedOutcome !== undefined) return noEffects;
+  if (recordedOutcome !== undefined) return noEffects; // `refund-effects.ts` handles refunds of recorded payments
+  // Recorded for bookkeeping; a payment that was refunded before we recorded it does not extend the plan.
   const payment = paid === undefined ? {} : { payment: 'returned' as const };
   return ranks[orderState] >= ranks.paid ? payment : { ...payment, state: 'refunded' };
 }
 
-/** Moves an order to a state of higher rank. Evidence about an earlier attempt does not move the order. */
 function decideTransition(state: 'pending' | 'expired' | 'failed', { orderState, isLastAttempt }: Situation): Decision {
   return isLastAttempt && ranks[state] > ranks[orderState] ? { state } : noEffects;
 }

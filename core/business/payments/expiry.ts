@@ -6,7 +6,6 @@ import type { PlanOrder } from './entities.ts';
 
 type ExpiredOrder = Row<typeof PlanOrder, 'id' | 'account_id' | 'expires_at'>;
 
-/** Expires an order that is unpaid after its deadline. */
 export async function expireOrder(database: Transactions, orderId: string): Promise<void> {
   await expireOrders(database, 'id = ? and expires_at <= clock_timestamp()', [orderId]);
 }

@@ -102,7 +102,6 @@ export async function resolveFlag(
   return row?.resolved ?? 0;
 }
 
-/** Resolves flags on one order, in the caller's transaction. */
 export async function resolveFlags(
   transaction: EntityManager,
   orderId: string,
@@ -117,9 +116,7 @@ export async function resolveFlags(
   );
 }
 
-/**
- * Returns an SQL statement that resolves flags. Its first parameter is the resolution; the parameters of `outcome` and `condition` follow.
- */
+/** The first parameter of the statement is the resolution; those of `outcome` and `condition` follow. */
 function buildResolveStatement(condition: string, outcome = 'null'): string {
   return `with resolved as (
        update order_flag set resolved_at = clock_timestamp(), resolution = ?, outcome = ${outcome}
@@ -147,7 +144,6 @@ export interface OpenFlag {
   readonly money: FlaggedMoney | undefined;
 }
 
-/** The money that a flag is about. */
 export interface FlaggedMoney {
   readonly kind: 'payment' | 'refund';
   readonly amount: number;
@@ -157,11 +153,9 @@ export interface FlaggedMoney {
 }
 
 interface FlaggedOrder extends Pick<Order, 'id' | 'code' | 'accountId' | 'days' | 'price' | 'currency'> {
-  /** The buyer's email address, or else name. */
-  readonly buyer: string;
+  readonly buyer: string; // email address, or else name
 }
 
-/** Missing and wrong payments are more urgent than duplicate ones. */
 const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
   wrong_amount: 'bad',
   wrong_currency: 'bad',
@@ -285,7 +279,6 @@ export async function findFlag(
   return row && { id: row.id, kind: row.kind, orderId: row.order_id ?? undefined };
 }
 
-/** Finds an unresolved flag. */
 export async function findOpenFlag(database: Queries, id: string): Promise<OpenFlag | undefined> {
   const [row] = await database.query<FlagRow>(`${selectFlags()} where f.resolved_at is null and f.id::text = ?`, [id]);
   return row && toFlag(row);

@@ -12,8 +12,7 @@ import { paymentsSection } from './section.ts';
 
 /** The code of a gift, which its buyer passes on. */
 export interface GiftCode {
-  /** The code as people see it. */
-  readonly written: string;
+  readonly written: string; // as people see it
   /** Path of the page that redeems the code, with the code filled in. */
   readonly path: string;
 }
@@ -23,14 +22,12 @@ interface GiftSteps {
   issueGift(transaction: EntityManager, orderId: string): Promise<void>;
   /** Reads the code of an open gift; undefined if the secret that it was made with has been replaced. */
   readGiftCode(database: Queries, orderId: string): Promise<GiftCode | undefined>;
-  /** Returns whether any code can still be redeemed, including codes that are not gifts. */
-  hasOpenCodes(database: Queries): Promise<boolean>;
+  hasOpenCodes(database: Queries): Promise<boolean>; // including codes that are not gifts
 }
 
 /** Provided by the plugin that creates and redeems gift codes. */
 export const giftSteps = new Steps<GiftSteps>();
 
-/** Returns true if gateway.yaml sells passes as gifts and a plugin creates the codes. */
 export function sellsGifts({ database, section }: Pick<Host, 'database' | 'section'>): boolean {
   return section(paymentsSection).gifts && giftSteps.findLoader(database.fork()) !== undefined;
 }

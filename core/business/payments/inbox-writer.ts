@@ -18,10 +18,8 @@ interface QueuedNotification extends PromiseWithResolvers<string | undefined> {
   readonly notification: NewNotification;
 }
 
-/** How many notifications fit into a statement, and into the queue. Any more are rejected, and the provider sends them again. */
-const limits = { batch: 50, queue: 5_000 };
-/** Seconds after which a sweep processes a notification that the instance which received it has not processed. */
-const leaseSeconds = 10;
+const limits = { batch: 50, queue: 5_000 }; // notifications; if the queue is full, the provider sends them again
+const leaseSeconds = 10; // then a sweep processes what this instance has not
 
 /**
  * Stores notifications in batches, so that a burst of a thousand takes twenty commits and one connection. `storeFirst` has a connection of

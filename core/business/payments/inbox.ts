@@ -18,8 +18,7 @@ interface NotificationResponse {
 const storeDeadlineMs = 2_000;
 const maxKeyLength = 300;
 const removalBatchSize = 1_000;
-/** Minimum interval between log lines of the same kind, because anyone can call these paths. */
-const logIntervalMs = 60_000;
+const logIntervalMs = 60_000; // per kind of line, because anyone can call these paths
 
 const emptyResponse = (status: number): NotificationResponse => ({ status, body: '', contentType: 'text/plain' });
 
@@ -100,8 +99,8 @@ async function storeNotification(
   });
 }
 
-/** Removes NUL and lone surrogates, which PostgreSQL rejects in text, and limits the length. */
 function toColumnText(text: string): string {
+  // PostgreSQL rejects NUL and lone surrogates in text.
   return text.replaceAll('\0', '').slice(0, maxKeyLength).toWellFormed();
 }
 

@@ -1,5 +1,4 @@
-/** Wallet names as the wallets spell them, by provider code. */
-const titles: Readonly<Record<string, string>> = {
+const titlesByCode: Readonly<Record<string, string>> = {
   'airpay shopee': 'ShopeePay',
   dana: 'DANA',
   gopay: 'GoPay',
@@ -8,11 +7,7 @@ const titles: Readonly<Record<string, string>> = {
   shopeepay: 'ShopeePay',
 };
 
-/**
- * Returns the display name of a bank or wallet.
- *
- * @param issuer the provider's code for it
- */
+/** @param issuer the provider's code for a bank or wallet */
 export function issuerTitle(issuer: string): string {
-  return titles[issuer.toLowerCase()] ?? issuer;
+  return titlesByCode[issuer.toLowerCase()] ?? issuer;
 }

@@ -33,7 +33,6 @@ export interface Movement {
   readonly isReconciled: boolean;
 }
 
-/** Returns the time of the latest payment or finished refund; undefined if there is none. */
 export async function readLastMovement(database: Queries): Promise<Date | undefined> {
   const [row] = await database.query<{ at: number | null }>(
     `select ${epoch(`greatest((select max(paid_at) from payment), (select max(finished_at) from refund where state = 'done'))`)} as at`,
@@ -68,8 +67,7 @@ export const movementColumns: Readonly<
   at: ({ at }) => at.toISOString(),
 };
 
-/** Large, because every page sorts all rows that match the filter. */
-const pageSize = 2_000;
+const pageSize = 2_000; // large, because every page sorts all rows that match the filter
 
 type MovementRow = RowOf<Omit<Movement, 'at'>, typeof Payment> &
   Row<typeof Payment, 'id'> & { readonly at_text: string; readonly at: number };
@@ -142,13 +140,10 @@ export interface ProviderSums {
   readonly gross: number;
   readonly refunds: number;
   readonly refunded: number;
-  /** Sum of all fees that are known. */
-  readonly fees: number;
-  /** How many movements are also in the provider's books. */
-  readonly found: number;
+  readonly fees: number; // those that are known
+  readonly found: number; // movements that are also in the provider's books
 }
 
-/** Adds up the movements in a time range by provider and currency. */
 export async function sumMovements(database: Queries, { since, until }: TimeSpan): Promise<ProviderSums[]> {
   return database.query<ProviderSums>(
     `select provider, currency, count(*) filter (where kind = 'payment')::int as payments,

@@ -8,15 +8,12 @@ interface TextContext {
   readonly format: { time(at: Date): { readonly text: string } };
 }
 
-/** Describes an order's days for operators, and whether they are a gift. */
 export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, { t }: Pick<TextContext, 't'>): string {
   return t(isGift ? 'operator.days_gift' : 'operator.days', { count: days });
 }
 
-/** Formats an order's days for commands: `30 (gift)`. */
 export const formatDays = ({ days, isGift }: Order): string => (isGift ? `${days} (gift)` : String(days));
 
-/** Describes the state of a gift code for operators; undefined if the order is not a gift. */
 export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: TextContext): string | undefined {
   if (!isGift) return undefined;
   if (gift === undefined) return t(paidAt === undefined ? 'operator.gift.unpaid' : 'operator.gift.none');
@@ -24,10 +21,8 @@ export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Tex
   return t(`operator.gift.${state}`, { hint, time: format.time(redeemedAt ?? revokedAt ?? expiresAt).text });
 }
 
-/** Heading for the code in command output. */
 export const codeHeading = 'gift';
 
-/** Formats the state of a gift code and its redeemer for commands; undefined if the order is not a gift. */
 export function formatCode(
   { isGift, gift, paidAt }: Order,
   { time }: { time(at: Date | undefined): string },
@@ -42,10 +37,8 @@ export function formatCode(
   return `${code}, redeemed ${time(redeemedAt)} by ${redeemedBy}${days}`;
 }
 
-/** Returns the account that redeemed the gift code. */
 export const redeemerOf = ({ gift }: Order): string | undefined => gift?.redeemedBy;
 
 export const hasOpenCode = ({ gift }: Order): boolean => gift?.state === 'open';
 
-/** Returns the period that an order bought for its buyer or, if it is a gift, for the redeemer. */
 export const periodOf = ({ period, gift }: Order): Order['period'] => period ?? gift?.period;

@@ -77,11 +77,8 @@ async function checkOpenOrders(
   );
 }
 
-/**
- * Checks how many charges went unpaid within the last hour. Charges that the gateway replaced because their response was lost do not count:
- * the buyer asked for them only once.
- */
 async function checkUnpaidCharges(transaction: EntityManager, accountId: string, maxCharges: number): Promise<void> {
+  // Charges that the gateway replaced because their response was lost do not count: the buyer asked for them only once.
   const [charge] = await transaction.execute<{ next: number }[]>(
     `select ${epoch(`a.created_at + interval '1 hour'`)} as next
      from payment_attempt a join plan_order o on o.id = a.order_id

@@ -64,7 +64,6 @@ function describePaidOrder(
   return facts;
 }
 
-/** Describes a line that a plugin recorded: `Terms accepted: Version 2 · https://…`. */
 function toFact({ label, text, path }: ReturnType<typeof describeOrderLine>): [string, string] {
   return [
     toOneLine(label),
@@ -72,7 +71,6 @@ function toFact({ label, text, path }: ReturnType<typeof describeOrderLine>): [s
   ];
 }
 
-/** Describes a stored receipt: its seller and its numbers. A refund's number comes before the payment's. */
 function describeReceipt(receipt: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): [string, string][] {
   if (receipt === undefined) return [];
   const facts: [string, string][] = [[t('mail.receipt.seller'), toOneLine(receipt.seller)]];

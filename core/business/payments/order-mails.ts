@@ -3,7 +3,6 @@ import { orderTexts as texts } from './order-reason.ts';
 
 const loadWriters = () => import('./order-mail-writers.ts');
 
-/** Emails about orders: receipts and refund notices. */
 export const orderMails: readonly MailKind[] = [
   { event: 'order.paid', delivery: 'urgent', texts, load: async () => (await loadWriters()).receiptMail },
   { event: 'payment.refunded', delivery: 'urgent', texts, load: async () => (await loadWriters()).refundMail },

@@ -2,7 +2,6 @@ import { defineSentences } from '#core/platform/sentences.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Texts about orders on pages and in emails. */
 export const orderTexts = { en, id };
 
 /** Returns the sentence to record as the reason for a refund, a resolved flag or a skipped email. Pages recognize and translate it. */

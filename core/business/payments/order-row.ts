@@ -3,11 +3,7 @@ import { periodsInForceSql } from '../accounts/periods-in-force.ts';
 import type { PlanOrder } from './entities.ts';
 import type { Gift, Order, OrderFlag, OrderRefund, Payment, PaymentAttempt } from './order-types.ts';
 
-/**
- * Returns an SQL expression for a JSON object with columns of `x`. Times are in epoch ms.
- *
- * @param extraMembers SQL expressions for further names and values
- */
+/** SQL expression for a JSON object with columns of `x`. Times are in epoch ms. */
 const buildJsonObject = (columns: readonly string[], times: readonly string[], ...extraMembers: readonly string[]) =>
   `json_build_object(${[...columns.map((name) => `'${name}', x.${name}`), ...times.map((name) => `'${name}', ${epoch(`x.${name}`)}`), ...extraMembers].join(', ')})`;
 
@@ -33,7 +29,6 @@ export const orderColumns = `
   ${buildJsonList('order_flag', ['id', 'kind', 'subject', 'resolution', 'outcome'], ['created_at', 'resolved_at'], 'x.created_at, x.id')} as flags,
   ${buildJsonList('refund', ['key', 'payment_id', 'amount', 'currency', 'state', 'days', 'is_manual', 'reason'], ['created_at', 'finished_at'], 'x.created_at, x.key')} as refunds`;
 
-/** A row of `orderColumns`. */
 export type OrderRow = RowOf<
   Omit<Order, 'attempt' | 'period' | 'gift' | 'payments' | 'flags' | 'refunds'>,
   typeof PlanOrder

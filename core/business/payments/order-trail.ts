@@ -8,21 +8,17 @@ export interface AttemptTrail extends Pick<
   PaymentAttempt,
   'reference' | 'providerReference' | 'charge' | 'amount' | 'currency' | 'expiresAt' | 'checkedAt' | 'error'
 > {
-  /** Last state that the provider reported. */
-  readonly state: string;
+  readonly state: string; // last one that the provider reported
   readonly createdAt: Date;
   readonly checks: number;
-  /** Undefined once the state is final, because the provider is no longer asked. */
-  readonly nextCheckAt: Date | undefined;
+  readonly nextCheckAt: Date | undefined; // undefined once the state is final, because the provider is no longer asked
 }
 
-/** A notification from the provider about an attempt. */
 export interface NotificationTrail {
   readonly receivedAt: Date;
   readonly reference: string;
   readonly tries: number;
-  /** Undefined until it is processed. */
-  readonly outcome: string | undefined;
+  readonly outcome: string | undefined; // undefined until it is processed
 }
 
 /** Lists all attempts to charge an order, oldest first. */

@@ -28,11 +28,9 @@ export interface Order {
   /** True if it was paid after it had expired, failed or been canceled. */
   readonly isLate: boolean;
   readonly createdAt: Date;
-  /** By when it must be paid. */
-  readonly expiresAt: Date;
+  readonly expiresAt: Date; // by when it must be paid
   readonly paidAt: Date | undefined;
-  /** The last attempt to pay it. */
-  readonly attempt: PaymentAttempt | undefined;
+  readonly attempt: PaymentAttempt | undefined; // the last one
   /** The period that the order bought for its buyer, as the ledger has it now; undefined for a gift, or if nothing of it remains. */
   readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
   readonly payments: readonly Payment[];
@@ -58,13 +56,11 @@ export interface OrderLine {
 /** State of a gift. The buyer sees when it was redeemed; only operators see who redeemed it, and their days. */
 export interface Gift {
   readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';
-  /** The last characters of the code. */
-  readonly hint: string;
+  readonly hint: string; // the last characters of the code
   readonly expiresAt: Date;
   readonly redeemedAt: Date | undefined;
   readonly revokedAt: Date | undefined;
-  /** The account that redeemed it. */
-  readonly redeemedBy: string | undefined;
+  readonly redeemedBy: string | undefined; // account id
   /** The redeemer's period, as the ledger has it now; undefined if nothing of it remains. */
   readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
 }
@@ -77,32 +73,26 @@ export interface PaymentAttempt {
   readonly number: number;
   /** `unknown`: the charge may exist at the provider. `none`: it does not, and is retried. `rejected`: it never will. */
   readonly charge: 'unknown' | 'none' | 'created' | 'rejected';
-  /** Payload of the QR code. */
-  readonly qr: string | undefined;
-  /** URL of an image or page at the provider. */
-  readonly paymentUrl: string | undefined;
+  readonly qr: string | undefined; // payload of the QR code
+  readonly paymentUrl: string | undefined; // of an image or page at the provider
   readonly amount: number; // amount to pay; includes the provider's fee if it adds one
   readonly currency: string;
   readonly expiresAt: Date;
   readonly checkedAt: Date | undefined;
-  /** Error of the last call to the provider, for operators. */
-  readonly error: string | undefined;
+  readonly error: string | undefined; // of the last call to the provider, for operators
 }
 
 /** Money received. */
 export interface Payment {
   readonly id: string;
   readonly reference: string;
-  /** The provider's id for it. */
-  readonly paymentId: string;
+  readonly paymentId: string; // the provider's id
   readonly amount: number;
   readonly currency: string;
   readonly paidAt: Date;
-  /** The buyer's bank or wallet. */
-  readonly issuer: string | undefined;
+  readonly issuer: string | undefined; // the buyer's bank or wallet
   readonly outcome: PaymentOutcome;
-  /** The provider's fee, if known. */
-  readonly fee: number | undefined;
+  readonly fee: number | undefined; // the provider's, if known
 }
 
 /**
@@ -120,20 +110,7 @@ export const paymentOutcomes = [
   'wrong_reference',
 ] as const;
 
-/**
- * Why an order needs an operator.
- *
- * - `reversed`: the provider confirmed a payment, and now reports it as failed.
- * - `refund_unconfirmed`: for a week, the provider has neither confirmed nor rejected a refund.
- * - `wrong_reference`: a payment names this order, but a different charge at the provider.
- * - `deleted_account`: paid after the account was deleted; the days cannot be used.
- * - `refunded_twice`: more was refunded than was paid.
- * - `not_in_books`: the provider's books contain money that is not on record here, with or without an order.
- * - `not_at_provider`: money on record here is missing from the provider's books, or has a different amount there.
- * - `invalid_qr`: the QR code was not for the order's amount, so it was not shown.
- * - `unusual_qr`: the QR code was for the order's amount and was shown, but it could be paid twice or violates the standard.
- * - `gift_without_code`: paid when no plugin issued codes; the days went to the buyer.
- */
+/** Why an order needs an operator. */
 export type FlagKind = (typeof flagKinds)[number];
 
 export const flagKinds = [
@@ -142,16 +119,16 @@ export const flagKinds = [
   'second_payment',
   'disputed',
   'refund_failed',
-  'reversed',
-  'wrong_reference',
-  'deleted_account',
-  'refunded_twice',
-  'not_in_books',
-  'not_at_provider',
-  'invalid_qr',
-  'refund_unconfirmed',
-  'unusual_qr',
-  'gift_without_code',
+  'reversed', // the provider confirmed a payment, and now reports it as failed
+  'wrong_reference', // a payment names this order, but a different charge at the provider
+  'deleted_account', // paid after the account was deleted; the days cannot be used
+  'refunded_twice', // more was refunded than was paid
+  'not_in_books', // the provider's books contain money that is not on record here, with or without an order
+  'not_at_provider', // money on record here is missing from the provider's books, or has a different amount there
+  'invalid_qr', // the QR code was not for the order's amount, so it was not shown
+  'refund_unconfirmed', // for a week, the provider has neither confirmed nor rejected a refund
+  'unusual_qr', // the QR code was for the order's amount and was shown, but it could be paid twice or violates the standard
+  'gift_without_code', // paid when no plugin issued codes; the days went to the buyer
 ] as const;
 
 /** What the operator decided about money that bought nothing. The buyer is told. */
@@ -163,8 +140,7 @@ export const flagOutcomes = ['days_given', 'money_back', 'kept'] as const;
 export interface OrderFlag {
   readonly id: string;
   readonly kind: FlagKind;
-  /** The payment or refund that it is about. */
-  readonly subject: string;
+  readonly subject: string; // the payment or refund that it is about
   readonly createdAt: Date;
   readonly resolvedAt: Date | undefined;
   readonly resolution: string | undefined;
@@ -173,17 +149,14 @@ export interface OrderFlag {
 
 /** A refund of one payment, in full or in part. */
 export interface OrderRefund {
-  /** Our reference for the refund at the provider. */
-  readonly key: string;
-  /** Our id for the payment. */
-  readonly paymentId: string;
+  readonly key: string; // our reference for the refund at the provider
+  readonly paymentId: string; // our id for the payment
   readonly amount: number;
   readonly currency: string;
   /** `asked`: recorded, and possibly requested. `sent`: accepted by the provider, but not confirmed. */
   readonly state: 'asked' | 'sent' | 'done' | 'failed';
   readonly days: DaysBack;
-  /** True if an operator paid it back outside the provider. */
-  readonly isManual: boolean;
+  readonly isManual: boolean; // an operator paid it back outside the provider
   readonly reason: string;
   readonly createdAt: Date;
   readonly finishedAt: Date | undefined;
@@ -198,7 +171,6 @@ export type DaysBack = (typeof daysBackOptions)[number];
 /** In the order in which forms list them, the most common one first. */
 export const daysBackOptions = ['unused', 'whole', 'none'] as const;
 
-/** Returns true if a refund of the payment is in progress. */
 export function isRefundInProgress({ refunds }: Pick<Order, 'refunds'>, { id }: Payment): boolean {
   return refunds.some(({ paymentId, state }) => paymentId === id && (state === 'asked' || state === 'sent'));
 }

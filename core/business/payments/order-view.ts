@@ -18,7 +18,7 @@ export type OrderView =
   | 'paid'
   | 'refunded';
 
-/** Views that a payment can still change without an operator. */
+// A payment can still change these without an operator.
 const openViews = new Set<OrderView>(['preparing', 'waiting', 'seen', 'expired', 'failed', 'cancelled']);
 
 export function isOpenView(view: OrderView): boolean {
@@ -38,9 +38,9 @@ export function determineOrderView(order: Order, { isSeen = false }: { readonly 
   return state === 'pending' && attempt?.charge === 'created' ? 'waiting' : 'preparing';
 }
 
-/** Returns true if an operator has decided about a wrong payment. The caller must have ruled out open flags. */
 function isDecided({ state, flags, payments }: Order): boolean {
   if (state !== 'expired' && state !== 'failed' && state !== 'cancelled') return false;
+  // The caller has ruled out open flags.
   return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));
 }
 
@@ -49,7 +49,6 @@ export function isWrong(name: string): boolean {
   return name.startsWith('wrong_');
 }
 
-/** Reads how the buyer sees an order, including whether a notification about it is being processed. */
 export async function readOrderView(order: Order, database: Queries): Promise<OrderView> {
   const view = determineOrderView(order);
   return isOpenView(view) ? determineOrderView(order, { isSeen: await isPaymentSeen(database, order.id) }) : view;
@@ -70,7 +69,6 @@ export async function findOpenOrder(database: Queries, accountId: string): Promi
   return order && { order, view: await readOrderView(order, database) };
 }
 
-/** Returns true if a notification about the order is waiting to be processed. The page then keeps the buyer from paying twice. */
 async function isPaymentSeen(database: Queries, orderId: string): Promise<boolean> {
   const [row] = await database.query<{ is_seen: boolean }>(
     `select exists (

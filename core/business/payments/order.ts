@@ -15,8 +15,7 @@ export interface OrderFilter {
    * provider; or an amount requested or paid, optionally with the minute: `95.000 20:14`.
    */
   readonly words?: string | undefined;
-  /** Time zone for the minute in `words`; default: UTC. */
-  readonly timeZone?: string | undefined;
+  readonly timeZone?: string | undefined; // for the minute in `words`; default: UTC
   readonly state?: OrderState | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined; // exclusive
@@ -33,11 +32,7 @@ interface OrderPage {
 
 const maxPageSize = 1_000;
 
-/**
- * Reads one order.
- *
- * @param accountId the account that must own the order; default: any
- */
+/** @param accountId the account that must own the order; default: any */
 export async function readOrder(
   database: Queries,
   handle: { readonly id: string } | { readonly code: string },
@@ -51,11 +46,7 @@ export async function readOrder(
   return toOrder(row);
 }
 
-/**
- * Reads order codes by order id.
- *
- * @param ids UUIDs; ids of anything else are skipped
- */
+/** @param ids UUIDs; ids of anything else are skipped */
 export async function readOrderCodes(database: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<Pick<OrderRow, 'id' | 'code'>>(
     'select id, code from plan_order where id in (select value::uuid from json_array_elements_text(?))',
@@ -100,9 +91,7 @@ function parseAmountAndMinute(words: string): { readonly amount?: string; readon
 const openFlagCondition = (order: string, kindCondition = '') =>
   `exists (select 1 from order_flag f where f.order_id = ${order}.id and f.resolved_at is null ${kindCondition})`;
 
-/**
- * SQL expression for an order's urgency: 0 money lost, 1 money to decide about, 2 a failed charge or a refund in progress, 3 no problem.
- */
+/** 0: money lost. 1: money to decide about. 2: a failed charge or a refund in progress. 3: no problem. */
 const urgencyRankSql = (order: string) => `(case
   when ${openFlagCondition(order, `and f.kind in (${severeFlagKinds.map((kind) => `'${kind}'`).join(', ')})`)} then 0
   when ${openFlagCondition(order)} then 1
@@ -111,7 +100,6 @@ const urgencyRankSql = (order: string) => `(case
       select 1 from payment_attempt e where e.order_id = ${order}.id and e.error is not null) then 2
   else 3 end)`;
 
-/** SQL condition for orders after the cursor, if the most urgent orders come first. */
 const afterUrgentCursorCondition = `exists (select from plan_order c, lateral (select ${urgencyRankSql('c')} as rank) k where c.id::text = ?
   and (${urgencyRankSql('o')} > k.rank or ${urgencyRankSql('o')} = k.rank and (o.created_at, o.id) < (c.created_at, c.id)))`;
 
@@ -159,8 +147,7 @@ function buildFlagCondition(isFlagged: boolean | undefined): string {
   return isFlagged ? openFlagCondition('o') : `not ${openFlagCondition('o')}`;
 }
 
-/** Crockford's base 32. It has no I, L, O or U, so no letter looks like a digit and codes rarely spell words. */
-const codeCharacters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const codeCharacters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford's: no letter looks like a digit, and codes rarely spell words
 
 /** Generates an order code from 40 random bits. A code must never be reused at the provider. */
 export function generateOrderCode(): string {

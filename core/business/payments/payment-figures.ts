@@ -6,7 +6,6 @@ import type { PaymentError } from './payment-provider.ts';
 /** How long a payment may be reported but unconfirmed before that is a problem. The provider's retries take less time. */
 export const maxUnconfirmedMs = 600_000;
 
-/** How many attempts, refunds and notifications still need a call to the provider. */
 export interface CheckCounts {
   readonly attempts: number; // whose status will still be read
   readonly refunds: number; // that the provider has not confirmed
@@ -36,7 +35,6 @@ export async function readOldestUnconfirmed(database: Queries): Promise<number |
   return row?.at ?? undefined;
 }
 
-/** Counts unresolved flags by kind. */
 export function countOpenFlags(database: Queries): Promise<{ kind: string; count: number }[]> {
   return database.query(
     `select kind, count(*)::float8 as count from order_flag where resolved_at is null group by kind order by kind`,
@@ -46,7 +44,6 @@ export function countOpenFlags(database: Queries): Promise<{ kind: string; count
 const getCallCounts = (host: Pick<Host, 'keep'>) =>
   host.keep('payments/call-counts', () => new Map<string, [provider: string, result: string, calls: number]>());
 
-/** Counts one call to a payment provider, for metrics. */
 export function countCall(host: Pick<Host, 'keep'>, provider: string, result: 'ok' | PaymentError['kind']): void {
   const counts = getCallCounts(host);
   const key = `${provider} ${result}`;

@@ -10,17 +10,13 @@ import { settleRefund } from './refund-status.ts';
 import { settle } from './settle.ts';
 import { runAll } from './work-queue.ts';
 
-/** Name of the job that processes one notification. */
 export const notificationJob = 'process-notification';
 
 const leaseSeconds = 30;
 const orderGraceSeconds = 600;
-/** How old a notification gets before it is dropped. The checks of its order continue. */
-const maxAgeSeconds = 86_400;
-/** How often a notification is tried, at least, before it is dropped: a gateway that was off for a day has not tried at all. */
-const minTries = 20;
-/** Bounds in seconds for the delay between tries: if the order is unknown, and if the provider fails. */
-const retryDelaySeconds = { unknown: { min: 1, max: 60 }, failed: { min: 5, max: 300 } };
+const maxAgeSeconds = 86_400; // then it is dropped; the checks of its order continue
+const minTries = 20; // before it is dropped: a gateway that was off for a day has not tried at all
+const retryDelaySeconds = { unknownOrder: { min: 1, max: 60 }, failed: { min: 5, max: 300 } };
 
 interface StoredNotification extends Fields<
   typeof PaymentNotification,
@@ -39,7 +35,6 @@ const claimNotifications = (condition: string) => `
     payment_id as "paymentId",
     evidence::text, tries, extract(epoch from clock_timestamp() - received_at)::float8 as "ageSeconds"`;
 
-/** Processes a notification that is new or due for another try. */
 export async function processNotification(host: Host, id: string): Promise<void> {
   const [notification] = await host.database.query<StoredNotification>(
     claimNotifications(
@@ -50,11 +45,7 @@ export async function processNotification(host: Host, id: string): Promise<void>
   if (notification !== undefined) await processClaimedNotification(host, notification);
 }
 
-/**
- * Processes overdue notifications, up to a limit.
- *
- * @returns how many notifications were processed
- */
+/** @returns how many notifications were processed */
 export async function processOverdueNotifications(host: Host, limit: number): Promise<number> {
   const notifications = await host.database.query<StoredNotification>(
     claimNotifications('next_try_at <= clock_timestamp() order by next_try_at limit ?'),
@@ -85,7 +76,6 @@ async function processClaimedNotification(host: Host, notification: StoredNotifi
   }
 }
 
-/** Takes the evidence from the notification itself, or else from the provider. Returns undefined if the charge is unknown here. */
 async function readEvidence(host: Host, notification: StoredNotification): Promise<PaymentEvidence | undefined> {
   if (notification.evidence !== null) return reviveEvidence(JSON.parse(notification.evidence));
   const { provider, reference, providerReference, paymentId } = notification;
@@ -104,7 +94,6 @@ async function readEvidence(host: Host, notification: StoredNotification): Promi
   return readStatus(host, provider, target, 'notification');
 }
 
-/** Reads a charge that may not exist at the provider or may not be ours. Returns undefined if the provider refuses to let us read it. */
 async function tryReadStatus(
   host: Host,
   provider: string,
@@ -113,6 +102,7 @@ async function tryReadStatus(
   try {
     return await readStatus(host, provider, target, 'notification');
   } catch (error) {
+    // The charge may not exist at the provider, or may not be ours.
     if (error instanceof PaymentError && error.kind === 'rejected') return undefined;
     throw error;
   }
@@ -128,17 +118,16 @@ function reviveEvidence({ paidAt, refunds, ...evidence }: PaymentEvidence): Paym
   };
 }
 
-/** Schedules another try for a notification that arrived before its order was committed. If the order stays unknown, it is not ours. */
 async function awaitOrder(host: Host, notification: StoredNotification): Promise<void> {
   const { provider, reference, ageSeconds, tries } = notification;
+  // The notification may have arrived before its order was committed.
   if (ageSeconds < orderGraceSeconds)
-    return postponeNotification(host, notification, jitteredDelay(retryDelaySeconds.unknown, tries - 1));
+    return postponeNotification(host, notification, jitteredDelay(retryDelaySeconds.unknownOrder, tries - 1));
   host.log.warn(`${provider} sent a notification about ${reference}, which is not an order of this gateway`);
   await flagForeignPayment(host, notification);
   await finishNotification(host, notification, 'unknown_order');
 }
 
-/** Flags foreign money for operators, unless the charge is unpaid or cannot be read. */
 async function flagForeignPayment(host: Host, notification: StoredNotification): Promise<void> {
   const { provider, providerReference, paymentId } = notification;
   const reference = notification.reference ?? '';
@@ -184,8 +173,8 @@ async function finishNotification({ database }: Host, { id }: StoredNotification
   ]);
 }
 
-/** Brings the next check forward, because the provider has announced a change that its status does not show yet. */
 async function advanceNextCheck({ database }: Host, reference: string): Promise<void> {
+  // The provider has announced a change that its status does not show yet.
   await database.query(
     `update payment_attempt set next_check_at = least(next_check_at, clock_timestamp() + interval '5 s')
      where reference = ? and next_check_at is not null`,

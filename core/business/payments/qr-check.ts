@@ -4,8 +4,7 @@ import { type Qris, QrisError, readQris } from './qris.ts';
 
 interface QrProblem {
   readonly text: string;
-  /** True if the code charges the amount on the page, so that buyers may pay it. */
-  readonly isShown: boolean;
+  readonly isShown: boolean; // the code charges the amount on the page, so buyers may pay it
 }
 
 /**

@@ -9,8 +9,7 @@ import { readRupiah } from './amount.ts';
 /** Bank Indonesia's limits on a QRIS payment, in rupiah. */
 export const qrisAmountLimits = { least: 1, most: 10_000_000 };
 
-/** GUID of the national repository. Its account contains the NMID. */
-const nationalRepository = 'ID.CO.QRIS.WWW';
+const nationalRepository = 'ID.CO.QRIS.WWW'; // GUID; its account contains the NMID
 
 /** Two-digit id, and the text or the nested fields. */
 export type QrisField = readonly [id: string, value: string | readonly QrisField[]];
@@ -133,11 +132,7 @@ export function crc16(text: string): string {
   return sum.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/**
- * Writes fields one after the other.
- *
- * @throws QrisError if a value does not fit
- */
+/** @throws QrisError if a value does not fit */
 export function writeFields(fields: readonly QrisField[], parent?: string): string {
   return fields.map(([id, value]) => writeField(id, value, parent)).join('');
 }
@@ -158,16 +153,12 @@ function findMaxLength(id: string, parent: string | undefined): number {
   return (parent === undefined ? maxLengths[id] : undefined) ?? maxFieldLength;
 }
 
-/**
- * Splits a payload into its fields, counting characters.
- *
- * @throws QrisError if a length does not fit
- */
+/** @throws QrisError if a length does not fit */
 export function readFields(payload: string): QrisField[] {
+  // EMVCo counts code points, neither UTF-8 bytes nor UTF-16 units.
   return splitFields(Array.from(payload), { isTopLevel: true });
 }
 
-/** Splits by code points, because EMVCo counts neither UTF-8 bytes nor UTF-16 units. */
 function splitFields(characters: readonly string[], { isTopLevel }: { readonly isTopLevel: boolean }): QrisField[] {
   const fields: QrisField[] = [];
   const text = (start: number, end: number) => characters.slice(start, end).join('');

@@ -11,7 +11,6 @@ export interface RecordedCharge {
   readonly paymentId: string | null;
 }
 
-/** Returns the reference of a recorded charge at its provider. */
 export function toChargeReference({
   reference,
   providerReference,

@@ -79,18 +79,13 @@ interface ReceiptSteps {
   ): Promise<void>;
   /** Stores the receipt for a finished refund, if its payment has one. Core has already locked the order, and perhaps the account. */
   storeRefund(transaction: EntityManager, refundKey: string): Promise<void>;
-  /** Lists an order's receipts, starting with the first payment. */
-  listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>;
+  listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>; // starting with the first payment
   /** Returns the company that the order's receipt is or will be issued to, with its tax number. */
   readCompany(
     database: Queries,
     orderId: string,
   ): Promise<{ readonly name: string; readonly npwp: string | undefined } | undefined>;
-  /**
-   * Returns a payment's receipt, after numbering it if it has no number yet; undefined if none was stored.
-   *
-   * @param refundKey the refund that the email is about
-   */
+  /** Numbers the receipt if it has no number yet. Undefined if none was stored. */
   readMailedReceipt(host: Host, paymentId: string, refundKey?: string): Promise<MailedReceipt | undefined>;
   /** Lists the receipts in a time range and currency, in order of time; undefined if this shop has never had any. */
   listReceiptLines(
@@ -104,14 +99,12 @@ interface ReceiptSteps {
 /** Provided by the plugin that stores receipts. */
 export const receiptSteps = new Steps<ReceiptSteps>();
 
-/** Returns what the receipts plugin provides; undefined if there is no such plugin. */
 export async function loadReceiptSteps(database: Transactions): Promise<ReceiptSteps | undefined> {
   return receiptSteps.findLoader(database.fork())?.();
 }
 
 const giftRemark = { en: orderTexts.en['receipts.gift'], id: orderTexts.id['receipts.gift'] };
 
-/** Stores the receipt for a payment, in the transaction that records it. */
 export async function storePaymentReceipt(
   host: Host,
   transaction: EntityManager,
@@ -120,18 +113,16 @@ export async function storePaymentReceipt(
   { isGift }: Pick<Order, 'isGift'>,
 ): Promise<void> {
   const steps = await receiptSteps.findLoader(transaction)?.();
-  const sale = { isTest: isTest(host, provider), remark: isGift ? giftRemark : undefined };
+  const sale = { isTest: movesNoMoney(host, provider), remark: isGift ? giftRemark : undefined };
   await steps?.storePayment(host, transaction, paymentId, sale);
 }
 
-/** Stores the receipt for a refund, in the transaction that finishes it. */
 export async function storeRefundReceipt(transaction: EntityManager, refundKey: string): Promise<void> {
   const steps = await receiptSteps.findLoader(transaction)?.();
   await steps?.storeRefund(transaction, refundKey);
 }
 
-/** Returns true if a provider's payments move no money: it is a sandbox, or its account is in test mode. */
-function isTest(host: Host, name: string): boolean {
+function movesNoMoney(host: Host, name: string): boolean {
   if (getPaymentProviders(host).get(name)?.isSandbox === true) return true;
   try {
     return getPaymentConnection(host, name).isTest === true;

@@ -32,8 +32,7 @@ interface FinishedRefund
 
 const requestTimeSql = `date_trunc('second', created_at)`; // providers report whole seconds
 
-/** Flags that need no decision once the whole payment is refunded. */
-const flagsResolvedByRefund: readonly FlagKind[] = [
+const flagsResolvedByFullRefund: readonly FlagKind[] = [
   'wrong_amount',
   'wrong_currency',
   'second_payment',
@@ -55,7 +54,7 @@ export async function finishRefund(
   raw: unknown,
   { at, isRequested = true }: { readonly at?: Date | undefined; readonly isRequested?: boolean } = {},
 ): Promise<void> {
-  if (!(await lockOrder(transaction, key))) return;
+  if (!(await lockOrderOfRefund(transaction, key))) return;
   const timeSql = statedTimeSql('clock_timestamp()', isRequested ? { earliest: requestTimeSql } : {});
   const [finished] = await transaction.execute<FinishedRefund[]>(
     `with finished as (
@@ -87,10 +86,9 @@ async function applyRefund(transaction: EntityManager, finished: FinishedRefund)
     await recordRefunded(transaction, orderId, accountId);
   }
   if (refundedTotal > amount) await flagOrder(transaction, finished, 'refunded_twice', paymentId);
-  await resolveRefunded(transaction, finished, orderReason('orders.reason.refunded', { refund: key }));
+  await resolveRefundedFlags(transaction, finished, orderReason('orders.reason.refunded', { refund: key }));
 }
 
-/** Takes the days back from the account that has them: the buyer's or the gift redeemer's. If a gift was not redeemed, revokes its code. */
 async function takeDaysBack(transaction: EntityManager, finished: FinishedRefund): Promise<void> {
   const { days, orderId, key, areDaysRevoked, isGift } = finished;
   if (days === 'none') return;
@@ -110,13 +108,11 @@ async function findHolder(transaction: EntityManager, orderId: string): Promise<
   return entry?.account_id;
 }
 
-/** Records that an order has been refunded, once. */
 export async function recordRefunded(transaction: EntityManager, orderId: string, accountId: string): Promise<void> {
   await recordEvent(transaction, 'order.refunded', { orderId, accountId }, `order.refunded:${orderId}`);
 }
 
-/** Resolves flags about a fully refunded payment, and about failed refunds whose amount has been refunded since. */
-async function resolveRefunded(
+async function resolveRefundedFlags(
   transaction: EntityManager,
   { orderId, key, payment, paymentId, amount, refundedTotal, outcome }: FinishedRefund,
   resolution: string,
@@ -131,14 +127,13 @@ async function resolveRefunded(
     ...repeatedRefunds.map(({ subject }) => ({ kind: 'refund_failed' as const, subject })),
   ];
   if (refundedTotal >= amount) {
-    for (const kind of flagsResolvedByRefund) flags.push({ kind, subject: paymentId });
+    for (const kind of flagsResolvedByFullRefund) flags.push({ kind, subject: paymentId });
     if (outcome === 'activated')
       for (const kind of ['deleted_account', 'gift_without_code'] as const) flags.push({ kind, subject: '' });
   }
   await resolveFlags(transaction, orderId, flags, resolution);
 }
 
-/** Records that a refund failed and tells operators, who can return the money in another way. */
 export async function failRefund(
   transaction: EntityManager,
   key: string,
@@ -152,17 +147,16 @@ export async function failRefund(
   if (isFlagged) await flagOrder(transaction, failed, 'refund_failed', key);
 }
 
-/** Stops polling a refund that the provider has neither confirmed nor rejected for too long, and tells operators. */
+/** For a refund that the provider has neither confirmed nor rejected for too long. */
 export async function abandonRefund(transaction: EntityManager, key: string, raw: unknown): Promise<void> {
   const unconfirmed = await endPendingRefund(transaction, key, raw, 'state = r.state');
   if (unconfirmed !== undefined) await flagOrder(transaction, unconfirmed, 'refund_unconfirmed', key);
 }
 
-/** Ends the checks of a refund in progress; undefined if it is not in progress. `changes` is SQL. */
-async function endPendingRefund(transaction: EntityManager, key: string, raw: unknown, changes: string) {
-  if (!(await lockOrder(transaction, key))) return undefined;
+async function endPendingRefund(transaction: EntityManager, key: string, raw: unknown, changesSql: string) {
+  if (!(await lockOrderOfRefund(transaction, key))) return undefined;
   const [order] = await transaction.execute<{ orderId: string; accountId: string }[]>(
-    `update refund r set ${changes}, raw = ?::json, next_check_at = null
+    `update refund r set ${changesSql}, raw = ?::json, next_check_at = null
      from plan_order o where r.key = ? and r.state in ('asked', 'sent') and o.id = r.order_id
      returning r.order_id as "orderId", o.account_id as "accountId"`,
     [toStoredJson(raw), key],
@@ -170,12 +164,7 @@ async function endPendingRefund(transaction: EntityManager, key: string, raw: un
   return order;
 }
 
-/**
- * Locks the order that a refund belongs to.
- *
- * @returns false if there is no such refund
- */
-async function lockOrder(transaction: EntityManager, key: string): Promise<boolean> {
+async function lockOrderOfRefund(transaction: EntityManager, key: string): Promise<boolean> {
   const lockedRows = await transaction.execute<unknown[]>(
     'select 1 from plan_order where id = (select order_id from refund where key = ?) for no key update',
     [key],

@@ -11,8 +11,7 @@ import { toStoredJson } from './stored-json.ts';
 import { runAll } from './work-queue.ts';
 
 const leaseSeconds = 60;
-/** Seconds between status reads of a pending refund: a share of its age, within bounds. */
-const pendingDelaySeconds = { min: 600, max: 21_600, ageShare: 1 / 6 };
+const pendingDelaySeconds = { min: 600, max: 21_600, ageShare: 1 / 6 }; // a share of the refund's age, within bounds
 const failureDelaySeconds = { min: 5, max: 300 };
 const maxPendingSeconds = 7 * 86_400;
 
@@ -48,11 +47,7 @@ export async function settleRefund(host: Host, key: string): Promise<boolean> {
   return doneRows.length > 0;
 }
 
-/**
- * Settles overdue refunds, up to a limit.
- *
- * @returns how many refunds were settled
- */
+/** @returns how many refunds were settled */
 export async function settleOverdueRefunds(host: Host, limit: number): Promise<number> {
   const overdueRefunds = await host.database.query<PendingRefund>(
     claimRefunds(
@@ -97,10 +92,6 @@ async function requestOrRead(host: Host, refund: PendingRefund): Promise<Refund>
   }
 }
 
-/**
- * Reads a refund whose request was rejected. Providers also reject a repeated request whose first response was lost, so the refund has
- * failed only if the provider does not have it. If an earlier request may have had an effect, a rejected read proves nothing.
- */
 async function readAfterRejection(
   host: Host,
   { provider, failures }: PendingRefund,
@@ -110,8 +101,10 @@ async function readAfterRejection(
 ): Promise<Refund> {
   const status = await readRefund(host, provider, charge, request).catch((error: unknown) => {
     if (!(error instanceof PaymentError) || error.kind !== 'rejected') throw error;
+    // If an earlier request may have had an effect, a rejected read proves nothing.
     throw failures === 0 ? rejection : new PaymentError('temporary', error.message, { cause: error });
   });
+  // Providers also reject a repeated request whose first response was lost: the refund has failed only if the provider does not have it.
   if (status.state === 'unknown') throw rejection;
   return status;
 }

@@ -13,13 +13,11 @@ import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
 import { settleRefund } from './refund-status.ts';
 
 interface RefundOptions {
-  /** In the currency's smallest unit; default: all that is left of the payment. */
-  readonly amount?: number | undefined;
+  readonly amount?: number | undefined; // in the smallest unit; default: all that is left of the payment
   /** Which days to take back. Default: the unused ones if the payment gave days and all that is left of it is refunded, otherwise none. */
   readonly days?: DaysBack | undefined;
   readonly reason: string; // for the provider and for bookkeeping
-  /** True if the operator has already returned the money outside the provider. */
-  readonly isManual: boolean;
+  readonly isManual: boolean; // the operator has already returned the money outside the provider
 }
 
 /**
@@ -37,17 +35,12 @@ export async function refundPayment(host: Host, id: string, options: RefundOptio
   return requestRefund(host, payment.order_id, payment.id, options);
 }
 
-/**
- * Finds the order that a payment belongs to.
- *
- * @param id the payment's id, ours or the provider's
- */
+/** @param id the payment's id, ours or the provider's */
 export async function findOrderOfPayment(database: Queries, id: string): Promise<Order | undefined> {
   const payment = await findPayment(database, id);
   return payment && readOrder(database, { id: payment.order_id });
 }
 
-/** Returns the id of the order that a refund belongs to. */
 export async function findOrderOfRefund(database: Queries, key: string): Promise<string | undefined> {
   const [row] = await database.query<Row<typeof Refund, 'order_id'>>('select order_id from refund where key = ?', [
     key,
@@ -166,11 +159,7 @@ function providerTitle(host: Host, provider: string): string {
   return getPaymentProviders(host).get(provider)?.title ?? provider;
 }
 
-/**
- * Returns the key of the refund in progress, if it is the same as the requested one.
- *
- * @throws CheckoutError `refund_open` if it is not
- */
+/** @throws CheckoutError `refund_open` if the refund in progress is a different one */
 function requireSameRefund(
   { pending_amount: pendingAmount, pending_days: pendingDays, currency, remainder }: RefundablePayment,
   key: string,

@@ -7,8 +7,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 
 /** Revenue on one day in one currency. */
 export interface DailyRevenue {
-  /** `2026-11-22`, in the requested time zone. */
-  readonly day: string;
+  readonly day: string; // `2026-11-22`, in the requested time zone
   /** Payments received less refunds finished on that day, in the currency's smallest unit. Negative if refunds exceed payments. */
   readonly amount: number;
   /** Number of orders that were activated by a payment received on that day. */

@@ -11,12 +11,9 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { currencySection, plansSection } from '../accounts/plans.ts';
 
-/** The value of `payments.provider` that turns sales off. */
-export const noProvider = 'none';
-/** The provider that is used by default, except in production. */
-export const defaultProvider = 'sandbox';
+export const noProvider = 'none'; // turns sales off
+export const defaultProvider = 'sandbox'; // except in production
 
-/** The `payments` section: the payment provider. */
 export const paymentsSection = defineSection({
   name: 'payments',
   schema: object({ default: {} }, 'How plans are paid.', {
@@ -66,7 +63,7 @@ export const paymentsSection = defineSection({
         'use at least as many: an account has one address at a time',
       );
     if (name === noProvider) return;
-    if (name === undefined) return checkDefault(all, report);
+    if (name === undefined) return checkDefaultProvider(all, report);
     const provider = all.paymentProviders.get(name);
     if (provider === undefined) {
       if (!all.hasAllPlugins) return;
@@ -99,8 +96,8 @@ export function isOpenShop(section: SectionValues['get']): boolean {
   return movesMoney && !isLoopback(URL.parse(url)?.hostname ?? 'localhost');
 }
 
-/** Rejects the default sandbox at a public URL. In production, the default is to sell nothing. */
-function checkDefault({ production }: CheckContext, report: Report): void {
+function checkDefaultProvider({ production }: CheckContext, report: Report): void {
+  // With NODE_ENV=production, the default is to sell nothing.
   if (production === undefined || production.unless === '') return;
   report(
     ['service', 'base_url'],
@@ -109,7 +106,6 @@ function checkDefault({ production }: CheckContext, report: Report): void {
   );
 }
 
-/** Rejects plans that the provider cannot sell, because pages would offer them. */
 function checkOffers({ name, currencies, amounts }: ProviderTerms, all: CheckContext, report: Report): void {
   const plans = all.get(plansSection);
   const currency = all.get(currencySection);
@@ -137,11 +133,7 @@ function checkPublicUrl(all: CheckContext, report: Report): void {
   );
 }
 
-/**
- * Finds options that have no effect because the folder of the plugin that implements them was deleted.
- *
- * @param tables the plugins' tables, by name
- */
+/** Finds options that have no effect because the folder of the plugin that implements them was deleted. */
 export function findIneffectiveOptions(
   { section }: Pick<Host, 'section'>,
   tables: Pick<ReadonlyMap<string, unknown>, 'has'>,

@@ -96,7 +96,6 @@ async function countFinishedRefunds(transaction: EntityManager, orderId: string)
   return refunds?.count ?? 0;
 }
 
-/** Locks the order whose attempt the evidence names, by either reference. */
 async function lockSubject(
   transaction: EntityManager,
   provider: string,
@@ -121,7 +120,6 @@ async function lockSubject(
   return subject;
 }
 
-/** Classifies the charge in the evidence: the attempt's own, another attempt's, or one that the buyer never saw. */
 async function classifyReference(
   transaction: EntityManager,
   provider: string,
@@ -134,10 +132,10 @@ async function classifyReference(
     [provider, reported, reference],
   );
   if (otherAttempt !== undefined) return 'other';
+  // Unseen by the buyer, for example because the response to the charge request was lost.
   return providerReference === null ? 'own' : 'unseen';
 }
 
-/** Records money for a charge that the buyer never saw, for example because its response was lost. It buys nothing. */
 async function recordUnseenPayment(
   host: Host,
   transaction: EntityManager,
@@ -156,7 +154,6 @@ async function recordUnseenPayment(
   await enterStatedRefunds(transaction, payment, evidence);
 }
 
-/** Returns the provider's reference in the evidence if it differs from the attempt's, otherwise null. */
 function findUnseenReference(
   { providerReference }: Subject,
   { providerReference: reported }: PaymentEvidence,
@@ -164,10 +161,6 @@ function findUnseenReference(
   return providerReference === null || reported === undefined || reported === providerReference ? null : reported;
 }
 
-/**
- * Reads the recorded payment that the evidence is about; `other order` if it was recorded for another one. If the evidence is the first to
- * contain the provider's id for it, stores that id.
- */
 async function readRecordedPayment(
   transaction: EntityManager,
   provider: string,
@@ -193,6 +186,7 @@ async function readRecordedPayment(
   );
   if (row === undefined) return undefined;
   if (row.orderId !== subject.orderId) return 'other order';
+  // The first evidence that contains the provider's id.
   if (evidence.paymentId !== undefined && row.payment_id === placeholder) {
     await transaction.execute('update payment set payment_id = ? where provider = ? and payment_id = ?', [
       evidence.paymentId,
@@ -207,7 +201,6 @@ function paymentIdOf(subject: Subject, evidence: PaymentEvidence): string {
   return evidence.paymentId ?? buildPlaceholderId(subject, evidence);
 }
 
-/** Returns the id that a payment has until the provider reports one. */
 function buildPlaceholderId(subject: Subject, evidence: PaymentEvidence): string {
   return `charge:${findUnseenReference(subject, evidence) ?? subject.reference}`;
 }
@@ -240,7 +233,6 @@ async function applyDecision(
   return newPayment;
 }
 
-/** Adds the days to the buyer's account or, for a gift, issues its code. If no plugin issues codes, the buyer gets the days. */
 async function activateOrder(transaction: EntityManager, subject: Subject): Promise<void> {
   const { orderId, accountId, days, label, limits, isGift } = subject;
   const { deletedAt } = await lockAccount(transaction, accountId);
@@ -297,7 +289,6 @@ async function recordPayment(
   return { id, orderId, amount, outcome };
 }
 
-/** Stores the reported state of the charge, which is refunded once all its payments are. A final state ends its checks. */
 async function storeReport(
   transaction: EntityManager,
   { reference }: Subject,
@@ -305,6 +296,7 @@ async function storeReport(
   paymentId: string,
 ): Promise<void> {
   const isFinal = state === 'paid' || state === 'refunded';
+  // The charge is refunded once all its payments are.
   await transaction.execute(
     `update payment_attempt a set state = case when ?::boolean and exists (
          select from payment p where p.reference = a.reference and p.payment_id <> ? and p.amount >

@@ -67,16 +67,13 @@ async function updateRefund(
   else if (stated.state === 'failed') await failRefund(transaction, key, raw);
 }
 
-/**
- * Enters a refund that the gateway did not request. If an operator has recorded the same amount manually, it is the same money: it was
- * refunded in the provider's dashboard and then recorded here.
- */
 async function enterRefund(
   transaction: EntityManager,
   payment: RecordedPayment,
   { id, amount, at }: StatedRefund,
   raw: unknown,
 ): Promise<void> {
+  // The same money: it was refunded in the provider's dashboard and then recorded here by an operator.
   const manualRefund = (await readRefunds(transaction, payment.orderId)).find(
     (refund) =>
       refund.payment === payment.id &&
@@ -89,8 +86,8 @@ async function enterRefund(
   await finishRefund(transaction, key, raw, { at, isRequested: false });
 }
 
-/** For a provider that reports a full refund without listing refunds: finishes our refunds in progress, and enters what is missing. */
 async function enterRemainder(transaction: EntityManager, payment: RecordedPayment, raw: unknown): Promise<void> {
+  // The provider reports a full refund without listing refunds.
   const recordedRefunds = (await readRefunds(transaction, payment.orderId)).filter(
     (refund) => refund.payment === payment.id,
   );
@@ -104,7 +101,6 @@ async function enterRemainder(transaction: EntityManager, payment: RecordedPayme
   await finishRefund(transaction, key, raw);
 }
 
-/** Inserts a reported refund. A full refund takes back the unused days; after a partial one, an operator decides about them. */
 async function insertStatedRefund(
   transaction: EntityManager,
   { id, amount: paid, orderId, outcome }: RecordedPayment,
@@ -115,6 +111,7 @@ async function insertStatedRefund(
     ({ payment, state }) => payment === id && state === 'done',
   );
   const isFullRefund = doneRefunds.reduce((sum, refund) => sum + refund.amount, amount) >= paid;
+  // After a partial refund, an operator decides about the days.
   const days = outcome === 'activated' && isFullRefund ? 'unused' : 'none';
   return insertRefund(transaction, { paymentId: id, amount, days, isManual: false, reason, providerRefundId });
 }

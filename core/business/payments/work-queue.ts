@@ -1,16 +1,13 @@
 import type { Host, Services } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** How many tasks may run, and how many may wait in memory. Any more wait in the database for a sweep. */
 interface QueueBounds {
   readonly running: number;
   readonly waiting: number;
 }
 
-/** A notification spends most of its time waiting for the provider. At the usual rate, this many responses are in flight. */
-const inboxBounds = { running: 24, waiting: 2_000 };
-/** A charge also waits for its turn, which takes up nothing but a place in the queue. */
-const chargeBounds = { running: 1_000, waiting: 4_000 };
+const inboxBounds = { running: 24, waiting: 2_000 }; // at the usual rate, this many wait for the provider's response
+const chargeBounds = { running: 1_000, waiting: 4_000 }; // most of them only wait for their turn
 const closeTimeoutMs = 5_000;
 
 type Work = () => Promise<void>;
@@ -60,13 +57,11 @@ class WorkQueue implements AsyncDisposable {
 
 type QueueHost = Pick<Services, 'keep' | 'log'> | Host;
 
-/** Returns the queue that processes notifications once the provider has its response. */
 export function getInboxQueue({ keep, log }: QueueHost): WorkQueue {
   const onError = (error: unknown) => log.error('a notification could not be processed', error);
   return keep('payment-inbox', () => new WorkQueue(inboxBounds, onError));
 }
 
-/** Returns the queue that creates charges while buyers' pages wait for them. */
 export function getChargeQueue({ keep, log }: QueueHost): WorkQueue {
   const onError = (error: unknown) => log.error('an order could not be charged', error);
   return keep('payment-charges', () => new WorkQueue(chargeBounds, onError));

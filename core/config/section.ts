@@ -39,7 +39,6 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
   notices?(value: Infer<S>, all: SectionValues): readonly string[];
 }
 
-/** Lists the warnings that all sections have about their values. */
 export function listSectionNotices(sections: Iterable<Section>, values: SectionValues): string[] {
   return [...sections].flatMap((section) => section.notices?.(values.get(section), values) ?? []);
 }

@@ -26,13 +26,11 @@ export type FeatureSupport = 'yes' | 'partly' | 'no';
 
 /** What clients of one format can use of a model. */
 export interface FormatAbilities {
-  /** Name of the format: chat, responses, messages, gemini. */
-  readonly format: string;
+  readonly format: string; // chat, responses, messages or gemini
   readonly features: Readonly<Record<ModelFeature, FeatureSupport>>;
   readonly losses: readonly FeatureLoss[];
 }
 
-/** Which request settings a model supports. */
 export interface ModelSettings {
   /** True if it supports temperature and similar settings. */
   readonly sampling: boolean;
@@ -79,7 +77,6 @@ export function readAbilities({ abilityReader }: { readonly abilityReader?: Abil
   return abilities;
 }
 
-/** Returns how well a feature is supported in the format that supports it best. */
 export function findBestSupport({ conversations }: ModelAbilities, feature: ModelFeature): FeatureSupport {
   const support = new Set(conversations.map(({ features }) => features[feature]));
   if (support.has('yes')) return 'yes';

@@ -14,8 +14,8 @@ export function canHaveBackup({ routes }: Pick<Model, 'routes'>, upstreams: read
   return upstreams.some((upstream) => upstream.isEnabled && !upstream.isDemo && !hosts.has(readHost(upstream)));
 }
 
-/** Returns true if a model has routes to several hosts. Several keys or formats at one endpoint would fail together. */
 function hasBackup({ routes }: Pick<Model, 'routes'>): boolean {
+  // Several keys or formats at one endpoint would fail together.
   return new Set(routes.map(({ upstream }) => readHost(upstream))).size > 1;
 }
 

@@ -1,8 +1,6 @@
 import { number, object, string, type Infer } from '#core/platform/schema.ts';
 
-/** Number of decimals in a price. */
 export const priceDecimals = 6;
-/** Number of decimals in a tax percentage. */
 export const taxDecimals = 2;
 
 // Even with six decimals, every allowed price has at most 15 digits, which a JavaScript number represents exactly.

@@ -1,16 +1,11 @@
 /* Days on which vendors stop serving models, as published. Models that are not listed have no published end, or ended long ago. */
 
 interface Source {
-  /** Presets of the upstreams that these days apply to. Clouds and resellers have other days. */
-  readonly presets: readonly string[];
-  /** Page on which the vendor publishes these days. */
-  readonly page: string;
-  /** Day on which the list was last compared with that page. */
-  readonly comparedOn: string;
-  /** Models, by the first day (UTC) on which they are gone. A name includes its dated snapshots. */
-  readonly ends: Readonly<Record<string, readonly string[]>>;
-  /** Replacements that the vendor recommends, for some of the models. */
-  readonly successors: Readonly<Record<string, string>>;
+  readonly presets: readonly string[]; // of the upstreams that these days apply to; clouds and resellers have other days
+  readonly page: string; // where the vendor publishes these days
+  readonly comparedOn: string; // day on which the list was last compared with that page
+  readonly ends: Readonly<Record<string, readonly string[]>>; // models by the first day (UTC) without them; a name includes its snapshots
+  readonly successors: Readonly<Record<string, string>>; // that the vendor recommends, for some of the models
 }
 
 export const endSources: readonly Source[] = [
@@ -90,8 +85,7 @@ export const modelEnds: ReadonlyMap<string, { readonly day: string; readonly pag
 );
 
 interface ModelEnd {
-  /** The first day (UTC) on which the model is gone. */
-  readonly day: string;
+  readonly day: string; // the first one (UTC) on which the model is gone
   readonly page: string;
   readonly successor: string | undefined;
 }
@@ -99,11 +93,7 @@ interface ModelEnd {
 const dateSuffix = /-\d{4}-\d\d-\d\d$|-\d{8}$/;
 const normalizeName = (name: string) => name.replace(dateSuffix, '').replaceAll('.', '-');
 
-/**
- * Returns when a model ends at an upstream with this preset, as published.
- *
- * @param model the vendor's name for the model
- */
+/** @param model the vendor's name for the model */
 export function findModelEnd(model: string, preset: string | undefined): ModelEnd | undefined {
   if (preset === undefined) return undefined;
   const normalizedName = normalizeName(model);

@@ -1,7 +1,6 @@
 import type { Model } from './catalog.ts';
 
-/** Claude Code lists only models with names like these. */
-const claudeName = /^(?:claude|anthropic)/i;
+const claudeName = /^(?:claude|anthropic)/i; // Claude Code lists only models with such names
 const pickerPrefix = 'anthropic/';
 
 /**
@@ -18,7 +17,6 @@ export function parsePickerName(name: string): string | undefined {
   return name.startsWith(pickerPrefix) ? name.slice(pickerPrefix.length) : undefined;
 }
 
-/** Creates a model's public name, `<prefix>/<name>`. */
 export function publicNameOf(prefix: string, name: string): string {
   return `${prefix}/${name}`;
 }

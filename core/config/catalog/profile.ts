@@ -32,7 +32,6 @@ export class SharedProfiles {
   readonly #numberBySettings = new WeakMap<ProfileSettings, number>();
   readonly #profileByKey = new Map<string, Profile>();
 
-  /** Merges settings as `mergeProfiles` does. */
   merge(...settings: readonly ProfileSettings[]): Profile {
     const relevant = settings.filter(({ capabilities, quirks }) => capabilities !== undefined || quirks !== undefined);
     const key = relevant.map((part) => this.#getNumber(part)).join();
@@ -57,7 +56,6 @@ function copyProfile({ byFormat, ...general }: Profile): Profile {
   return { ...general, byFormat: new Map([...byFormat].map(([format, profile]) => [format, { ...profile }])) };
 }
 
-/** Returns a route's profile for one of its endpoint's formats. */
 export function profileIn(format: string, profile: Profile): Profile {
   return profile.byFormat?.get(format) ?? profile;
 }
@@ -70,7 +68,6 @@ export function limitOutput(profile: Profile, limit: number): Profile {
   }));
 }
 
-/** Returns the profile with reasoning turned off in all formats. */
 export function withoutReasoning(profile: Profile): Profile {
   return mapFormats(profile, ({ capabilities, quirks }) => ({
     capabilities: { ...capabilities, reasoning: false },

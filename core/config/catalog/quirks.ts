@@ -1,6 +1,6 @@
 import { array, boolean, integer, object, string, type Infer, type JsonSchema } from '#core/platform/schema.ts';
 
-/** Schema for paths of request members: `store`, or `messages.name` for every entry of a list. */
+// `store`, or `messages.name` for every entry of a list.
 const memberPaths = array({ items: string({ pattern: '^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$' }) });
 
 const properties = {
@@ -125,7 +125,6 @@ const properties = {
 
 const plainSchema = object(properties);
 
-/** Schema for how a vendor deviates from the standard form of a format. */
 export const quirksSchema = {
   ...plainSchema,
   description: 'How the endpoint deviates from its format. Default: the vendor’s quirks.',

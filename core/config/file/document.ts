@@ -28,20 +28,14 @@ import { findNode, findOffset, normalizePath, readPath, findPathOfKey } from './
 
 /** gateway.yaml, parsed and with its variables filled in, but not yet validated. */
 export interface GatewayDocument {
-  /** Path, as the caller passed it. */
-  readonly file: string;
-  /** Digest of the values, including those of variables. */
-  readonly fingerprint: string;
-  /** True if NODE_ENV is `production`, so that demos are refused. */
-  readonly isProduction: boolean;
-  /** True if REDIS_URL is set, so that several processes can share limits, cache and queues. */
-  readonly hasRedis: boolean;
+  readonly file: string; // path, as the caller passed it
+  readonly fingerprint: string; // digest of the values, including those of variables
+  readonly isProduction: boolean; // NODE_ENV is `production`, so demos are refused
+  readonly hasRedis: boolean; // REDIS_URL is set, so several processes can share limits, cache and queues
   /** Variables that are unset or malformed. They are reported together with the mistakes that validation finds. */
   readonly mistakes: readonly Mistake[];
-  /** The file's text. */
-  readonly source: string;
-  /** Absolute paths of the secret files, including those that do not exist. */
-  readonly secretFiles: readonly string[];
+  readonly source: string; // the file's text
+  readonly secretFiles: readonly string[]; // absolute paths, including those of files that do not exist
   /** Returns a new copy of the values each time, because validation fills in defaults. */
   values(): Record<string, unknown>;
   /** Creates a mistake, located at the value of a path (with `atKey`, at its key) or at its nearest ancestor that exists. */
@@ -60,20 +54,12 @@ export interface GatewayDocument {
   hasUnfilledVariable(path: YamlPath): boolean;
 }
 
-/**
- * Reads and parses gateway.yaml.
- *
- * @throws ConfigError if the file cannot be read or is not valid YAML
- */
+/** @throws ConfigError if the file cannot be read or is not valid YAML */
 export async function readDocument(file: string, environment: NodeJS.ProcessEnv): Promise<GatewayDocument> {
   return runInTurns(parseInSteps(await readText(file), file, environment));
 }
 
-/**
- * Parses the text of a gateway.yaml.
- *
- * @throws ConfigError if it is not valid YAML
- */
+/** @throws ConfigError if the text is not valid YAML */
 export function parseDocument(text: string, file: string, environment: NodeJS.ProcessEnv): GatewayDocument {
   return runToEnd(parseInSteps(text, file, environment));
 }
@@ -297,12 +283,11 @@ export function* parseYaml(text: string, lines: LineCounter): Generator<undefine
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end());
   yield;
-  for (const document of documents) document.errors.push(...findDuplicates(document));
+  for (const document of documents) document.errors.push(...findDuplicateKeys(document));
   return documents;
 }
 
-/** Finds duplicate keys. Returns them as errors of the YAML library. */
-function findDuplicates(document: Document.Parsed): YAMLParseError[] {
+function findDuplicateKeys(document: Document.Parsed): YAMLParseError[] {
   const errors: YAMLParseError[] = [];
   visit(document, {
     Map: (_key, { items }) => {

@@ -23,9 +23,9 @@ export function allowNull(schema: JsonSchema): JsonSchema {
   return anyOf === undefined ? schema : { ...schema, anyOf: [...anyOf, { type: 'null' }] };
 }
 
-/** Adds a variable as an alternative. The description stays outside the alternatives, because editors look for it there. */
 function addVariable({ description, default: fallback, examples, ...otherKeywords }: JsonSchema): JsonSchema {
   return {
+    // Outside the alternatives, because editors look for the description there.
     ...(description !== undefined && { description }),
     ...(fallback !== undefined && { default: fallback }),
     ...(examples !== undefined && { examples }),

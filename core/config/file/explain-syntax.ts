@@ -61,8 +61,8 @@ const unquotedStar: MistakeText = [
   'put it in quotes, such as "*-mini"',
 ];
 
-/** Finds a // at the start of the line with the error, or of the line above, because the parser fails one line too late. */
 function findSlashComment(text: string, lineStart: number): number | undefined {
+  // The parser fails one line too late.
   const previousStart = text.lastIndexOf('\n', lineStart - 2) + 1;
   for (const start of [previousStart, lineStart]) {
     const [indent] = /^[ \t]*(?=\/\/)/.exec(readLine(text, start)) ?? [];
@@ -111,7 +111,6 @@ function explainNested(text: string, offset: number, lineStart: number, line: st
   };
 }
 
-/** Explains a bracketed list or map that is not closed. The mistake is at its opening bracket, or at a wrong closing bracket. */
 function explainUnclosed(document: Document | undefined, text: string, offset: number, closer: string): TextMistake {
   const bracket = text[offset] ?? '';
   if (bracket === ']' || bracket === '}')

@@ -24,8 +24,7 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'a map',
 };
 
-/** Matches patterns that accept only URLs, and possibly the empty string. */
-const urlPattern = /^\^\(?https\?:\/\/(?!\|)/;
+const urlPattern = /^\^\(?https\?:\/\/(?!\|)/; // a pattern that accepts only URLs, and perhaps ''
 
 /**
  * Converts ajv's errors to messages. Errors about alternatives that do not fit the value's type are left out.
@@ -70,8 +69,8 @@ export function selectMatchingBranches(errors: readonly ErrorObject[]): ErrorObj
   return remaining;
 }
 
-/** Drops errors about missing members that exist under a similar name, because that unknown name is reported. */
 function dropMisspelled(errors: readonly ErrorObject[]): ErrorObject[] {
+  // The similar name is reported instead, as unknown.
   return errors.filter(
     ({ keyword, params, instancePath }) =>
       keyword !== 'required' ||
@@ -101,8 +100,7 @@ function explainError(error: ErrorObject, isHidden: (path: YamlPath) => boolean)
   };
 }
 
-/** @returns [wrong, right], and the member's name if the mistake is in a member */
-function describeError(error: ErrorObject, canShow: boolean): [string, string, string?] {
+function describeError(error: ErrorObject, canShow: boolean): [wrong: string, right: string, member?: string] {
   const { keyword, params, data, schema, parentSchema } = error;
   const shown = canShow ? describeValue(data) : describeKind(data);
   switch (keyword) {

@@ -1,8 +1,7 @@
 import type { JsonSchema } from '#core/platform/schema.ts';
 import type { Interpolated } from './interpolate.ts';
 
-/** Shorter values are not masked, because they would match parts of ordinary words. */
-const minSecretLength = 3;
+const minSecretLength = 3; // shorter values would match parts of ordinary words
 
 /**
  * Replaces the values of variables in a message by what the file says, because they may be secrets. Also finds values that a third party's
@@ -41,7 +40,6 @@ export function maskSecrets(value: unknown, schema: JsonSchema | undefined): unk
   );
 }
 
-/** Collects the strings in a value that its schema marks as secret. */
 export function collectSecrets(value: unknown, schema: JsonSchema | undefined): string[] {
   const maskedTexts = new Set(collectTexts(maskSecrets(value, schema)));
   return collectTexts(value).filter((text) => !maskedTexts.has(text));

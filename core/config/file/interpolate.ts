@@ -3,12 +3,10 @@ import type { SecretFile, UnusableFile } from './secret-file.ts';
 /** A text with its variables filled in, and what could not be filled in. */
 export interface Interpolated {
   readonly value: string;
-  /** Variables that have neither a value nor a default. */
-  readonly unsetNames: readonly string[];
+  readonly unsetNames: readonly string[]; // that have neither a value nor a default
   /** How each malformed variable begins. It is not closed, misnamed or nested. */
   readonly malformedStarts: readonly string[];
-  /** Files that could not be used and have no default. */
-  readonly unusableFiles: readonly UnusableFile[];
+  readonly unusableFiles: readonly UnusableFile[]; // that have no default
   /** Each variable as it is written, and its value. */
   readonly variables: readonly { readonly written: string; readonly value: string }[];
 }
@@ -17,11 +15,10 @@ export interface Interpolated {
 const reference =
   /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)|file:((?:(?!\$\{|:-)[^}])+))(?::-((?:(?!\$\{)[^}])*))?\}|\$\{[^}]{0,40}\}?/g;
 
-/** Variables as programs write them: `process.env.NAME`, `os.environ["NAME"]`, `os.getenv("NAME")`, `ENV["NAME"]`. */
 const programNotation =
   /^(?:(?:process|import\.meta)\.env\.(\w+)|(?:process\.env|os\.environ|os\.[gG]etenv|getenv|ENV|env)[[(]["']?(\w+)["']?[)\]])$/;
 
-/** Returns the name of a variable written as in a programming language. No real configuration value looks like that. */
+/** Returns the name of a variable in a program's notation: `process.env.NAME`, `os.environ["NAME"]`. No real value looks like that. */
 export function findProgramVariable(text: string): string | undefined {
   const [, member, index] = programNotation.exec(text) ?? [];
   return member ?? index;

@@ -1,7 +1,5 @@
-/** What is wrong with a line, and how to write it instead. */
 export type MistakeText = readonly [wrong: string, right: string];
 
-/** For comments with //, as in many programming languages and in JSON with comments. */
 export const slashComment: MistakeText = ['has //, which begins no comment in YAML', 'begin comments with #'];
 
 /**

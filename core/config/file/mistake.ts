@@ -2,7 +2,6 @@ import { closestMatch } from 'leven';
 import { exitCodes } from '#core/platform/exit-codes.ts';
 import type { YamlPath } from '../section.ts';
 
-/** One mistake in gateway.yaml, and what was expected. */
 export interface Mistake {
   readonly file: string;
   readonly line: number; // starts at 1; 0 for the whole file
@@ -46,10 +45,8 @@ export function suggest(name: string, names: readonly string[]): string {
   return names.length === 0 ? 'there are none' : `use one of: ${names.join(', ')}`;
 }
 
-/** Names with more characters are not compared: they are no typos, and comparing them with thousands of names would take milliseconds. */
-const maxComparedLength = 100;
+const maxComparedLength = 100; // a longer name is no typo, and comparing it with thousands of names would take milliseconds
 
-/** Returns the most similar name, if any is similar enough. */
 export function findClosestName(name: string, names: readonly string[]): string | undefined {
   // In a short name, at least one character must be the same.
   const maxDistance = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);

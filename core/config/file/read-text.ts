@@ -44,8 +44,8 @@ function decodeUtf8(bytes: Buffer, file: string): string {
   }
 }
 
-/** Finds the first invalid byte. The decoder only replaces it by U+FFFD, which the file may also contain legitimately. */
 function findInvalidByte(bytes: Buffer): { offset: number; line: number; column: number } {
+  // The decoder only replaces an invalid byte by U+FFFD, which the file may also contain legitimately.
   const decoded = bytes.toString('utf8');
   for (let searchStart = 0; ;) {
     const index = decoded.indexOf('\uFFFD', searchStart);

@@ -49,9 +49,9 @@ export function findRefusedYaml(document: Document.Parsed, text: string): NodeMi
   return mistakes;
 }
 
-/** Finds characters that PostgreSQL would reject together with any row that contains them. They can be written as escapes in quotes. */
 function findUnstorableMistake({ value, range }: Scalar): TextMistake | undefined {
   if (typeof value !== 'string') return undefined;
+  // PostgreSQL would reject any row with these characters. In quotes, they can be written as escapes.
   const offset = range?.[0] ?? 0;
   if (value.includes('\0'))
     return { offset, wrong: 'has a NUL character (\\0), which no text can have', right: 'remove it' };
@@ -92,8 +92,8 @@ function findPlainMistake({ source = '', value, range }: Scalar, text: string): 
   return { offset: start + lineEnd + (continuation.length - continuation.trimStart().length), wrong, right };
 }
 
-/** Finds numbers with commas between thousands in a flow map. YAML parses the digits after the comma as keys without a value. */
 function findSplitNumbers(map: YAMLMap): { pair: Pair; node: Node; digits: string }[] {
+  // YAML parses the digits after the comma as keys without a value.
   return map.items.flatMap((pair, index) => {
     if (!isScalar(pair.value) || typeof pair.value.value !== 'number') return [];
     const followingPairs = map.items.slice(index + 1);

@@ -3,14 +3,12 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 
-/** Why a file cannot be used, and what to do. */
 export interface UnusableFile {
   readonly wrong: string;
   readonly right: string;
   readonly isMissing: boolean;
 }
 
-/** The secret in a file, or why the file cannot be used. */
 export type SecretFile = { readonly value: string } | UnusableFile;
 
 const reasonsByCode: Readonly<Record<string, readonly [wrong: string, right: string]>> = {
@@ -38,7 +36,6 @@ export function readSecretFile(path: string, configFile: string): SecretFile {
   }
 }
 
-/** Returns the absolute path of a secret. For the parameters, see `readSecretFile`. */
 export function resolveSecretPath(path: string, configFile: string): string {
   return resolve(dirname(configFile), path);
 }

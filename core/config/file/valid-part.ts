@@ -14,8 +14,6 @@ export interface ValidPart {
 }
 
 /**
- * Finds the part of a section that is valid despite the section's errors.
- *
  * @param value the section; modified in place
  * @param errors its errors, without those about alternatives of another type
  */
@@ -50,8 +48,8 @@ function isMapOfEntries({ properties, additionalProperties }: JsonSchema): boole
   return properties === undefined && typeof additionalProperties === 'object';
 }
 
-/** Parses a path inside the section. The first part, the key of the object that wraps the validated value, is dropped. */
 function parseSectionPath(instancePath: string): YamlPath {
+  // The first part is the key of the object that wraps the validated value.
   return parsePointer(instancePath).slice(1);
 }
 

@@ -22,8 +22,7 @@ const ajv = new Ajv({
   meta: false,
 });
 
-/** Validators, by schema. Ajv never frees what it compiles, so each schema is compiled once, not at every reload. */
-const validators = new WeakMap<JsonSchema, ValidateFunction>();
+const validators = new WeakMap<JsonSchema, ValidateFunction>(); // by schema; Ajv never frees what it compiles
 
 interface Evaluation {
   readonly value: unknown; // with defaults; undefined if invalid
@@ -79,12 +78,7 @@ export class Validator {
     return [`is ${written}, which is set to nothing`, `set the variable to a value, or give it a default: \${NAME:-…}`];
   }
 
-  /**
-   * Converts values that contain variables, such as `${PORT}`, to the number or boolean that the schema requires. Quotes make no
-   * difference, because variables inside braces have to be quoted.
-   *
-   * @returns true if a value was converted
-   */
+  /** Quotes make no difference, because variables inside braces have to be quoted. */
   #convertVariables(errors: readonly ErrorObject[], wrapper: object, path: YamlPath): boolean {
     let hasConverted = false;
     for (const { keyword, instancePath, schema, data } of errors) {
@@ -113,8 +107,8 @@ export function readDefaults(schema: JsonSchema): Evaluation {
   return { value, validPart: findValidPart(value, [], schema) };
 }
 
-/** Does what ajv does with `useDefaults`, but without compiling a validator, which takes 3 ms. */
 function fillDefaults(value: unknown, { properties = {}, items, additionalProperties }: JsonSchema): unknown {
+  // As ajv does with `useDefaults`, but without compiling a validator, which takes 3 ms.
   if (Array.isArray(value) && items !== undefined) for (const item of value) fillDefaults(item, items);
   if (!isJsonObject(value)) return value;
   for (const [name, { default: missing }] of Object.entries(properties))

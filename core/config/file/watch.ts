@@ -3,8 +3,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 
-/** How long files must be unchanged before they are read, because editors write in several steps. */
-const settleMs = 100;
+const settleMs = 100; // files must be unchanged for this long, because editors write in several steps
 
 interface FileWatch extends Disposable {
   refresh(): void;
@@ -89,18 +88,15 @@ export function watchFiles(
   };
 }
 
-/**
- * Computes a digest of a file's content or of the names in a folder; undefined if it cannot be read. A digest keeps no secrets in memory.
- */
 async function readDigest(file: string): Promise<string | undefined> {
   const content = await readFile(file)
     .catch(() => readdir(file).then((names) => names.toSorted().join('\0')))
     .catch(() => undefined);
+  // A digest keeps no secrets in memory.
   return content && createHash('sha256').update(content).digest('base64');
 }
 
-/** Linux's own limit (path_resolution(7)). */
-const maxLinks = 40;
+const maxLinks = 40; // Linux's own limit (path_resolution(7))
 
 /**
  * Finds the real folders in which a change can make a path lead to another file: the folder of each symbolic link on the way and, last, the

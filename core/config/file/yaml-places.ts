@@ -1,7 +1,6 @@
 import { type Document, isMap, isNode, isPair, isScalar, isSeq, type Node, visit } from 'yaml';
 import type { YamlPath } from '../section.ts';
 
-/** Finds the node at a path; undefined if part of the path does not exist. */
 export function findNode(root: Node, path: YamlPath): Node | undefined {
   let node: unknown = root;
   for (const part of path) {
@@ -51,11 +50,7 @@ function findKey(root: Node, path: YamlPath): number | undefined {
   return isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
 }
 
-/**
- * Returns a node's path.
- *
- * @param ancestors as passed by `visit`
- */
+/** @param ancestors as passed by `visit` */
 export function readPath(ancestors: readonly unknown[], node: Node): YamlPath {
   const path: (string | number)[] = [];
   const nodes = [...ancestors, node];

@@ -8,8 +8,7 @@ import { fillLiterals, findLiterals, type SecretSchemas } from './literals.ts';
 /** The configuration in effect: the file, or the target of a rollback. */
 export interface EffectiveConfiguration {
   readonly document: GatewayDocument;
-  /** Undefined if the file is in effect. */
-  readonly rollback: Rollback | undefined;
+  readonly rollback: Rollback | undefined; // undefined if the file is in effect
   /** Text and digest for the history; undefined if the database does not respond. */
   readonly storedForm: { readonly text: string; readonly digest: string } | undefined;
 }
@@ -99,11 +98,6 @@ export class EffectiveDocuments {
   }
 }
 
-/**
- * Parses a stored configuration, taking its secrets from the current file.
- *
- * @throws ConfigError; RollbackRefused if a secret has been changed or removed since
- */
 function parseServed(
   { name, text: maskedText }: { readonly name: string; readonly text: string },
   file: GatewayDocument,

@@ -7,8 +7,7 @@ import type { ConfigurationRollback, ServedConfiguration } from './entities.ts';
 import { findLiterals, maskLiterals, type SecretSchemas } from './literals.ts';
 
 const maxConfigurations = 500;
-/** How often to try for a number, since another instance may take it first. */
-const maxNumberAttempts = 5;
+const maxNumberAttempts = 5; // another instance may take the number first
 
 /** PostgreSQL announces changes to the rollback and to the variant on this channel. */
 export const rollbackChannel = 'configuration_rollback';
@@ -31,10 +30,8 @@ type RollbackRow = Row<typeof ConfigurationRollback, (typeof rollbackColumns)[nu
  */
 export type Rollback = RecordOf<RollbackRow>;
 
-/** Returns what a variant is called. */
 export const createVariantName = (number: number) => `canary ${number}`;
 
-/** Returns true if a configuration's `broughtBy` is a variant's name. */
 export function isVariantName(broughtBy: string): boolean {
   return /^canary \d+$/.test(broughtBy);
 }
@@ -44,11 +41,7 @@ export class RollbackRefused extends Error {
   override readonly name = 'RollbackRefused';
 }
 
-/**
- * Lists configurations, newest first.
- *
- * @param before only lists configurations with a smaller number
- */
+/** Lists configurations with a number below `before`, newest first. */
 export async function listConfigurations(
   database: Queries,
   limit: number,
@@ -104,16 +97,11 @@ export class ConfigHistory {
     );
   }
 
-  /**
-   * Lists configurations, newest first.
-   *
-   * @param before only lists configurations with a smaller number
-   */
+  /** Lists configurations with a number below `before`, newest first. */
   list(limit: number, before?: number): Promise<StoredConfiguration[]> {
     return listConfigurations(this.#database, limit, before);
   }
 
-  /** Finds a configuration by its number. */
   async find(id: number): Promise<StoredConfiguration | undefined> {
     const [row] = await this.#database.query<ServedRow>(`${selectServed} where id = ?`, [id]);
     return row && toRecord(row);
@@ -135,11 +123,7 @@ export class ConfigHistory {
     return row && toRecord(row);
   }
 
-  /**
-   * Finds the rollback in effect.
-   *
-   * @param fileDigest digest of the file that is overridden; default: any file
-   */
+  /** @param fileDigest digest of the file that is overridden; default: any file */
   async findRollback(fileDigest?: string): Promise<Rollback | undefined> {
     const [row] = await this.#database.query<RollbackRow>(
       `select ${selectColumns(rollbackColumns)}, canary as variant from configuration_rollback where file_digest = coalesce(?, file_digest)`,
@@ -172,11 +156,7 @@ export class ConfigHistory {
     await this.#database.query(`select pg_notify('${rollbackChannel}', '')`);
   }
 
-  /**
-   * Ends the rollback, so that the file is in effect again.
-   *
-   * @returns false if no rollback was in effect
-   */
+  /** @returns false if no rollback was in effect */
   async release(): Promise<boolean> {
     const rows = await this.#database.query(
       `with changed as (delete from configuration_rollback returning id)

@@ -26,7 +26,6 @@ export function diffLines(before: string, after: string): string[] {
   return output;
 }
 
-/** @param kind as in the result of `diff` */
 function toMark(kind: number): Line['mark'] {
   if (kind === 0) return ' ';
   return kind > 0 ? '-' : '+';
@@ -36,8 +35,8 @@ function toUnchangedLines(lines: readonly string[]): Line[] {
   return lines.map((text) => ({ mark: ' ', text }));
 }
 
-/** Compares two texts. Skips common lines at both ends first, because the comparison takes quadratic time. */
 function compareLines(before: string, after: string): Line[] {
+  // Skips common lines at both ends, because the comparison takes quadratic time.
   const [oldLines, newLines] = [before.split('\n'), after.split('\n')];
   const maxLength = Math.min(oldLines.length, newLines.length);
   let prefixLength = 0;

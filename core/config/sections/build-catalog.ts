@@ -14,10 +14,8 @@ import { service } from './core-sections.ts';
 import { aliases, models, splitRoute } from './models-section.ts';
 import { upstreams } from './upstreams-section.ts';
 
-/** How many names that were matched with patterns are cached, because clients can send any number of names. */
-const maxCachedNames = 10_000;
-/** Names with more characters are not matched with patterns. */
-const maxMatchedLength = 256;
+const maxCachedNames = 10_000; // clients can send any number of names
+const maxMatchedLength = 256; // longer names are not matched with patterns
 
 const modelsPerStep = 1_000;
 
@@ -67,7 +65,6 @@ export function* buildCatalogInSteps(
   return new ImmutableCatalog([...upstreamsByName.values()], allModels, config.get(aliases), context.prefix);
 }
 
-/** Returns the equal object of the base or, if there is none, the created object with health of its own. */
 function reuseEqual<T extends Upstream | Route>(
   created: T,
   candidates: readonly T[] | undefined,
@@ -83,7 +80,6 @@ function reuseEqual<T extends Upstream | Route>(
   );
 }
 
-/** Lists warnings about disabled upstreams, about models that have no others, and about models without a backup. */
 export function listCatalogNotices({ upstreams: all, models: availableModels, unavailable }: Catalog): string[] {
   const disabled = all.filter(({ isEnabled }) => !isEnabled);
   const withoutBackup = findModelsWithoutBackup(availableModels)
@@ -120,8 +116,7 @@ class ImmutableCatalog implements Catalog {
   readonly #byAlias: ReadonlyMap<string, Model>;
   readonly #patterns: readonly { readonly matches: (name: string) => boolean; readonly model: Model }[];
   readonly #patternResults = new Map<string, Model | undefined>();
-  /** Names and exact aliases of models all of whose upstreams are disabled. */
-  readonly #unavailableNames: ReadonlySet<string>;
+  readonly #unavailableNames: ReadonlySet<string>; // and exact aliases
   readonly #unavailablePatterns: readonly ((name: string) => boolean)[];
 
   constructor(
@@ -310,7 +305,6 @@ function createRoute(
   return reuseEqual(route, baseRoutes.get(route.id), route.id, variant);
 }
 
-/** Lists the vendor's profile settings for a model, general ones first. */
 function listVendorProfiles(vendor: Vendor | undefined, model: string): ProfileSettings[] {
   if (vendor === undefined) return [];
   const modelProfiles = vendor.models?.filter(({ match }) => compileGlob(match)(model)) ?? [];

@@ -50,11 +50,6 @@ export function checkCredentials(
       );
 }
 
-/**
- * Lists warnings about settings that are valid but probably unintended.
- *
- * @param name the upstream's name
- */
 export function listCredentialNotices(name: string, { google, entra }: CloudCredentials = {}): string[] {
   const place = `upstreams.${name}.credentials`;
   const files = [

@@ -5,12 +5,10 @@ import { array, boolean, integer, number, object, string } from '#core/platform/
 import { isTimeZone } from '#core/platform/timing/time-zone.ts';
 import { defineSection, type Section } from '../section.ts';
 
-/** Default of `listen.stage_timeout`, in seconds. */
-export const defaultStageTimeout = 60;
+export const defaultStageTimeout = 60; // of `listen.stage_timeout`, in seconds
 
 const exampleContact = 'mailto:you@example.com'; // as in the gateway.yaml that comes with the gateway
 
-/** The `service` section. */
 export const service = defineSection({
   name: 'service',
   schema: object({ default: {} }, 'How the gateway appears to its users.', {
@@ -78,7 +76,6 @@ export const service = defineSection({
   },
 });
 
-/** The `listen` section: the socket, and limits on clients. */
 export const listen = defineSection({
   name: 'listen',
   fixed: ['host', 'port'],
@@ -157,7 +154,6 @@ export const listen = defineSection({
   },
 });
 
-/** The `data` section. */
 export const data = defineSection({
   name: 'data',
   fixed: true,
@@ -170,7 +166,6 @@ export const data = defineSection({
   }),
 });
 
-/** The `memory` section. */
 export const memory = defineSection({
   name: 'memory',
   fixed: true,
@@ -182,7 +177,6 @@ export const memory = defineSection({
   }),
 });
 
-/** The `plugins` section: third-party plugins, by path or package name. */
 export const plugins = defineSection({
   name: 'plugins',
   fixed: true,
@@ -207,7 +201,6 @@ function isBaseUrl(text: string): boolean {
   return url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text);
 }
 
-/** Returns what is wrong with a listening address and how to write it; undefined for an IP address or a host name. */
 export function findHostMistake(host: string): readonly [wrong: string, right: string] | undefined {
   const right = 'write only an address, such as 127.0.0.1, or 0.0.0.0 for all interfaces';
   if (isIP(host) !== 0) return undefined;

@@ -24,7 +24,6 @@ const nameSchema = string(
   'A letter or digit, followed by any characters except spaces.',
 );
 
-/** The `models` section: names in the catalog, and the routes that serve each model. */
 export const models = defineSection({
   name: 'models',
   isPerRequest: true,
@@ -142,7 +141,6 @@ function listModelNotices(name: string, model: ModelValue): string[] {
   return [...compare('max_input_tokens', input, inputs), ...compare('max_tokens', output, outputs)];
 }
 
-/** The `aliases` section: further names for models, for tools whose model names are fixed. */
 export const aliases = defineSection({
   name: 'aliases',
   isPerRequest: true,
@@ -194,8 +192,8 @@ function checkAlias(
   if (isLoop(alias, aliasTargets)) report(path, 'refers back to itself', 'point one of the aliases to a model');
 }
 
-/** Returns true for `gpt-.*`, `^gpt` and `(a|b)`. In `gpt-4.*`, the dot belongs to the name. */
 function isRegularExpression(alias: string): boolean {
+  // In `gpt-4.*`, the dot belongs to the name.
   return /(?:^|[^A-Za-z0-9])\.[*+]|\.\+|^\^|\$$|[|\\()[\]]/.test(alias);
 }
 
@@ -209,12 +207,12 @@ function readPrefix(all: CheckContext): string {
 
 type ModelValue = SectionValue<typeof models>[string];
 
-/** Reports a pattern, and a name that starts with the public prefix, because the public name would then contain the prefix twice. */
 function checkName(name: string, publicPrefix: string, report: Report): void {
   if (name.includes('*')) {
     const right = 'name one model here, and put patterns such as "gpt-*" under aliases';
     report(['models', name], 'contains a *, but model names are matched exactly', right);
   }
+  // The public name would contain the prefix twice.
   if (!name.startsWith(publicPrefix)) return;
   const wrong = `begins with "${publicPrefix}", which clients see as the prefix of every name`;
   report(['models', name], wrong, `write "${name.slice(publicPrefix.length)}"`);
@@ -232,22 +230,19 @@ function checkRoute(to: string, path: YamlPath, upstreamNames: readonly string[]
     report(path, `refers to the upstream "${upstream}", which does not exist`, suggest(upstream, upstreamNames));
 }
 
-/** Reports repeated routes, because a second attempt would go to the route that has just failed. */
 function reportRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, report: Report): void {
   const seenRoutes = new Set<string>();
   for (const [index, route] of routes.entries()) {
     const to = typeof route === 'string' ? route : route.to;
+    // A second attempt would go to the route that has just failed.
     if (seenRoutes.has(to)) report([...path, index], `lists the route "${to}" twice`, 'keep one of them');
     seenRoutes.add(to);
   }
 }
 
-/**
- * Reports a reasoning style that none of the route's formats supports, because it would be ignored silently. A style for the model applies
- * to all of its routes, so it is enough if one of them supports it.
- */
 function checkQuirks(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
   const formatsByRoute = model.routes.map((route) => findFormats(typeof route === 'string' ? route : route.to, all));
+  // A style for the model applies to all of its routes, so it is enough if one of them supports it.
   checkProfile(model, path, formatsByRoute, all, report);
   for (const [index, route] of model.routes.entries())
     if (typeof route !== 'string')

@@ -5,7 +5,6 @@ import { findHostMistake, listen } from './core-sections.ts';
 
 const minTokenLength = 16;
 
-/** The `operator` section: the listener for metrics and the state of routes. */
 export const operatorSection = defineSection({
   name: 'operator',
   fixed: ['enabled', 'host', 'port', 'socket'],

@@ -1,7 +1,6 @@
 import { array, string } from '#core/platform/schema.ts';
 import { defineSection, type SectionValues } from '../section.ts';
 
-/** The `operators` section: the accounts that may open operator pages. */
 export const operatorsSection = defineSection({
   name: 'operators',
   schema: array(
@@ -20,7 +19,7 @@ export function isOperatorAddress(
   return section(operatorsSection).some((operator) => foldAscii(operator) === foldedAddress);
 }
 
-/** Folds only ASCII letters: Unicode would also fold the Kelvin sign (U+212A) to `k`, for example, which is a different mailbox. */
 function foldAscii(address: string): string {
+  // Only ASCII letters: Unicode would also fold the Kelvin sign (U+212A) to `k`, for example, which is a different mailbox.
   return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -25,8 +25,8 @@ export function isPublicDemo(values: SectionValues, isProductionEnvironment: boo
   return isPublic(values) && findProductionReason(values, isProductionEnvironment) === undefined;
 }
 
-/** Returns true unless the public URL is empty, or a loopback address or name. LAN addresses count as public. */
 function isPublic(values: SectionValues): boolean {
   const { base_url: url = '' } = values.get(service);
+  // LAN addresses count as public.
   return url !== '' && !isLoopback(URL.parse(url)?.hostname ?? '');
 }

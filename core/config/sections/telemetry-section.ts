@@ -1,14 +1,12 @@
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { defineSection, type SectionValue } from '../section.ts';
 
-/** What can be sent. */
 export const telemetrySignals = ['traces', 'metrics', 'records'] as const;
 export type TelemetrySignal = (typeof telemetrySignals)[number];
 
-/** `name=value,name=value` with percent-encoded values, as in OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES. */
+// Percent-encoded values, as in OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES.
 const pairsPattern = '^\\s*([^=,\\s]+=[^,]*(,\\s*[^=,\\s]+=[^,]*)*)?\\s*$';
 
-/** The `telemetry` section: what to send to an OpenTelemetry collector. */
 export const telemetrySection = defineSection({
   name: 'telemetry',
   fixed: true,
@@ -67,7 +65,6 @@ export const telemetrySection = defineSection({
 
 export type TelemetrySettings = SectionValue<typeof telemetrySection>;
 
-/** Returns true if a signal is sent. */
 export function isSent({ endpoint, signals }: TelemetrySettings, signal: TelemetrySignal): boolean {
   return endpoint !== '' && signals.includes(signal);
 }

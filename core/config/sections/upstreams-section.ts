@@ -12,7 +12,6 @@ import { checkCredentials, checkPlaceholder, listCredentialNotices } from './che
 
 const capacityPeriods = ['second', 'minute', 'hour', 'day'] as const;
 
-/** The `upstreams` section: where requests are sent. */
 export const upstreams = defineSection({
   name: 'upstreams',
   isPerRequest: true,
@@ -178,7 +177,6 @@ function checkFormats(
   }
 }
 
-/** Reports formats that the endpoint in the vendor's preset does not support. Other endpoints of the vendor may support them. */
 function checkVendorFormat(
   { format }: UpstreamValue,
   { title, formats }: Vendor,
@@ -188,13 +186,13 @@ function checkVendorFormat(
 ): void {
   for (const [index, name] of (format === undefined ? [] : [format].flat()).entries()) {
     if (!knownFormats.has(name) || formats.includes(name)) continue;
+    // Another endpoint of the vendor may support it.
     const wrong = `is "${name}", which ${title} does not speak at its usual URL`;
     const place = Array.isArray(format) ? [...path, 'format', index] : [...path, 'format'];
     report(place, wrong, `use ${formats.join(' or ')}, or add the base_url of an endpoint for ${name}`);
   }
 }
 
-/** Reports prices with more than six decimals, and a tax with more than two. */
 export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report): void {
   for (const [name, value] of Object.entries(cost ?? {})) {
     const [decimals, maxDigits] = name === 'tax' ? [taxDecimals, 'two'] : [priceDecimals, 'six'];
@@ -203,7 +201,6 @@ export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report
   }
 }
 
-/** Reports invalid headers, which would make every request fail. */
 function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, report: Report): void {
   for (const [index, key] of api_keys.entries()) {
     const mistake = findKeyMistake(key);
@@ -218,15 +215,14 @@ function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, repo
   }
 }
 
-/** Returns what is wrong with a header and what to do, without the value; undefined if it is valid. */
 function findHeaderMistake(name: string, value: string): readonly [wrong: string, right: string] | undefined {
   if (!headerNamePattern.test(name)) return ['is not a valid header name', 'use letters, digits and hyphens'];
   if (connectionHeaders.has(name.toLowerCase())) return ['is set by the gateway', 'remove it'];
   if (headerValuePattern.test(value)) return undefined;
+  // Without the value, which may be a secret.
   return ['has a line break or a character that headers cannot carry', 'use printable ASCII on one line'];
 }
 
-/** Returns what is wrong with an API key, such as a space, because it was pasted or read with text around it. */
 function findKeyMistake(key: string): readonly [wrong: string, right: string] | undefined {
   const variable = findForeignVariable(key);
   if (variable !== undefined) return ['is a variable in the notation of another program', `write "\${${variable}}"`];
@@ -235,11 +231,8 @@ function findKeyMistake(key: string): readonly [wrong: string, right: string] | 
   return [wrong, 'use the key alone, as the vendor shows it'];
 }
 
-/**
- * Returns what is wrong with an upstream's base URL and what to do; undefined if it is valid. Requests use only its origin and path, so
- * anything else would be dropped silently.
- */
 function findBaseUrlMistake(text: string): readonly [wrong: string, right: string] | undefined {
+  // Requests use only the origin and the path, so anything else would be dropped silently.
   const url = URL.parse(text);
   if (url === null)
     return ['is not a valid URL: its host or port is invalid', 'use one such as https://llm.example.com:8443/v1'];
@@ -255,16 +248,13 @@ function findBaseUrlMistake(text: string): readonly [wrong: string, right: strin
   ];
 }
 
-/**
- * Matches the endpoint paths that vendors' documentation appends to the base URL. A single word counts only after a version segment,
- * because a proxy may use it for something else.
- */
+// A single word counts only after a version segment, because a proxy may use it for something else.
 const endpointPath =
   /\/(?:chat\/completions|images\/generations|api\/chat|api\/generate|models\/[^/]+:\w+|(?<=\/v\d\w*\/)(?:completions|embeddings|responses|messages))\/*$/;
 
-/** Finds an endpoint at the end of a base URL. The format's path would be appended to it, so every request would fail. */
 function findEndpointMistake(path: string): readonly [wrong: string, right: string] | undefined {
   const [endpoint] = endpointPath.exec(path) ?? [];
+  // The format's path would be appended to it, so every request would fail.
   if (endpoint === undefined) return undefined;
   // Ollama's base URL includes /api.
   const appendedPath = endpoint.replace(/^\/api(?=\/)/, '');

@@ -4,11 +4,10 @@ import { computeMemoryLimits } from '#core/platform/memory/limits.ts';
 import { defineSection, type SectionValue } from '../section.ts';
 import { memory } from './core-sections.ts';
 
-/** False before Node.js 26.4, except for 24.21, and on Windows, where sockets cannot be bound for other processes. */
+// Node.js has no `BoundSocket` before 26.4, except in 24.21. On Windows, sockets cannot be bound for other processes.
 const canShareSockets = 'BoundSocket' in net && process.platform !== 'win32';
 const minBytesPerWorker = 512 * 1024 * 1024; // for `auto`
 
-/** The `workers` section: how many processes serve on one machine. */
 export const workersSection = defineSection({
   name: 'workers',
   fixed: true,
@@ -39,11 +38,7 @@ export const workersSection = defineSection({
   },
 });
 
-/**
- * Returns the number of workers: as configured or, with `auto`, as many as processors and memory allow.
- *
- * @param maxBytes `memory.max_bytes`
- */
+/** @param maxBytes `memory.max_bytes` */
 export function computeWorkerCount(workers: SectionValue<typeof workersSection>, maxBytes: number | undefined): number {
   if (workers !== 'auto') return workers;
   return Math.max(

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 export interface FolderSpec {
   /** Absolute, or relative to gateway.yaml. May be missing. */
   readonly folder: string;
-  /** Names of files to read; others are ignored. */
-  readonly names: RegExp;
+  readonly names: RegExp; // others are ignored
   readonly maxBytes: number; // per file
   readonly maxFiles: number;
 }
@@ -16,17 +15,12 @@ export interface FolderSpec {
 /** Text of a file without a byte order mark, or the mistake (`wrong`) and its remedy (`right`). */
 export type FolderFile = { readonly text: string } | { readonly wrong: string; readonly right: string };
 
-/** Contents of a folder. */
 export interface FolderFiles {
-  /** Files by name, in alphabetical order. */
-  readonly files: ReadonlyMap<string, FolderFile>;
-  /** Digest of names and contents; empty for an empty or missing folder. */
-  readonly digest: string;
-  /** Paths to watch for changes. */
-  readonly watched: readonly string[];
+  readonly files: ReadonlyMap<string, FolderFile>; // by name, in alphabetical order
+  readonly digest: string; // of names and contents; empty for an empty or missing folder
+  readonly watched: readonly string[]; // paths to watch for changes
 }
 
-/** Contents of an empty or missing folder. */
 export const emptyFolder: FolderFiles = { files: new Map(), digest: '', watched: [] };
 
 /**

@@ -1,11 +1,6 @@
 import { CollectedBytes } from './memory/collected-bytes.ts';
 
-/**
- * Reads the text of an HTTP response, from undici or `fetch`.
- *
- * @param maxBytes reading stops at the first chunk that exceeds it
- * @throws Error if the response is larger, or the connection fails
- */
+/** Reads the text of an HTTP response, from undici or `fetch`. Throws after the first chunk over `maxBytes`. */
 export async function readResponseText(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<string> {
   const collected = new CollectedBytes();
   for await (const chunk of body ?? []) {

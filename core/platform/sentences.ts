@@ -6,11 +6,7 @@ export type TextValues = Readonly<Record<string, string | number>>;
 
 const placeholder = /\{(\w+)\}/g;
 
-/**
- * Replaces the placeholders of a text with values.
- *
- * @param form plural form to use, if the text has several
- */
+/** Replaces the placeholders of a text with values. `form` is the plural form to use, if the text has several. */
 export function fillText(
   text: Text,
   values: TextValues,
@@ -29,7 +25,6 @@ export function fillText(
  * which knows only the texts with `.reason.` in the key.
  *
  * @param texts English texts, which the plugin registers with the others
- * @returns a function that returns the English sentence
  */
 export function defineSentences<Key extends string>(
   texts: Readonly<Record<Key, Text>>,
@@ -41,8 +36,7 @@ const maxMatchedLength = 2_000; // characters; longer messages are not from the 
 
 /** Finds the key of a sentence and the values in it. */
 export class SentenceReader {
-  /** Most specific first. */
-  readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isSingular: boolean }[];
+  readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isSingular: boolean }[]; // most specific first
 
   /** @param texts English texts by key; keys without `.reason.` are ignored */
   constructor(texts: ReadonlyMap<string, Text>) {
@@ -57,7 +51,6 @@ export class SentenceReader {
       .map(({ key, form, isSingular }) => ({ key, isSingular, pattern: compilePattern(form) }));
   }
 
-  /** Returns the key of a sentence and its values; undefined if the text is not one of the sentences. */
   read(sentence: string): { readonly key: string; readonly values: Readonly<Record<string, string>> } | undefined {
     if (sentence.length > maxMatchedLength) return undefined;
     for (const { key, pattern, isSingular } of this.#templates) {

@@ -18,19 +18,15 @@ export class WatchedDisk<T> {
   #hasRead = false;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param readState rejects if there is nothing to read
-   * @param maxAgeMs age at which the state is read again
-   */
+  /** @param readState rejects if there is nothing to read */
   constructor(readState: () => Promise<T>, maxAgeMs: number) {
     this.#readState = readState;
     this.#maxAgeMs = maxAgeMs;
   }
 
   /**
-   * Returns the last state without waiting, and starts a read if it is too old.
-   *
-   * @returns undefined before the first read, and if the last read failed
+   * Returns the last state without waiting, and starts a read if it is too old. Returns undefined before the first read, and if the last
+   * read failed.
    */
   read(): T | undefined {
     if (this.#isDue) this.#refresh().catch(() => undefined);

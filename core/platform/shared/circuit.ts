@@ -13,12 +13,9 @@ const lateProbeTimeoutMs = 2_000;
 
 interface CircuitOptions {
   readonly name?: string;
-  /** A small write, which fails whenever the commands of requests would fail. */
-  readonly probe: () => Promise<unknown>;
-  /** Replaces a connection that accepts commands but does not reply. */
-  readonly replaceConnection: () => void;
-  /** Called when the circuit closes, before any command is sent again. */
-  readonly onClose: () => void;
+  readonly probe: () => Promise<unknown>; // a small write, which fails whenever the commands of requests would fail
+  readonly replaceConnection: () => void; // that accepts commands but does not reply
+  readonly onClose: () => void; // before any command is sent again
   readonly log: Logger;
 }
 
@@ -49,11 +46,9 @@ export class Circuit implements Disposable {
   }
 
   /**
-   * Sends a command and waits for its reply.
+   * Sends a command, unless the circuit is open, and waits for its reply. Throws SharedUnavailable.
    *
-   * @param command not called while the circuit is open
    * @param fallback supplies a value if the reply is late; without it, the caller waits until the circuit opens
-   * @throws SharedUnavailable
    */
   async run<T>(command: () => Promise<T>, fallback?: Fallback<T>): Promise<T> {
     this.requireClosed();
@@ -135,7 +130,7 @@ export class Circuit implements Disposable {
     return failure;
   }
 
-  /** Runs one probe, and waits for it even if it is late, so that two probes never run concurrently. */
+  /** Waits for the probe even if it is late, so that two probes never run concurrently. */
   async #runProbe(): Promise<unknown> {
     const reply = this.#options.probe();
     try {

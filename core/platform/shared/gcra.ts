@@ -23,7 +23,6 @@ export function capArrival(arrival: number, now: number, limits: Limits): number
   return Math.min(arrival, now + limits.burst * computeInterval(limits));
 }
 
-/** Returns the debt of a key in µs. */
 export function computeDebt(arrival: number, now: number): number {
   return Math.max(0, arrival - now);
 }
@@ -33,7 +32,6 @@ export function computeWait(debt: number, limits: Limits): number {
   return debt + computeInterval(limits) - limits.burst * computeInterval(limits);
 }
 
-/** @param waitUs time until a request would be allowed */
 export function createTake(
   debt: number,
   limits: Limits,

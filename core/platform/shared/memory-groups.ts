@@ -24,7 +24,6 @@ export class MemoryGroups implements GroupCache {
   readonly #memory: ProcessMemory;
   readonly #entries: LRUCache<string, Entry>;
 
-  /** @param now monotonic clock in ms */
   constructor(now: () => number, memory: ProcessMemory = unlimitedMemory, maxBytes: number = bounds.memoryGroups) {
     this.#now = now;
     this.#memory = memory;

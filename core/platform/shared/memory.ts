@@ -10,12 +10,9 @@ import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Ta
 const entryOverheadBytes = 500; // without key and value
 const sweepThreshold = 10_000; // keys
 
-/** Options of `MemoryShared`. */
 export interface MemorySharedOptions {
-  /** Budget that includes the cached values, and evicts them if bodies need the memory. */
-  readonly memory?: ProcessMemory;
-  /** Maximum bytes of cached replies, and of values in groups. */
-  readonly sizes?: { readonly replies: number; readonly groups: number };
+  readonly memory?: ProcessMemory; // counts the cached values, and evicts them if bodies need the memory
+  readonly sizes?: { readonly replies: number; readonly groups: number }; // maximum bytes of cached replies, and of values in groups
 }
 
 /** Shared state of a gateway with one process. */
@@ -50,8 +47,7 @@ export class MemoryLimiter implements Limiter {
   readonly instances = 1;
   readonly #now: () => number;
   readonly #keyStates = new Map<string, KeyState>();
-  /** Distinguishes this limiter's leases from those of other limiters. Short, because every request creates such a string. */
-  readonly #leasePrefix = `${randomUUID().slice(0, 8)}-`;
+  readonly #leasePrefix = `${randomUUID().slice(0, 8)}-`; // of this limiter; short, because every request creates such a string
   #lastLease = 0;
   #nextSweepSize = sweepThreshold;
 
@@ -90,7 +86,6 @@ export class MemoryLimiter implements Limiter {
     if (lease !== undefined) state.leases.add(lease);
   }
 
-  /** Number of keys with state. */
   get size(): number {
     return this.#keyStates.size;
   }

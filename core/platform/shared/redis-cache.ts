@@ -5,10 +5,8 @@ import type { Cache, CacheEntry } from './shared.ts';
 const entryKey = (key: string) => `gw:cache:entry:${key}`;
 const claimKey = (key: string) => `gw:cache:claim:${key}`;
 
-/** Length of the prefix of a cached value. It holds the value's lifetime in seconds. */
-const headBytes = 4;
+const headBytes = 4; // prefix of a cached value: its lifetime in seconds
 
-/** Reply cache in Redis. */
 export class RedisCache implements Cache {
   readonly #client: ScriptedRedis;
   readonly #nodes: RedisNodes;

@@ -33,7 +33,6 @@ export interface ScriptedRedis extends RedisCommander {
   gatewaySlots(...parameters: (string | number)[]): Promise<(string | number)[]>;
 }
 
-/** Returns the delay before a reconnect attempt, ms. */
 export function redisRetryDelay(attempt: number): number {
   return jitteredDelay({ min: 100, max: 2_000 }, attempt);
 }
@@ -198,16 +197,9 @@ export function createCluster({ cluster = [], ...address }: RedisAddress, settin
   });
 }
 
-/** Number of hash slots in a cluster. */
 export const clusterSlots = 16_384;
 
-/**
- * Reads INFO from one Redis, or from each primary of a cluster.
- *
- * @param url any form of REDIS_URL
- * @param timeoutMs timeout of the connection, and of each reply
- * @throws errors of the connection or the command
- */
+/** Reads INFO from one Redis, or from each primary of a cluster. `timeoutMs` limits the connection and each reply. */
 export async function readInfo(url: string, timeoutMs: number): Promise<{ servers: string[]; unserved: number }> {
   const address = parseRedisUrl(url);
   const redisOptions = {
@@ -247,7 +239,7 @@ function prepareConnections(client: Redis): void {
   });
 }
 
-/** Limits the handshake, because a suspended Redis accepts connections but never completes it. */
+/** A suspended Redis accepts connections but never completes the handshake. */
 function limitHandshake(client: Redis): void {
   const timer = setTimeout(() => replaceConnection(client), connectTimeoutMs).unref();
   const clear = () => {

@@ -19,7 +19,7 @@ export class ClusterRedis implements RedisNodes {
   readonly #onClose: () => void;
   readonly #nodesByName = new Map<string, RedisNode>();
   readonly #heartbeatKeys = new Map<string, string>();
-  /** Circuit for keys whose node is unknown, as before the first response. Open while any slot has no node. */
+  /** For keys whose node is unknown, as before the first response. Open while any slot has no node. */
   readonly #fallbackCircuit: Circuit;
   readonly #refreshThrottle = new Throttle(refreshIntervalMs);
 
@@ -133,14 +133,12 @@ export class ClusterRedis implements RedisNodes {
   }
 }
 
-/** Hash slots of the heartbeat keys, by tag. */
-const heartbeatSlots: number[] = [];
+const heartbeatSlots: number[] = []; // by tag
 
 function createHeartbeatKey(tag: number): string {
   return `gw:instances:{${tag}}`;
 }
 
-/** Returns the hash slot of a key. */
 export function computeHashSlot(key: string): number {
   return new Command('get', [key]).getSlot();
 }

@@ -9,10 +9,8 @@ import type { RedisNodes } from './redis-nodes.ts';
 import { LateReply } from './reply-watch.ts';
 import type { Events } from './shared.ts';
 
-/** How long Redis may take to confirm. A confirmation that arrives while the process is busy is still read in time. */
-const subscribeTimeoutMs = 250;
+const subscribeTimeoutMs = 250; // a confirmation that arrives while the process is busy is still read in time
 const retryRange = { min: 500, max: 10_000 };
-/** Creates the name of a channel in Redis. */
 export const createChannelName = (channel: string) => `gw:event:${channel}`;
 
 type Listener = (message: string) => void;
@@ -23,7 +21,6 @@ interface Subscription {
   readonly confirmation: Promise<unknown>;
 }
 
-/** Messages between instances over Redis. */
 export class RedisEvents implements Events {
   readonly #nodes: RedisNodes;
   readonly #subscriber: Redis;

@@ -2,11 +2,10 @@ import type { ScriptedRedis } from './redis-client.ts';
 import type { RedisNodes } from './redis-nodes.ts';
 import type { GroupCache, GroupLimits } from './shared.ts';
 
-/** Creates the keys of a group. In a cluster, braces keep them on one node. Without a cluster, names without braces match older versions. */
+/** In a cluster, braces keep the keys on one node. Without a cluster, names without braces match older versions. */
 const createKeys = (group: string, isCluster: boolean) =>
   ['values', 'expiries', 'bytes'].map((kind) => `gw:group:${kind}:${isCluster ? `{${group}}` : group}`);
 
-/** Groups of values in Redis. */
 export class RedisGroups implements GroupCache {
   readonly #client: ScriptedRedis;
   readonly #nodes: RedisNodes;

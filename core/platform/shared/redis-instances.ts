@@ -1,8 +1,7 @@
 import type { ScriptedRedis } from './redis-client.ts';
 
 const lifetimeSeconds = 15;
-/** How long it takes every instance to reconnect or send a heartbeat after Redis has lost its data. */
-const reappearanceMs = 7_500;
+const reappearanceMs = 7_500; // until every instance has reconnected or sent a heartbeat to a Redis that lost its data
 
 /** Counts the instances that use one server by their heartbeats. */
 export class RedisInstances {
@@ -11,8 +10,7 @@ export class RedisInstances {
   readonly #instance: string;
   #count = 1;
   #hasSentHeartbeat = false;
-  /** Other instances may be missing until this time (performance.now()). */
-  #incompleteUntil = 0;
+  #incompleteUntil = 0; // performance.now(); until then, other instances may be missing
 
   /** @param instance id of this instance; the same on all servers of a cluster, because a replica takes over its primary's data */
   constructor(client: ScriptedRedis, instance: string, key: () => string) {
@@ -27,8 +25,7 @@ export class RedisInstances {
   }
 
   /**
-   * Sends a heartbeat. A Redis that lost its data counts each of the other instances only after its next heartbeat. Until then, the previous
-   * count applies.
+   * A Redis that lost its data counts each of the other instances only after its next heartbeat. Until then, the previous count applies.
    */
   async sendHeartbeat(): Promise<void> {
     const [count, isNew] = await this.#client.gatewayHeartbeat(

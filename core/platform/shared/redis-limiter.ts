@@ -6,14 +6,9 @@ import type { RedisNodes } from './redis-nodes.ts';
 import type { Fallback } from './reply-watch.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
-/** By the first value that take.lua returns. */
-const refusals: readonly Take['refusedBy'][] = [undefined, 'rate', 'concurrency'];
+const refusals: readonly Take['refusedBy'][] = [undefined, 'rate', 'concurrency']; // by the first value that take.lua returns
 const leaseLifetimeUs = 25_000_000;
-/**
- * A live process renews a lease after this many heartbeats, which is 10 to 15 seconds. Two heartbeats may fail, and most requests end
- * before their lease needs renewal.
- */
-const heartbeatsPerRenewal = 3;
+const heartbeatsPerRenewal = 3; // 10 to 15 s; two may fail, and most requests end before their lease needs renewal
 
 // The braces keep both keys of a script on one node of a Redis cluster.
 const arrivalKey = (key: string) => `gw:limit:arrival:{${key}}`;
@@ -26,11 +21,9 @@ const leasesKey = (key: string) => `gw:limit:leases:{${key}}`;
 export class RedisLimiter implements Limiter {
   readonly #client: ScriptedRedis;
   readonly #nodes: RedisNodes;
-  /** This process's leases by key, each with the number of the heartbeat before it was taken or renewed. */
-  readonly #leasesByKey = new Map<string, Map<string, number>>();
+  readonly #leasesByKey = new Map<string, Map<string, number>>(); // heartbeat before each lease was taken or renewed
   #heartbeat = 0;
-  /** Leases to release, with their keys: leases that have ended, or that a late command may have granted. */
-  readonly #pendingReleases = new Map<string, string>();
+  readonly #pendingReleases = new Map<string, string>(); // keys of leases that ended, or that a late command may have granted
 
   constructor(client: ScriptedRedis, nodes: RedisNodes) {
     this.#client = client;
@@ -56,7 +49,6 @@ export class RedisLimiter implements Limiter {
     this.#sendRelease(key, lease);
   }
 
-  /** Releases all slots of this process. */
   async releaseAll(): Promise<void> {
     const entries = [...this.#leasesByKey];
     this.#leasesByKey.clear();

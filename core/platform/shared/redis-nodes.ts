@@ -13,7 +13,6 @@ export const replyTimeoutMs = 1_000;
 
 /** The servers behind a client: one Redis, or the primaries of a cluster. Each has its own circuit, because they can fail separately. */
 export interface RedisNodes extends Disposable {
-  /** Returns the circuit of the server that has the key. */
   circuitOf(key: string): Circuit;
   /** True while any server does not respond. */
   readonly isOpen: boolean;
@@ -21,11 +20,7 @@ export interface RedisNodes extends Disposable {
   readonly instanceCount: number;
   /** Waits until all servers respond, for a few seconds at most. */
   start(): Promise<void>;
-  /**
-   * Sends a heartbeat to each server.
-   *
-   * @throws SharedUnavailable if any server does not respond
-   */
+  /** Sends a heartbeat to each server. Throws SharedUnavailable if any does not respond. */
   sendHeartbeat(): Promise<void>;
   /** Removes this instance from the count, after its last heartbeat. */
   unregister(): Promise<void>;
@@ -43,7 +38,6 @@ interface RedisNodeOptions {
   readonly log: Logger;
 }
 
-/** A server with its circuit and its number of instances. */
 export class RedisNode {
   readonly circuit: Circuit;
   readonly instances: RedisInstances;
@@ -62,7 +56,6 @@ export class RedisNode {
   }
 }
 
-/** A single Redis. */
 export class SingleRedis implements RedisNodes {
   readonly #client: Redis & ScriptedRedis;
   readonly #node: RedisNode;

@@ -8,7 +8,6 @@ const timeoutMs = 3_000;
  * Recognizes proxies that only forward commands with keys, and close the connection on all others, which looks like a connection that is
  * lost repeatedly.
  *
- * @param url any form of REDIS_URL
  * @returns the reason why the proxy cannot be used; undefined if the server is not such a proxy
  */
 export async function findCommandProxy(url: string): Promise<string | undefined> {

@@ -12,7 +12,7 @@ import {
   type SlotStore,
 } from './slots.ts';
 
-/** Creates the keys of a pool, in the order of slots.lua. The braces keep them on one node of a Redis cluster. */
+/** In the order of slots.lua. The braces keep the keys on one node of a Redis cluster. */
 const createKeys = (pool: string) =>
   ['pool', 'accounts', 'ready', 'queue', 'waiting', 'running', 'ids', 'instances'].map(
     (kind) => `gw:slots:${kind}:{${pool}}`,

@@ -33,15 +33,10 @@ const nodePort = 6_379;
 
 type Refuse = (problem: string, options?: { readonly isPermanent: boolean }) => StartRefused;
 
-/**
- * Parses REDIS_URL or REDIS_QUEUE_URL.
- *
- * @param name name of the variable
- * @throws StartRefused if the form is unknown; the message omits the URL, which may contain a password
- */
-export function parseRedisUrl(url: string, name = 'REDIS_URL'): RedisAddress {
+/** @throws StartRefused if the form is unknown; the message omits the URL, which may contain a password */
+export function parseRedisUrl(url: string, variable = 'REDIS_URL'): RedisAddress {
   const refuse: Refuse = (problem, options = { isPermanent: true }) =>
-    new StartRefused(`${name} ${problem}. ${formAdvice}.`, options);
+    new StartRefused(`${variable} ${problem}. ${formAdvice}.`, options);
   const [, scheme, kind, credentials = '', hosts = '', path = '', query = ''] = listUrl.exec(url) ?? [];
   if (scheme === undefined) return parseSingleUrl(url, refuse);
   const isCluster = kind === 'cluster';

@@ -19,8 +19,7 @@ import { RedisSlots } from './redis-slots.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import type { Shared } from './shared.ts';
 
-/** Heartbeats also renew the leases of requests in flight. */
-const heartbeatIntervalMs = 5_000;
+const heartbeatIntervalMs = 5_000; // also renews the leases of requests in flight
 
 const proxyCheckIntervalMs = 60_000;
 

@@ -1,11 +1,7 @@
-/** Length of a turn, to which the delay of the event loop is added. */
-const turnMs = 12;
-/** A caller may use its fallback after this many turns without a reply: 24 to 36 ms on an idle machine. */
-const lateTurns = 3;
-/** A caller may use its fallback after this many turns, even if replies to earlier commands still arrive. */
-const queuedTurns = 8;
-/** The connection counts as dead after this many turns without a reply. */
-const deadTurns = 20;
+const turnMs = 12; // plus the delay of the event loop
+const lateTurns = 3; // without a reply, until a caller may use its fallback: 24 to 36 ms on an idle machine
+const queuedTurns = 8; // until a caller may use its fallback even if replies to earlier commands still arrive
+const deadTurns = 20; // without a reply, until the connection counts as dead
 
 /** Thrown if a reply did not arrive in time. It may still arrive, and the command may have been executed. */
 export class LateReply extends Error {
@@ -39,22 +35,17 @@ interface Wait {
  */
 export class ReplyWatch {
   readonly #onDeadConnection: () => void;
-  /** Waits that are in time, in sending order. */
-  readonly #waits = new Set<Wait>();
-  /** Waits whose fallback was tried, in sending order. */
-  readonly #overdue = new Set<Wait>();
+  readonly #waits = new Set<Wait>(); // in time, in sending order
+  readonly #overdue = new Set<Wait>(); // whose fallback was tried, in sending order
   #turn = 0;
   #lastReply = 0;
   #isCounting = false;
 
-  /** @param onDeadConnection called when the connection counts as dead */
   constructor(onDeadConnection: () => void) {
     this.#onDeadConnection = onDeadConnection;
   }
 
   /**
-   * Sends a command and waits for its reply.
-   *
    * @param isLateExpected true to try the fallback as soon as the command is sent, because earlier replies were late
    * @throws LateReply, or the error of `fallback` or of the command
    */
@@ -99,7 +90,6 @@ export class ReplyWatch {
     return promise;
   }
 
-  /** Fails all waits. */
   fail(error: unknown): void {
     for (const wait of [...this.#overdue, ...this.#waits]) wait.fail(error);
     this.#overdue.clear();
@@ -126,7 +116,6 @@ export class ReplyWatch {
     this.#nextTurn();
   }
 
-  /** Counts the turns since the command was sent, or since the last reply to any command. */
   #countSilentTurns({ sentInTurn: since }: Wait): number {
     return this.#turn - Math.max(since, this.#lastReply);
   }

@@ -15,11 +15,7 @@ export interface Shared extends AsyncDisposable {
   readonly events: Events;
   /** Undefined for a single process, because it has no slots to share. */
   readonly slots?: SlotStore;
-  /**
-   * Resolves if the store responds, so that limits are shared.
-   *
-   * @throws SharedUnavailable
-   */
+  /** Resolves if the store responds, so that limits are shared. Rejects with SharedUnavailable. */
   ping(): Promise<void>;
 }
 
@@ -40,7 +36,6 @@ export interface Limiter {
   release(key: string, lease: string): void;
 }
 
-/** Limits of a key. */
 export interface Limits {
   readonly limit: number; // requests per period
   readonly period: number; // seconds
@@ -87,14 +82,12 @@ export interface GroupCache {
   set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void>;
 }
 
-/** Limits of a group. */
 export interface GroupLimits {
   readonly seconds: number; // lifetime of a value
   readonly entries: number;
   readonly bytes: number; // maximum of all values together
 }
 
-/** A cached value. */
 export interface CacheEntry {
   readonly value: Buffer;
   readonly age: number; // seconds since it was stored
@@ -110,10 +103,8 @@ export interface Events {
   /** Sends a message to the subscribers of a channel. */
   publish(channel: string, message: string): Promise<void>;
   /**
-   * Subscribes to a channel.
-   *
-   * @param onGap called when the subscription is restored after messages may have been lost
-   * @returns a function that ends the subscription
+   * Subscribes to a channel, and returns a function that ends the subscription. `onGap` is called when the subscription is restored after
+   * messages may have been lost.
    */
   subscribe(channel: string, listener: (message: string) => void, onGap?: () => void): Promise<() => void>;
 }
@@ -124,9 +115,8 @@ export class SharedUnavailable extends Error {
 }
 
 /**
- * Takes one request from the allowance of a key. While the store is unavailable, requests are not limited.
- *
- * @returns seconds until the next attempt; undefined if the request is allowed
+ * Takes one request from the allowance of a key. Returns the seconds until the next attempt, or undefined if the request is allowed. While
+ * the store is unavailable, requests are not limited.
  */
 export async function takeRequest(
   { limiter }: Pick<Shared, 'limiter'>,

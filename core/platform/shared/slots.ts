@@ -9,31 +9,18 @@ export interface SlotStore {
   readonly instance: string;
   /** Last known number of instances that share the slots. */
   readonly instances: number;
-  /**
-   * Takes a slot, or a place in the queue.
-   *
-   * @throws SharedUnavailable, as all methods do
-   */
+  /** Takes a slot, or a place in the queue. Rejects with SharedUnavailable, as all methods do. */
   enter(pool: string, limits: SlotLimits, request: RequestedSlot): Promise<SlotReply>;
   /** Frees a slot or a place. Does nothing for an unknown id. */
   end(pool: string, limits: SlotLimits, id: string, result: SlotResult): Promise<SlotReply>;
   /** Registers a slot that is already in use, but missing in the store. */
   adopt(pool: string, limits: SlotLimits, request: RequestedSlot, ageMs: number): Promise<SlotReply>;
-  /**
-   * Sends a heartbeat.
-   *
-   * @returns the store's data about this instance
-   */
+  /** Sends a heartbeat. Returns the store's data about this instance. */
   beat(pool: string, limits: SlotLimits): Promise<SlotReply>;
-  /**
-   * Reports the slots that calls of other instances granted to this one.
-   *
-   * @param onGap called when grants may have been missed
-   */
+  /** Reports the slots that calls of other instances granted to this one. `onGap` is called when grants may have been missed. */
   onGrant(listener: (pool: string, ids: readonly string[]) => void, onGap: () => void): Promise<() => void>;
 }
 
-/** Limits of a pool and of its queue. */
 export interface SlotLimits {
   readonly concurrent: number; // slots; may be infinite
   readonly requests: number; // per period; may be infinite
@@ -42,7 +29,6 @@ export interface SlotLimits {
   readonly waiting: number; // maximum over all accounts
 }
 
-/** A request that needs a slot. */
 export interface RequestedSlot {
   readonly id: string;
   readonly account: string;
@@ -52,7 +38,6 @@ export interface RequestedSlot {
   readonly mayWait: boolean;
 }
 
-/** Result of using a slot. */
 export interface SlotResult {
   /** False if its duration is not representative. */
   readonly isServed: boolean;
@@ -65,7 +50,6 @@ export interface SlotResult {
 /** Result for an abandoned place or an unused slot. */
 export const unusedResult: SlotResult = { isServed: false, refusedShare: 0 };
 
-/** The store's reply to a call. */
 export interface SlotReply {
   /** State of the requested id; undefined without one, or once it has ended. */
   readonly state: 'running' | 'waiting' | 'refused' | undefined;
@@ -81,32 +65,20 @@ export interface SlotReply {
   readonly hasSlotById?: ReadonlyMap<string, boolean>;
 }
 
-/** An instance with slots or places calls at least this often. */
-export const heartbeatIntervalMs = 1_500;
-/** How long an instance may go without a call before it counts as dead. */
-export const instanceLifetimeMs = 7_000;
+export const heartbeatIntervalMs = 1_500; // an instance with slots or places calls at least this often
+export const instanceLifetimeMs = 7_000; // without a call, until an instance counts as dead
 
 /** Constants of both implementations of the algorithm. */
 export const fairness = {
-  /** Half-life of an account's use. */
-  halfLifeMs: 60_000,
-  /** Recent use raises the cost of a slot at most by this factor. */
-  maxBurden: 4,
-  /** Initial estimate of a request's duration. */
-  initialMeanMs: 1_000,
-  /** Weight of the latest request in the mean of its account. */
-  accountGain: 0.2,
-  /** Weight of the latest request in the mean of all. */
-  gain: 0.1,
-  /** A rejection lowers the learned limit by this share of the slots in use. */
-  cut: 0.3,
-  /** A full round of served requests restores this fraction of a slot. */
-  raise: 0.25,
-  /** How long the learned limit applies after the last refusal. */
-  cutMemoryMs: 600_000,
-  /** The longest an upstream's headers are trusted. */
-  maxRemainingMs: 60_000,
+  halfLifeMs: 60_000, // of an account's use
+  maxBurden: 4, // recent use raises the cost of a slot at most by this factor
+  initialMeanMs: 1_000, // estimate of a request's duration
+  accountGain: 0.2, // weight of the latest request in the mean of its account
+  gain: 0.1, // weight of the latest request in the mean of all
+  cut: 0.3, // a rejection lowers the learned limit by this share of the slots in use
+  raise: 0.25, // a full round of served requests restores this fraction of a slot
+  cutMemoryMs: 600_000, // the learned limit applies this long after the last refusal
+  maxRemainingMs: 60_000, // an upstream's headers are trusted at most this long
   sweepIntervalMs: 60_000,
-  /** A sweep removes an idle account whose use is below this, in slot-ms. */
-  minUse: 100,
+  minUse: 100, // slot-ms; a sweep removes an idle account with less use
 } as const;

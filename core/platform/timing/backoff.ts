@@ -24,7 +24,6 @@ export class Backoff {
     this.#range = range;
   }
 
-  /** Number of delays since the last success. */
   get failures(): number {
     return this.#failures;
   }
@@ -34,12 +33,11 @@ export class Backoff {
     return jitteredDelay(this.#range, this.#failures++);
   }
 
-  /** Waits for the next retry, or until the signal aborts. */
   async wait(signal: AbortSignal): Promise<void> {
     await wait(this.next(), signal);
   }
 
-  /** Starts again with the first delay. Call it after a success. */
+  /** Call it after a success. */
   reset(): void {
     this.#failures = 0;
   }
@@ -49,17 +47,12 @@ export class Backoff {
 export const backgroundRangeMs = { min: 500, max: 30_000 };
 
 interface RetryOptions {
-  /** Default: `backgroundRangeMs`. */
-  readonly range?: BackoffRange;
+  readonly range?: BackoffRange; // default: `backgroundRangeMs`
   readonly signal: AbortSignal;
   readonly onFailure: (error: unknown, failures: number) => void;
 }
 
-/**
- * Calls `work` until it succeeds.
- *
- * @returns undefined once the signal has aborted
- */
+/** Calls `work` until it succeeds. Returns undefined once the signal has aborted. */
 export async function retryUntilDone<T>(
   work: () => Promise<T>,
   { range = backgroundRangeMs, signal, onFailure }: RetryOptions,

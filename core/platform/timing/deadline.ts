@@ -5,13 +5,7 @@ export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
 
-/**
- * Waits for the work until the deadline.
- *
- * @param message error message
- * @param signal ends the wait early, with the same error
- * @throws DeadlineExceeded, or the error of the work
- */
+/** Rejects with DeadlineExceeded after the timeout or once the signal aborts, or with the error of the work. */
 export async function withDeadline<T>(
   work: Promise<T>,
   timeoutMs: number,
@@ -23,7 +17,6 @@ export async function withDeadline<T>(
   return result;
 }
 
-/** Result of `waitForFirst` if no promise settled in time. */
 export const notSettled = Symbol('not settled');
 
 /**
@@ -53,11 +46,7 @@ export async function waitForFirst<T>(
   }
 }
 
-/**
- * Waits for the work until the signal aborts. The later result is ignored.
- *
- * @throws the signal's reason, or the error of the work
- */
+/** Waits for the work until the signal aborts, then rejects with its reason. The later result is ignored. */
 export async function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const result = await waitForFirst([work], Infinity, signal);

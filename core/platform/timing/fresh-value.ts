@@ -1,16 +1,12 @@
 import { withDeadline } from './deadline.ts';
 
-/** Options of `FreshValue`. */
 export interface FreshValueOptions<T> {
   read(): Promise<T>;
   readonly maxAgeMs: number;
-  /** How long after `maxAgeMs` callers still get the old value while it is read again; default 0. */
-  readonly staleWhileReadMs?: number;
+  readonly staleWhileReadMs?: number; // after `maxAgeMs`, callers still get the old value while it is read again; default: 0
   readonly timeoutMs: number; // of each read
-  /** The longest a caller waits for a read; default: until the read ends. */
-  readonly maxWaitMs?: number;
-  /** How long after a read callers get its value if a later read is slow or fails; default 0. */
-  readonly staleIfErrorMs?: number;
+  readonly maxWaitMs?: number; // of a caller for a read; default: until the read ends
+  readonly staleIfErrorMs?: number; // after a read, callers get its value if a later read is slow or fails; default: 0
   now(): number; // ms, monotonic
 }
 
@@ -38,11 +34,7 @@ export class FreshValue<T> {
     return this.#isStale;
   }
 
-  /**
-   * Returns the value, after reading it again if it is too old.
-   *
-   * @throws DeadlineExceeded, or the error of `read`
-   */
+  /** Returns the value, after reading it again if it is too old. Rejects with DeadlineExceeded, or the error of `read`. */
   async get(): Promise<T> {
     const { maxAgeMs, now } = this.#options;
     if (this.#reading === undefined || now() - this.#readAt >= maxAgeMs) this.#reading = this.#read(now());

@@ -1,7 +1,5 @@
-/** A timer that fires later than this means that the event loop was blocked or the machine suspended. */
-const toleratedLatenessMs = 50;
-/** Node.js may fire a timer up to a millisecond early. */
-const granularityMs = 1;
+const toleratedLatenessMs = 50; // if a timer fires later, the event loop was blocked or the machine suspended
+const granularityMs = 1; // Node.js may fire a timer up to a millisecond early
 
 /**
  * Times out a peer. When the timer fires late, because the event loop was blocked or the machine was suspended, data that

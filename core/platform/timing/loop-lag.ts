@@ -3,7 +3,6 @@ const toleratedLatenessMs = 100;
 
 const now = performance.now.bind(performance);
 
-/** Measures how late a timer fires, which shows how long the event loop was blocked or the machine suspended. */
 class LagMeter {
   #stalledMs = 0;
   #nextAt = now() + intervalMs;

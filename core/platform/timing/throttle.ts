@@ -20,7 +20,6 @@ export class Throttle {
     return true;
   }
 
-  /** Makes the next `tryPass` return true. */
   reset(): void {
     this.#readyAt = Number.NEGATIVE_INFINITY;
   }
@@ -36,8 +35,6 @@ export class LineThrottle {
   }
 
   /**
-   * Decides whether a line may be written.
-   *
    * @param error distinguishes lines about the same topic by the error's stack, not its message
    * @returns suffix of the line, possibly empty; undefined if the line must not be written
    */
@@ -53,7 +50,7 @@ export class LineThrottle {
     return suffix;
   }
 
-  /** Adds a kind. If there are too many, forgets the others, whose next lines are written without the number of suppressed lines. */
+  /** If there are too many kinds, forgets the others, whose next lines are written without the number of suppressed lines. */
   #add(kind: string) {
     if (this.#kinds.size >= bounds.lineKinds) this.#kinds.clear();
     const entry = { throttle: new Throttle(this.#intervalMs), suppressed: 0 };

@@ -30,8 +30,7 @@ export function isMonth(text: string): boolean {
   return isDay(`${text}-01`);
 }
 
-/** Cached, because creating a formatter takes a millisecond. Zones come from gateway.yaml and commands, so there are few. */
-const formats = new Map<string, Intl.DateTimeFormat>();
+const formats = new Map<string, Intl.DateTimeFormat>(); // slow to create (1 ms); few, because zones come from gateway.yaml and commands
 const maxFormats = 32;
 
 /** Formats a time in a zone for spreadsheets: `2026-11-22` and `13:05:00`. */

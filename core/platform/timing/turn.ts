@@ -31,11 +31,7 @@ function createQueue(): () => Promise<void> {
   };
 }
 
-/**
- * Runs each step in a separate turn of the event loop.
- *
- * @returns the generator's return value
- */
+/** Runs each step in a separate turn of the event loop, and returns the generator's return value. */
 export async function runInTurns<T>(steps: Generator<undefined, T>): Promise<T> {
   for (;;) {
     await nextTurn();
@@ -44,11 +40,7 @@ export async function runInTurns<T>(steps: Generator<undefined, T>): Promise<T> 
   }
 }
 
-/**
- * Runs all steps without yielding.
- *
- * @returns the generator's return value
- */
+/** Runs all steps without yielding, and returns the generator's return value. */
 export function runToEnd<T>(steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next();

@@ -1,11 +1,6 @@
-/** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
 
-/**
- * Passes a value to `proceed`, synchronously if it is not a promise, because each `await` costs two promises.
- *
- * @returns the result of `proceed`, or a promise of it if `value` is a promise
- */
+/** Passes a value to `proceed`, synchronously if it is not a promise, because each `await` costs two promises. */
 export function whenSettled<T, R>(value: Awaitable<T>, proceed: (value: T) => Awaitable<R>): Awaitable<R> {
   return value instanceof Promise ? value.then((settled) => proceed(settled)) : proceed(value);
 }

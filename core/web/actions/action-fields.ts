@@ -6,7 +6,7 @@ import { type JsonSchema, string } from '#core/platform/schema.ts';
 import { localToInstant, instantToLocal, localTimeField } from '../pages/local-time.ts';
 import { FieldErrors, type PageRequest } from '../pages/page.ts';
 
-/** How to show an input member in a form, in addition to what its schema says. Texts are in the reader's language. */
+/** In addition to the member's schema. Texts are in the reader's language. */
 interface FieldSettings {
   readonly hint?: string;
   /** Initial value, in the format of the action's input. */
@@ -22,11 +22,9 @@ export type FieldSettingsByName = Readonly<Record<string, FieldSettings | false>
 
 type Control = 'check' | 'choice' | 'date' | 'line' | 'lines' | 'money' | 'number' | 'time';
 
-/** A field for `parts/fields.eta`. */
-type FormField = ReturnType<typeof describeField>;
+type FormField = ReturnType<typeof describeField>; // for `parts/fields.eta`
 
-/** Two consecutive fields share a row if both use the same one of these controls. */
-const narrowControls: ReadonlySet<Control> = new Set(['choice', 'date', 'time']);
+const narrowControls: ReadonlySet<Control> = new Set(['choice', 'date', 'time']); // two consecutive fields with the same one share a row
 
 /**
  * Describes a form's fields, in rows, from the schema of an action's input. The label of a member is the text `operator.act.NAME.MEMBER`,
@@ -90,7 +88,6 @@ function describeField(
   };
 }
 
-/** Returns the key prefix for the texts of choices; '' if the action defines none. */
 function findChoiceTextsPrefix(describer: MemberDescriber<never> | undefined): string {
   return describer !== undefined && 'texts' in describer ? String(describer.texts) : '';
 }
@@ -104,17 +101,11 @@ function chooseControl({ type, format, isMultiline, isMoney }: JsonSchema, isCho
   return isMultiline === true ? 'lines' : 'line';
 }
 
-/** Returns the text for the first key that has one. */
 function findFirstText(t: PageRequest['t'], keys: readonly string[]): string | undefined {
   return keys.map((key) => [key, t(key)]).find(([key, text]) => key !== text)?.[1];
 }
 
-/**
- * Creates the schema for the form fields that a browser sends as an action's input.
- *
- * @param knownMembers members that the page supplies itself, so that the form has no field for them
- * @param extraFields names of additional fields
- */
+/** @param knownMembers members that the page supplies itself, so that the form has no field for them */
 export function createFieldSchema(
   { properties, required = [] }: InputSchema,
   knownMembers: readonly string[],
@@ -139,8 +130,6 @@ function toFormSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Reads an action's input from the fields of its form.
- *
  * @param settingsByName the form's settings: a member without a field is ignored, even if a browser sends it
  * @throws FieldErrors for invalid or zero amounts, for invalid dates, and for fields that only these settings require
  */

@@ -4,7 +4,6 @@ import type { ActionDetails } from '#core/business/operator-actions/operator-act
 import { accountOf, FieldErrors, type PageForm, type PageRequest, Redirect } from '../pages/page.ts';
 import { type FieldSettingsByName, createFieldSchema, readInput } from './action-fields.ts';
 
-/** Fields that a browser sent, by name. */
 export type SentFields = Readonly<Record<string, string | undefined>>;
 
 /** What an action is applied to, and its page. */
@@ -26,18 +25,9 @@ export interface ActionForm {
   readonly sent?: readonly string[];
   /** The field next to which an error is shown, by error kind. All other errors are shown at the top. */
   readonly errors?: Readonly<Record<string, string>>;
-  /**
-   * Finds the subject; default: no subject.
-   *
-   * @param sent form fields or query parameters, by name
-   * @throws PageError
-   */
+  /** Finds the subject. Default: no subject. `sent` contains form fields or query parameters by name. Throws PageError. */
   find?(request: PageRequest, sent: SentFields): FormSubject | Promise<FormSubject>;
-  /**
-   * Checks what the schema cannot express.
-   *
-   * @throws FieldErrors
-   */
+  /** Checks what the schema cannot express. Throws FieldErrors. */
   check?(input: ActionDetails, request: PageRequest): void;
   /** Returns the path to open after success; default: the subject's page. */
   next?(result: ActionDetails, sent: SentFields): string;
@@ -66,7 +56,6 @@ export function createActionForm(action: ActionKind, form: ActionForm): PageForm
  * Runs the action as the signed-in operator. The text for an error is `operator.act.NAME.error.KIND`, or else
  * `operator.act.SUBJECT.error.KIND`, or else `operator.act.error.KIND`.
  *
- * @param errorFields the field next to which an error is shown, by error kind
  * @throws FieldErrors for errors that the operator can do something about
  */
 export async function runFormAction<Input extends object>(
@@ -86,7 +75,6 @@ export async function runFormAction<Input extends object>(
   }
 }
 
-/** Returns the text key for an action's error. */
 export function errorTextKey(t: PageRequest['t'], action: string, kind: string): string {
   const keys = [action, splitActionName(action).subject].map((name) => `operator.act.${name}.error.${kind}`);
   return keys.find((key) => t(key) !== key) ?? `operator.act.error.${kind}`;

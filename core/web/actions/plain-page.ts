@@ -9,7 +9,6 @@ import { type ActionForm, createActionForm, errorTextKey, type FormSubject, type
 /** What an action's page shows about the subject. Texts are in the reader's language. */
 export interface PageSubject extends FormSubject {
   readonly name: string;
-  /** Facts about the subject. */
   readonly facts?: readonly PageFact[];
   /** Heading, followed by what the action does; default: the texts under the action's name. */
   readonly question?: string;
@@ -25,15 +24,12 @@ export interface SubjectPage {
   /** Text key for the name of the list, which is linked if there is no such subject. */
   readonly label?: string;
   /**
-   * Finds the subject; default: by the `id` in the path, as commands and the API do.
-   *
-   * @param sent form fields or query parameters, by name
-   * @throws PageError
+   * Finds the subject; default: by the `id` in the path, as commands and the API do. `sent` contains form fields or query parameters by
+   * name. Throws PageError.
    */
   find?(request: PageRequest, sent: SentFields): PageSubject | Promise<PageSubject>;
 }
 
-/** What cannot be derived from the action. */
 type PlainPageSettings = Pick<ActionForm, 'errors' | 'check' | 'sent'> & {
   /** Path of the page; default: the action's verb below the subject's path (`PATH/{id}` if there is no `find`). */
   readonly path?: string;
@@ -79,7 +75,6 @@ export function plainPage(action: ActionKind, parent: SubjectPage, settings: Pla
   };
 }
 
-/** @throws PageError 404 with the text for the action's error `not_found` */
 async function findByAction(
   { name, subject: kind }: ActionKind,
   { path, label }: SubjectPage,

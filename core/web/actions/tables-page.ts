@@ -10,19 +10,16 @@ import type { OperatorResource } from '../resources/resource.ts';
 import { describeFields } from './action-fields.ts';
 import { type ActionForm, createActionForm } from './action-page.ts';
 
-/** Entries per page, for a table whose resource has a cursor. */
-const pageSize = 100;
+const pageSize = 100; // per page, of a resource with a cursor
 const maxActions = 50;
-/** The most entries that are read at once from a resource without a cursor. A plugin may use this limit in its SQL. */
-const maxEntries = 10_000;
+const maxEntries = 10_000; // read at once from a resource without a cursor; a plugin may use this limit in its SQL
 
-/** Links between views of a page. */
 interface Segments {
   readonly label: string;
   readonly links: readonly { readonly path: string; readonly label: string; readonly isCurrent: boolean }[];
 }
 
-/** A table of entries, with the names of their accounts. A long table is divided into pages. */
+/** A long table is divided into pages. */
 interface EntrySection {
   /** Text key; default: the page's title. */
   readonly title?: string;
@@ -43,9 +40,7 @@ interface TablesContent {
   readonly notes?: readonly string[];
   /** Tiles above the tables, for `parts/tile.eta`. */
   readonly tiles?: readonly object[];
-  /**
-   * Tables; empty ones are left out. A table with the same title as the page gets no heading. Default: the entries of the page's resource.
-   */
+  /** Tables; empty ones are left out. One with the page's title gets no heading. Default: the entries of the page's resource. */
   readonly sections?: readonly Section[];
   /** Controls next to the heading that group or filter the tables. */
   readonly segments?: readonly Segments[];
@@ -68,9 +63,7 @@ interface TablesPage extends Pick<Page, 'path' | 'title' | 'isListed'> {
   readonly lead?: string;
   /** Link next to the heading. */
   readonly action?: { readonly path: string; readonly label: string };
-  /** The resource that the page lists. */
   readonly resource?: OperatorResource;
-  /** Form below the tables. */
   readonly form?: TablesForm;
   /** Adds a last table, below the form: the actions recorded under this id (`ActionSubject.recordedAt`). Default: no such table. */
   readonly record?: string;
@@ -78,9 +71,7 @@ interface TablesPage extends Pick<Page, 'path' | 'title' | 'isListed'> {
   read?(request: PageRequest): Promise<TablesContent>;
 }
 
-/**
- * Creates an operator page that shows tables one below the other, the form of an action, and the confirmation of an action that was done.
- */
+/** Creates an operator page: tables one below the other, an action's form, and the confirmation of an action that was done. */
 export function tablesPage(settings: TablesPage): Page {
   const { back, none, lead = '', action, resource: _resource, form, record, read, ...page } = settings;
   return {
@@ -125,11 +116,9 @@ export function tablesPage(settings: TablesPage): Page {
 
 interface SectionContext extends Pick<TablesPage, 'path' | 'title' | 'resource'> {
   readonly request: PageRequest;
-  /** Position of the table on the page, from 0. */
-  readonly index: number;
+  readonly index: number; // position of the table on the page, from 0
 }
 
-/** Describes the current page of a section's table. */
 async function describeSection(section: Section, context: SectionContext) {
   if ('rows' in section) {
     const { shown: rows, pages } = takePage(section.rows, context);
@@ -146,7 +135,7 @@ async function describeSection(section: Section, context: SectionContext) {
   return { table: { ...table, ...(note !== undefined && { note: request.t(note) }), pages }, isListed: true };
 }
 
-/** Reads one page of entries from the page's resource. The resource's query must have a cursor if the list can be long. */
+/** The resource's query must have a cursor if the list can be long. */
 async function readSection(query: object, context: SectionContext) {
   const { request, resource } = context;
   if (resource === undefined) return { shown: [], pages: undefined };
@@ -170,7 +159,6 @@ async function readSection(query: object, context: SectionContext) {
   return { shown: list.entries, pages: isFirst && next === '' ? undefined : pages };
 }
 
-/** Returns the requested page out of entries that have all been read. */
 function takePage<Entry>(entries: readonly Entry[], context: SectionContext) {
   const { request } = context;
   const parameter = nameParameter('page', context);
@@ -183,7 +171,7 @@ function takePage<Entry>(entries: readonly Entry[], context: SectionContext) {
   };
 }
 
-/** Names a parameter of one table, so that paging through it leaves the other tables where they are. */
+/** One per table, so that paging through it leaves the other tables where they are. */
 function nameParameter(name: string, { index }: SectionContext): string {
   return index === 0 ? name : `${name}${index + 1}`;
 }

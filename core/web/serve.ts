@@ -18,8 +18,7 @@ import { removeEndedSessions, logUnavailable, signInPath } from './sessions/sign
 import type { Texts } from './texts/texts.ts';
 import { Translator } from './texts/translator.ts';
 
-/** Minimum time between two log lines about the same failure of a page. */
-const reminderIntervalMs = 60_000;
+const reminderIntervalMs = 60_000; // between two log lines about the same failure of a page
 
 interface PageRegistry {
   readonly pages: readonly Page[];
@@ -32,7 +31,6 @@ interface PageRegistry {
   job(job: JobDefinition): void;
 }
 
-/** Registers core's pages, texts and assets. */
 export function registerOwnPages(registry: PageRegistry): void {
   for (const texts of [ownTexts, ...coreTexts]) registry.texts(texts);
   for (const source of ownAssets) registry.assets(source);
@@ -41,11 +39,7 @@ export function registerOwnPages(registry: PageRegistry): void {
   registry.job(removeEndedSessions);
 }
 
-/**
- * Reads texts and assets, and checks that every page can work with them.
- *
- * @throws Error naming the page, text or asset that cannot work
- */
+/** @throws Error naming the page, text or asset that cannot work */
 export async function loadPages(registry: PageRegistry): Promise<{ translator: Translator; assets: AssetTable }> {
   const translator = new Translator(registry.pageTexts);
   const assets = await AssetTable.load(registry.assetSources.values());
@@ -76,7 +70,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
     return isError ? rendered : h.continue;
   });
 
-  /** Adds a link to the sign-in page, for forms that are submitted after the session has ended. */
+  /** For forms that are submitted after the session has ended. */
   function withSignIn(error: PageError): PageError {
     if (error.status !== 401 || !renderer.has(signInPath)) return error;
     return new PageError(401, error.text, { action: { path: signInPath, label: 'layout.sign_in' } });
@@ -119,7 +113,7 @@ async function restoreSession(request: Request): Promise<void> {
     >);
 }
 
-/** Returns true for HTML. Uses hapi's getter, because the `content-type` header is not set yet. */
+/** Uses hapi's getter, because the `content-type` header is not set yet. */
 function isHtml(response: ResponseObject & { readonly contentType?: string | null }): boolean {
   return response.contentType?.startsWith('text/html') === true;
 }

@@ -101,7 +101,7 @@ export function truncatedError(): GatewayError {
 
 /** Counts a refusal for lack of memory, and returns its error. */
 export function refuseForMemory(memory: MemoryShare): GatewayError {
-  memory.refuse('body');
+  memory.countRefusal('body');
   return new GatewayError('unavailable', 'The gateway has too little memory for this body now. Try again.', {
     retryAfter: 1,
   });

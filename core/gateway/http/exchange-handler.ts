@@ -266,7 +266,7 @@ export class ExchangeHandler implements MessageRunner {
       return new GatewayError('shutting_down', 'The gateway is stopping. Try again.', { retryAfter: 1 });
     const { memory } = this.serving.host;
     if (!memory.isExhausted) return undefined;
-    memory.refuse('request');
+    memory.countRefusal('request');
     return new GatewayError('unavailable', 'The gateway is out of memory. Try again.', { retryAfter: 2 });
   }
 }

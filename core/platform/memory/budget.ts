@@ -126,8 +126,7 @@ export class ProcessMemory {
     return this.level === 'all' && this.#reserved > 0;
   }
 
-  /** Counts a rejection. */
-  refuse(kind: keyof MemoryRefusals): void {
+  countRefusal(kind: keyof MemoryRefusals): void {
     this.refusals[kind]++;
     const now = this.#monotonic();
     if (now - this.refusedAt > refusalReportMs) this.refusedSince = Date.now();
@@ -262,9 +261,8 @@ export class MemoryShare {
     this.#bytes -= bytes;
   }
 
-  /** Counts a rejection for lack of memory. */
-  refuse(kind: keyof MemoryRefusals): void {
-    this.#budget.refuse(kind);
+  countRefusal(kind: keyof MemoryRefusals): void {
+    this.#budget.countRefusal(kind);
   }
 
   /** Releases all bytes; later calls have no effect. */

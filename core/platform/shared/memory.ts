@@ -86,7 +86,7 @@ export class MemoryLimiter implements Limiter {
     if (lease !== undefined) state.leases.add(lease);
   }
 
-  get size(): number {
+  get keyCount(): number {
     return this.#keyStates.size;
   }
 

@@ -5,8 +5,7 @@ import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { type LiveTopic, liveTopics } from '../pages/page.ts';
 
 const globalChannel = 'live'; // changes that concern all accounts, for every instance
-/** Channel for changes to any account, for instances with open pages that follow all accounts. */
-const anyChannel = 'live/any';
+const anyChannel = 'live/any'; // changes to any account, for instances with open pages that follow all accounts
 const accountChannel = (accountId: string) => `live/account/${accountId}`;
 const sendIntervalMs = 1_000;
 const maxAccounts = 500; // per interval; if more accounts change, all of them count as changed
@@ -17,7 +16,7 @@ export interface LiveChange {
   readonly accounts: ReadonlySet<string> | undefined;
 }
 
-/** Message to other instances: account ids by topic; null means all accounts. */
+/** Account ids by topic; null means all accounts. */
 interface LiveMessage {
   readonly instance: string;
   readonly changes: Partial<Record<LiveTopic, readonly string[] | null>>;
@@ -41,8 +40,7 @@ export class LiveBus implements AsyncDisposable {
   readonly #services: BusServices;
   readonly #listeners = new Set<(change: LiveChange) => void>();
   readonly #closing = new AbortController();
-  /** Accounts whose changes have not been sent to other instances yet, by topic; undefined for all accounts. */
-  readonly #unsent = new Map<LiveTopic, Set<string> | undefined>();
+  readonly #unsent = new Map<LiveTopic, Set<string> | undefined>(); // accounts not yet sent to other instances; undefined for all
   #subscription: Promise<(() => void) | undefined> | undefined;
   #isSubscribed = false;
   readonly #followedByChannel = new Map<string, FollowedChannel>();
@@ -58,11 +56,7 @@ export class LiveBus implements AsyncDisposable {
     return !this.#isShared || (this.#isSubscribed && this.#services.shared.events.isConnected);
   }
 
-  /**
-   * Announces a change.
-   *
-   * @param accountIds undefined for all accounts
-   */
+  /** Announces a change to these accounts, or to all accounts. */
   publish(topic: LiveTopic, accountIds?: Iterable<string>): void {
     const accounts = accountIds === undefined ? undefined : new Set(accountIds);
     if (accounts?.size === 0) return;
@@ -72,11 +66,7 @@ export class LiveBus implements AsyncDisposable {
     this.#sendSoon();
   }
 
-  /**
-   * Calls `listener` for each change from any instance.
-   *
-   * @returns a function that removes the listener
-   */
+  /** Calls `listener` for each change from any instance. The returned function removes it. */
   listen(listener: (change: LiveChange) => void): () => void {
     this.#listeners.add(listener);
     if (this.#isShared) this.#subscription ??= this.#subscribe();
@@ -84,11 +74,8 @@ export class LiveBus implements AsyncDisposable {
   }
 
   /**
-   * Subscribes to changes to an account (or to any account) on other instances. Changes from before the first subscription count as
-   * changes.
-   *
-   * @param accountId undefined for any account
-   * @returns a function that ends the subscription
+   * Subscribes to changes to an account (or to any account, if undefined) on other instances. Changes from before the first subscription
+   * count as changes. The returned function ends the subscription.
    */
   follow(accountId: string | undefined): () => void {
     if (!this.#isShared) return () => {};
@@ -234,16 +221,13 @@ function mergeAccounts(
   return allAccounts.size > maxAccounts ? undefined : allAccounts;
 }
 
-/** Returns the live bus of this process. */
 export function getLiveBus(host: Pick<Host, 'keep'> & BusServices): LiveBus {
   return host.keep('live-bus', () => new LiveBus(host));
 }
 
 /**
- * Updates the open pages that follow the topic, on every instance. Call this after the commit and outside the request path. Frequent calls
- * are merged into one update.
- *
- * @param accountIds the accounts that changed; default: all accounts
+ * Updates the open pages that follow the topic, on every instance; without `accountIds`, for all accounts. Call this after the commit and
+ * outside the request path. Frequent calls are merged into one update.
  */
 export function publishLive(
   host: Pick<Host, 'keep'> & BusServices,

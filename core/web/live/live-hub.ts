@@ -18,10 +18,8 @@ const sessionTimeoutMs = 5_000;
 export interface LiveReader {
   readonly page: Pick<Page, 'path' | 'role'>;
   readonly live: LiveParts;
-  /** Streams with the same key show the same HTML. */
-  readonly viewKey: string;
-  /** Undefined for visitors. */
-  readonly accountId: string | undefined;
+  readonly viewKey: string; // streams with the same key show the same HTML
+  readonly accountId: string | undefined; // undefined for visitors
   readonly sessionId: string | undefined;
   readonly address: string;
   readonly source: LiveSource;
@@ -83,7 +81,6 @@ export class LiveHub implements AsyncDisposable {
     return this.#readers.size;
   }
 
-  /** Number of views; at most one per stream. */
   get views(): number {
     return this.#views.size;
   }
@@ -164,7 +161,7 @@ export class LiveHub implements AsyncDisposable {
     for (const stream of this.#readers.keys()) stream.sendHeartbeat();
   }
 
-  /** Ends streams whose session has ended. If sessions cannot be read, streams stay open and report that updates have stopped. */
+  /** If sessions cannot be read, streams stay open and report that updates have stopped. */
   async #checkSessions(): Promise<void> {
     const ids = new Set([...this.#readers.values()].flatMap(({ sessionId }) => sessionId ?? []));
     if (ids.size === 0 || this.#isChecking) return;
@@ -185,7 +182,7 @@ export class LiveHub implements AsyncDisposable {
     }
   }
 
-  /** Reports that updates have stopped. Readers would not notice otherwise, because pages do not change while the database is down. */
+  /** Readers would not notice otherwise, because pages do not change while the database is down. */
   #reportStopped(ids: ReadonlySet<string>): void {
     this.#areUpdatesStopped = true;
     for (const [stream, { sessionId }] of this.#readers)
@@ -202,18 +199,13 @@ function ownerKey({ accountId, address }: LiveReader): string {
   return accountId === undefined ? `address ${address}` : `account ${accountId}`;
 }
 
-/** PostgreSQL channels whose triggers send an account id at commit, and the topics that they affect. */
+/** By PostgreSQL channel, to which triggers send an account id at commit. */
 const topicsByChannel: Readonly<Record<string, readonly LiveTopic[]>> = {
   // Sent for keys, periods and blocks.
   account: ['account'],
   account_order: ['orders'],
 };
 
-/**
- * Listens for PostgreSQL notifications about changes made by any process.
- *
- * @returns a function that stops listening
- */
 function listenToDatabase(
   { notifications }: Pick<Database, 'notifications'>,
   onChange: (change: LiveChange) => void,

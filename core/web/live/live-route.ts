@@ -22,8 +22,7 @@ interface LiveRouteParts {
   readonly translator: Translator;
 }
 
-/** Pages wait a random time before they reconnect, so that not all pages of a stopped process come back at once. */
-const retryDelayMs = { min: 1_000, spread: 2_000 };
+const retryDelayMs = { min: 1_000, spread: 2_000 }; // random, so that not all pages of a stopped process reconnect at once
 
 /**
  * Adds `GET <path>/live` for each page with live parts. It sends the parts as server-sent events, with the same access rules as the page.
@@ -45,7 +44,6 @@ export function routeLivePages(server: Server, pages: readonly Page[], parts: Li
   server.ext('onPreStop', () => openedHub?.close());
 }
 
-/** Returns the live hub of this process. */
 export function getLiveHub(host: () => Host): LiveHub {
   return host().keep('live-hub', () => {
     const readOpenSessions = async (ids: readonly string[]) => {

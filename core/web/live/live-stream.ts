@@ -1,15 +1,11 @@
 import { Readable } from 'node:stream';
 
-/** A part of a page, as rendered. */
 export interface RenderedPart {
-  /** Short hash of the HTML. */
-  readonly version: string;
-  /** The event that replaces the part. */
-  readonly event: string;
+  readonly version: string; // short hash of the HTML
+  readonly event: string; // replaces the part
 }
 
-/** Why a stream ended for good; the page's script shows the reason. */
-type LiveEnd = 'signed_out' | 'too_many' | 'gone';
+type LiveEnd = 'signed_out' | 'too_many' | 'gone'; // for good; the page's script shows the reason
 
 /** Formats an event. Its data may have several lines. */
 export function formatEvent(name: string, data: string): string {
@@ -25,10 +21,8 @@ export function formatEvent(name: string, data: string): string {
  */
 export class LiveStream {
   readonly body: Readable;
-  /** Called when the client has read everything. */
-  onDrained: () => void = () => {};
-  /** Called once, when the stream has ended. */
-  onClose: () => void = () => {};
+  onDrained: () => void = () => {}; // the client has read everything
+  onClose: () => void = () => {}; // called once
   readonly #partNames: readonly string[];
   readonly #versions = new Map<string, string>();
   #isDrained = true;
@@ -58,10 +52,7 @@ export class LiveStream {
   }
 
   /**
-   * Sends the first bytes, which flush the response headers.
-   *
-   * @param build current build of the assets
-   * @param retryMs ms to wait before reconnecting
+   * Sends the first bytes, which flush the response headers. `build` is that of the assets; the page waits `retryMs` before it reconnects.
    */
   open(build: string, retryMs: number): void {
     this.#write(`retry: ${Math.round(retryMs)}\n${formatEvent('live-open', build)}`);
@@ -98,17 +89,16 @@ export class LiveStream {
     }
   }
 
-  /** Makes the page open another path. */
   redirect(path: string): void {
     this.#finish(formatEvent('live-redirect', path));
   }
 
-  /** Ends the stream for good: the page does not reconnect. */
+  /** For good: the page does not reconnect. */
   end(reason: LiveEnd): void {
     this.#finish(formatEvent('live-end', reason));
   }
 
-  /** Ends the stream, and the page reconnects. */
+  /** The page reconnects. */
   close(): void {
     this.body.destroy();
   }

@@ -17,12 +17,7 @@ type LiveValues = Redirect | object;
 /** Computes and renders a page, for one stream of a view. */
 export interface LiveSource {
   values(): Promise<LiveValues>;
-  /**
-   * Renders parts of the page.
-   *
-   * @param templates template paths, by part
-   * @returns HTML, by part
-   */
+  /** Renders parts of the page: HTML by part, from template paths by part. */
   render(templates: Readonly<Record<string, string>>, values: object): ReadonlyMap<string, string>;
 }
 
@@ -30,8 +25,7 @@ interface LiveViewOptions {
   readonly path: string;
   readonly live: LiveParts;
   readonly log: Logger;
-  /** Queues a rendering. Routine ones run after those that a change triggered. */
-  readonly enqueue: (render: () => Promise<void>, isRoutine: boolean) => void;
+  readonly enqueue: (render: () => Promise<void>, isRoutine: boolean) => void; // routine ones run after those that a change triggered
   readonly dequeue: (render: () => Promise<void>) => void;
 }
 
@@ -59,7 +53,7 @@ export class LiveView {
     return this.#streams.size === 0;
   }
 
-  /** Adds a stream. It soon receives the parts that it does not have yet. */
+  /** The stream soon receives the parts that it does not have yet. */
   add(stream: LiveStream, source: LiveSource): void {
     this.#streams.set(stream, source);
     stream.onDrained = () => {
@@ -75,13 +69,13 @@ export class LiveView {
     if (this.isEmpty) this.close();
   }
 
-  /** Schedules a rendering because the content may have changed. */
+  /** Call this if the content may have changed. */
   invalidate(): void {
     this.#isDirty = true;
     this.#schedule();
   }
 
-  /** Renders again because some values depend on the time. Does nothing if a rendering is due anyway. */
+  /** Renders again because some values depend on the time, unless a rendering is due anyway. */
   #refresh(): void {
     if (this.#isDirty || this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
     this.#options.enqueue(this.#render, true);
@@ -101,7 +95,7 @@ export class LiveView {
     this.#timer = setTimeout(() => this.#options.enqueue(this.#render, false), delay).unref();
   }
 
-  /** Returns true if a stream is ready for a rendering. If not, the first stream that becomes ready schedules one. */
+  /** If no stream is ready, the first one that becomes ready schedules a rendering. */
   #hasReader(): boolean {
     return this.#streams.keys().some((stream) => stream.isReady);
   }
@@ -152,7 +146,7 @@ function createPart(name: string, html: string): RenderedPart {
   return { version: hash('sha256', removeCountdowns(html), 'base64url').slice(0, 8), event: formatEvent(name, html) };
 }
 
-/** Removes countdowns: the page's script updates them, so a second going by is not a change. */
+/** The page's script updates countdowns, so a second going by is not a change. */
 function removeCountdowns(html: string): string {
   return html.replaceAll(/( data-countdown=")\d+|(<span data-(?:clock|count)>)[^<]*/g, '$1$2');
 }

@@ -3,19 +3,14 @@ import type { Logger } from '#core/platform/logger.ts';
 
 const concurrency = 2; // low, because requests need the database connections
 
-/** Renderings per second, across all views. The minimum is enough for four busy pages and uses 1/60 of a core. */
-const rateLimits = { max: 25, min: 4 };
+const rateLimits = { max: 25, min: 4 }; // across all views; the minimum is enough for four busy pages and uses 1/60 of a core
 const maxUrgentInRow = 4;
-/** CPU time of one rendering in ms, including its queries; measured with `npm run bench -- --dashboards`. */
-const renderCostMs = 4;
+const renderCostMs = 4; // CPU time, including queries; measured with `npm run bench -- --dashboards`
 const cpuShare = 0.03;
 const sampleIntervalMs = 2_000;
 
-/** Limits how often pages are rendered. */
 export interface RenderBudget {
-  /** Minimum time between the starts of two renderings, in ms. */
-  readonly spacingMs: number;
-  /** Counts a rendering. */
+  readonly spacingMs: number; // between the starts of two renderings
   countRendering(): void;
 }
 
@@ -43,11 +38,7 @@ export class CpuShareBudget implements RenderBudget {
   }
 }
 
-/**
- * Returns how many renderings per second are allowed.
- *
- * @param load CPU time spent on requests, in ms per second
- */
+/** Returns the renderings allowed per second. `load` is the CPU time spent on requests, in ms per second. */
 export function computeRate(load: number): number {
   return Math.min(rateLimits.max, Math.max(rateLimits.min, (load * cpuShare) / renderCostMs));
 }
@@ -79,7 +70,6 @@ export class RenderQueue {
     this.#startNext();
   }
 
-  /** Removes work whose result is no longer needed. */
   remove(work: () => Promise<void>): void {
     this.#urgent.delete(work);
     this.#routine.delete(work);

@@ -5,10 +5,8 @@ import { type Language, languages } from '../texts/texts.ts';
 import { type PageText, parsePageText } from './page-text.ts';
 import { RenderedMarkdown } from './rendered-markdown.ts';
 
-/** A page's text in one or more languages. */
 export type PageTexts = Readonly<Partial<Record<Language, PageText>>>;
 
-/** Settings for all pages that are written in Markdown. */
 export const markdownPageDefaults = {
   title: 'markdown.title',
   description: 'markdown.description',
@@ -45,11 +43,7 @@ export function chooseTextLanguage(texts: PageTexts, language: Language): Langua
   return texts[language] !== undefined ? language : (languages.find((other) => texts[other] !== undefined) ?? language);
 }
 
-/**
- * Describes a page for `shell/markdown.eta`.
- *
- * @param texts must contain at least one text
- */
+/** Describes a page with at least one text for `shell/markdown.eta`. */
 export async function describeMarkdown(texts: PageTexts, { language, t, host }: PageRequest): Promise<object> {
   const shownLanguage = chooseTextLanguage(texts, language);
   const text = texts[shownLanguage] as PageText;
@@ -63,7 +57,7 @@ export async function describeMarkdown(texts: PageTexts, { language, t, host }: 
 
 const renderings = new WeakMap<PageText, Promise<RenderedMarkdown>>();
 
-/** Renders each text only once. The first call loads the Markdown library. */
+/** The first call loads the Markdown library. */
 function renderOnce(text: PageText): Promise<RenderedMarkdown> {
   const rendering =
     renderings.get(text) ?? import('./render.ts').then(({ renderMarkdown }) => renderMarkdown(text.body));

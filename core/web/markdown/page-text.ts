@@ -4,21 +4,15 @@ import { parse } from 'yaml';
 /** A page in one language, parsed from a Markdown file. */
 export interface PageText {
   readonly title: string;
-  /** For search engines and link previews. */
-  readonly description: string | undefined;
-  /** As stated in the file's head. */
+  readonly description: string | undefined; // for search engines and link previews
   readonly version: string | undefined;
   readonly isDraft: boolean;
-  /** Placeholders that the operator has not filled in, such as `{{address}}`. */
-  readonly unfilled: readonly string[];
-  /** The Markdown without the head and the title. */
-  readonly body: string;
-  /** SHA-256 of the file, hexadecimal. */
-  readonly digest: string;
+  readonly unfilled: readonly string[]; // placeholders that the operator has not filled in, such as `{{address}}`
+  readonly body: string; // Markdown without the head and the title
+  readonly digest: string; // SHA-256 of the file, hexadecimal
   readonly mistakes: readonly { readonly wrong: string; readonly right: string }[];
 }
 
-/** Maximum size of a Markdown file, in bytes. */
 export const maxPageBytes = 262_144;
 
 const headPattern = /^---[ \t]*\n(?:([^]*?)\n)??---[ \t]*(?:\n|$)/;
@@ -27,18 +21,16 @@ const headMembers = ['title', 'description', 'version', 'draft'];
 
 /**
  * Parses a Markdown file: an optional head between two `---` lines, with `title`, `description`, `version` and `draft`, and then the text.
- * If the head has no title, the first heading is the title.
- *
- * @param fallback title if the file has none
+ * If the head has no title, the first heading is the title, or else `fallbackTitle`.
  */
-export function parsePageText(source: string, fallback: string): PageText {
+export function parsePageText(source: string, fallbackTitle: string): PageText {
   const text = source.replaceAll('\r\n', '\n');
   const [headBlock = '', headText = ''] = headPattern.exec(text) ?? [];
   const { values, mistakes } = parseHead(headText);
   const content = text.slice(headBlock.length);
   const heading = values['title'] === undefined ? titlePattern.exec(content) : null;
   return {
-    title: values['title'] ?? heading?.[1] ?? fallback,
+    title: values['title'] ?? heading?.[1] ?? fallbackTitle,
     description: values['description'],
     version: values['version'],
     isDraft: values['draft'] === 'true',
@@ -49,7 +41,7 @@ export function parsePageText(source: string, fallback: string): PageText {
   };
 }
 
-/** Parses all values as strings, so that the version `1.10` stays `1.10`. */
+/** As strings, so that the version `1.10` stays `1.10`. */
 function parseHead(headText: string): { values: Record<string, string>; mistakes: PageText['mistakes'] } {
   const advice = `write lines such as "draft: true"; it may have ${headMembers.join(', ')}`;
   let parsed: unknown;

@@ -2,8 +2,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { ownPath } from '../pages/paths.ts';
 import { RenderedMarkdown } from './rendered-markdown.ts';
 
-/** Prefix for heading ids, which keeps them apart from the layout's ids. */
-const anchorPrefix = 'section-';
+const anchorPrefix = 'section-'; // keeps heading ids apart from the layout's ids
 
 /**
  * Renders GitHub-flavored Markdown for a page whose title is its `h1`. HTML is shown as text, and comments are left out. Images are
@@ -50,7 +49,6 @@ const markdown = new Marked({
   },
 });
 
-/** @returns undefined if the address must not become a link */
 function findLinkTarget(href: string): string | undefined {
   if (/^#[\w-]+$/.test(href)) return `#${anchorPrefix}${href.slice(1)}`;
   if (href.startsWith('/')) return ownPath(href) === href ? href : undefined;
@@ -68,14 +66,13 @@ function collectHeadings(tokens: readonly Token[]): Tokens.Heading[] {
   });
 }
 
-/** Makes the highest heading `h2`, removes gaps between levels, and makes the ids unique. */
 function arrangeHeadings(tokens: Token[]): void {
   const headings = collectHeadings(tokens);
   const shift = 2 - Math.min(...headings.map(({ depth }) => depth));
   const ids = new Map<string, number>();
   let previousDepth = 1;
   for (const heading of headings) {
-    heading.depth = Math.min(heading.depth + shift, previousDepth + 1, 6);
+    heading.depth = Math.min(heading.depth + shift, previousDepth + 1, 6); // the highest heading becomes `h2`, and levels have no gaps
     previousDepth = heading.depth;
     const slug = createSlug(heading.text);
     const count = ids.get(slug) ?? 0;
@@ -84,7 +81,7 @@ function arrangeHeadings(tokens: Token[]): void {
   }
 }
 
-/** Returns `return-of-money` for "Return of *money*", as GitHub does. */
+/** `return-of-money` for "Return of *money*", as GitHub does. */
 function createSlug(text: string): string {
   return text
     .toLowerCase()
@@ -93,7 +90,7 @@ function createSlug(text: string): string {
     .replaceAll(/\s+/g, '-');
 }
 
-/** Removes comments; an unclosed one extends to the end of the text. */
+/** An unclosed comment extends to the end of the text. */
 function removeComments(text: string): string {
   const visibleText = text.replaceAll(/<!--(?:-?>|[^]*?(?:-->|$))/g, '');
   return visibleText.trim() === '' ? '' : visibleText;

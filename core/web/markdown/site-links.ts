@@ -20,9 +20,8 @@ type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 export type ReadSiteLinks = (reader: Reader) => SiteLinks;
 
 /**
- * Returns the links for a page. URLs from gateway.yaml take precedence; one that leads to a text which this reader cannot open is left out.
- *
- * @param read link reader of the plugin that provides the texts; undefined if there is no such plugin
+ * Selects the links for a page. URLs from gateway.yaml take precedence; one that leads to a text which this reader cannot open is left out.
+ * `read` belongs to the plugin that provides the texts, if there is one.
  */
 export function selectSiteLinks(reader: Reader, read: ReadSiteLinks | undefined): SiteLinks {
   const links = read?.(reader) ?? {};
@@ -36,7 +35,6 @@ export function selectSiteLinks(reader: Reader, read: ReadSiteLinks | undefined)
   return { ...links, terms: selectUrl('terms'), privacy: selectUrl('privacy') };
 }
 
-/** Returns true if only operators can open the text at this path. */
 function isDraftAt(path: string, { host, language }: Reader, read: ReadSiteLinks | undefined): boolean {
   return path !== '' && read?.({ host, language, isOperator: true }).textsAt?.(path) !== undefined;
 }

@@ -17,11 +17,7 @@ export function formatAccountName(name: string, t: PageRequest['t']): string {
   return name === deletedName ? t('account.deleted') : name;
 }
 
-/**
- * Reads account labels, by id.
- *
- * @param ids account ids; nulls are ignored, and ids of unknown accounts are missing from the result
- */
+/** Reads account labels by id. Nulls are ignored, and unknown accounts are missing from the result. */
 export async function readAccountNames(
   database: Queries,
   ids: readonly (string | null)[],

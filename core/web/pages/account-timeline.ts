@@ -10,5 +10,4 @@ export interface TimelineEntry {
   readonly link?: { readonly path: string; readonly label: string } | undefined;
 }
 
-/** Reads the timeline entries that a plugin has about an account. */
 export type ReadTimeline = (request: PageRequest, accountId: string) => Promise<readonly TimelineEntry[]>;

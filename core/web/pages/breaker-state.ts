@@ -9,7 +9,7 @@ const statusKinds: Readonly<Record<RouteStatus['state'], string>> = {
   no_model: 'bad',
 };
 
-/** Describes the state of a circuit breaker for `parts/status`. */
+/** For `parts/status`. */
 export function describeBreaker(status: RouteStatus | undefined, { t, format, host }: PageReader) {
   const state = status?.state ?? 'closed';
   const remainingMs = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());

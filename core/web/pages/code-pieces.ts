@@ -4,7 +4,7 @@ export interface CodePiece {
   readonly text: string;
 }
 
-/** Matches a comment (`#` or `//` at the start of a line or after a space), or a string within one line. */
+/** A comment (`#` or `//` at the start of a line or after a space), or a string within one line. */
 const colouredPiece = /((?<=^|\s)#.*$|(?<=^|\s)\/\/.*$)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/gm;
 
 /** Splits a shell, Python, TypeScript or JSON sample into comments, strings and other text. */

@@ -1,10 +1,8 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { codePieces } from './code-pieces.ts';
 
-/** An official SDK of a vendor. */
 export type SampledSdk = 'openai' | 'anthropic' | 'gemini';
 
-/** A program that asks one question, and the command that installs what it needs. */
 interface SdkSample {
   readonly title: 'Python' | 'TypeScript';
   readonly install: string;
@@ -14,16 +12,13 @@ interface SdkSample {
 interface SampleValues {
   readonly baseUrl: string; // of the service, without /v1
   readonly model: string;
-  /** Environment variable that holds the key; if undefined, the code contains the key itself. */
-  readonly keyVariable?: string;
-  /** Default: a placeholder. */
-  readonly key?: string;
+  readonly keyVariable?: string; // environment variable that holds the key; if undefined, the code contains the key itself
+  readonly key?: string; // default: a placeholder
 }
 
 const placeholder = 'YOUR_KEY';
 
-/** Formats a string literal that is valid in Python, TypeScript and JSON. */
-const formatLiteral = (value: string) => JSON.stringify(value);
+const formatLiteral = (value: string) => JSON.stringify(value); // valid in Python, TypeScript and JSON
 
 const pythonPrograms: Readonly<
   Record<SampledSdk, (url: string, model: string, key: string) => readonly [string, string]>
@@ -119,7 +114,6 @@ console.log(answer.text);`,
   ],
 };
 
-/** Returns the program for an SDK in both languages. */
 export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [python: SdkSample, typescript: SdkSample] {
   const { baseUrl, model, keyVariable, key = placeholder } = values;
   const hasKeyVariable = keyVariable !== undefined;
@@ -139,13 +133,11 @@ export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [pyt
   ];
 }
 
-/** Code that can be copied from a page, on a tab of its own. */
 export interface SampleTab {
   readonly id: string;
   readonly name: string;
   readonly code: string;
-  /** What to copy; default: all of the code. */
-  readonly value?: string;
+  readonly value?: string; // what to copy; default: all of the code
 }
 
 const renderPythonSample = (sdk: SampledSdk) => (values: SampleValues) => {
@@ -153,7 +145,6 @@ const renderPythonSample = (sdk: SampledSdk) => (values: SampleValues) => {
   return `# ${title}: ${install}\n${code}`;
 };
 
-/** Programs and commands for pages, by id, with the names of their tabs. */
 const samples = {
   'openai-python': ['OpenAI', renderPythonSample('openai')],
   'anthropic-python': ['Anthropic', renderPythonSample('anthropic')],
@@ -204,11 +195,7 @@ gemini --model "${model}"`,
   Record<string, readonly [name: string, write: (values: Required<Omit<SampleValues, 'keyVariable'>>) => string]>
 >;
 
-/**
- * Renders samples with this service's URL and its first model.
- *
- * @param key API key; default: a placeholder
- */
+/** Renders samples with this service's URL and its first model. */
 export function renderSamples(
   { service, catalog }: Pick<Host, 'service' | 'catalog'>,
   ids: readonly (keyof typeof samples)[],
@@ -221,12 +208,7 @@ export function renderSamples(
   });
 }
 
-/**
- * Describes the part `code`, with one tab per sample.
- *
- * @param chosenId id of the sample to show; the first one is shown if the id is unknown
- * @param pathOf returns the path of the page that shows the sample with an id
- */
+/** Describes the part `code`, with one tab per sample. The first sample is shown if `chosenId` is unknown. */
 export function describeSamples(
   sampleTabs: readonly SampleTab[],
   chosenId: string | undefined,

@@ -19,7 +19,6 @@ export type Preference = 'language' | 'theme';
 const sessionToken = /^[sv][\w-]{43}$/;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Creates a token for a session (`s`) or for a visitor (`v`). */
 export function createToken(kind: 's' | 'v'): string {
   return kind + randomBytes(32).toString('base64url');
 }
@@ -33,28 +32,24 @@ export function isSecure(request: Pick<Request, 'info' | 'raw'>, host: Pick<Host
   return host.service.baseUrl.startsWith('https:') || clientConnection(request, host).isSecure;
 }
 
-/** Returns `dp_session`, or `__Host-dp_session` over HTTPS, which other hosts in the domain cannot set. */
+/** `__Host-` cookies cannot be set by other hosts in the domain. */
 function buildCookieName(cookie: CookieName, prefix: string, isHttps: boolean): string {
   return cookie === 'session' && isHttps ? `__Host-${prefix}_session` : `${prefix}_${cookie}`;
 }
 
-/** One object per request, so that a cookie that one part sets is visible to the others. */
-const cookiesByRequest = new WeakMap<Request, Cookies>();
+const cookiesByRequest = new WeakMap<Request, Cookies>(); // so that a cookie that one part sets is visible to the others
 
-/** Returns the cookies of a request. */
 export function cookiesOf(request: Request, host: Pick<Host, 'section' | 'service'>): Cookies {
   const cookies = cookiesByRequest.get(request) ?? new Cookies(request, host);
   cookiesByRequest.set(request, cookies);
   return cookies;
 }
 
-/** Reads and writes the cookies of one request. */
 export class Cookies {
   readonly #request: Request;
   readonly #prefix: string;
   readonly #isHttps: boolean;
-  /** Set by this response. Reads return these values at once. */
-  readonly #changes = new Map<CookieName, string | undefined>();
+  readonly #changes = new Map<CookieName, string | undefined>(); // set by this response; reads return them at once
 
   /** hapi parses no cookies for unknown routes and assets. Their error pages would take the visitor for new and replace the session. */
   get #requestCookies(): Readonly<Record<string, unknown>> {

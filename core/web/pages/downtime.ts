@@ -1,6 +1,5 @@
 import type { PageReader } from './page.ts';
 
-/** Describes when a model's downtime began and how long it lasted. */
 export function describeDowntime(
   { model, from, until }: { readonly model: string; readonly from: Date; readonly until: Date },
   { t, format, host }: PageReader,

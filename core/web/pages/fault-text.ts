@@ -1,6 +1,6 @@
 import type { Translate } from '../texts/texts.ts';
 
-/** Captures the status, sentence and system error in `route: 503 The connection to the upstream failed. (ECONNRESET)`. */
+/** Status, sentence and system error, as in `route: 503 The connection to the upstream failed. (ECONNRESET)`. */
 const faultPattern = /^(?:\w+: )?(\d{3} )?(.*?)( \([^()]*\))?$/s;
 
 /** Translates the recorded failure of an attempt or breaker, without the final period. An upstream's own message stays as it is. */

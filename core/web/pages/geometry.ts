@@ -14,16 +14,15 @@ interface Rectangle {
 export interface PassTicks {
   readonly width: number;
   readonly height: number;
-  /** Elapsed time, as a single path. */
+  /** Elapsed time. */
   readonly used: string;
-  /** Remaining time, as a single path. */
+  /** Remaining time. */
   readonly left: string;
 }
 
 const tick = { pitch: 20, width: 14, usedHeight: 12, height: 28 };
 
-/** Ticks per day: the divisors of 24. */
-const ticksPerDay = [24, 12, 8, 6, 4, 3, 2, 1];
+const ticksPerDay = [24, 12, 8, 6, 4, 3, 2, 1]; // divisors of 24
 const maxTicks = 36;
 
 /** Returns how many ticks a pass has: 24 for 1 day, 36 for 3, 28 for 7, 30 for 30; never more than 36. */
@@ -80,7 +79,7 @@ export interface DayBars extends Readonly<Record<DayState, string>> {
 
 const dayBar = { pitch: 8, width: 5, height: 34 };
 
-/** Draws one bar per day, oldest first. */
+/** One bar per day, oldest first. */
 export function dayBars(states: readonly DayState[]): DayBars {
   const { pitch, width, height } = dayBar;
   const shapes = states.map((state, index) => ({ state, at: { x: index * pitch, width } }));
@@ -103,8 +102,7 @@ export function dayBars(states: readonly DayState[]): DayBars {
   };
 }
 
-/** Length of the axis on which bars for attempts and latencies are drawn. */
-const axisLength = 1000;
+const axisLength = 1000; // of the axis for attempts and latencies
 
 /** Places part of a period on an axis of 1000 units, wide enough to be visible. All times are in the same unit. */
 export function axisBar(start: number, end: number, total: number): { readonly x: number; readonly width: number } {
@@ -121,10 +119,8 @@ export interface LatencyBar {
 }
 
 /**
- * Draws the bar of one request.
- *
- * @param firstToken ms; undefined if none arrived
- * @param axisEnd total time of the slowest request on the page
+ * Draws the bar of one request. `firstToken` is in ms, or undefined if none arrived; `axisEnd` is the total time of the slowest request on
+ * the page.
  */
 export function latencyBar(
   firstToken: number | undefined,

@@ -50,9 +50,7 @@ const shapes = {
 /** Name of an icon, which templates show with `it.icon('ok')`. */
 export type IconName = keyof typeof shapes;
 
-/**
- * Returns an inline SVG, hidden from screen readers because it stands next to a label. Unknown names, which templates may pass, give ''.
- */
+/** Returns an inline SVG, hidden from screen readers because it stands next to a label; '' for unknown names, which templates may pass. */
 export function renderIcon(name: string): string {
   if (!Object.hasOwn(shapes, name)) return '';
   return `<svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">${shapes[name as IconName]}</svg>`;

@@ -20,11 +20,7 @@ export function listEntries({ path, navigation = [] }: Pick<Page, 'path' | 'navi
   return entries.map((entry) => ({ path, ...(typeof entry === 'string' ? { label: entry } : entry) }));
 }
 
-/**
- * Lists a role's entries in one place of the layout, in order.
- *
- * @param current path of the page that is shown; the entry with the longest matching path prefix is marked as current
- */
+/** Lists a role's entries in one place of the layout, in order. The entry with the longest prefix of `current` is marked. */
 export function listNavigation(
   pages: readonly Page[],
   { role, place }: { role: Role; place: 'main' | 'menu' },
@@ -47,7 +43,6 @@ export function listNavigation(
   }));
 }
 
-/** Returns links to the pages below a listed page. */
 export function listLinksWithin(
   { pages }: { readonly pages: readonly Page[] },
   path: string,
@@ -64,7 +59,7 @@ export function listLinksTo({ pages }: { readonly pages: readonly Page[] }, path
   return pages.filter((page) => page.path === path).map(({ title }) => ({ path, label: t(title) }));
 }
 
-/** Sorts by `order`; each entry is followed by the entries that name it in `after`. Circular references come last. */
+/** Each entry is followed by the entries that name it in `after`. Circular references come last. */
 function sortEntries(entries: readonly ListedEntry[]): ListedEntry[] {
   const sorted = entries.toSorted((first, second) => (first.order ?? 100) - (second.order ?? 100));
   const placedEntries = new Set<ListedEntry>();

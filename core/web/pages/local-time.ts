@@ -5,24 +5,14 @@ import { FieldErrors, type PageRequest } from './page.ts';
 /** A local time as browsers send it, in the page's time zone. */
 export const localTimePattern = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:[0-5]\d(?::[0-5]\d)?$/;
 
-/** Schema for a form field that holds a local time. */
 export const localTimeField = string({ maxLength: 19, pattern: localTimePattern.source });
 
-/**
- * Converts both ends of a time range in the page's time zone to RFC 3339.
- *
- * @throws FieldErrors for a date that does not exist
- */
+/** Converts both ends of a time range in the page's time zone to RFC 3339. Throws FieldErrors for a date that does not exist. */
 export async function localRangeToInstants(request: PageRequest, since: string, until: string) {
   return { since: await localToInstant(request, since), until: await localToInstant(request, until) };
 }
 
-/**
- * Converts a local time in the page's time zone to RFC 3339.
- *
- * @param field name of the field that shows the error
- * @throws FieldErrors for a date that does not exist
- */
+/** Converts a local time in the page's time zone to RFC 3339. Throws FieldErrors, for `field`, if the date does not exist. */
 export async function localToInstant({ host, format }: PageRequest, local: string, field = ''): Promise<string> {
   const day = new Date(`${local.slice(0, 10)}T00:00:00Z`);
   const hour = Number(local.slice(11, 13));
@@ -35,11 +25,7 @@ export async function localToInstant({ host, format }: PageRequest, local: strin
   return new Date(row?.at ?? 0).toISOString();
 }
 
-/**
- * Converts a time to the value of a form field, such as `2026-11-22T20:00`, in the page's time zone.
- *
- * @param time epoch ms
- */
+/** Converts a time (epoch ms) to the value of a form field in the page's time zone: `2026-11-22T20:00`. */
 export function instantToLocal({ format }: Pick<PageRequest, 'format'>, time: number): string {
   const { timeZone } = format;
   // The Swedish locale writes dates the ISO 8601 way.

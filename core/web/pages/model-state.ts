@@ -9,11 +9,7 @@ const statusKinds: Readonly<Record<ModelState, string>> = {
   no_data: 'none',
 };
 
-/**
- * Describes a model's state for `parts/status`, in the same words on every page.
- *
- * @param now epoch ms
- */
+/** Describes a model's state for `parts/status`, in the same words on every page. */
 export function describeModelState(
   health: ModelHealth | undefined,
   { t, format }: Localizer,

@@ -25,10 +25,8 @@ export interface NoticeSource {
   /** Unique name in snake_case; also the member of `/status.json` that lists these notices, unless the file already has such a member. */
   readonly name: string;
   /**
-   * Returns the current notices in order; set `isOwn` only for customers. If this rejects or takes over 3 s, the page is shown without
-   * them.
-   *
-   * @param now epoch ms
+   * Returns the notices at `now` (epoch ms), in order; set `isOwn` only for customers. If this rejects or takes over 3 s, the page is shown
+   * without them.
    */
   show(request: PageRequest, now: number, readers: NoticeReaders): Promise<readonly Notice[]>;
   /** Returns the public notices for `/status.json`; if this rejects, the list is empty. Omit it if the source has no public notices. */
@@ -37,7 +35,6 @@ export interface NoticeSource {
 
 type NoticeSources = ReadonlyMap<string, NoticeSource>;
 
-/** Collects the notices from all sources. */
 export async function collectNotices(
   sources: NoticeSources,
   request: PageRequest,
@@ -50,7 +47,7 @@ export async function collectNotices(
   return (await Promise.all(readings)).flat();
 }
 
-/** If a plugin cannot read its notices, returns none, so that the page does not fail. */
+/** If a plugin cannot read its notices, the page does not fail. */
 async function readOrSkip<T>(
   { log }: Pick<Host, 'log'>,
   { name }: NoticeSource,

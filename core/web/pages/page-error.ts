@@ -14,12 +14,7 @@ export class PageError extends Error {
   }
 }
 
-/**
- * Throws if a path leads to nothing: `order ?? notFound(…)`.
- *
- * @param action link to offer instead
- * @throws PageError 404
- */
+/** Throws a PageError 404, as in `order ?? notFound(…)`. `action` is a link to offer instead. */
 export function notFound(text: string, action?: PageErrorDetails['action']): never {
   throw new PageError(404, text, action && { action });
 }

@@ -175,7 +175,6 @@ export interface PageRequest {
    * @throws AccountError `not_found` if the account no longer has the identity
    */
   signIn(accountId: string, identity?: IdentityKey): Promise<void>;
-  /** Ends the session. */
   signOut(): Promise<void>;
 }
 

@@ -6,29 +6,19 @@ export interface ListPage {
   readonly count: number;
 }
 
-/** Entries per page. Few enough that no page blocks the event loop for long. */
-const entriesPerPage = 100;
+const entriesPerPage = 100; // few enough that no page blocks the event loop for long
 
-/**
- * Returns the requested page, or the nearest one that exists.
- *
- * @param total number of entries in the list
- */
+/** Returns the requested page, or the nearest one in a list of `total` entries. */
 export function clampPage(requested: number, total: number): ListPage {
   const count = Math.max(1, Math.ceil(total / entriesPerPage));
   return { number: Math.min(Math.max(1, requested), count), count };
 }
 
-/** Returns the entries on a page. */
 export function sliceEntries<Entry>({ number }: ListPage, entries: readonly Entry[]): Entry[] {
   return entries.slice((number - 1) * entriesPerPage, number * entriesPerPage);
 }
 
-/**
- * Describes the links to the other pages; undefined if there is only one page.
- *
- * @param rangeKey text key for which entries are shown, with the placeholders `from`, `to` and `all`
- */
+/** Describes the links to the other pages, if any. `rangeKey` is a text with the placeholders `from`, `to` and `all`. */
 export function describePages(
   { number, count }: ListPage,
   total: number,

@@ -10,15 +10,12 @@ export const wellKnownPaths = {
 
 /**
  * Validates a path on this gateway, such as `next` in a request, to prevent redirects to other sites. Only printable ASCII is valid:
- * browsers encode all other characters, and headers cannot contain them.
- *
- * @returns the path, or '/' if it is invalid
+ * browsers encode all other characters, and headers cannot contain them. Returns '/' for an invalid path.
  */
 export function ownPath(path: string | undefined): string {
   return path !== undefined && /^\/(?!\/)[!-[\]-~]*$/.test(path) ? path : '/';
 }
 
-/** Returns the path of a page's live stream: `/dashboard/live`. */
 export function livePath(path: string): string {
   return path === '/' ? '/live' : `${path}/live`;
 }

@@ -13,20 +13,11 @@ export function hasSetup({ pages }: { readonly pages: readonly { readonly path: 
   return pages.some(({ path }) => path === wellKnownPaths.connect);
 }
 
-/**
- * Returns the shell that the visitor most likely uses.
- *
- * @param userAgent the browser's User-Agent
- */
 export function guessSetupShell(userAgent: string): SetupShell {
   return /Windows/.test(userAgent) ? 'powershell' : 'posix';
 }
 
-/**
- * Returns the URL of the script, quoted for the shell.
- *
- * @param baseUrl base URL of the service, as in gateway.yaml
- */
+/** Returns the URL of the script, quoted for the shell. */
 export function formatSetupUrl(shell: SetupShell, baseUrl: string): string {
   return quoteForShell(shell, `${percentEncodeUrl(baseUrl)}/${shell === 'posix' ? 'setup.sh' : 'setup.ps1'}`);
 }
@@ -86,7 +77,7 @@ function percentEncode(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** Quotes a word for a shell if it contains special characters. Commas make lists in PowerShell; brackets are patterns in zsh. */
+/** Commas make lists in PowerShell; brackets are patterns in zsh. */
 function quoteForShell(shell: SetupShell, text: string): string {
   if (shell === 'posix') return /^[\w./:%@+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
   // PowerShell treats typographic quotes as quotes.

@@ -1,6 +1,5 @@
 import type { PageReader } from './page.ts';
 
-/** A cell, formatted for its reader. */
 export interface TableCell {
   readonly text: string;
   /** Status icon in front of the text. */
@@ -29,7 +28,6 @@ export interface TableColumn {
   readonly at: 'title' | 'end' | 'note' | 'note-end' | 'below' | 'hide';
 }
 
-/** A table below a heading. */
 export interface TableSection {
   readonly id: string;
   readonly title: string;
@@ -49,11 +47,7 @@ export interface ColumnOf<Entry> extends TableColumn {
   readonly cell: (entry: Entry) => TableCell | string | number | Date | undefined;
 }
 
-/**
- * Describes a table with one row per entry.
- *
- * @param title text key
- */
+/** Describes a table with one row per entry. `title` is a text key. */
 export function describeTable<Entry>(
   { t, format, host }: PageReader,
   id: string,

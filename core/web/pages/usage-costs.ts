@@ -14,11 +14,7 @@ export interface UsageCosts {
   ofAccount(id: string): CostNotes;
   /** Returns what an account's requests to a model cost, as an amount. */
   ofModel(accountId: string, model: string | null): string;
-  /**
-   * Returns what a route's requests cost, as an amount.
-   *
-   * @param model public name
-   */
+  /** Returns what a route's requests cost, as an amount. `model` is a public name. */
   ofRoute(model: string, route: string): string;
 }
 

@@ -4,15 +4,12 @@ import type { AssetSource, Page } from './page.ts';
 /** Templates, styles and browser scripts: a folder for each plugin, `shell/` and `parts/`. */
 export const viewsFolder = join(import.meta.dirname, '..', '..', '..', 'views');
 
-/** Returns the absolute path. Relative paths are in `views/`. */
 const resolveView = (path: string) => resolve(viewsFolder, path);
 
-/** Returns a copy of the source, with an absolute path. */
 export function resolveAssetPath(source: AssetSource): AssetSource {
   return { ...source, path: resolveView(source.path) };
 }
 
-/** Returns a copy of the page, with absolute template paths. */
 export function resolveTemplatePaths(page: Page): Page {
   const { template, live } = page;
   const parts = Object.entries(live?.parts ?? {}).map(([name, path]) => [name, resolveView(path)] as const);

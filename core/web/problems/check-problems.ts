@@ -3,13 +3,12 @@ import { readHealth } from '#core/gateway/health/read-health.ts';
 import type { Translate } from '../texts/texts.ts';
 import type { ProblemKind } from './problem.ts';
 
-/** Runbooks for checks that are not in the registry. */
+// Checks that are not in the registry.
 const runbooks = new Map([
   ['database', 'database-down'],
   ['shared state', 'shared-state-down'],
 ]);
 
-/** Creates the kind of problem that lists failing health checks. */
 export const createCheckProblems = (gateway: HealthChecks): ProblemKind => ({
   name: 'check',
   order: 20,

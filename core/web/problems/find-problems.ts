@@ -9,11 +9,10 @@ import type { Language, Texts } from '../texts/texts.ts';
 import { Translator } from '../texts/translator.ts';
 import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, severities } from './problem.ts';
 
-/** How long each kind may take. Longer than the ping of a dependency, because the kind `check` waits for those pings. */
-const findTimeoutMs = 2_500;
+const findTimeoutMs = 2_500; // per kind; longer than the ping of a dependency, because the kind `check` waits for those pings
 const maxAgeMs = 10_000; // all scrapes share the result
 
-/** Shown in place of each kind that cannot be read: an empty page would suggest that there are no problems. */
+/** Shown in place of a kind, because an empty page would suggest that there are no problems. */
 const unreadable: ProblemKind = { name: 'unread', order: 20, find: () => [] };
 
 interface FoundProblem extends Problem {
@@ -25,9 +24,7 @@ interface FoundProblems {
   readonly total: number;
 }
 
-/**
- * Finds all problems, worst first; within a severity, in the order of their kinds. Never rejects, and takes no longer than one kind may.
- */
+/** Finds all problems, worst first, then in the order of their kinds. Never rejects, and takes no longer than one kind may. */
 export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
   const kinds = [...problems.values()].toSorted((first, second) => first.order - second.order);
   const isPossible = checkPreconditions(kinds, reader.host);
@@ -44,7 +41,7 @@ function isDatabaseDown({ kind, subject }: FoundProblem): boolean {
   return kind.name === 'check' && subject === 'database';
 }
 
-/** Merges all unreadable kinds into one entry: they fail together, with the database. */
+/** Unreadable kinds fail together, with the database. */
 function mergeUnreadable({ problems: found, total }: FoundProblems, { t }: ProblemReader): FoundProblems {
   const readable = found.filter(({ kind }) => kind !== unreadable);
   const unreadableProblems = found.filter(({ kind }) => kind === unreadable);
@@ -68,7 +65,6 @@ function rankSeverity({ severity }: Problem): number {
 /** Resolves to true if the kind has no precondition, or if its precondition holds or cannot be read. */
 type IsPossible = (kind: ProblemKind) => Promise<boolean>;
 
-/** Checks all preconditions in one statement. */
 function checkPreconditions(kinds: readonly ProblemKind[], { database }: Pick<Host, 'database'>): IsPossible {
   const conditional = kinds.flatMap(({ name, precondition }) =>
     precondition === undefined ? [] : [{ name, precondition }],
@@ -112,7 +108,6 @@ function humanize(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-/** Creates a reader for this language, with the texts of all plugins and the service's time zone. */
 export function createProblemReader(pageTexts: readonly Texts[], host: Host, language: Language): ProblemReader {
   const translator = host.keep('problems/translator', () => new Translator(pageTexts));
   const format = getFormatter(language, host.section(service).time_zone);
@@ -126,15 +121,11 @@ export type ProblemView = {
   readonly title: string;
   readonly text: string;
   readonly subject: string | null;
-  /** RFC 3339. */
-  readonly since: string | null;
-  /** Path of the page on which it can be fixed. */
-  readonly page: string;
-  /** Path of the runbook in the repository. */
-  readonly runbook: string | null;
+  readonly since: string | null; // RFC 3339
+  readonly page: string; // path of the page on which it can be fixed
+  readonly runbook: string | null; // path in the repository
 };
 
-/** Describes a problem for programs. */
 export function describeProblem(found: FoundProblem): ProblemView {
   const { kind, severity, title, subject, since, step, runbook = kind.runbook } = found;
   return {
@@ -154,8 +145,7 @@ export function renderPlainText({ pieces }: Problem): string {
   return pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join('');
 }
 
-/** Cached, so that scrapes and probes do not each query the database. */
-const problemCache = new WeakMap<Host, FreshValue<readonly ProblemView[]>>();
+const problemCache = new WeakMap<Host, FreshValue<readonly ProblemView[]>>(); // so that scrapes and probes do not each query the database
 
 /** Describes all problems in English. They may be up to `maxAgeMs` old. Never rejects. */
 export function describeProblems(

@@ -7,12 +7,9 @@ import { describeFaultText } from '../pages/fault-text.ts';
 import { describeModelState } from '../pages/model-state.ts';
 import { inBrackets, type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
 
-/** How many models, and how many upstreams with open breakers, are listed at most. One more line counts the rest. */
-const maxListed = 10;
-/** How many of a model's open routes are explained at most. */
-const maxExplained = 2;
+const maxListed = 10; // models, or upstreams with open breakers; one more line counts the rest
+const maxExplained = 2; // open routes of a model
 
-/** Creates the kind of problem that lists failing and degraded models, the worst first, and the oldest first among equals. */
 export const createModelProblems = (gateway: StatusReports): ProblemKind => ({
   name: 'model',
   order: 10,
@@ -32,7 +29,6 @@ export function describeModels(health: readonly ModelHealth[], reader: ProblemRe
   ];
 }
 
-/** Returns when the incident began, in epoch ms; now if the model has no incident. */
 function findStart({ since }: ModelHealth, { now }: Pick<Host, 'now'>): number {
   return since ?? now();
 }
@@ -65,7 +61,7 @@ function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
   };
 }
 
-/** Describes why routes accept no requests: " openai/gpt-6-sol: Open, next probe in 22 s (503 overloaded)." */
+/** Example: " openai/gpt-6-sol: Open, next probe in 22 s (503 overloaded)." */
 function describeOpenRoutes({ routes }: ModelHealth, reader: ProblemReader): string {
   return routes
     .filter(({ state }) => state !== 'closed')
@@ -78,11 +74,7 @@ function describeReason({ reason }: RouteStatus, { t }: ProblemReader): string {
   return reason === null ? '' : inBrackets(describeFaultText(reason, t));
 }
 
-/**
- * Describes the models that the list leaves out.
- *
- * @param models worst first
- */
+/** @param models worst first */
 function describeHidden(models: readonly ModelHealth[], { t, host }: ProblemReader): Problem[] {
   const [worst] = models;
   if (worst === undefined) return [];

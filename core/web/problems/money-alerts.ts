@@ -3,7 +3,6 @@ import { readOrder } from '#core/business/payments/order.ts';
 import { countChecks, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import type { ProblemAlert } from './problem.ts';
 
-/** Reports that an order was flagged. */
 export const flaggedAlert: ProblemAlert = {
   event: 'order.flagged',
   async compose({ orderId = '', flagId, reason = '' }, { host, t, format }) {
@@ -59,7 +58,6 @@ export const foreignAlert: ProblemAlert = {
   },
 };
 
-/** Reports payments that stay unconfirmed. */
 export const unconfirmedAlert: ProblemAlert = {
   event: 'payments.delayed',
   isWatched: true,

@@ -63,10 +63,8 @@ const flaggedProblem: ProblemKind = {
   },
 };
 
-/** Problems with payments that operators must resolve. */
 export const moneyProblems = [unconfirmedProblem, foreignMoneyProblem, flaggedProblem];
 
-/** Describes a flag, whether it is on an order or not. */
 export function describeFlag(flag: OpenFlag, { t, format }: Pick<ProblemReader, 't' | 'format'>): Problem {
   const { id, kind, order, createdAt } = flag;
   const title = t(`operator.flag.${kind}`);
@@ -104,7 +102,7 @@ function describeMoney({ kind, order, money }: OpenFlag, { t, format }: Pick<Pro
   return t(`operator.flag_text.${chooseTextVariant(kind, money)}`, values);
 }
 
-/** Chooses the text for a flag. If money is missing on one side or differs, it may be a payment or a refund. */
+/** If money is missing on one side or differs, it may be a payment or a refund. */
 function chooseTextVariant(kind: OpenFlag['kind'], money: OpenFlag['money']): string {
   if (money === undefined) return 'without_amount';
   if (kind !== 'not_in_books' && kind !== 'not_at_provider') return kind;

@@ -95,12 +95,7 @@ type WatchedEvent = {
 }[EventName];
 
 interface AlertComposer {
-  /**
-   * Composes the alert.
-   *
-   * @param payload the event's payload
-   * @returns the alert, or the reason for not sending one
-   */
+  /** Composes the alert, or returns the reason for not sending one. `payload` is the event's. */
   compose(payload: Readonly<Record<string, string>>, reader: ProblemReader): Promise<Alert | string>;
 }
 
@@ -115,7 +110,6 @@ export interface Alert {
   readonly data: JsonObject;
 }
 
-/** The part of the registry that contains the kinds of problems. */
 export interface ProblemKinds {
   readonly problems: ReadonlyMap<string, ProblemKind>;
 }

@@ -24,8 +24,7 @@ const safariPattern = /\bVersion\/(\d+)\S* (?:Mobile\/\S+ )?Safari\/|\bSafari\//
 
 interface Browser {
   readonly name: string;
-  /** Major version. */
-  readonly version: string | undefined;
+  readonly version: string | undefined; // major
 }
 
 /** Returns the browser or Electron application that sent a user agent; undefined for other programs. */

@@ -6,17 +6,14 @@ import { findBrowser } from './browsers.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Texts for facts about requests, on pages and in commands. */
 export const requestTexts = defineTexts({ en, id });
 
 interface RequestFact {
   readonly label: string;
   readonly text: string;
-  /** The full value, if `text` is shortened. */
-  readonly full?: string;
+  readonly full?: string; // the full value, if `text` is shortened
   readonly isCode?: boolean;
-  /** True to show it below the label. */
-  readonly isLong?: boolean;
+  readonly isLong?: boolean; // shown below the label
 }
 
 type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
@@ -69,14 +66,12 @@ const formatNames: Readonly<Record<string, string>> = {
   images: 'Images',
 };
 
-/** Returns "Responses, streamed". */
 function describeFormat({ format, is_stream: isStream }: RequestRecord, t: Localizer['t']): string | undefined {
   if (format === null) return undefined;
   const name = formatNames[format] ?? format;
   return isStream === null ? name : t(isStream ? 'requests.streamed' : 'requests.whole', { format: name });
 }
 
-/** Returns "1,284 in · 402 out", with a remark if the counts are estimates. */
 function describeTokens(record: RequestRecord, { t, format }: Localizer): string | undefined {
   const { input_tokens: input, output_tokens: output, usage_estimated: isEstimated } = record;
   const counts = [
@@ -87,7 +82,7 @@ function describeTokens(record: RequestRecord, { t, format }: Localizer): string
   return isEstimated === true ? t('requests.tokens.estimated', { tokens: counts.join(' · ') }) : counts.join(' · ');
 }
 
-/** Returns "1,024 from prompt cache · 128 reasoning". These are included in the tokens in and out. */
+/** These are included in the tokens in and out. */
 function describeTokenDetails(record: RequestRecord, { t, format }: Localizer): string | undefined {
   const parts: [name: string, tokens: number | null][] = [
     ['cache_read', record.cache_read_tokens],
@@ -100,7 +95,6 @@ function describeTokenDetails(record: RequestRecord, { t, format }: Localizer): 
   return details.length === 0 ? undefined : details.join(' · ');
 }
 
-/** Returns "34 kB in · 8.1 kB out". */
 function describeSize(
   { bytes_in: received, bytes_out: sent }: RequestRecord,
   { t, format }: Localizer,
@@ -112,17 +106,14 @@ function describeSize(
   return sizes.length === 0 ? undefined : sizes.join(' · ');
 }
 
-/** Returns "waited 2.1 s for a free slot". */
 function describeWait({ queue_ms: queued }: RequestRecord, { t, format }: Localizer): string | undefined {
   return queued === null ? undefined : t('requests.queue', { time: format.duration(queued).text });
 }
 
-/** Returns "canary 3" if a canary's configuration served the request. */
 function describeCanary({ canary }: RequestRecord, t: Localizer['t']): string | undefined {
   return canary === null ? undefined : t('requests.canary', { number: canary });
 }
 
-/** Returns the model that the vendor's response names, with a remark if it is not the requested one. */
 function describeAnsweredModel(
   { answered_model: model, is_other_model: isOther }: RequestRecord,
   t: Localizer['t'],
@@ -131,7 +122,6 @@ function describeAnsweredModel(
   return isOther === true ? t('requests.other_model', { model }) : model;
 }
 
-/** Returns one digest, or two digests and why they differ. */
 function describeDigests(record: RequestRecord, t: Localizer['t']): Fact[] {
   const { digest_received: received, digest_sent: sent, digest_changes: changes } = record;
   if (received === sent) return [describeDigest('digest', sent)];
@@ -161,10 +151,7 @@ interface NotesLine {
 
 const verbs = ['dropped', 'approximated'] as const;
 
-/**
- * Groups notes about translation: dropped parameters, approximated parameters, and everything else. Names of parameters and features stay
- * as in the API; only the words around them are translated.
- */
+/** Names of parameters and features stay as in the API; only the words around them are translated. */
 function describeNotes(notes: readonly string[], t: Translate): NotesLine[] {
   const [dropped, approximated] = verbs.map((verb) =>
     notes.filter((note) => note.startsWith(`${verb} `)).map((note) => note.slice(verb.length + 1)),
@@ -183,7 +170,7 @@ function translateNote(note: string, t: Translate): string {
   return note === truncationMark ? t('requests.note.more') : note;
 }
 
-/** Matches a program, language and version the way the OpenAI and Anthropic SDKs send them: `OpenAI/Python 1.54.0`. */
+/** As the OpenAI and Anthropic SDKs send them: `OpenAI/Python 1.54.0`. */
 const sdkPattern = /^(\w[\w.-]*)\/(Python|JS|Node|TypeScript|Go|Java|Ruby|PHP|\.NET) (\d[\w.+-]*)/i;
 const productPattern = /^([\w@][\w@.-]*)\/v?(\d[\w.+-]*)/;
 

@@ -21,7 +21,6 @@ import { ledgerView } from './ledger.ts';
 const maxActions = 100;
 const usageHours = 30 * 24;
 
-/** What operators see about one account. */
 export interface AccountDetails {
   readonly record: AccountRecord;
   readonly blockedReason: string | undefined;
@@ -29,13 +28,10 @@ export interface AccountDetails {
   readonly identities: readonly IdentityRecord[];
   readonly sessions: readonly SessionRecord[];
   readonly ledger: readonly LedgerEntry[];
-  /** Usage in the last 30 days, by model. */
-  readonly usage: readonly (UsageCounts & Pick<UsageKeys, 'model'>)[];
-  /** What operators did, including notes; newest first. */
-  readonly actions: readonly RecordedAction[];
+  readonly usage: readonly (UsageCounts & Pick<UsageKeys, 'model'>)[]; // in the last 30 days, by model
+  readonly actions: readonly RecordedAction[]; // including notes; newest first
 }
 
-/** Reads what operators see about an account. */
 export async function readAccountDetails(host: Host, record: AccountRecord): Promise<AccountDetails> {
   const { database } = host;
   const { id } = record;
@@ -54,7 +50,6 @@ export async function readAccountDetails(host: Host, record: AccountRecord): Pro
   return { record, blockedReason, language, identities, sessions, ledger, usage, actions };
 }
 
-/** Fields about an account, on its page and in command output. */
 export const accountFacts = defineView<AccountDetails>()({
   account: { type: 'id', label: 'operator.id', value: ({ record }) => record.id },
   name: {
@@ -91,7 +86,6 @@ export const accountFacts = defineView<AccountDetails>()({
   },
 });
 
-/** Tables about an account, on its page and in command output. */
 export const accountTables = ({ ledger, actions }: AccountDetails): EntryTable[] => [
   { name: 'ledger', entries: ledger, view: ledgerView },
   { name: 'actions', entries: actions, maxEntries: maxActions, view: subjectActionsView },
@@ -132,12 +126,10 @@ export function describeAccountDetails(details: AccountDetails) {
   };
 }
 
-/** Returns when an operator blocked the account; undefined if its owner paused it. */
 function getBlockedAt({ blockedAt, pausedAt }: AccountRecord): Date | undefined {
   return pausedAt === undefined ? blockedAt : undefined;
 }
 
-/** Returns the end of the last period; undefined if there never was a period. */
 function getPaidUntil({ periods }: AccountRecord): Date | undefined {
   return periods.at(-1)?.endsAt;
 }
@@ -146,7 +138,6 @@ function formatPlan({ record }: AccountDetails, { time }: TextReader): string {
   return formatPass(determinePass(record, record.readAt), time);
 }
 
-/** Describes the active plan by its days and, if it has one, its label: `1 day, for trying out`. */
 function describePlan({ record }: AccountDetails, { t, language, host, format }: FieldReader): string {
   const { kind, days, label, unnamedDays, startsAt } = determinePass(record, record.readAt);
   if (kind === 'none') return t('operator.plan_none');

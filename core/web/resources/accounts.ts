@@ -6,7 +6,6 @@ import { defineView } from './field.ts';
 import { toOperatorJson } from './operator-json.ts';
 import { createAfterSchema, defineResource, readPage } from './resource.ts';
 
-/** Icons of account states on pages. */
 export const accountKinds = {
   active: 'ok',
   inactive: undefined,

@@ -52,10 +52,7 @@ export const subjectActionsView = {
 };
 
 /**
- * Describes the table of actions on a page.
- *
- * @param maxEntries how many entries the list was limited to
- * @param subjects cells that name the subjects, by id; undefined if the page is about the subject
+ * `maxEntries` is the limit of the list. `subjects` are cells that name the subjects, by id; undefined if the page is about the subject.
  */
 export function describeActionTable(
   entries: readonly RecordedAction[],

@@ -5,7 +5,6 @@ import { defineResource } from './resource.ts';
 
 export const configurationsPath = '/operator/configuration';
 
-/** Configurations that have been in effect, without their text. */
 export const configurations = defineResource({
   name: 'configuration',
   summary: 'list configurations that have been in effect, newest first',
@@ -45,7 +44,6 @@ export const configurations = defineResource({
   },
 });
 
-/** Returns the name of the file that a configuration came from; undefined if an operator rolled back to it. */
 function describeFile(broughtBy: string): string | undefined {
   if (broughtBy === 'file') return 'gateway.yaml';
   return isVariantName(broughtBy) ? broughtBy : undefined;

@@ -16,9 +16,7 @@ type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 type Names = ReadonlyMap<string, string>;
 
 /**
- * Describes in one line what an operator entered for an action, the note, and the error if there was one.
- *
- * @param names names of the accounts that may occur in the input, by id
+ * Describes in one line what an operator entered for an action, the note, and the error. `names` are those of accounts in the input, by id.
  */
 export function describeAction(
   { action, details, note, error }: Pick<RecordedAction, 'action' | 'details' | 'note' | 'error'>,

@@ -24,7 +24,6 @@ export interface FieldValues {
   readonly link: Pick<TableCell, 'text' | 'path' | 'isCode' | 'isButton'>;
 }
 
-/** Who reads a page. */
 export type FieldReader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
   /** Names of accounts, by id. */
   readonly names?: ReadonlyMap<string, string>;
@@ -64,7 +63,6 @@ interface FieldPresentation<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit
   print?(entry: Entry, reader: TextReader): string | undefined;
 }
 
-/** Names of the members whose values have a certain type. */
 type MemberOf<Entry, Value> = {
   [Name in keyof Entry & string]: Entry[Name] extends Value | null | undefined ? Name : never;
 }[keyof Entry & string];
@@ -73,18 +71,13 @@ interface FieldOf<Entry, Type extends keyof FieldValues> extends FieldPresentati
   readonly type: Type;
   /** The member that holds the value; default: `value` computes it. */
   readonly of?: MemberOf<Entry, FieldValues[Type]>;
-  /**
-   * Returns the value; undefined if there is none.
-   *
-   * @param now epoch ms
-   */
+  /** Returns the value at `now` (epoch ms); undefined if there is none. */
   value?(entry: Entry, now: number): FieldValues[Type] | null | undefined;
 }
 
 /** A field about an entry, for operators. On pages, it is a column of tables if it has a position there (`at`). */
 type Field<Entry> = { [Type in keyof FieldValues]: FieldOf<Entry, Type> }[keyof FieldValues];
 
-/** A field, with its name and label. */
 export interface ShownField<Entry> extends FieldPresentation<Entry> {
   readonly name: string;
   readonly type: keyof FieldValues;
@@ -114,10 +107,8 @@ export interface EntryTable {
 }
 
 /**
- * Defines how operators see entries, on pages and in commands. The returned function takes the fields in the order of pages, and the names
- * of those that commands print; default: all.
- *
- * @param prefix prefix of the label keys: `operator.NAME`
+ * Defines how operators see entries, on pages and in commands. Label keys are `PREFIX.NAME`. The returned function takes the fields in the
+ * order of pages, and the names of those that commands print; default: all.
  */
 export function defineView<Entry>(prefix = 'operator') {
   return <const Name extends string>(
@@ -146,10 +137,8 @@ function createValueReader<Entry>(field: Field<Entry>): ShownField<Entry>['value
 const labelKey = <Entry>({ label, name }: ShownField<Entry>) => label ?? `operator.${name}`;
 
 /**
- * Describes a table on a page, with one row per entry.
- *
- * @param title text key
- * @param maxEntries number of entries to which the list was limited; a list of that length gets a note, because older ones may exist
+ * Describes a table on a page, with one row per entry. `title` is a text key. A list of `maxEntries` entries gets a note, because older
+ * ones may exist.
  */
 export function fieldTable<Entry>(
   reader: FieldReader,
@@ -169,7 +158,6 @@ export function fieldTable<Entry>(
   return { ...table, note: reader.t('operator.newest_listed', { count: maxEntries }) };
 }
 
-/** Describes the tables below an entry's facts. */
 export function describeEntryTables(reader: FieldReader, tables: readonly EntryTable[]): TableSection[] {
   return tables.map(({ name, entries, earlierCount = 0, maxEntries, view }) => ({
     ...fieldTable(reader, name, `operator.${name}`, entries, view.page, maxEntries),
@@ -191,10 +179,8 @@ export async function withPersonNames<Entry>(
 }
 
 /**
- * Returns a cell that links to the page of an action on the row's subject (`plainPage`).
- *
- * @param path path of the list; the action's page is below it
- * @param label text key; default: the text on the action's button
+ * Returns a cell that links to the page of an action on the row's subject (`plainPage`), below the `path` of the list. `label` is a text
+ * key; default: the text on the action's button.
  */
 export const actionCell =
   ({ name }: Pick<ActionKind, 'name'>, path: string, label = `operator.act.${name}`) =>

@@ -3,7 +3,6 @@ import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { describeDowntime } from '../pages/downtime.ts';
 import { defineView, type FieldReader } from './field.ts';
 
-/** Fields about entries in the ledger of paid time. */
 export const ledgerView = defineView<LedgerEntry>()({
   written: { type: 'time', at: 'hide', of: 'createdAt' },
   reason: { type: 'state', at: 'title', texts: 'operator.ledger_reason', of: 'reason' },
@@ -24,7 +23,7 @@ export const ledgerView = defineView<LedgerEntry>()({
   },
 });
 
-/** Describes why an entry was written. The gateway's own reasons are translated. */
+/** The gateway's own reasons are translated. */
 export function describeLedgerNote(entry: LedgerEntry, reader: FieldReader): string | undefined {
   const downtime = downtimeOf(entry);
   if (downtime !== undefined) return describeDowntime(downtime, reader);

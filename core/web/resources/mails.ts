@@ -15,7 +15,6 @@ const stateKinds = {
   uncertain: 'warn',
 } as const;
 
-/** Emails to customers, with their outcomes. */
 export const mails = defineResource({
   name: 'mail',
   summary: 'list e-mails to customers and their outcome, newest first',
@@ -67,10 +66,9 @@ export const subjectMailFields = mails.view.page
   .filter(({ name }) => name !== 'receiver')
   .map((field) => (field.name === 'next_step' ? { ...field, at: 'note-end' as const } : field));
 
-/** An action of the mail plugin. */
-const sendAgainAction = 'mail.send_again';
+const sendAgainAction = 'mail.send_again'; // of the mail plugin
 
-/** Describes the link that sends an email again; undefined if that makes no sense. Sent emails qualify only if they are about money. */
+/** Sent emails qualify only if they are about money. */
 function describeNextStep({ id, state, event }: CustomerMail, { t, host }: FieldReader) {
   if (!getActions(host).has(sendAgainAction)) return undefined;
   if (state === 'waiting' || state === 'sending' || (state === 'sent' && !concernsMoney(event))) return undefined;

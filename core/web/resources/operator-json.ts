@@ -1,5 +1,4 @@
-/** Members that are amounts, in the smallest unit of the `currency` next to them. */
-const amountMembers = new Set(['amount', 'price', 'fee', 'revenue', 'statedAmount']);
+const amountMembers = new Set(['amount', 'price', 'fee', 'revenue', 'statedAmount']); // in the smallest unit of the `currency` next to them
 
 /**
  * Converts a value to the JSON that commands, the operator API and alerts use: members in snake_case, times as RFC 3339, null for
@@ -27,7 +26,6 @@ export function toOperatorJson(value: unknown, hasFormerNames = false): unknown 
   return Object.fromEntries(members);
 }
 
-/** Returns true for `{ amount, currency }`. */
 function isMoney(members: readonly (readonly [name: string, value: unknown])[]): boolean {
   return members.length === 2 && members.every(([name]) => name === 'amount' || name === 'currency');
 }

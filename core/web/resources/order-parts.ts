@@ -25,7 +25,7 @@ import { ledgerView } from './ledger.ts';
 
 const describeOutcome = ({ outcome }: Payment, { t }: FieldReader) => t(`operator.payment_outcome.${outcome}`);
 
-/** Describes a flagged payment or refund by its amount. Returns other subjects unchanged, and '' for an internal id. */
+/** Returns other subjects unchanged, and '' for an internal id. */
 function describeFlaggedMoney({ payments, refunds }: Order, subject: string, { t, format }: FieldReader): string {
   const payment = payments.find(({ id, paymentId }) => id === subject || paymentId === subject);
   const money = payment ?? refunds.find(({ key }) => key === subject);
@@ -74,7 +74,6 @@ const paymentKinds = Object.fromEntries(
   paymentOutcomes.map((outcome) => [outcome, outcome === 'activated' ? 'ok' : 'bad'] as const),
 );
 
-/** Creates the view of an order's payments. */
 export const createPaymentsView = (order: Order) =>
   defineView<Payment>()(
     {
@@ -164,17 +163,14 @@ const notificationsView = defineView<NotificationTrail>()({
 
 const maxActions = 100;
 
-/** What operators see about one order. */
 export interface OrderDetails {
   readonly order: Order;
   /** The buyer; named `owner` because the JSON output of commands and the API uses that name. */
   readonly owner: { readonly name: string; readonly email: string | undefined } | undefined;
   readonly attempts: readonly AttemptTrail[];
-  /** Only the newest ones. */
-  readonly notifications: readonly NotificationTrail[];
+  readonly notifications: readonly NotificationTrail[]; // only the newest ones
   readonly earlierNotifications: number;
-  /** Ledger entries of the account that got the days. */
-  readonly ledger: readonly LedgerEntry[];
+  readonly ledger: readonly LedgerEntry[]; // of the account that got the days
   readonly actions: readonly RecordedAction[];
 }
 
@@ -199,7 +195,6 @@ export async function readOrderDetails(database: Queries, order: Order): Promise
   };
 }
 
-/** Describes the tables about an order, for its page and for command output. */
 export const describeOrderTables = (details: OrderDetails): EntryTable[] => [
   { name: 'flags', entries: details.order.flags, view: createFlagsView(details.order) },
   { name: 'payments', entries: details.order.payments, view: createPaymentsView(details.order) },

@@ -31,7 +31,7 @@ const stateKinds: Readonly<Record<OrderState, TableCell['kind']>> = {
   cancelled: undefined,
 };
 
-/** Describes an order's state for operators. An open flag is shown instead of the state, because it needs attention first. */
+/** An open flag is shown instead of the state, because it needs attention first. */
 export function describeState({ state, flags }: Order, t: PageRequest['t']): TableCell {
   const unresolvedFlags = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const flag = unresolvedFlags.find(({ kind }) => severityOf(kind) === 'bad') ?? unresolvedFlags[0];
@@ -39,14 +39,13 @@ export function describeState({ state, flags }: Order, t: PageRequest['t']): Tab
   return { text: t(`operator.order_state.${state}`), kind: stateKinds[state] };
 }
 
-/** Returns the state for command output. A wrong amount is shown instead of the state until an operator has resolved it. */
+/** A wrong amount is shown instead of the state until an operator has resolved it. */
 function formatState({ state, isLate, flags }: Order): string {
   const wrongFlag = flags.find(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined);
   if (wrongFlag !== undefined && state !== 'paid' && state !== 'refunded') return wrongFlag.kind.replace('_', ' ');
   return isLate ? `${state}, late` : state;
 }
 
-/** Fields about orders, in lists and for a single order. */
 export const orderView = defineView<Order>()(
   {
     order: {
@@ -103,10 +102,8 @@ export const orderView = defineView<Order>()(
   ['order', 'created', 'state', 'days', 'price', 'provider', 'account', 'flags'],
 );
 
-/** Names of the fields for a single order, in this order. */
 export const orderFactNames = ['plan', 'price', 'provider', 'created', 'pay_until', 'paid'] as const;
 
-/** The columns for an account's orders. */
 export const accountOrderFields = orderView.page
   .filter(({ name }) => name !== 'account')
   .map((field) => (field.name === 'created' ? { ...field, at: 'note' as const } : field));
@@ -121,12 +118,7 @@ export const orderQuery = object({
   account: text('Only orders of this account: id, e-mail address, name, key hint or key.'),
 });
 
-/**
- * Converts a query to a filter.
- *
- * @param timeZone time zone of the days in the query
- * @throws AccountError
- */
+/** Converts a query, with days in this time zone, to a filter. Throws AccountError. */
 export async function readOrderFilter(
   host: Host,
   { state, flagged, day, since = day, until = day, account }: Infer<typeof orderQuery>,

@@ -18,12 +18,7 @@ export interface ListResult<Entry> {
 
 const uuidPattern = '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$';
 
-/**
- * Creates the schema for `after` in a query.
- *
- * @param name name of the resource
- * @param pattern pattern that its ids match
- */
+/** Creates the schema for `after` in a query. `name` is the resource's; its ids match `pattern`. */
 export const createAfterSchema = (name: string, pattern = uuidPattern) => ({
   ...text(`The id of the last ${name} on the previous page.`),
   pattern,
@@ -117,7 +112,6 @@ export function createReading(resource: OperatorResource): OperatorReading {
   };
 }
 
-/** Describes a query's parameters, by name. */
 export function describeQuery({ properties }: InputSchema): NonNullable<OperatorReading['query']> {
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, describeParameter(schema)]));
 }
@@ -127,11 +121,7 @@ function describeParameter({ type, enum: values, description = '' }: JsonSchema)
   return type === 'boolean' ? `true: ${description}` : description;
 }
 
-/**
- * Reads a query's parameters; unknown ones are ignored.
- *
- * @throws InvalidQuery
- */
+/** Reads a query's parameters; unknown ones are ignored. Throws InvalidQuery. */
 export async function readQuery<const S extends InputSchema>(
   query: S,
   parameters: URLSearchParams,

@@ -16,8 +16,7 @@ interface Asset {
  */
 export class AssetTable {
   readonly #assets: ReadonlyMap<string, Asset>;
-  /** Hash of all assets. A page that stays open across a deployment uses it to detect that it is outdated. */
-  readonly build: string;
+  readonly build: string; // hash of all assets, by which a page that stays open across a deployment detects that it is outdated
 
   private constructor(assets: ReadonlyMap<string, Asset>) {
     this.#assets = assets;
@@ -38,11 +37,7 @@ export class AssetTable {
     return new AssetTable(assets);
   }
 
-  /**
-   * Returns the URL of an asset.
-   *
-   * @throws Error if there is no asset with this name
-   */
+  /** @throws Error if there is no asset with this name */
   url(name: string): string {
     const asset = this.#assets.get(name);
     if (asset === undefined) throw new Error(`asset "${name}" not found`);

@@ -16,8 +16,7 @@ import type { Renderer } from './renderer.ts';
 import { setPageHeaders } from './routes.ts';
 import type { Visit } from './visit.ts';
 
-/** Statuses that have their own texts. All others use the texts for 400 or 500. */
-const describedStatuses = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
+const describedStatuses = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]); // with their own texts; others use those for 400 or 500
 
 const retryAfterSeconds = 5;
 
@@ -43,7 +42,7 @@ export function wantsPage({ raw }: Pick<Request, 'raw'>): boolean {
   }
 }
 
-/** Converts an error to a page error. If a dependency cannot be reached, that is a 503. */
+/** If a dependency cannot be reached, the status is 503. */
 export function toPageError(error: Error & { output?: { statusCode: number } }): PageError {
   if (error instanceof PageError) return error;
   const status = getStatus(error);
@@ -135,7 +134,6 @@ export async function renderErrorPage(
   return setPageHeaders(response, visit, 'no-store');
 }
 
-/** Chooses the button: try again after a temporary failure, otherwise a link to the dashboard or the front page. */
 function chooseAction({ status }: PageError, visit: Visit, renderer: Renderer): { path: string; label: string } {
   if (status === 503 && visit.isGet) return { path: visit.path, label: 'error.again' };
   const hasDashboard = visit.account !== undefined && renderer.has(wellKnownPaths.dashboard);

@@ -28,11 +28,7 @@ export function readFields(payload: unknown, schema: JsonSchema): Record<string,
   return fields;
 }
 
-/**
- * Parses a form's input according to its schema. An empty field counts as not sent.
- *
- * @throws FieldErrors with the first error of each field
- */
+/** Parses a form's input. Empty fields count as not sent. Throws FieldErrors with the first error of each field. */
 export function parseFields(fields: Readonly<Record<string, string | string[]>>, schema: JsonSchema): object {
   const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
   const validate = getValidator(schema);

@@ -6,17 +6,14 @@ import { signInPath, signOutPath } from '../sessions/sign-in.ts';
 import { languages } from '../texts/texts.ts';
 import { themes, type Visit } from './visit.ts';
 
-/** How many entries fit next to "Account" in the bottom bar on phones. */
-const maxBarEntries = 4;
+const maxBarEntries = 4; // next to "Account" in the bottom bar on phones
 
 const roleByLayout: Readonly<Record<string, Role>> = { site: 'public', account: 'account', operator: 'operator' };
 
-/** Returns the layout for a page that does not choose one. */
 export function getDefaultLayout(role: Role): NonNullable<Page['layout']> {
   return role === 'public' ? 'site' : role;
 }
 
-/** Returns the style sheets for a page that does not choose any. */
 export function getDefaultStyles(role: Role): readonly string[] {
   return role === 'operator' ? ['operator.css', 'tables.css'] : [];
 }
@@ -37,7 +34,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
   const rest = main.filter((entry) => !bar.includes(entry));
   return {
     navigation: main,
-    /** The entries in the bottom bar on phones, and those that do not fit. */
+    // The bottom bar on phones, and the entries that do not fit.
     bar,
     rest,
     menu,
@@ -45,7 +42,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
     initials: getInitials(account?.name ?? ''),
     languages: languages.map((id) => ({ id, name: t(`language.${id}`), short: t(`language.short.${id}`) })),
     themes,
-    /** Paths of well-known pages; '' if a page does not exist or this visitor cannot open it. */
+    // '' if a page does not exist or this visitor cannot open it.
     signIn: account === undefined && pages.some((page) => page.path === signInPath) ? signInPath : '',
     signOut: pages.some(({ forms = [] }) => forms.some((form) => form.path === signOutPath)) ? signOutPath : '',
     status: pathIfShown('status'),
@@ -61,7 +58,7 @@ export function formatContactLink(contact: string): string {
   return contact.startsWith('mailto:') ? contact.slice('mailto:'.length) : (URL.parse(contact)?.host ?? contact);
 }
 
-/** Returns the initials of the first and last words: `RP` for "Rani Putri". */
+/** `RP` for "Rani Putri". */
 export function getInitials(name: string): string {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
   const letters = [words.at(0), words.length > 1 ? words.at(-1) : undefined].map((word) => [...(word ?? '')][0] ?? '');

@@ -16,8 +16,7 @@ import type { Visit } from './visit.ts';
 
 const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
 
-/** Prints a missing value as an empty string, because a new form has no values and no errors. */
-const printValue = (value: unknown) => String(value ?? '');
+const printValue = (value: unknown) => String(value ?? ''); // a new form has no values and no errors
 
 const layoutFile = join(viewsFolder, 'shell/layout.eta');
 
@@ -29,8 +28,7 @@ interface View {
   readonly template: string;
   readonly styles?: readonly string[] | undefined;
   readonly scripts?: readonly string[] | undefined;
-  /** URL of the stream that updates the live parts; '' if the page has none. */
-  readonly live?: string;
+  readonly live?: string; // URL of the stream that updates the live parts; '' if there are none
   readonly values: object;
 }
 
@@ -55,11 +53,7 @@ export class Renderer {
     return view.layout === 'none' ? content : this.#compile(layoutFile)({ ...context, content });
   }
 
-  /**
-   * Renders parts of a page, all with the same values.
-   *
-   * @param templates absolute paths, by part
-   */
+  /** Renders parts of a page, all with the same values. `templates` are absolute paths, by part. */
   renderParts(visit: Visit, templates: Readonly<Record<string, string>>, values: object): Map<string, string> {
     const context = this.#createContext(visit, { title: '', layout: 'none', template: '', values });
     return new Map(Object.entries(templates).map(([name, file]) => [name, this.#compile(file)(context)]));
@@ -131,11 +125,7 @@ const roles: readonly Role[] = ['public', 'account', 'operator'];
 
 const reservedPath = /^\/(v1|v1beta|v1alpha|v1beta1|v2|anthropic|openai|assets)(\/|$)/;
 
-/**
- * Checks at the start that a page can be rendered.
- *
- * @throws Error naming the mistake
- */
+/** @throws Error naming the mistake */
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
   const createError = (reason: string) => new Error(`page "${page.path}": ${reason}`);
   if (reservedPath.test(page.path))

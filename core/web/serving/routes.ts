@@ -13,17 +13,14 @@ import { Visit } from './visit.ts';
 
 const formTimeoutMs = 10_000;
 
-/** Path prefix for routes of pages that have a `has` method. No plugin uses it. */
-const reroutedPrefix = '/-/pages';
+const reroutedPrefix = '/-/pages'; // for pages that have a `has` method; no plugin uses it
 
-/** Adds the hapi routes for pages and their forms. */
 export class PageRoutes {
   readonly #host: () => Host;
   readonly #renderer: Renderer;
   readonly #translator: Translator;
   readonly #conditionalPages: Page[] = [];
-  /** The paths that clients requested, for requests that were rerouted. */
-  readonly #originalPaths = new WeakMap<Request, string>();
+  readonly #originalPaths = new WeakMap<Request, string>(); // of requests that were rerouted
 
   constructor(host: () => Host, renderer: Renderer, translator: Translator) {
     this.#host = host;
@@ -68,7 +65,6 @@ export class PageRoutes {
     request.setUrl(`${reroutedPrefix}/${name}${request.url.search}`);
   }
 
-  /** Returns the path that the client requested. */
   pathOf(request: Request): string {
     return this.#originalPaths.get(request) ?? request.path;
   }
@@ -130,7 +126,7 @@ export class PageRoutes {
     }
   }
 
-  /** Claims the form before it is processed, and releases the claim if that fails, so that the sender can try again. */
+  /** If the form cannot be processed, the claim is released, so that the sender can try again. */
   async #submitOnce<T>(page: Page, form: PageForm, visit: Visit, id: string, submit: () => Promise<T>): Promise<T> {
     if (form.once !== true) return submit();
     const { cache } = visit.host.shared;
@@ -153,14 +149,13 @@ export class PageRoutes {
   }
 }
 
-/** Describes the operator action that led to this page; '' if none did. */
 function describeDone({ query, t }: Pick<Visit, 'query' | 't'>): string {
   const key = `operator.did.${query['done'] ?? ''}`;
   const text = t(key);
   return text === key ? '' : t('operator.done_now', { action: text });
 }
 
-/** Returns the page's path, even if the form was submitted to another one. */
+/** The page's path, even if the form was submitted to another one. */
 function resolvePath({ path }: Page, { params }: Pick<Visit, 'params'>): string {
   return path.replace(/\{(\w+)[^}]*\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
@@ -171,7 +166,7 @@ export function getAuthOptions({ role }: Page): NonNullable<RouteOptions['auth']
   return { strategy: 'session', mode: 'required', access: { scope: [role] } };
 }
 
-/** Sets the headers of a page. Shared caches must not store pages, because they differ from visitor to visitor. */
+/** Shared caches must not store pages, because they differ from visitor to visitor. */
 export function setPageHeaders(response: ResponseObject, visit: Visit, cacheControl: string): ResponseObject {
   return response
     .type('text/html')
@@ -190,7 +185,7 @@ function sendDownload(h: ResponseToolkit, { fileName, type, body }: Download): R
   return h.response(body).type(type).header('content-disposition', disposition).header('cache-control', 'no-store');
 }
 
-/** Redirects htmx with a header: it would follow a 303 within its request and insert the full page into a part. */
+/** htmx would follow a 303 within its request and insert the full page into a part. */
 function redirectHtmx(h: ResponseToolkit, path: string): ResponseObject {
   return h.response('').header('hx-redirect', ownPath(path)).header('cache-control', 'no-store');
 }

@@ -19,7 +19,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Policy for all other responses: a file that is opened directly must not load anything. */
+/** A file that is opened directly must not load anything. */
 const filePolicy = "default-src 'none'; frame-ancestors 'none'";
 
 const commonHeaders: Readonly<Record<string, string>> = {
@@ -31,12 +31,10 @@ const commonHeaders: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
 };
 
-/** Two years, as preload lists require. Subdomains are not included, because they may belong to others. */
-const strictTransportPolicy = 'max-age=63072000';
+const strictTransportPolicy = 'max-age=63072000'; // two years, as preload lists require; subdomains may belong to others
 
 const confidentialHeaders = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' } as const;
 
-/** Returns the headers that restrict what browsers may do with a response. */
 export function createSecurityHeaders(
   request: Request,
   host: Host,

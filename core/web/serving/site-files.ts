@@ -5,8 +5,7 @@ import type { Page } from '../pages/page.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
 import type { AssetTable } from './assets.ts';
 
-/** Background colors of the header in both themes; must match style.css and dark.css. */
-export const themeColors = { light: '#ffffff', dark: '#121b1d' } as const;
+export const themeColors = { light: '#ffffff', dark: '#121b1d' } as const; // of the header; must match style.css and dark.css
 
 /** Returns the public URL; '' if the gateway is on a loopback address, which search engines must not index. */
 export function getPublicOrigin({ service }: Pick<Host, 'service'>): string {
@@ -22,7 +21,6 @@ function listPaths(page: Page, host: Host): readonly string[] {
   return page.path.includes('{') ? (page.paths?.(host) ?? []) : [page.path];
 }
 
-/** Adds `GET /manifest.webmanifest`, `/robots.txt` and `/sitemap.xml`. */
 export function routeSiteFiles(server: Server, pages: readonly Page[], assets: AssetTable, host: () => Host): void {
   const add = (path: string, type: string, write: () => string) =>
     server.route({

@@ -14,13 +14,11 @@ import { type Formatter, getFormatter } from '../texts/formatter.ts';
 import { chooseLanguage, type Language, type Translate } from '../texts/texts.ts';
 import type { Translator } from '../texts/translator.ts';
 
-/** `system` follows the browser's theme. */
-export const themes = ['system', 'light', 'dark'] as const;
+export const themes = ['system', 'light', 'dark'] as const; // `system` follows the browser's theme
 type Theme = (typeof themes)[number];
 
 const emptyForm: FormState = { values: {}, errors: {} };
 
-/** A request for a page: visitor, language and cookies. */
 export class Visit implements PageRequest {
   readonly host: Host;
   readonly path: string;
@@ -55,17 +53,15 @@ export class Visit implements PageRequest {
     return this.#request.info.id;
   }
 
-  /** True for a request that can be repeated without side effects. */
   get isGet(): boolean {
     return this.#request.method === 'get';
   }
 
-  /** True if htmx sent the request. */
   get isHtmx(): boolean {
     return isHtmx(this.#request);
   }
 
-  /** The query string as it was sent, including `?`; '' if there is none. */
+  /** Including `?`; '' if there is no query string. */
   get search(): string {
     return this.#request.url.search;
   }
@@ -96,12 +92,11 @@ export class Visit implements PageRequest {
     return isFromThisMachine(this.#request, this.host);
   }
 
-  /** Returns true if the visitor has the role. */
   has(role: Role): boolean {
     return role === 'public' || (role === 'operator' ? this.isOperator : this.account !== undefined);
   }
 
-  /** Creates a token for a form on this page. Sets the session cookie if the visitor has none. */
+  /** Sets the session cookie if the visitor has none. */
   formToken(path: string): string {
     let { token } = this.cookies;
     if (token === undefined) {

@@ -1,6 +1,6 @@
 import { findBrowser } from '../requests/browsers.ts';
 
-/** Patterns to look for in user agents, more specific ones first. */
+// More specific patterns come first.
 const systems = [
   ['iPhone', 'iPhone'],
   ['iPad', 'iPad'],

@@ -10,29 +10,19 @@ import { PageError } from '../pages/page-error.ts';
  * explains why this is checked in addition to fetch metadata.
  */
 
-/** How long a form can be submitted, in seconds. */
 export const formLifetimeSeconds = 24 * 60 * 60;
 
-/** Name of the hidden field. */
-export const formTokenField = 'form_token';
+export const formTokenField = 'form_token'; // of the hidden field
 
-/**
- * Creates the token for a form that will be sent to `path`.
- *
- * @param now epoch ms
- */
+/** Creates the token for a form that will be sent to `path`. */
 export function createFormToken(sessionToken: string, path: string, now: number): string {
   const id = `${Math.floor(now / 1000).toString(36)}.${randomBytes(9).toString('base64url')}`;
   return `${id}.${sign(sessionToken, id, path)}`;
 }
 
 /**
- * Verifies the token of a submitted form.
- *
- * @param token value of the hidden field
- * @param now epoch ms
- * @returns the form's unique id
- * @throws PageError if the form was not created for this browser and path, or has expired
+ * Verifies the token of a submitted form, and returns the form's unique id. Throws PageError if the form was not created for this browser
+ * and path, or has expired.
  */
 export function readFormToken(
   token: unknown,
@@ -51,10 +41,8 @@ export function readFormToken(
 }
 
 /**
- * Rejects cross-origin requests: by `Sec-Fetch-Site` over HTTPS and on localhost, and by `Origin` elsewhere and in older browsers. If a
- * request has neither header, the token decides.
- *
- * @throws PageError
+ * Rejects cross-origin requests (PageError): by `Sec-Fetch-Site` over HTTPS and on localhost, and by `Origin` elsewhere and in older
+ * browsers. If a request has neither header, the token decides.
  */
 export function requireSameOrigin(request: Request, host: Pick<Host, 'section' | 'service'>): void {
   if (isCrossOrigin(request, host)) throw new PageError(403, 'form.foreign');

@@ -18,8 +18,7 @@ import type { Language } from '../texts/texts.ts';
 const maxAgeDays = 90; // even for a session that is in use
 const maxIdleDays = 14;
 const readTimeoutMs = 2_000;
-/** Minimum time between updates of the last use, so that not every page view causes a write. */
-const minUpdateSeconds = 60;
+const minUpdateSeconds = 60; // between updates of the last use, so that not every page view causes a write
 
 /** A new session. Only the browser gets the token; the database stores its SHA-256. */
 export interface IssuedSession {
@@ -47,14 +46,13 @@ export interface OpenSession {
 
 const liveCondition = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
 
-/** SQL condition that is true if the account's pages may be opened. This includes paused accounts, which are otherwise not served. */
+/** Includes paused accounts, which are otherwise not served. */
 const readableCondition = '(a.blocked_at is null or a.paused_at is not null)';
 
 /** Sessions of accounts. They are not cached, so every instance rejects a revoked session at its next request. */
 export class Sessions {
   readonly #database: Queries & Transactions;
-  /** Batches lookups by token digest, so that hundreds of pages that reconnect at once need only a few queries. */
-  readonly #byDigest: BatchLoader<OpenSession>;
+  readonly #byDigest: BatchLoader<OpenSession>; // batched, so that hundreds of pages that reconnect at once need few queries
 
   constructor(database: Queries & Transactions) {
     this.#database = database;
@@ -107,7 +105,7 @@ export class Sessions {
     return this.#byDigest.load(hashToken(token).toString('hex'));
   }
 
-  /** Reads sessions. Updates skip rows that another instance is updating, because two instances could deadlock. */
+  /** Updates skip rows that another instance is updating, because two instances could deadlock. */
   async #readBatch(digests: readonly string[]): Promise<Map<string, OpenSession>> {
     const rows = await this.#database.query<SessionRow>(
       `with found as (
@@ -156,11 +154,7 @@ export class Sessions {
     return rows.map(toRecord);
   }
 
-  /**
-   * Ends one of an account's sessions.
-   *
-   * @returns false if the account has no session with this id
-   */
+  /** Ends one of an account's sessions. Returns false if the account has no session with this id. */
   async revoke(accountId: string, sessionId: string): Promise<boolean> {
     const rows = await this.#database.query('delete from session where account_id = ? and id::text = ? returning id', [
       accountId,
@@ -174,12 +168,7 @@ export class Sessions {
     await this.#database.query('delete from session where token_sha256 = ?', [hashToken(token)]);
   }
 
-  /**
-   * Ends all of an account's sessions.
-   *
-   * @param keptSessionId id of a session to keep
-   * @returns how many sessions ended
-   */
+  /** Ends all of an account's sessions, except for `keptSessionId`. Returns how many ended. */
   async revokeAll(accountId: string, keptSessionId?: string): Promise<number> {
     const rows = await this.#database.query('delete from session where account_id = ? and id::text <> ? returning id', [
       accountId,
@@ -188,11 +177,7 @@ export class Sessions {
     return rows.length;
   }
 
-  /**
-   * Removes sessions that have expired or have been idle for too long.
-   *
-   * @returns how many sessions were removed
-   */
+  /** Removes sessions that have expired or have been idle for too long, and returns how many. */
   async removeEnded(): Promise<number> {
     const rows = await this.#database.query(`delete from session s where not (${liveCondition}) returning id`);
     return rows.length;
@@ -206,7 +191,7 @@ function toOpenSession({ id, account_id, name, email, avatar_url }: SessionRow):
 type SessionRow = Row<typeof Session, 'id' | 'account_id'> &
   Row<typeof Account, 'name' | 'email' | 'avatar_url'> & { readonly digest: string };
 
-/** Requires that the account has the identity. Locking it serializes this with removals, which end an identity's sessions. */
+/** Locking the account serializes this with removals, which end an identity's sessions. */
 async function requireIdentity(transaction: EntityManager, accountId: string, identity: IdentityKey): Promise<void> {
   await lockAccount(transaction, accountId);
   if ((await readIdentityOwner(transaction, identity))?.accountId !== accountId)

@@ -23,7 +23,6 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Unit names, without periods or plural forms. */
 const units = {
   en: { ms: 'ms', second: 's', minute: 'min', hour: 'h', day: 'd' },
   id: { ms: 'ms', second: 'dtk', minute: 'mnt', hour: 'jam', day: 'hari' },

@@ -13,11 +13,7 @@ import type { Language } from './texts.ts';
 export interface Formatter {
   /** IANA name of the zone for all times. */
   readonly timeZone: string;
-  /**
-   * `Rp 95.000`, the same in every language.
-   *
-   * @param amount in the currency's smallest payable unit
-   */
+  /** `Rp 95.000`, the same in every language. `amount` is in the currency's smallest payable unit. */
   money(amount: number, currency: string): string;
   /** `1,284` or `1.284`. */
   number(value: number): string;
@@ -41,12 +37,7 @@ export interface Formatter {
   span(from: number, to: number): string;
   /** Time that is left, as a countdown: `4 d 07:12:45`. */
   remaining(ms: number): FormattedRemaining;
-  /**
-   * `1.4%`, `41.0%`. Returns 0% and 100% only if they are exact.
-   *
-   * @param share from 0 to 1
-   * @param digits number of decimals; default: 1
-   */
+  /** `1.4%`, `41.0%`. Returns 0% and 100% only if they are exact. `share` is from 0 to 1; default for `digits`: 1. */
   percent(share: number, digits?: number): string;
   /** `96 kB`, in steps of 1000. */
   bytes(count: number): FormattedAmount;
@@ -66,19 +57,16 @@ export interface FormattedTime {
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' };
 
 const weekMs = 7 * 86_400_000;
-/** How far away a date must be to be ambiguous without a year. */
-const ambiguousAfterMs = 300 * 86_400_000;
+const ambiguousAfterMs = 300 * 86_400_000; // a date further away is ambiguous without a year
 
-/** Matches IANA names only. Intl also accepts offsets such as `+07:00`, but they have no canonical form. */
+/** Intl also accepts offsets such as `+07:00`, but they have no canonical form. */
 const zonePattern = /^[A-Za-z][\w+-]*(\/[A-Za-z][\w+-]*){0,2}$/;
 
 const formatters = new Map<string, Formatter>();
 
 /**
- * Returns the formatter for a language and time zone.
- *
- * @param timeZone the visitor's time zone
- * @param fallback the service's time zone, used if the visitor's is unknown or invalid; default: this machine's zone
+ * Returns the formatter for a language and the visitor's time zone. If that is unknown or invalid, uses `fallback`, the service's zone, or
+ * else this machine's.
  */
 export function getFormatter(language: Language, timeZone: string | undefined, fallback?: string): Formatter {
   const zone = canonicalizeZone(timeZone) ?? canonicalizeZone(fallback) ?? getMachineZone();
@@ -141,7 +129,7 @@ function createTimeFormat(locale: string, options: Intl.DateTimeFormatOptions): 
   return (value) => ({ iso: value.toISOString(), text: format.format(value) });
 }
 
-/** Formats `Rab 25 Nov` instead of Intl's `Rab, 25 Nov`. */
+/** `Rab 25 Nov` instead of Intl's `Rab, 25 Nov`. */
 function omitComma(format: TimeFormat): TimeFormat {
   return (value) => {
     const { iso, text } = format(value);
@@ -149,7 +137,7 @@ function omitComma(format: TimeFormat): TimeFormat {
   };
 }
 
-/** Adds `WIB`, `WITA` or `WIT` in every language, because Intl has these names only in Indonesian. */
+/** `WIB`, `WITA` or `WIT` in every language, because Intl has these names only in Indonesian. */
 function addZoneName(format: TimeFormat, timeZone: string): TimeFormat {
   const [name] =
     new Intl.DateTimeFormat('id-ID', { timeZone, timeZoneName: 'short' }).format(0).match(/WI(?:B|TA|T)$/) ?? [];
@@ -160,11 +148,7 @@ function addZoneName(format: TimeFormat, timeZone: string): TimeFormat {
   };
 }
 
-/**
- * Returns the canonical name of a zone, so that cookies cannot create more formatters than there are zones.
- *
- * @returns undefined if the zone name is invalid
- */
+/** Canonical, so that cookies cannot create more formatters than there are zones. */
 function canonicalizeZone(name: string | undefined): string | undefined {
   if (name === undefined || !zonePattern.test(name)) return undefined;
   try {
@@ -180,7 +164,6 @@ function getMachineZone(): string {
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** Formats bytes in steps of 1000, with one decimal below ten. */
 function formatBytes(count: number, locale: string): FormattedAmount {
   let step = 0;
   let value = Math.max(0, count);
@@ -204,7 +187,6 @@ function formatLimit(value: number, language: Language, locale: string): string 
   return `${formatNumber(Math.floor(value / 100_000) / 10, locale, { maxDigits: 1 })}\u00A0${millions}`;
 }
 
-/** Formats a percentage with a fixed number of decimals. 0% and 100% are printed only if they are exact. */
 function formatPercent(share: number, locale: string, digits: number): string {
   const percent = Math.min(100, Math.max(0, share * 100));
   if (percent === 0 || percent === 100) return formatNumber(percent / 100, locale, { maxDigits: 0, isPercent: true });

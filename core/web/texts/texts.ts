@@ -26,18 +26,13 @@ export function defineTexts<const Keys extends string>(texts: {
  */
 export type Translate = (key: string, values?: TextValues) => string;
 
-/**
- * Returns a visitor's language: the one they chose, or else the one their browser prefers.
- *
- * @param header Accept-Language
- */
-export function chooseLanguage(chosen: string | undefined, header: string | undefined): Language {
+/** Returns the language that a visitor chose, or else the one that the browser prefers. */
+export function chooseLanguage(chosen: string | undefined, acceptLanguage: string | undefined): Language {
   const chosenLanguage = languages.find((language) => language === chosen);
-  if (chosenLanguage !== undefined || header === undefined) return chosenLanguage ?? languages[0];
-  return languages.find((language) => language === parsePreferredLanguage(header)) ?? languages[0];
+  if (chosenLanguage !== undefined || acceptLanguage === undefined) return chosenLanguage ?? languages[0];
+  return languages.find((language) => language === parsePreferredLanguage(acceptLanguage)) ?? languages[0];
 }
 
-/** @returns '' if the header is malformed or names no supported language */
 function parsePreferredLanguage(header: string): string {
   try {
     // Ignores regions, such as the one in `id-ID`.

@@ -1,7 +1,6 @@
 import { fillText, SentenceReader, type Text } from '#core/platform/sentences.ts';
 import { type Language, languages, type Texts, type Translate } from './texts.ts';
 
-/** Looks up all registered texts. */
 export class Translator {
   readonly #texts: Readonly<Record<Language, ReadonlyMap<string, Text>>>;
   #sentences: SentenceReader | undefined;

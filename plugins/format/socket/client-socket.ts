@@ -134,7 +134,7 @@ export class ClientSocket implements TurnSocket {
   #countBytes(bytes: number): void {
     const { memory, ws } = this.#init;
     if (ws.readyState !== ws.OPEN || this.#life.countBytes(bytes)) return;
-    memory.refuse('body');
+    memory.countRefusal('body');
     this.#close(1013, 'too little memory');
     setImmediate(() => ws.terminate());
   }

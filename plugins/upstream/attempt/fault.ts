@@ -151,7 +151,7 @@ export function createRouteFault(
  * would be as large.
  */
 export function createMemoryFault(memory: MemoryShare): Fault {
-  memory.refuse('reply');
+  memory.countRefusal('reply');
   const message = upstreamReason('upstream.reason.memory');
   return new Fault('memory', new GatewayError('unavailable', message, { retryAfter: 1 }));
 }

@@ -177,7 +177,7 @@ describe('the health check of memory', () => {
     const check = () => memoryCheck.check({ ...host, memory: budget });
     budget = new ProcessMemory(1_000, host.monotonic);
     expect(check()).toEqual({ ok: true });
-    budget.refuse('body');
+    budget.countRefusal('body');
     host.clock.now += 7_200_000;
     expect(check()).toMatchObject({ ok: false, reason: expect.stringContaining('1 request bodies') as string });
     host.clock.advance(61_000);

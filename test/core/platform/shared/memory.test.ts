@@ -12,7 +12,7 @@ it('a limiter in memory forgets keys that owe nothing, and no others', () => {
     now += 200;
     limiter.take(`key-${key}`, limits({ limit: 10, period: 1, burst: 1, concurrent: undefined }));
   }
-  expect(limiter.size).toBeLessThanOrEqual(10_000);
+  expect(limiter.keyCount).toBeLessThanOrEqual(10_000);
   expect(limiter.take('owes', slow).refusedBy).toBe('rate');
   expect(held.lease).toBeDefined();
   expect(limiter.take('holds', limits({ limit: 10, period: 1, burst: 10, concurrent: 1 })).refusedBy).toBe(

@@ -38,6 +38,10 @@ const properties = {
     'Supported reasoning efforts; others are mapped to the nearest lower one.',
   ),
   default_effort: boolean('Chat Completions: true when reasoning_effort accepts default; otherwise it is left out.'),
+  no_thinking: string(
+    { enum: ['disabled', 'disabled_to_high', 'between_tools'] },
+    'Messages: how thinking is turned off: disabled; disabled_to_high or between_tools if the model then rejects efforts above high, which are lowered.',
+  ),
   replay_reasoning: string(
     { enum: ['never', 'given', 'tool_turns', 'always'] },
     'When the reasoning of earlier turns is sent back: never, where the client has it (given), or because the vendor requires ' +
@@ -165,6 +169,7 @@ export const defaultQuirks: Quirks = {
   reasoning: 'effort',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
   default_effort: false,
+  no_thinking: 'disabled',
   replay_reasoning: 'given',
   replay_as: 'reasoning_content',
   signed_thinking: true,

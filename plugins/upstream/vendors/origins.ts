@@ -25,6 +25,15 @@ export const effortsWithoutNone = ['low', 'medium', 'high', 'xhigh', 'max'] as c
 const alwaysThinkingClaude = { quirks: { ...adaptiveClaude.quirks, efforts: effortsWithoutNone } } as const;
 /** Claude since September 2026 also rejects forced tool calls. Source: Anthropic docs, migration guides of these models. */
 const freelyCallingClaude = { quirks: { ...alwaysThinkingClaude.quirks, forced_tools: false } } as const;
+/** Source: Anthropic docs, "What's new in Claude Sonnet 5.5", "Turn off up-front thinking with between_tools". */
+const claudeSonnet55 = {
+  quirks: { ...adaptiveClaude.quirks, forced_tools: false, no_thinking: 'between_tools' },
+} as const;
+/**
+ * Source: "output_config.effort 'xhigh' is not supported when thinking is disabled on this model. Use effort 'high' or below, or enable
+ * thinking.", claude-code#76689; Anthropic docs, "What's new in Claude Opus 5"; for Haiku 5.5, release notes of @ai-sdk/anthropic 2.0.109.
+ */
+const effortLimitedClaude = { quirks: { ...adaptiveClaude.quirks, no_thinking: 'disabled_to_high' } } as const;
 
 const openaiFormats = [
   'responses',
@@ -65,8 +74,10 @@ export const claudeModels: readonly VendorModels[] = [
   // Not Claude 5: the row above also matches names in which the 5 is a minor version.
   { match: 'claude-3-5*', quirks: { ...budgetClaude.quirks, max_output_tokens: 8_192 } },
   { match: 'claude-*-4-5*', quirks: { ...budgetClaude.quirks, max_output_tokens: 64_000 } },
+  { match: 'claude-opus-5*', ...effortLimitedClaude },
+  { match: 'claude-haiku-5-5*', ...effortLimitedClaude },
   { match: 'claude-opus-5-5*', ...freelyCallingClaude },
-  { match: 'claude-sonnet-5-5*', ...freelyCallingClaude },
+  { match: 'claude-sonnet-5-5*', ...claudeSonnet55 },
   { match: 'claude-fable*', ...alwaysThinkingClaude },
   { match: 'claude-mythos*', ...alwaysThinkingClaude },
   { match: 'claude-fable-5-1*', ...freelyCallingClaude },

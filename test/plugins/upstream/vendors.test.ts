@@ -100,7 +100,7 @@ it.each([
 
 it.each([
   ['anthropic', 'claude-opus-5-5'],
-  ['vertex-anthropic', 'claude-sonnet-5-5'],
+  ['vertex-anthropic', 'claude-opus-5-5@20260922'],
   ['bedrock-anthropic', 'global.anthropic.claude-fable-5-1'],
 ])('%s can neither force calls nor turn off the thinking of %s', (vendor, model) => {
   const { efforts, forced_tools } = quirksOf(vendor, model);
@@ -108,6 +108,21 @@ it.each([
     efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
     forced_tools: false,
   });
+});
+
+it.each([
+  ['anthropic', 'claude-sonnet-5-5', 'between_tools'],
+  ['bedrock-anthropic', 'us.anthropic.claude-sonnet-5-5', 'between_tools'],
+  ['anthropic', 'claude-haiku-5-5', 'disabled_to_high'],
+  ['vertex-anthropic', 'claude-opus-5', 'disabled_to_high'],
+  ['anthropic', 'claude-sonnet-5', 'disabled'],
+])('%s turns off the thinking of %s as %s', (vendor, model, mode) => {
+  const { efforts, no_thinking } = quirksOf(vendor, model);
+  expect([efforts?.includes('none'), no_thinking]).toEqual([true, mode]);
+});
+
+it('anthropic cannot force calls of Sonnet 5.5', () => {
+  expect(quirksOf('anthropic', 'claude-sonnet-5-5').forced_tools).toBe(false);
 });
 
 it.each(['claude-opus-5', 'claude-sonnet-5', 'claude-haiku-5-5'])('anthropic can do both with %s', (model) => {

@@ -22,6 +22,7 @@ export const adaptThinking: Adaptation = (body: MessagesRequest, target) => {
   const effort = readMember<MessagesOutputConfig>(body.output_config, 'effort');
   if (!isSet(thinking) && !isSet(effort)) return canReason(target.profile) ? body : removeThinking(body);
   if (!canReason(target.profile)) return dropThinking(body, target);
+  if (isTurnedOff(body, target.profile)) return turnThinkingOff(body, target);
   const usesBudget = target.profile.quirks.reasoning === 'budget';
   const isThinkingRejected = isUnsupportedThinking(body, target.profile);
   const isEffortRejected = usesBudget ? isSet(effort) : isUnsupportedEffort(effort, target.profile);
@@ -39,6 +40,24 @@ function dropThinking(body: MessagesRequest, { notes }: AdaptationTarget): Messa
 
 function removeThinking(body: MessagesRequest): MessagesRequest {
   return withEffort(omitMembers(body, ['thinking']), undefined);
+}
+
+/** Returns true if the client turns thinking off and the model does not allow this with every effort. */
+function isTurnedOff({ thinking }: MessagesRequest, { quirks }: Profile): boolean {
+  const type = readMember<MessagesThinking>(thinking, 'type');
+  if (quirks.no_thinking === 'disabled' || !quirks.efforts.includes('none')) return false;
+  return type === 'disabled' || (type === 'between_tools' && type === quirks.no_thinking);
+}
+
+function turnThinkingOff(body: MessagesRequest, { profile, notes }: AdaptationTarget): MessagesRequest {
+  const isBetweenTools = profile.quirks.no_thinking === 'between_tools';
+  const isAdapted = isBetweenTools && readMember<MessagesThinking>(body.thinking, 'type') === 'disabled';
+  if (isAdapted) notes.approximate('thinking disabled as between_tools');
+  const adaptedBody = isAdapted ? withMember(body, 'thinking', { type: 'between_tools' }) : body;
+  const effort = readMember<MessagesOutputConfig>(body.output_config, 'effort');
+  if (effort !== 'xhigh' && effort !== 'max') return adaptedBody;
+  notes.approximate('reasoning effort as high');
+  return withEffort(adaptedBody, 'high');
 }
 
 /** Returns true if the model does not support the mode, or the budget leaves no room for the answer. */

@@ -41,8 +41,12 @@ export function writeThinking(
     return noThinking;
   }
   const isDisabled = clientEffort === 'none' && quirks.efforts.includes('none');
-  if (isDisabled)
-    return isOffByDefault(target.profile) ? noThinking : { thinking: { type: 'disabled' }, effort: undefined };
+  if (isDisabled) {
+    if (isOffByDefault(target.profile)) return noThinking;
+    const isBetweenTools = quirks.no_thinking === 'between_tools';
+    if (isBetweenTools) target.notes.approximate('reasoning effort none as between_tools');
+    return { thinking: { type: isBetweenTools ? 'between_tools' : 'disabled' }, effort: undefined };
+  }
   const targetEffort = clientEffort === 'none' ? writeEffort(clientEffort, target) : clientEffort;
   const dialogue = turns.filter(({ role }) => role !== 'system');
   const isPrefilled = dialogue.at(-1)?.role === 'assistant';

@@ -82,6 +82,45 @@ describe('thinking that is turned off', () => {
       expect(sent('messages', off, ...profileOf(vendor, model)).body['thinking']).toEqual(off.thinking);
   });
 
+  it.each([
+    ['claude-sonnet-5-5', {}, undefined, ['approximated thinking disabled as between_tools']],
+    ['claude-sonnet-5-5', { effort: 'low' }, { effort: 'low' }, ['approximated thinking disabled as between_tools']],
+    [
+      'claude-sonnet-5-5',
+      { effort: 'max' },
+      { effort: 'high' },
+      ['approximated thinking disabled as between_tools', 'approximated reasoning effort as high'],
+    ],
+  ] as const)('is turned off between tools only: %s with %j', (model, config, expected, notes) => {
+    const body = { ...off, ...('effort' in config && { output_config: config }) };
+    const adapted = sent('messages', body, ...profileOf('anthropic', model));
+    expect([adapted.body['thinking'], adapted.body['output_config'], adapted.notes]).toEqual([
+      { type: 'between_tools' },
+      expected,
+      notes,
+    ]);
+  });
+
+  it.each(['claude-haiku-5-5', 'claude-opus-5'])('lowers an effort that %s then rejects', (model) => {
+    const profile = profileOf('bedrock-anthropic', `us.anthropic.${model}`);
+    const lowered = sent('messages', { ...off, output_config: { effort: 'xhigh', format: null } }, ...profile);
+    expect(lowered).toMatchObject({
+      body: { ...off, output_config: { effort: 'high', format: null } },
+      notes: ['approximated reasoning effort as high'],
+    });
+    const kept = { ...off, output_config: { effort: 'high' } };
+    expect(sent('messages', kept, ...profile)).toMatchObject({ body: kept, notes: [] });
+    const thinking = { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } };
+    expect(sent('messages', thinking, ...profile)).toMatchObject({ body: thinking, notes: [] });
+  });
+
+  it('lowers an effort beside between_tools of the client', () => {
+    const asked = { thinking: { type: 'between_tools' }, output_config: { effort: 'xhigh' } };
+    const { body, notes } = sent('messages', asked, ...profileOf('vertex-anthropic', 'claude-sonnet-5-5'));
+    expect([body['thinking'], body['output_config']]).toEqual([asked.thinking, { effort: 'high' }]);
+    expect(notes).toEqual(['approximated reasoning effort as high']);
+  });
+
   it('is the least effort where MiniMax always thinks, of its own clients and others', () => {
     const profile = profileOf('minimax-anthropic', 'MiniMax-M2.5');
     const least = { type: 'enabled', budget_tokens: 2_048 };

@@ -199,6 +199,8 @@ describe('requesting thinking in a Messages request', () => {
     ],
     [{}, adaptive, { type: 'adaptive', display: 'summarized' }, undefined],
     [{ effort: 'none' }, adaptive, { type: 'disabled' }, undefined],
+    [{ effort: 'none' }, { ...adaptive, no_thinking: 'between_tools' }, { type: 'between_tools' }, undefined],
+    [{ effort: 'none' }, { ...adaptive, no_thinking: 'disabled_to_high' }, { type: 'disabled' }, undefined],
     [{ effort: 'low' }, budget, { type: 'enabled', budget_tokens: 2_048 }, undefined],
     [{ budget: 5_000 }, budget, { type: 'enabled', budget_tokens: 5_000 }, undefined],
     [{ budget: 5 }, budget, { type: 'enabled', budget_tokens: 1_024 }, undefined],

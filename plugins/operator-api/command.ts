@@ -7,7 +7,6 @@ import type { Scope } from './tokens.ts';
 
 const loadTokens = () => import('./tokens.ts');
 
-/** `daypass operator-token …`: manages tokens of the operator API. */
 export const operatorTokenCommand: Command = {
   name: 'operator-token',
   define(parser, context) {

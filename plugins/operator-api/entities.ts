@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A token of the operator API. Only its SHA-256 is stored. */
 export const OperatorToken = defineEntity({
   name: 'OperatorToken',
   tableName: 'operator_token',

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Queries } from '#core/platform/database/database.ts';
 
-/** Response to an API call. */
 export interface ApiResponse {
   readonly status: number;
   readonly body: object;

@@ -3,7 +3,6 @@ import { getActions } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** Path of the API, to which all other paths are relative. */
 export const rootPath = '/operator/api';
 
 /** Builds an action's path: `/accounts/{handle}/block`, or `/books/reconcile` for an action without a handle. */
@@ -25,8 +24,10 @@ const idempotencyKey = {
 };
 const failureResponse = { description: 'Failed; `error` has `code` and `message`.', ...jsonContent(objectSchema) };
 
-/** Describes the API by its readings and the operators' actions. */
-export function describeApi(host: Pick<Host, 'service' | 'keep'>, readings: Iterable<OperatorReading>): object {
+export function createOpenApiDocument(
+  host: Pick<Host, 'service' | 'keep'>,
+  readings: Iterable<OperatorReading>,
+): object {
   const { service } = host;
   const readPaths = [...readings].map(({ path, summary, query = {} }) => {
     const parameters = Object.entries(query).map(([name, description]) => ({

@@ -1,16 +1,18 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** Names of body fields in the schema, by the names that commands and gateway.yaml use: `--days`, `from`. */
-const schemaNames: Readonly<Record<string, string>> = { days: 'days_back', from: 'since' };
+const schemaNamesByAlias: Readonly<Record<string, string>> = { days: 'days_back', from: 'since' };
 
-/** Renames a body's fields to those of the schema. Accepts the names that commands and gateway.yaml use, and `text: { en, id }`. */
+/**
+ * Renames a body's fields to those of the schema. Accepts the names that commands and gateway.yaml use (`days`, `from`), and `text: { en,
+ * id }`.
+ */
 export function renameMembers({ properties = {} }: JsonSchema, input: JsonObject): JsonObject {
   const entries = Object.entries(input).flatMap(([name, value]): [string, unknown][] => {
     if (name in properties) return [[name, value]];
     if (name === 'text' && 'text_en' in properties && typeof value === 'object' && value !== null)
       return Object.entries(value).map(([language, text]) => [`text_${language}`, text]);
-    const schemaName = schemaNames[name];
+    const schemaName = schemaNamesByAlias[name];
     return [
       [schemaName !== undefined && schemaName in properties && !(schemaName in input) ? schemaName : name, value],
     ];

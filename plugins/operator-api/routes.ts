@@ -9,7 +9,7 @@ import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { takeRequest } from '#core/platform/shared/shared.ts';
 import { toSnakeCase, toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { type ApiResponse, claimKey, finishKey } from './idempotency.ts';
-import { describeApi, buildActionPath, rootPath } from './openapi.ts';
+import { createOpenApiDocument, buildActionPath, rootPath } from './openapi.ts';
 import { renameMembers } from './other-names.ts';
 import { operatorApiSection } from './section.ts';
 import { type TokenRecord, useToken } from './tokens.ts';
@@ -28,10 +28,6 @@ interface Call {
 
 type Readings = ReadonlyMap<string, OperatorReading>;
 
-/**
- * Creates the routes of the API, which all check the token.
- * @param readings by path
- */
 export function createOperatorApiRoutes(host: () => Host, readings: Readings): ServerRoute[] {
   const path = `${rootPath}/{path*}`;
   const options = { auth: false, state: { parse: false } } as const;
@@ -92,7 +88,8 @@ async function handleRequest(host: Host, readings: Readings, request: Request): 
 }
 
 async function serveReading(host: Host, readings: Readings, { segments, query }: Call): Promise<ApiResponse> {
-  if (segments.join('/') === 'openapi.json') return { status: 200, body: describeApi(host, readings.values()) };
+  if (segments.join('/') === 'openapi.json')
+    return { status: 200, body: createOpenApiDocument(host, readings.values()) };
   const [list = '', handle] = segments;
   const path = handle === undefined ? `/${list}` : `/${list}/{handle}`;
   const reading = segments.length > 2 ? undefined : readings.get(path);
@@ -120,7 +117,6 @@ async function performAction(host: Host, caller: Caller, call: Call): Promise<Ap
   return call.key === undefined ? perform() : performOnce(host, caller, call, call.key, kind, perform);
 }
 
-/** Performs a call with an idempotency key, unless an earlier call with the same key is still running or has a response. */
 async function performOnce(
   host: Host,
   caller: Caller,
@@ -152,8 +148,8 @@ async function performOnce(
   return apiResponse;
 }
 
-/** Stores the response for repeated calls. If that fails, they get "not finished", but the action is still not repeated. */
 async function storeResponse(host: Host, { id }: Caller, key: string, apiResponse: ApiResponse): Promise<void> {
+  // If this fails, repeated calls get "not finished", but the action is still not repeated.
   await finishKey(host.database, id, key, apiResponse).catch((error: unknown) => {
     host.log.error('could not store the response of a call with an Idempotency-Key', error);
   });
@@ -175,11 +171,10 @@ async function runActionKind(
   return { status: 200, body: { action: kind.name, ...subjectMember, ...(toOperatorJson(result) as object) } };
 }
 
-const statuses: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };
+const statusByErrorKind: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };
 
-/** Describes a failed action: with status 409 unless the kind of error has a more specific one. */
 function describeActionError({ kind, message }: ActionError): ApiResponse {
-  return createFailure(statuses[kind] ?? 409, kind, message);
+  return createFailure(statusByErrorKind[kind] ?? 409, kind, message);
 }
 
 function createFailure(status: number, code: string, message: string): ApiResponse {

@@ -3,7 +3,6 @@ import { defineView } from '#core/web/resources/field.ts';
 import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { TokenRecord } from './tokens.ts';
 
-/** The tokens of the operator API, without their secrets. */
 export const apiTokens = defineResource({
   name: 'token',
   summary: 'list tokens, newest first',

@@ -6,7 +6,6 @@ import type { OperatorToken } from './entities.ts';
 /** `read` allows reading; `act` also allows actions. */
 export type Scope = 'read' | 'act';
 
-/** A token as listed, without its secret. */
 export interface TokenRecord {
   readonly id: string;
   readonly name: string;
@@ -17,10 +16,7 @@ export interface TokenRecord {
   readonly revokedAt: Date | undefined;
 }
 
-/**
- * Creates a token.
- * @returns the token, which cannot be read again; undefined if the name is taken
- */
+/** Returns the token, which cannot be read again, or undefined if the name is taken. */
 export async function createToken(
   database: Queries,
   { name, scope, days }: { readonly name: string; readonly scope: Scope; readonly days: number },
@@ -35,10 +31,7 @@ export async function createToken(
   return inserted.length > 0 ? token : undefined;
 }
 
-/**
- * Lists tokens, newest first.
- * @param after id of the last token of the previous page
- */
+/** @param after id of the last token of the previous page */
 export async function listTokens(database: Queries, limit: number, after?: string): Promise<TokenRecord[]> {
   const rows = await database.query<RowOf<TokenRecord, typeof OperatorToken>>(
     `select id, name, scope, ${epochs('created_at', 'expires_at', 'last_used_at', 'revoked_at')}
@@ -50,10 +43,7 @@ export async function listTokens(database: Queries, limit: number, after?: strin
   return rows.map(toRecord);
 }
 
-/**
- * Revokes a token.
- * @returns false if no active token has this name
- */
+/** Returns false if no active token has this name. */
 export async function revokeToken(database: Queries, name: string): Promise<boolean> {
   const revoked = await database.query<unknown>(
     'update operator_token set revoked_at = clock_timestamp() where name = ? and revoked_at is null returning 1',
@@ -62,7 +52,7 @@ export async function revokeToken(database: Queries, name: string): Promise<bool
   return revoked.length > 0;
 }
 
-/** Returns the active token that a request presents and records its use, or undefined if there is none. */
+/** Finds the active token that a request presents, and records its use. */
 export async function useToken(
   database: Queries,
   token: string,

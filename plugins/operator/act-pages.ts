@@ -33,10 +33,7 @@ const signInPage: SubjectPage = { ...accountPage, find: findAccountWithSignIns }
 const orderPage: SubjectPage = { path: '/operator/orders/{code}', find: findOrderSubject };
 const refundPage: SubjectPage = { path: '/operator/refunds/{key}', find: findRefundSubject };
 
-/**
- * Reads an account and the sign-ins to choose from.
- * @throws PageError 404 if the account has no sign-ins
- */
+/** @throws PageError 404 if the account has no sign-ins */
 async function findAccountWithSignIns(request: PageRequest): Promise<PageSubject> {
   const { host, t } = request;
   const subject = await findAccountSubject(request);

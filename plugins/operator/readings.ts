@@ -17,18 +17,12 @@ import { type Span, spans } from './span.ts';
 const cacheMs = { traffic: 5_000, passes: 30_000, heaviest: 60_000, pastDays: 600_000 };
 const timeoutMs = 5_000;
 
-/** Days to read: the longest span and as many days before it. */
 const readDays = 2 * Math.max(...Object.values(spans));
-/** Days that are reread often. They include yesterday, so that the data is still complete just after midnight. */
-const recentDays = 2;
-/** Days for which passes are counted: the longest span and the day before it. */
-const passDays = Math.max(...Object.values(spans)) + 1;
-/** Hours in today's chart. */
+const recentDays = 2; // includes yesterday, so that the data is still complete just after midnight
+const passDays = Math.max(...Object.values(spans)) + 1; // the longest span and the day before it
 export const chartHours = 24;
-/** Minutes over which the request rate is averaged. */
 const rateMinutes = 5;
 
-/** Caches a reading. It is fresh for `maxAgeMs`, and is shown for as long again while being refreshed. */
 const cache = <T>(maxAgeMs: number, read: (host: Host) => Promise<T>) =>
   cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, read);
 
@@ -38,7 +32,7 @@ const pastDays = cache(cacheMs.pastDays, (host) =>
   readDailyUsage(host.database.records, { timeZone: zoneOf(host), days: readDays }),
 );
 
-/** Cached readings for the overview. Flags are not cached, because they must disappear as soon as they are resolved. */
+/** Flags are not cached, because they must disappear as soon as they are resolved. */
 export const overviewReadings = {
   revenue: cache(cacheMs.traffic, (host) =>
     readRevenue(host.database, { currency: host.section(currencySection), timeZone: zoneOf(host), days: readDays }),
@@ -73,13 +67,10 @@ const cacheLoads = (span: Span) =>
     return { loads, since: start, keyUse: await readKeyUse(host.database.records, [...ids], host.now() - dayMs) };
   });
 
-/**
- * Cached lists of the heaviest accounts in a span, by each measure, and how their keys are used. Reading a month is slow, because it sums
- * up the requests of all accounts.
- */
+/** Cached, because reading a month sums up the requests of all accounts. */
 export const loadReadings = { today: cacheLoads('today'), '7d': cacheLoads('7d'), '30d': cacheLoads('30d') };
 
-/** Joins past and recent days. If a day is in both, `recent` wins. */
+/** If a day is in both, `recent` wins. */
 export function joinDays(recent: readonly DailyUsage[], past: readonly DailyUsage[]): DailyUsage[] {
   const first = recent[0]?.day ?? '';
   return [...past.filter(({ day }) => day < first), ...recent].slice(-readDays);

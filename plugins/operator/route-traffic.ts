@@ -3,35 +3,25 @@ import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usa
 import { readUsage, calculateCacheShares, startOfHours } from '#core/gateway/records/usage.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
-/** Recent traffic of a route. */
 export interface RouteTraffic extends RouteUsage {
-  /** Served requests by the model's public name. Attempts are counted per route only. */
+  /** By the model's public name. Attempts are counted per route only. */
   readonly models: ReadonlyMap<string, ServedModel>;
 }
 
-/** Requests for one model that a route served. */
 export interface ServedModel {
   readonly requests: number;
   /** Median ms to the first content; undefined if it was never measured. */
   readonly firstTokenMs: number | undefined;
-  /** Which shares of the input the vendor's cache read and wrote. */
   readonly cache: ReturnType<typeof calculateCacheShares>;
 }
 
-/** Hours of traffic, including the current hour. */
-const trafficHours = 2;
+const trafficHours = 2; // including the current hour
 
-/** Traffic of all routes in the last hours. */
 export interface RecentRoutes {
-  /** Start of the first hour, epoch ms. */
   readonly since: number;
   readonly routes: ReadonlyMap<string, RouteTraffic>;
 }
 
-/**
- * Reads the traffic of all routes since the start of the previous hour.
- * @param now epoch ms
- */
 export async function readRouteTraffic(database: Queries, now: number): Promise<RecentRoutes> {
   const since = startOfHours(now, trafficHours);
   const [attempts, usage] = await Promise.all([

@@ -4,10 +4,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { overviewReadings } from './readings.ts';
 
-/** States of models and routes, read once for all parts of a page. */
 export type OverviewSources = Awaited<ReturnType<typeof readOverviewSources>>;
 
-/** Reads the states of models and routes, and the routes' recent traffic. */
 export async function readOverviewSources(gateway: StatusReports, host: Host) {
   const [models, recent] = await Promise.all([readModelHealth(gateway, host), overviewReadings.routes(host).get()]);
   return { models, statuses: readRouteStatus(gateway, host), recent };

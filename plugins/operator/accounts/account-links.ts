@@ -5,12 +5,8 @@ import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** The most frequent support actions, which are at the top of the page. All others are listed with the details. */
 const primaryActions = new Set(['account.add_days', 'account.block', 'account.unblock', 'account.resume']);
-/** Needs no link, because its form is on the account's page. */
-const inlineAction = 'account.note';
 
-/** Lists links to what an operator can do to an account, dangerous actions last. */
 export function listAccountLinks(
   { id, email, blockedAt, pausedAt, deletedAt }: AccountRecord,
   hasSignIn: boolean,
@@ -18,7 +14,7 @@ export function listAccountLinks(
 ) {
   if (deletedAt !== undefined) return [];
   const isOperator = isOperatorAddress(host, email);
-  const hiddenActions = new Set([inlineAction]);
+  const hiddenActions = new Set(['account.note']); // its form is on the account's page
   // A paused account can still be blocked, because its owner could resume it.
   const canBlock = blockedAt === undefined || pausedAt !== undefined;
   hiddenActions.add(canBlock ? 'account.unblock' : 'account.block');

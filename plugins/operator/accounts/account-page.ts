@@ -33,14 +33,11 @@ import { listAccountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
 import { describeTimeline } from './timeline.ts';
 
-/** The most entries per list, newest first. */
 const maxEntries = { orders: 20, models: 8, mails: 20 };
-/** Hours of usage by model. Times to the first token cover fewer hours, because reading them takes twenty times as long. */
-const usageHours = { counts: 30 * 24, firstToken: 2 };
+const usageHours = { counts: 30 * 24, firstToken: 2 }; // reading times to the first token takes twenty times as long
 
 const commandOnlyFacts = new Set(['language', 'deleted']);
 
-/** Creates `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
 export const createAccountPage = (gateway: Pick<Registry, 'costsReader' | 'storySources'>): Page => ({
   path: '/operator/accounts/{id}',
   role: 'operator',
@@ -70,7 +67,7 @@ export const createAccountPage = (gateway: Pick<Registry, 'costsReader' | 'story
     return {
       account: formatAccountLabel(record, t),
       heading: record.name === '' ? formatAccountLabel(record, t) : formatAccountName(record.name, t),
-      about: describeAbout(details, request),
+      about: describeSubtitle(details, request),
       key: record.key?.hint ?? '',
       status: { kind: accountKinds[state] ?? '', text: t(`operator.account_state.${state}`) },
       tiles,
@@ -101,10 +98,7 @@ export const createAccountPage = (gateway: Pick<Registry, 'costsReader' | 'story
   },
 });
 
-/**
- * Reads the account named in the path.
- * @throws PageError 404
- */
+/** @throws PageError 404 */
 export async function requireAccount({ host, params }: PageRequest): Promise<AccountRecord> {
   const [account] = await readAccounts(host.database, 'id', [params['id'] ?? '']);
   return account ?? notFound('operator.account_unknown', { path: '/operator/accounts', label: 'operator.accounts' });
@@ -117,8 +111,7 @@ function determineState({ deletedAt, pausedAt, blockedAt, periods, readAt }: Acc
   return (periods.at(-1)?.endsAt.getTime() ?? 0) > readAt ? 'active' : 'inactive';
 }
 
-/** Describes the line below the name: email address, sign-in providers and start date. */
-function describeAbout(
+function describeSubtitle(
   { record: { name, email, createdAt }, identities }: AccountDetails,
   { t, format }: PageRequest,
 ): string {
@@ -127,24 +120,18 @@ function describeAbout(
   return joinParts(name === '' ? undefined : email, ...providers, since);
 }
 
-/** Describes the most used models. The requests of each are in per mille of the top model's. */
 function describeModels(sortedUsage: readonly OfModel<UsageCounts>[], { t, format }: PageRequest) {
   const maxRequests = sortedUsage[0]?.requests ?? 1;
   return sortedUsage.slice(0, maxEntries.models).map(({ model, requests }) => ({
     name: model ?? t('operator.no_model_named'),
     requests: format.number(requests),
+    // In per mille of the top model's requests.
     share: Math.max(1, Math.round((requests / maxRequests) * 1_000)),
   }));
 }
 
 type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;
 
-/**
- * Describes the table of an account's requests by model, most used first.
- *
- * @param recentUsage usage of the last hours, with times to the first token
- * @param costOf cost by model; undefined if costs are unknown
- */
 function describeUsageTable(
   sortedUsage: readonly OfModel<UsageCounts>[],
   recentUsage: readonly OfModel<TimedUsage>[],

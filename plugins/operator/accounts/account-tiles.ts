@@ -8,14 +8,10 @@ import type { CostNotes } from '#core/web/pages/usage-costs.ts';
 import type { FormattedRemaining } from '#core/web/texts/durations.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Days covered by the key-use tile. */
 const keyUseDays = 7;
 const dayMs = 86_400_000;
 
-/**
- * Describes what support needs first: remaining time, revenue, requests, and how many client addresses there were. The addresses are only a
- * hint, because one person with a laptop and a phone also has several.
- */
+/** Client addresses are only a hint: one person with a laptop and a phone also has several. */
 export async function describeAccountTiles(
   { id, periods, readAt }: AccountRecord,
   usage: readonly UsageCounts[],
@@ -64,8 +60,8 @@ export async function describeAccountTiles(
   ];
 }
 
-/** Drops the seconds, because this tile does not count down. */
 function dropSeconds({ days, unit, clock }: FormattedRemaining): string {
+  // This tile does not count down.
   return days === '' ? clock : `${days} ${unit} ${clock.slice(0, -3)}`;
 }
 

@@ -9,7 +9,6 @@ import { describeSpans, type Span, parseSpan } from '../span.ts';
 
 const pagePath = '/operator/accounts/heaviest';
 
-/** `/operator/accounts/heaviest`: the accounts with the most requests, tokens, failures or policy refusals, and how their keys are used. */
 export const heaviestPage: Page = tablesPage({
   path: pagePath,
   title: 'operator.heaviest',
@@ -69,7 +68,7 @@ const createLoadView = (keyUse: ReadonlyMap<string, KeyUse>) =>
     at_once_column: { type: 'count', at: 'hide', value: ({ accountId }) => keyUse.get(accountId)?.atOnce },
   });
 
-/** Shows accounts with many policy refusals and links to block them, because a vendor may ban the key that all accounts share. */
+/** Links to block each account, because a vendor may ban the key that all accounts share. */
 const createPolicyView = (accounts: readonly AccountRecord[]) =>
   defineView<AccountLoad>()({
     account: accountField,

@@ -3,7 +3,6 @@ import type { Registry } from '#core/extension/registry.ts';
 import { accounts } from '#core/web/resources/accounts.ts';
 import { listPage } from '#core/web/resources/list-page.ts';
 
-/** Creates `/operator/accounts`: accounts found by name, email address, id, key hint or state, newest first. */
 export const createAccountsPage = (gateway: Pick<Registry, 'pages'>) =>
   listPage(gateway, accounts, {
     path: '/operator/accounts',

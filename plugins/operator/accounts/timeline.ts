@@ -13,25 +13,19 @@ import { describeLedgerNote } from '#core/web/resources/ledger.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Topics by which the history can be filtered. */
 const topics = ['money', 'access', 'requests'] as const;
 
-/** The most entries shown, and the most hours with errors among them. */
-const maxShown = { entries: 30, hours: 5 };
-/** How many requests must have been rejected or failed in an hour for it to be listed. */
-const minErrors = 20;
-/** A key created within this many ms of the account is its first key, which has no entry of its own. */
+const maxShown = { entries: 30, errorHours: 5 };
+const minHourlyErrors = 20;
+/** A key created this soon after the account is its first key, which has no entry of its own. */
 const firstKeyMs = 60_000;
 
-/** An account's data, from several tables. */
 export type TimelineSources = Pick<AccountDetails, 'record' | 'ledger' | 'actions' | 'sessions'> & {
   readonly orders: readonly Order[];
-  /** Entries from plugins. */
   readonly pluginEntries: readonly TimelineEntry[];
   readonly hours: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[];
 };
 
-/** Lists what happened to an account's money, access and requests, newest first. `?story=money` shows one topic. */
 export function describeTimeline(sources: TimelineSources, reader: FieldReader & Pick<PageRequest, 'query'>) {
   const { t, format, query, host } = reader;
   const now = new Date(host.now());
@@ -142,8 +136,8 @@ function createResolveLink(flag: OrderFlag | undefined, t: FieldReader['t']): Ti
   return flag && { path: `/operator/flags/${flag.id}`, label: t('operator.act.flag.resolve') };
 }
 
-/** Omits days that an order added, a refund removed, or either shifted, because they are listed with the money. */
 function isListedEntry({ reason }: LedgerEntry): boolean {
+  // Days that an order added, a refund removed, or either shifted are listed with the money.
   return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
 }
 
@@ -161,8 +155,8 @@ function describeLedgerEntry(entry: LedgerEntry, reader: FieldReader): TimelineE
   );
 }
 
-/** Omits notes, which have a list of their own, and granted days, which appear as ledger entries. */
 function isListedAction({ action, outcome }: RecordedAction): boolean {
+  // Notes have a list of their own, and granted days appear as ledger entries.
   return action !== 'account.note' && (action !== 'account.add_days' || outcome !== 'done');
 }
 
@@ -174,7 +168,6 @@ function describeActionEntry(recordedAction: RecordedAction, reader: FieldReader
   return createAccessEntry(createdAt, actionIcons[outcome], describeDone(action, reader.t), text);
 }
 
-/** Describes the account's creation, key and sign-ins. Ended sessions are missing because they are deleted. */
 function describeAccess({ record, sessions }: TimelineSources, { t }: FieldReader): TimelineEntry[] {
   const { key, createdAt } = record;
   const keyAt = key?.rotatedAt ?? key?.createdAt;
@@ -182,18 +175,18 @@ function describeAccess({ record, sessions }: TimelineSources, { t }: FieldReade
   return [
     createAccessEntry(createdAt, 'info', t('operator.story.created')),
     ...(isFirstKey ? [] : [createAccessEntry(keyAt, 'info', t('operator.story.new_key'), key?.hint)]),
+    // Ended sessions are missing because they are deleted.
     ...sessions.map((session) =>
       createAccessEntry(session.createdAt, 'info', t('operator.story.signed_in'), describeDevice(session.userAgent)),
     ),
   ];
 }
 
-/** Describes hours in which many requests were rejected or failed. */
 function describeErrors({ record, hours }: TimelineSources, { t, format }: FieldReader): TimelineEntry[] {
   return hours
-    .filter(({ errors }) => errors >= minErrors)
+    .filter(({ errors }) => errors >= minHourlyErrors)
     .toSorted((a, b) => b.hour - a.hour)
-    .slice(0, maxShown.hours)
+    .slice(0, maxShown.errorHours)
     .map(({ hour, requests, refused, failed }) => {
       const query = { account: record.id, show: 'errors', time: '30d', before: createRequestId(hour + hourMs) };
       const time = (at: number) => format.shortTime(new Date(at)).text;

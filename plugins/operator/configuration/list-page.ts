@@ -13,7 +13,6 @@ import { fieldTable, type ShownField } from '#core/web/resources/field.ts';
 const pageSize = 25;
 const maxActions = 20;
 
-/** Creates `/operator/configuration`: all configurations that have been in effect, newest first. */
 export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'>): Page => ({
   path: configurationsPath,
   role: 'operator',
@@ -22,7 +21,7 @@ export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'
   template: 'operator/configurations.eta',
   async show(request) {
     const { host, query, t } = request;
-    const before = parseNumber(query['before']);
+    const before = parseConfigurationNumber(query['before']);
     const changes = requireChanges(request);
     const [rows, serving, actions, variants] = await Promise.all([
       changes.documents.history.list(pageSize + 1, before),
@@ -46,22 +45,18 @@ export const createConfigurationsPage = (gateway: Pick<Registry, 'variantSource'
   },
 });
 
-/**
- * Returns the interface through which the running gateway changes its configuration.
- * @throws PageError 503 while the gateway is starting
- */
+/** @throws PageError 503 while the gateway is starting */
 export function requireChanges({ host }: PageRequest) {
   const { changes } = getConfigLoadState(host);
   if (changes === undefined) throw new PageError(503, 'operator.configurations_starting');
   return changes;
 }
 
-/** Returns the text key of the title for the configuration that overrides gateway.yaml. */
 export function chooseRollbackTitle(rollback: Rollback | undefined): string {
   return rollback?.variant === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
 }
 
-/** Reads the configuration in effect, or the latest recorded one if this instance has none yet. */
+/** Falls back to the latest recorded configuration if this instance has none yet. */
 export async function readEffectiveConfiguration({
   documents: { history },
   serving,
@@ -69,8 +64,7 @@ export async function readEffectiveConfiguration({
   return serving() ?? (await history.list(1))[0];
 }
 
-/** Parses a configuration number, or returns undefined if it is not one. */
-export function parseNumber(text: string | undefined): number | undefined {
+export function parseConfigurationNumber(text: string | undefined): number | undefined {
   return /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : undefined;
 }
 
@@ -86,13 +80,12 @@ function describeRollback({ host, t, format }: PageRequest): string {
   });
 }
 
-/** @param serving digest of the configuration in effect, if it is among the newest */
 function describeDocuments(
   documents: readonly StoredConfiguration[],
-  serving: string | undefined,
+  servingDigest: string | undefined,
   request: PageRequest,
 ): TableSection {
-  const servingDocument = documents.find(({ digest }) => digest === serving);
+  const servingDocument = documents.find(({ digest }) => digest === servingDigest);
   const state: ShownField<StoredConfiguration> = {
     name: 'state',
     type: 'state',

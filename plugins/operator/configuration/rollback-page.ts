@@ -9,12 +9,10 @@ import { runFormAction } from '#core/web/actions/action-page.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { configurationsPath } from '#core/web/resources/configurations.ts';
-import { parseNumber, readEffectiveConfiguration, requireChanges } from './list-page.ts';
+import { parseConfigurationNumber, readEffectiveConfiguration, requireChanges } from './list-page.ts';
 
-/** The most diff lines on the page; `daypass diff` prints all. */
 const maxDiffLines = 400;
 
-/** `/operator/configuration/{number}`: what a configuration changed, and a form to roll back to it. */
 export const configurationPage: Page = {
   path: `${configurationsPath}/{number}`,
   role: 'operator',
@@ -37,7 +35,7 @@ export const configurationPage: Page = {
       since: t('operator.configuration_since', { time: format.time(target.servedAt).text }),
       diffToPrevious: previous === undefined ? undefined : describeDiff(diffLines(previous.text, target.text)),
       diffToServing: isServing ? undefined : describeDiff(diffLines(serving.text, target.text)),
-      isRelease: isFileContent(target, request),
+      isRelease: isOverriddenFile(target, request),
       back: configurationsPath,
       rows: describeFields(request, rollbackAction, { configuration: false }),
     };
@@ -50,15 +48,14 @@ export const configurationPage: Page = {
         const target = await requireConfiguration(requireChanges(request), request);
         const input = { configuration: target.id, note: note.replaceAll(/\s+/g, ' ').trim() };
         // Rolling back to the content of gateway.yaml puts the file back in charge.
-        await runFormAction(request, isFileContent(target, request) ? releaseAction : rollbackAction, '', input);
+        await runFormAction(request, isOverriddenFile(target, request) ? releaseAction : rollbackAction, '', input);
         return new Redirect(configurationsPath);
       },
     }),
   ],
 };
 
-/** Returns true if a rollback overrides gateway.yaml and the target is that file's content. */
-function isFileContent({ digest }: StoredConfiguration, { host }: PageRequest): boolean {
+function isOverriddenFile({ digest }: StoredConfiguration, { host }: PageRequest): boolean {
   return getConfigLoadState(host).rollback?.fileDigest === digest;
 }
 
@@ -66,7 +63,7 @@ async function requireConfiguration(
   { documents: { history } }: ConfigChanges,
   { params }: PageRequest,
 ): Promise<StoredConfiguration> {
-  const id = parseNumber(params['number']);
+  const id = parseConfigurationNumber(params['number']);
   const target = id === undefined ? undefined : await history.find(id);
   return (
     target ?? notFound('operator.configuration_unknown', { path: configurationsPath, label: 'operator.configurations' })

@@ -3,10 +3,8 @@ import type { Page } from '#core/web/pages/page.ts';
 import { describeFlag } from '#core/web/problems/money-problems.ts';
 import { describeNeed, describeTotal } from '../overview/needs.ts';
 
-/** The most flags on the page. As flags are resolved, others take their place. */
 const maxFlags = 200;
 
-/** `/operator/flags`: decisions that are due about orders, then about money without an order, worst first. */
 export const flagsPage: Page = {
   path: '/operator/flags',
   role: 'operator',

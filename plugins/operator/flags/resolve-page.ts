@@ -5,17 +5,13 @@ import { formatAccountName } from '#core/web/pages/account-name.ts';
 import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 
-/** `/operator/flags/{id}`: the form that resolves a flag. */
 export const resolvePage: Page = plainPage(
   getCoreAction('flag.resolve'),
   { path: '/operator/flags', find: findFlagSubject },
   { path: '/operator/flags/{id}', title: 'operator.resolve_title' },
 );
 
-/**
- * Reads the flag named in the path.
- * @throws PageError if it is unknown or already resolved
- */
+/** @throws PageError if the flag is unknown or already resolved */
 async function findFlagSubject(request: PageRequest): Promise<PageSubject> {
   const { host, params, t } = request;
   const flag =

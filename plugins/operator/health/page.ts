@@ -21,12 +21,9 @@ import { describeJobs, describeJournal, type FactsCard, listFacts } from '../ove
 import { describeFailedJobs, describeUnauthenticated, maxBlocks, maxRows } from './tables.ts';
 
 const path = '/operator/health';
-/** How often the state is refreshed. */
-const intervalSeconds = 10;
-/** How far back requests without an account are listed. */
-const unauthenticatedMs = 86_400_000;
+const refreshSeconds = 10;
+const unauthenticatedRangeMs = 86_400_000;
 
-/** Creates `/operator/health`: health checks, journal, jobs, configuration, versions, and operators' actions. */
 export const createHealthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'pages'>): Page => ({
   path,
   role: 'operator',
@@ -41,7 +38,7 @@ export const createHealthPage = (gateway: Pick<Registry, 'statusReports' | 'heal
       describeVersions(request),
       readQueueState(host).catch(() => undefined),
       listActions(host.database, { limit: maxRows }),
-      readUnauthenticated(host.database.records, host.now() - unauthenticatedMs, maxBlocks),
+      readUnauthenticated(host.database.records, host.now() - unauthenticatedRangeMs, maxBlocks),
     ]);
     const reader = { t, format, host, language, names: await readSubjectNames(request, actions) };
     return {
@@ -59,7 +56,7 @@ export const createHealthPage = (gateway: Pick<Registry, 'statusReports' | 'heal
   },
   live: {
     topics: ['health'],
-    everySeconds: intervalSeconds,
+    everySeconds: refreshSeconds,
     parts: { 'operator-cards': 'operator/cards.eta', 'operator-health': 'operator/health-tables.eta' },
   },
 });
@@ -90,10 +87,7 @@ async function describeChecks(
   };
 }
 
-/**
- * Describes a passed check.
- * @param kind kind of dependency: `embedded`, `external`, `memory` or `redis`
- */
+/** @param kind kind of dependency: `embedded`, `external`, `memory` or `redis` */
 function describeCheckResult(kind: string | undefined, t: PageRequest['t']): string {
   if (kind === undefined) return t('operator.check_passes');
   return t('operator.check_passes_with', { kind: translateChoice('operator.check_kind', kind, t) });
@@ -142,7 +136,6 @@ async function describeVersions({ host, t, format }: PageRequest): Promise<Facts
   };
 }
 
-/** The processes on this machine; empty unless `workers` is set. */
 const workers = defineView<WorkerStatus>()({
   worker: {
     type: 'text',

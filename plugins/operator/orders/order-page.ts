@@ -17,7 +17,6 @@ import { orderFactNames, orderView, describeState } from '#core/web/resources/or
 const maxMails = 50;
 export const ordersLink = { path: '/operator/orders', label: 'operator.orders' } as const;
 
-/** `/operator/orders/{code}`: an order and its complete history. */
 export const orderPage: Page = {
   path: '/operator/orders/{code}',
   role: 'operator',
@@ -70,10 +69,7 @@ export const orderPage: Page = {
   },
 };
 
-/**
- * Reads the order named in the path.
- * @throws PageError 404
- */
+/** @throws PageError 404 */
 export async function requireOrder({ host, params }: PageRequest): Promise<Order> {
   return (
     (await readOrder(host.database, { code: params['code'] ?? '' })) ?? notFound('operator.order_unknown', ordersLink)
@@ -82,15 +78,13 @@ export async function requireOrder({ host, params }: PageRequest): Promise<Order
 
 const createLink = (path: string, label: string, isDanger = false) => ({ path, label, isDanger });
 
-/**
- * Lists what can be done to an order, most urgent first. A payment with a refund in progress gets no action, because it would be rejected.
- */
 function describeActions(order: Order, { t, format }: PageRequest) {
   const { code, state, flags, refunds, payments } = order;
   const path = `/operator/orders/${code}`;
   const openFlags = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const worstFirst = openFlags.toSorted((a, b) => severityOf(a.kind).localeCompare(severityOf(b.kind)));
   const closableRefunds = refunds.filter((refund) => refund.state === 'asked' || refund.state === 'sent');
+  // Another refund of the payment would be rejected while one is in progress.
   const refundablePayments = payments.filter(
     (payment) => computeRefundable(order, payment) > 0 && !isRefundInProgress(order, payment),
   );

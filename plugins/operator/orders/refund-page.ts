@@ -8,17 +8,13 @@ import { describeEntryFacts } from '#core/web/resources/field.ts';
 import { createPaymentsView } from '#core/web/resources/order-parts.ts';
 import { requireOrder } from './order-page.ts';
 
-/** `/operator/orders/{code}/refund/{payment}`: refunds one payment, in full or in part. */
 export const refundPage: Page = plainPage(
   getCoreAction('order.refund'),
   { path: '/operator/orders/{code}', find: findPayment },
   { path: '/operator/orders/{code}/refund/{payment}', errors: { too_much: 'amount' } },
 );
 
-/**
- * Reads the payment named in the path.
- * @throws PageError 404; 409 if it has been refunded in full, or a refund is in progress
- */
+/** @throws PageError 404; 409 if the payment has been refunded in full, or a refund is in progress */
 async function findPayment(request: PageRequest): Promise<PageSubject> {
   const { t, format } = request;
   const order = await requireOrder(request);

@@ -6,25 +6,19 @@ import { maxReadFailures, type QueueState } from '#core/platform/jobs/jobs.ts';
 import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 import { overviewReadings } from '../readings.ts';
 
-/** Names and values under a heading that has a state. */
 export interface FactsCard {
   readonly title: string;
   readonly status: { readonly kind: string; readonly text: string } | undefined;
-  /** `path` leads to a page with details. */
   readonly facts: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
 }
 
-/** Translates the names of facts and drops those whose value is undefined. */
 export function listFacts(t: Localizer['t'], facts: readonly (readonly [name: string, value: string | undefined])[]) {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name: t(name), value }]));
 }
 
-/** Health checks of the journal. If one fails, the list of problems shows why. */
 const journalChecks = ['records', 'disk'];
-/** How long a job may wait for a worker before it counts as late. */
-const maxJobWaitMs = 60_000;
+const lateJobWaitMs = 60_000;
 
-/** Describes this instance's journal of records. */
 export function describeJournal(
   gateway: Pick<Registry, 'statusReports' | 'healthChecks'>,
   request: PageRequest,
@@ -60,7 +54,6 @@ function describeJournalState({ lost_records: lost }: JournalStatus, t: Localize
     : { kind: 'ok', text: t('operator.journal_state.shipping') };
 }
 
-/** Describes the job queue and the payment checks that are due. */
 export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   const { t, format, host } = request;
   const [checks, queue] = await Promise.all([
@@ -68,7 +61,7 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
     readQueueState(host).catch(() => undefined),
   ]);
   const { attempts, refunds, notifications } = checks;
-  const lateCount = queue !== undefined && queue.oldestWaitMs > maxJobWaitMs ? queue.waiting : 0;
+  const lateCount = queue !== undefined && queue.oldestWaitMs > lateJobWaitMs ? queue.waiting : 0;
   const formatUnlessZero = (count: number) => (count === 0 ? undefined : format.number(count));
   return {
     title: t('operator.jobs'),

@@ -4,14 +4,13 @@ import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/p
 import { overviewReadings } from '../readings.ts';
 import { findRejectedKeys } from './rejected-keys.ts';
 
-/** Reports API keys that upstreams reject. */
 export const createKeyProblems = (gateway: StatusReports): ProblemKind => ({
   name: 'key_rejected',
   order: 30,
   runbook: 'key-refused',
   async find({ host, t }) {
     const keys = findRejectedKeys(readRouteStatus(gateway, host), await overviewReadings.routes(host).get());
-    return keys.map(({ upstream, at, error }) => ({
+    return keys.map(({ upstream, rejectedAt, error }) => ({
       severity: 'bad',
       title: t('operator.key_rejected'),
       subject: upstream,
@@ -20,7 +19,7 @@ export const createKeyProblems = (gateway: StatusReports): ProblemKind => ({
         ...readEmphasis(t('operator.key_rejected_text', { upstream })),
         { text: inBrackets(error?.replace(/^key: /, '') ?? '') },
       ],
-      since: new Date(at),
+      since: new Date(rejectedAt),
       step: { path: '/operator/routes', label: t('problem.routes_of', { name: upstream }) },
     }));
   },

@@ -2,10 +2,8 @@ import type { PageRequest, PageReader, Page } from '#core/web/pages/page.ts';
 import { findProblems } from '#core/web/problems/find-problems.ts';
 import type { Problem, ProblemKinds } from '#core/web/problems/problem.ts';
 
-/** What the list of problems needs from the registry. */
 export type NeedsSource = ProblemKinds & { readonly pages: readonly Page[] };
 
-/** Describes the problems that an operator must deal with: worst first, then models, machine and money, each oldest first. */
 export async function describeNeeds(gateway: NeedsSource, request: PageRequest) {
   const { problems, total } = await findProblems(gateway, request);
   const hiddenCount = total - problems.length;
@@ -16,15 +14,12 @@ export async function describeNeeds(gateway: NeedsSource, request: PageRequest) 
   };
 }
 
-/** Describes how many problems are open; '' for 0, because the page has its own text for that. */
+/** Empty for 0, because the page has its own text for that. */
 export function describeTotal(count: number, { t }: Pick<PageRequest, 't'>): string {
   return count === 0 ? '' : t('operator.needs_open', { count });
 }
 
-/**
- * Describes a problem for the template.
- * @param pages their titles label buttons that have no text of their own
- */
+/** @param pages their titles label buttons that have no text of their own */
 export function describeNeed(
   { severity, title, pieces, since, step }: Problem,
   { t, format, host }: PageReader,

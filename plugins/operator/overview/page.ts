@@ -8,12 +8,9 @@ import { describeJobs, describeJournal } from './cards.ts';
 import { describeNeeds, type NeedsSource } from './needs.ts';
 import { describeTiles } from './tiles.ts';
 
-/** At least this many routes are shown; all routes of a model are shown together. */
 const minRoutes = 6;
-/** How often figures and cooldowns are refreshed. */
-const intervalSeconds = 5;
+const refreshSeconds = 5;
 
-/** Creates `/operator`: figures for today, 7 or 30 days, problems to deal with, routes, journal and jobs. */
 export const createOverviewPage = (
   gateway: NeedsSource & Pick<Registry, 'statusReports' | 'healthChecks' | 'costsReader'>,
 ): Page => ({
@@ -41,7 +38,7 @@ export const createOverviewPage = (
   },
   live: {
     topics: ['requests', 'orders', 'health'],
-    everySeconds: intervalSeconds,
+    everySeconds: refreshSeconds,
     parts: {
       'operator-tiles': 'parts/tiles.eta',
       'operator-needs': 'operator/needs.eta',
@@ -51,7 +48,6 @@ export const createOverviewPage = (
   },
 });
 
-/** Describes the routes in trouble, or all routes if none is. */
 function describeOverviewRoutes(sources: OverviewSources, request: PageRequest) {
   const troubledRows = describeRoutes(request.host, sources, request, { minRows: minRoutes, isTroubleOnly: true });
   return {

@@ -12,16 +12,12 @@ import { joinParts } from '#core/web/texts/formatter.ts';
 import { chartHours, overviewReadings } from '../readings.ts';
 import { type Span, spans, splitDays } from '../span.ts';
 
-/** How long a request must have been running to count as long-running. */
 const longRunningMs = 60_000;
-/** The sparklines of revenue and passes cover at least this many days, because a single day would be a dot. */
-const minSparkDays = 14;
+const minSparkDays = 14; // a single day would be a dot
 const sparkSize = { width: 200, height: 32 };
 
-/** Requests in one hour or day. */
-type Point = Pick<DailyUsage, 'requests' | 'failed'>;
+type PeriodCounts = Pick<DailyUsage, 'requests' | 'failed'>;
 
-/** Describes the revenue, active passes, requests and failures of a span, each next to its value in the previous span. */
 export async function describeTiles(gateway: Pick<Registry, 'costsReader'>, request: PageRequest, span: Span) {
   const { host } = request;
   const [revenue, passes, days, hours, traffic, costs] = await Promise.all([
@@ -42,7 +38,6 @@ export async function describeTiles(gateway: Pick<Registry, 'costsReader'>, requ
   ];
 }
 
-/** @param notes additional facts */
 function buildTile(label: string, value: string, notes: readonly string[], sparkValues: readonly number[]) {
   return {
     label,
@@ -75,7 +70,7 @@ function describePasses({ active, ending, history }: PassCounts, span: Span, { t
 
 function describeRequests(
   days: readonly DailyUsage[],
-  points: readonly Point[],
+  points: readonly PeriodCounts[],
   span: Span,
   [rate, cost]: readonly [rate: string, cost: string],
   { t, format }: PageReader,
@@ -87,8 +82,8 @@ function describeRequests(
   return buildTile(t('operator.requests'), format.number(sum(now, 'requests')), notes, sparkValues);
 }
 
-/** Describes the average rate over several minutes, because the last minute does not include requests that are still running. */
 function describeRate(traffic: readonly MinuteTraffic[], { t, format, host }: PageReader) {
+  // Averaged, because the last minute does not include requests that are still running.
   const rate = sum(traffic, 'requests') / Math.max(1, traffic.length);
   const slowCount = countLongCalls(host, longRunningMs);
   const key = host.shared.kind === 'redis' ? 'operator.rate_note_instance' : 'operator.rate_note';
@@ -98,14 +93,14 @@ function describeRate(traffic: readonly MinuteTraffic[], { t, format, host }: Pa
   );
 }
 
-/** Describes failures among answered and failed requests. Rejected requests and disconnected clients do not count. */
 function describeFailures(
   days: readonly DailyUsage[],
-  points: readonly Point[],
+  points: readonly PeriodCounts[],
   span: Span,
   { t, format }: Pick<PageReader, 't' | 'format'>,
 ) {
   const { now, before } = splitDays(days, span);
+  // Rejected requests and disconnected clients do not count.
   const failed = sum(now, 'failed');
   const [share, shareBefore] = [calculateFailureShare(now), calculateFailureShare(before)];
   const [failovers, finished] = [sum(now, 'failovers'), format.number(failed + sum(now, 'answered'))];
@@ -119,23 +114,17 @@ function describeFailures(
   return { ...tile, spark: { ...tile.spark, isBad: failed > 0 } };
 }
 
-/** @returns undefined if no request was answered or failed */
 function calculateFailureShare(days: readonly DailyUsage[]): number | undefined {
   const failed = sum(days, 'failed');
   const finished = failed + sum(days, 'answered');
   return finished === 0 ? undefined : failed / finished;
 }
 
-/** Describes the value in the previous span: "Rp 2.190.000 yesterday", "… in the 7 days before". */
 function describePrevious(span: Span, value: string, t: PageReader['t']): string {
   return t(`operator.before.${span}`, { value });
 }
 
-/**
- * Lists the last hours, oldest first, including those without requests.
- * @param now epoch ms
- */
-function fillHours(usage: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[], now: number): Point[] {
+function fillHours(usage: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[], now: number): PeriodCounts[] {
   const byHour = new Map(usage.map((counts) => [counts.hour, counts]));
   const first = startOfHours(now, chartHours);
   return Array.from({ length: chartHours }, (_, index) => {

@@ -3,12 +3,10 @@ import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { readSubjectNames, readSubjectCells, describeDone } from '#core/web/resources/describe-action.ts';
 
 const maxActions = 5;
-/** How far back actions are listed; covers a weekend. */
-const maxAgeDays = 3;
-/** One day more than is listed, because clocks differ. */
-const searchedDays = maxAgeDays + 1;
+const maxAgeDays = 3; // covers a weekend
+const searchedDays = maxAgeDays + 1; // because clocks differ
 
-/** Reports actions whose outcome is unknown because their process ended before they did. */
+/** The outcome of these actions is unknown, because their process ended before they did. */
 export const unfinishedActions: ProblemKind = {
   name: 'action_unfinished',
   order: 90,

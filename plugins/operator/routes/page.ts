@@ -5,12 +5,9 @@ import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { readOverviewSources } from '../sources.ts';
 import { countRoutes, describeRoutes } from './route-rows.ts';
 
-/** The most routes on the page, models in trouble first; `daypass routes` lists all. */
 const maxRoutes = 300;
-/** How often cooldowns are refreshed. */
-const intervalSeconds = 5;
+const refreshSeconds = 5;
 
-/** Creates `/operator/routes`: routes with the states of their breakers, and links to reset them. */
 export const createRoutesPage = (
   gateway: Pick<Registry, 'statusReports' | 'costsReader' | 'routeNoteSources' | 'pages'>,
 ): Page => ({
@@ -45,7 +42,7 @@ export const createRoutesPage = (
   },
   live: {
     topics: ['requests', 'health'],
-    everySeconds: intervalSeconds,
+    everySeconds: refreshSeconds,
     parts: { 'operator-routes': 'operator/routes-table.eta' },
   },
 });

@@ -8,28 +8,20 @@ import type { PageReader } from '#core/web/pages/page.ts';
 import type { RouteTraffic, ServedModel } from '../route-traffic.ts';
 import type { OverviewSources } from '../sources.ts';
 
-/** From this share of failed attempts on, a route is in trouble. */
-const minFailedShare = 0.01;
-/** From this share on, it is in serious trouble. */
+const troubledFailedShare = 0.01;
 const seriousFailedShare = 0.1;
 
 const ranks: Readonly<Record<RouteStatus['state'], number>> = { open: 0, no_model: 0, half_open: 1, closed: 5 };
-/** The rank of a model whose routes are all healthy. */
 const healthyRank = [severityOf('working'), ranks.closed];
 
 interface RouteListOptions {
-  /** At least this many rows are listed, if there are that many. */
   readonly minRows: number;
   /** Lists only routes in trouble. If a model is in trouble but none of its routes shows why, all of them are listed. */
   readonly isTroubleOnly?: boolean;
-  /** Returns the cost of a route for a model. */
   readonly costOf?: (model: string, route: string) => string;
 }
 
-/**
- * Describes routes by model: models in the worst trouble first, the others in the order of gateway.yaml. A model's routes are never split
- * up. Unknown values are empty texts.
- */
+/** Models in the worst trouble come first, the others in the order of gateway.yaml. A model's routes are never split up. */
 export function describeRoutes(
   { catalog }: Pick<Host, 'catalog'>,
   { models: health, statuses, recent: { routes } }: OverviewSources,
@@ -58,8 +50,8 @@ export function describeRoutes(
   });
 }
 
-/** Finds the ids of routes that serve several models. Their attempts are counted for all of these models together. */
 function findSharedRoutes(models: readonly Model[]): ReadonlySet<string> {
+  // Attempts on a shared route are counted for all of its models together.
   const ids = models.flatMap(({ routes }) => [...new Set(routes.map(({ id }) => id))]);
   const seen = new Set<string>();
   return new Set(ids.filter((id) => seen.has(id) || !seen.add(id)));
@@ -82,8 +74,8 @@ function pickWorstModels(models: readonly Model[], minRows: number, rankModel: (
   return pickedModels;
 }
 
-/** @returns a negative number if `a` is worse */
 function compareRanks(a: readonly number[], b: readonly number[]): number {
+  // Negative if `a` is worse.
   return a.map((rank, index) => rank - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
 }
 
@@ -92,10 +84,10 @@ function calculateFailedShare(traffic: RouteTraffic | undefined): number | undef
   return attempts === 0 ? undefined : (traffic?.failed ?? 0) / attempts;
 }
 
-/** Ranks how much trouble a route is in, from 0 for an open breaker to 5 for none. */
 function rankRoute(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): number {
+  // From 0 for an open breaker to 5 for no trouble.
   const share = calculateFailedShare(traffic) ?? 0;
-  const trafficRank = share >= seriousFailedShare ? 3 : share >= minFailedShare ? 4 : 5;
+  const trafficRank = share >= seriousFailedShare ? 3 : share >= troubledFailedShare ? 4 : 5;
   const keysRank = (status?.keys_cooling_down ?? 0) > 0 ? 2 : 5;
   return Math.min(ranks[status?.state ?? 'closed'], keysRank, trafficRank);
 }
@@ -132,10 +124,10 @@ function describeRoute(
 }
 
 /** @param coolingKeys how many keys are cooling down, including closed ones */
-function describeKeys(coolingKeys: number, closed: number, t: PageReader['t']): string {
+function describeKeys(coolingKeys: number, closedKeys: number, t: PageReader['t']): string {
   return [
-    ...(closed > 0 ? [t('operator.keys_closed', { count: closed })] : []),
-    ...(coolingKeys > closed ? [t('operator.keys_cooling', { count: coolingKeys - closed })] : []),
+    ...(closedKeys > 0 ? [t('operator.keys_closed', { count: closedKeys })] : []),
+    ...(coolingKeys > closedKeys ? [t('operator.keys_cooling', { count: coolingKeys - closedKeys })] : []),
   ].join(', ');
 }
 

@@ -28,8 +28,8 @@ it('the problem of rejected keys names each upstream once, with its latest rejec
     { route: 'unused/a', lastFault: undefined },
   ]);
   expect(found).toEqual([
-    { upstream: 'other', at: 40, error: 'at 40' },
-    { upstream: 'openai', at: 30, error: 'at 30' },
+    { upstream: 'other', rejectedAt: 40, error: 'at 40' },
+    { upstream: 'openai', rejectedAt: 30, error: 'at 30' },
   ]);
 });
 

@@ -48,7 +48,6 @@ Exit codes: 0 success, 1 some users were not imported, 2 invalid usage, 78 the f
 
 const invalidFileExitCode = 78;
 
-/** Creates `daypass import`: converts another gateway's configuration to gateway.yaml, and its users to accounts. */
 export function createImportCommand(vendors: () => Vendors): Command {
   return {
     name: 'import',
@@ -88,7 +87,7 @@ async function runImport(file: string, options: Options, context: CommandContext
     source.readConfiguration(value, firstReading, vendors);
     const draft = new ImportDraft(firstReading.mentionedVariables);
     source.readConfiguration(value, draft, vendors);
-    if (options.envFile !== undefined) await writeSecrets(draft, options.envFile);
+    if (options.envFile !== undefined) await writeEnvFile(draft, options.envFile);
     context.print(renderYaml(draft, source.title, file));
     printSummary(draft);
   } catch (error) {
@@ -109,8 +108,7 @@ function checkOptions({ users, dryRun, keys, envFile, yes }: Options): void {
     throw new CommandFailed('--env-file cannot be combined with --users.', 2);
 }
 
-/** Writes the secrets in `.env` format to a file that only its owner can read. */
-async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
+async function writeEnvFile(draft: ImportDraft, path: string): Promise<void> {
   const lines = Array.from(draft.variables.values(), ({ name, value = '' }) => {
     const quote = ["'", '"', '`'].find((candidate) => !value.includes(candidate));
     const canBeQuoted = quote !== undefined && (quote === "'" || !value.includes('\\'));
@@ -120,7 +118,6 @@ async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
   await writeNewFile(path, lines.join(''));
 }
 
-/** Repeats the comments on stderr, because the output usually goes to a file. */
 function printSummary(draft: ImportDraft): void {
   const { upstreams, models, aliases } = draft;
   const lines = [
@@ -128,6 +125,7 @@ function printSummary(draft: ImportDraft): void {
     ...renderTitledLines('Set these variables:', renderVariables(draft)),
     ...renderTitledLines('Not imported:', renderUnmapped(draft.unmapped)),
   ];
+  // On stderr, because stdout usually goes to a file.
   for (const line of lines) console.error(escapeControls(line));
 }
 

@@ -1,14 +1,12 @@
-/** A route converted from another gateway. Routes with the same priority share requests; lower priorities are tried first. */
+/** Routes with the same priority share requests; lower priorities are tried first. */
 export interface DraftRoute {
   readonly upstream: string;
-  /** Name of the model at the upstream. */
   readonly model: string;
   readonly priority: number;
   readonly weight?: number | undefined;
   readonly maxInputTokens?: number | undefined;
 }
 
-/** An upstream converted from another gateway. */
 export interface DraftUpstream {
   readonly name: string;
   readonly vendor?: string | undefined;
@@ -23,7 +21,6 @@ export interface DraftUpstream {
   readonly from: string;
 }
 
-/** A model converted from another gateway. */
 export interface DraftModel {
   readonly name: string;
   readonly routes: readonly DraftRoute[];
@@ -33,7 +30,7 @@ export interface DraftModel {
 }
 
 export interface UnmappedSetting {
-  /** Path in the source file: `model_list[3].litellm_params.tpm`. */
+  /** Such as `model_list[3].litellm_params.tpm`. */
   readonly path: string;
   readonly reason: string;
 }
@@ -49,23 +46,19 @@ export class Reference {
 
 interface DraftVariable {
   readonly name: string;
-  /** The secret, which is never printed; undefined if the source file refers to the variable by name. */
+  /** Never printed; undefined if the source file refers to the variable by name. */
   readonly value?: string | undefined;
-  /** Path in the source file. */
   readonly from: string;
 }
 
-/** Variables that every imported gateway.yaml uses for its own settings. */
 const templateVariables: ReadonlySet<string> = new Set(['BASE_URL', 'HOST', 'PORT']);
 
-/** Another gateway's configuration, converted to what gateway.yaml has for it. */
 export class ImportDraft {
   readonly upstreams = new Map<string, DraftUpstream>();
   readonly models = new Map<string, DraftModel>();
   readonly aliases = new Map<string, string>();
   readonly variables = new Map<string, DraftVariable>();
   readonly unmapped: UnmappedSetting[] = [];
-  /** Variables that the source file mentions. */
   readonly mentionedVariables = new Set<string>();
   readonly #referencesBySecret = new Map<string, Reference>();
   readonly #namesByMembers = new Map<string, string>();
@@ -76,18 +69,13 @@ export class ImportDraft {
     this.#reserved = reserved;
   }
 
-  /**
-   * Records a setting that was not imported.
-   *
-   * @returns undefined, so that a caller can return it as the converted value
-   */
+  /** Returns undefined, so that a caller can return it as the converted value. */
   note(path: string, reason: string): undefined {
     this.unmapped.push({ path, reason });
     return undefined;
   }
 
-  /** Derives a free upstream name from the name in the source file. */
-  nameUpstream(sourceName: string): string {
+  #nameUpstream(sourceName: string): string {
     const validName = sourceName
       .normalize('NFKD')
       .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
@@ -97,7 +85,6 @@ export class ImportDraft {
     return this.#findFreeName(validName || 'upstream', (name) => this.upstreams.has(name), '-');
   }
 
-  /** Adds a variable for a secret, or returns the one that the same secret already has. */
   addSecret(wantedName: string, value: string, from: string): Reference {
     const existingReference = this.#referencesBySecret.get(value);
     if (existingReference !== undefined) return existingReference;
@@ -110,7 +97,6 @@ export class ImportDraft {
     return reference;
   }
 
-  /** Adds a variable that the source file mentions. */
   addVariable(name: string, from: string): Reference {
     this.mentionedVariables.add(name);
     if (templateVariables.has(name))
@@ -119,23 +105,18 @@ export class ImportDraft {
     return new Reference(name);
   }
 
-  /**
-   * Adds an upstream unless there is an identical one with another name.
-   *
-   * @returns its name
-   */
+  /** Returns the name of the upstream, which is an existing one if that is identical. */
   addUpstream(wantedName: string, upstream: Omit<DraftUpstream, 'name'>): string {
     const { from: _, ...members } = upstream;
     const identity = JSON.stringify(members);
     const existingName = this.#namesByMembers.get(identity);
     if (existingName !== undefined) return existingName;
-    const name = this.nameUpstream(wantedName);
+    const name = this.#nameUpstream(wantedName);
     this.upstreams.set(name, { name, ...upstream });
     this.#namesByMembers.set(identity, name);
     return name;
   }
 
-  /** Adds a model, or more routes to an existing one. Notes names that are invalid in gateway.yaml. */
   addModel(path: string, model: DraftModel): void {
     const reason = explainInvalidName(model.name);
     if (reason !== undefined) return this.note(path, reason);
@@ -160,8 +141,7 @@ export class ImportDraft {
   }
 }
 
-/** Prefix of public model names in the file that is written. */
-export const prefix = 'dp';
+export const servicePrefix = 'dp';
 
 export const wildcardReason = 'model names cannot contain *: add each model that you serve';
 
@@ -169,7 +149,7 @@ function explainInvalidName(name: string): string | undefined {
   if (name.includes('*')) return wildcardReason;
   if (!/^[A-Za-z0-9]\S{0,199}$/.test(name))
     return 'names of models begin with a letter or digit, and have no spaces: add it under another name';
-  return name.startsWith(`${prefix}/`)
-    ? `names begin with the prefix "${prefix}/" for clients anyway: leave it out`
+  return name.startsWith(`${servicePrefix}/`)
+    ? `names begin with the prefix "${servicePrefix}/" for clients anyway: leave it out`
     : undefined;
 }

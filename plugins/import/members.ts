@@ -1,9 +1,8 @@
 import type { ImportDraft } from './draft.ts';
 
-/** A file that cannot be imported. The message contains no values from the file. */
+/** The message contains no values from the file. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
-  /** Where the mistake is in the file; undefined if it concerns the whole file. */
   readonly path: string | undefined;
 
   constructor(message: string, path?: string) {
@@ -17,14 +16,16 @@ export type Reasons = Readonly<Record<string, string>>;
 
 const unknownMember = 'is not known to this import';
 
-/** An object in the source file. Each of its members is either read or noted, so that no setting is dropped silently. */
+/**
+ * An object in the source file. Each of its members is either read or noted, so that no setting is dropped silently. Reading a value of the
+ * wrong type throws ImportError.
+ */
 export class ImportedObject {
   readonly path: string;
   readonly #members: ReadonlyMap<string, unknown>;
   readonly #unreadNames: Set<string>;
   readonly #draft: ImportDraft;
 
-  /** @throws ImportError if the value is not an object */
   constructor(value: unknown, path: string, draft: ImportDraft) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new ImportError(`is ${describeType(value)}, but must be an object`, path);
@@ -34,19 +35,16 @@ export class ImportedObject {
     this.#unreadNames = new Set(this.#members.keys());
   }
 
-  /** Returns the path of a member. */
   pathOf(name: string): string {
     return this.path === '' ? name : `${this.path}.${name}`;
   }
 
-  /** Returns a member's value and marks it as read; undefined for an empty value. */
   read(name: string): unknown {
     this.#unreadNames.delete(name);
     const value = this.#members.get(name);
     return isEmpty(value) ? undefined : value;
   }
 
-  /** @throws ImportError if the value is neither text nor a number */
   readText(name: string): string | undefined {
     const value = this.read(name);
     if (value === undefined || typeof value === 'string') return value?.trim();
@@ -54,11 +52,7 @@ export class ImportedObject {
     throw new ImportError(`is ${describeType(value)}, but must be a text`, this.pathOf(name));
   }
 
-  /**
-   * Reads a number. It may be in quotes, because tables exported as CSV contain only text.
-   *
-   * @throws ImportError
-   */
+  /** Accepts a number in quotes, because tables exported as CSV contain only text. */
   readNumber(name: string): number | undefined {
     const value = this.read(name);
     if (value === undefined) return undefined;
@@ -67,18 +61,13 @@ export class ImportedObject {
     throw new ImportError(`is ${describeType(value)}, but must be a number`, this.pathOf(name));
   }
 
-  /** @throws ImportError if the value is not a list */
   readList(name: string): readonly unknown[] {
     const value = this.read(name) ?? [];
     if (Array.isArray(value)) return value;
     throw new ImportError(`is ${describeType(value)}, but must be a list`, this.pathOf(name));
   }
 
-  /**
-   * Reads an object, or its JSON text, which is how database tables store it.
-   *
-   * @throws ImportError
-   */
+  /** Accepts JSON text as well, which is how database tables store objects. */
   readObject(name: string): ImportedObject | undefined {
     const value = this.read(name);
     if (value === undefined) return undefined;
@@ -97,7 +86,6 @@ export class ImportedObject {
     }
   }
 
-  /** Notes all unread members. */
   noteUnread(reasons: Reasons = {}): void {
     for (const name of this.#unreadNames) {
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : unknownMember;
@@ -122,12 +110,7 @@ function describeType(value: unknown): string {
   return typeof value === 'string' ? 'a text' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/**
- * Finds the rows of an exported table in a list, in an API response (`data`, `items`) or in an export.
- *
- * @param names names of the table
- * @throws ImportError if there is no list
- */
+/** Finds the rows of a table in a list, an API response (`data`, `items`) or an export under one of the table's names. */
 export function readRows(value: unknown, ...names: readonly string[]): readonly unknown[] {
   const rows = findRows(value, names, 3);
   if (rows !== undefined) return rows;

@@ -1,10 +1,6 @@
 import { ImportError } from './members.ts';
 
-/**
- * Parses a CSV file (RFC 4180) into rows, keyed by its header line.
- *
- * @throws ImportError with the line of a mistake
- */
+/** Parses CSV (RFC 4180) into rows, keyed by the header line. An ImportError names the line of the mistake. */
 export function parseCsv(text: string): Record<string, string>[] {
   const [head, ...rows] = parseRows(text);
   const names = head?.cells ?? [];
@@ -20,7 +16,6 @@ interface CsvRow {
   readonly line: number;
 }
 
-/** Converts what databases write for NULL to an empty value. */
 const nullToEmpty = (cell: string) => (cell === 'NULL' || cell === '\\N' ? '' : cell);
 
 function parseRows(text: string): CsvRow[] {

@@ -3,16 +3,9 @@ import { type Document, LineCounter, parseDocument } from 'yaml';
 import { ImportError } from './members.ts';
 import { parseCsv } from './parse-csv.ts';
 
-/** The largest file that is read. A table of 100,000 users takes about 30 MB. */
-const maxBytes = 64 * 1024 * 1024;
-/** The largest YAML file: people write it by hand, and only a few MB are parsed per second. */
-const maxYamlBytes = 4 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024; // a table of 100,000 users takes about 30 MB
+const maxYamlBytes = 4 * 1024 * 1024; // written by hand; only a few MB are parsed per second
 
-/**
- * Reads a UTF-8 text file of limited size.
- *
- * @throws ImportError
- */
 export async function readTextFile(path: string): Promise<string> {
   await using file = await open(path).catch((error: NodeJS.ErrnoException) => {
     throw new ImportError(`cannot be read (${error.code})`);
@@ -27,11 +20,7 @@ export async function readTextFile(path: string): Promise<string> {
   }
 }
 
-/**
- * Parses JSON (with comments and trailing commas), YAML or CSV.
- *
- * @throws ImportError with line and column of a mistake
- */
+/** Parses JSON (with comments and trailing commas), YAML or CSV. An ImportError names the line of the mistake. */
 export function parseText(text: string): unknown {
   if (text.trim() === '') throw new ImportError('is empty');
   try {
@@ -43,9 +32,9 @@ export function parseText(text: string): unknown {
   }
 }
 
-/** Returns true if the first line consists of names separated by commas. A line of YAML has a colon or a dash. */
 function isCsv(text: string): boolean {
   const [firstLine = ''] = text.split(/\r?\n/, 1);
+  // Names separated by commas. A line of YAML has a colon or a dash.
   return /^(?:"\w+"|\w+)(?:,(?:"\w+"|\w+))+$/.test(firstLine);
 }
 
@@ -59,8 +48,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Replaces comments by spaces. Unterminated strings and comments match to the end of the text, so nothing is scanned twice. */
 function removeComments(text: string): string {
+  // Unterminated strings and comments match to the end of the text, so nothing is scanned twice.
   return text.replaceAll(/"(?:[^"\\]|\\[^])*"?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g, (token) =>
     token.startsWith('"') ? token : token.replaceAll(/[^\n]/g, ' '),
   );
@@ -87,7 +76,7 @@ function parseYamlDocument(text: string, lineCounter = new LineCounter()): Docum
   return parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: true });
 }
 
-/** Returns the prefix for messages: `line 12: ` for a path in the file, or '' if the line is unknown. */
+/** Returns `line 12: `, or '' if the line is unknown. */
 export function findLinePrefix(text: string, path: string | undefined): string {
   if (path === undefined || text.length > maxYamlBytes) return '';
   const lines = new LineCounter();

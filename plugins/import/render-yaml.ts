@@ -3,12 +3,11 @@ import {
   type DraftModel,
   type DraftRoute,
   type DraftUpstream,
-  prefix,
+  servicePrefix,
   type UnmappedSetting,
   Reference,
 } from './draft.ts';
 
-/** Renders the draft as gateway.yaml. Settings that were not imported are listed in comments at the top, and secrets are variables. */
 export function renderYaml(draft: ImportDraft, from: string, file: string): string {
   return [
     `# Imported from ${from} (${toOneLine(file)}). \`daypass check\` validates it and prints what would run.`,
@@ -17,7 +16,7 @@ export function renderYaml(draft: ImportDraft, from: string, file: string): stri
     '',
     'service:',
     '  name: Daypass                                  # shown to users',
-    `  prefix: ${prefix}                                     # of API keys and of models' names; clients may leave it out`,
+    `  prefix: ${servicePrefix}                                     # of API keys and of models' names; clients may leave it out`,
     '  base_url: ${BASE_URL:-}                        # public URL, such as https://ai.example.com',
     '',
     'listen:',
@@ -43,14 +42,12 @@ export function renderYaml(draft: ImportDraft, from: string, file: string): stri
   ].join('\n');
 }
 
-/** Returns lines with the variables to set, without their values. */
 export function renderVariables({ variables }: ImportDraft): string[] {
   return Array.from(variables.values(), ({ name, from }) => `${name}  (${toOneLine(from)})`);
 }
 
 const maxShownPaths = 3;
 
-/** Returns lines with the settings that were not imported, grouped by reason. */
 export function renderUnmapped(unmapped: readonly UnmappedSetting[]): string[] {
   const byReason = Map.groupBy(unmapped, ({ reason }) => reason);
   return Array.from(byReason, ([reason, settings]) => {
@@ -94,10 +91,10 @@ function renderModel({ name, routes, kind, maxInputTokens, maxTokens }: DraftMod
   ];
 }
 
-/** Sorts routes by priority, and omits priorities that follow from the order of the list. */
 function sortRoutes(routes: readonly DraftRoute[]): unknown[] {
   const sorted = routes.toSorted((first, second) => first.priority - second.priority);
   const ranks = [...new Set(sorted.map(({ priority }) => priority))];
+  // The order of the list implies these priorities.
   const isOrdered = ranks.length === sorted.length;
   const isWeighted = new Set(sorted.map(({ weight = 1 }) => weight)).size > 1;
   return sorted.map(({ upstream, model, priority, weight = 1, maxInputTokens }) => {
@@ -109,7 +106,6 @@ function sortRoutes(routes: readonly DraftRoute[]): unknown[] {
   });
 }
 
-/** Renders a value as one line of YAML. Escapes `${`, which is plain text in the imported file and not a variable. */
 function renderValue(value: unknown): string {
   if (value instanceof Reference) return `"${value.text}"`;
   if (Array.isArray(value)) return `[${value.map(renderValue).join(', ')}]`;
@@ -118,25 +114,26 @@ function renderValue(value: unknown): string {
     return `{ ${members.map(([name, member]) => `${quoteText(name)}: ${renderValue(member)}`).join(', ')} }`;
   }
   if (typeof value !== 'string') return String(value);
+  // In the imported file, `${` is plain text and not a variable.
   // A function, because `$$` in a replacement string stands for `$`.
   return quoteText(value.replaceAll('${', () => '$${'));
 }
 
-/** Quotes a text where YAML needs it. `${` is not escaped, because names in gateway.yaml cannot contain variables. */
 function quoteText(text: string): string {
+  // `${` is not escaped, because names in gateway.yaml cannot contain variables.
   return canStayUnquoted(text)
     ? text
     : JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff]/g, escapeCharacter);
 }
 
-/** Escapes characters that JSON allows and YAML does not. */
+/** JSON allows these characters, YAML does not. */
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Returns true if every version of YAML reads the unquoted word as this text. */
 function canStayUnquoted(text: string): boolean {
   const isWord = /^[A-Za-z][\w./-]*$|^https?:\/\/[\w./:-]*[\w/]$/.test(text);
+  // Some versions of YAML read these words as other values.
   return isWord && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
 }
 

@@ -58,9 +58,9 @@ function importProvider(
   }
 }
 
-/** Reads the names in `use`, each of which is a string, or a list of the name and its options. */
 function readTransformerNames(use: unknown): string[] {
   if (!Array.isArray(use)) return [];
+  // Each is a name, or a list of the name and its options.
   return use.map((transformer: unknown) => String(Array.isArray(transformer) ? transformer[0] : transformer));
 }
 
@@ -116,8 +116,8 @@ function noteTransformers(
   transformer.noteUnread();
 }
 
-/** Adds a provider's key. `$NAME` and `${NAME}` are variables, as in the router. */
 function addKey(key: string, name: string, path: string, draft: ImportDraft): Reference {
+  // `$NAME` and `${NAME}` are variables, as in the router.
   const [, unbraced, braced] = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/.exec(key) ?? [];
   const variable = unbraced ?? braced;
   if (variable !== undefined) return draft.addVariable(variable, path);

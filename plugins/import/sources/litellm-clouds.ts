@@ -2,7 +2,6 @@ import type { ImportDraft, Reference } from '../draft.ts';
 import type { ImportedObject } from '../members.ts';
 import { parseVariable } from './litellm-providers.ts';
 
-/** Upstream of a deployment, and the model's name at that upstream. */
 export interface DeploymentTarget {
   readonly upstream: string;
   readonly model: string;
@@ -46,7 +45,6 @@ export function importBedrock(
   return { upstream, model };
 }
 
-/** Imports Gemini and Claude on Google Vertex AI. */
 export function importVertex(
   parameters: ImportedObject,
   model: string,

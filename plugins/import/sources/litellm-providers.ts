@@ -1,4 +1,3 @@
-/** A LiteLLM provider whose endpoint Daypass can call. */
 export interface Provider {
   /** Preset for endpoints on the operator's own hosts. */
   readonly vendor?: string;
@@ -9,7 +8,6 @@ export interface Provider {
   readonly suffix?: string;
   /** Variable that has the key if `api_key` is unset; default: PROVIDER_API_KEY. */
   readonly keyVariable?: string;
-  /** True if no key is needed. */
   readonly isKeyless?: true;
 }
 
@@ -43,13 +41,11 @@ export const providers: Readonly<Record<string, Provider | undefined>> = {
   lm_studio: { isKeyless: true },
 };
 
-/** Providers of the model names that LiteLLM accepts without one. */
 const providersByModelName: readonly (readonly [pattern: RegExp, provider: string])[] = [
   [/^(?:gpt-|chatgpt-|o\d|text-embedding-|dall-e-|whisper-|tts-)/, 'openai'],
   [/^claude-/, 'anthropic'],
 ];
 
-/** Splits LiteLLM's model name into the provider and the provider's name for the model. */
 export function splitProvider(model: string, customProvider: string | undefined): [provider: string, model: string] {
   const slash = model.indexOf('/');
   const prefix = slash === -1 ? '' : model.slice(0, slash);
@@ -58,7 +54,7 @@ export function splitProvider(model: string, customProvider: string | undefined)
   return [providersByModelName.find(([pattern]) => pattern.test(model))?.[1] ?? '', model];
 }
 
-/** Removes prefixes such as `responses/` or Bedrock's `converse/`. They choose an endpoint; here the format does. */
+/** Prefixes such as `responses/` or Bedrock's `converse/` choose an endpoint; here the format does. */
 function removeEndpointPrefix(prefix: string, model: string): string {
   const endpointPrefixes = {
     openai: /^(?:responses|chat)\//,
@@ -75,7 +71,6 @@ export function explainUnlistedProvider(name: string): string {
   return `"${name.slice(0, 40)}" has no preset here: if its endpoint speaks Chat Completions, add an upstream with format: chat and base_url`;
 }
 
-/** Returns the name of the variable in `os.environ/NAME`. */
 export function parseVariable(text: string): string | undefined {
   return /^os\.environ\/([A-Za-z_]\w*)$/.exec(text)?.[1];
 }

@@ -36,7 +36,6 @@ export const deploymentReasons: Reasons = {
   use_in_pass_through: '',
 };
 
-/** For members of model_info. */
 export const infoReasons: Reasons = {
   id: '',
   base_model: '',
@@ -53,7 +52,6 @@ export const infoReasons: Reasons = {
   team_id: 'there are no teams here',
 };
 
-/** For members of router_settings. */
 export const routerReasons: Reasons = {
   routing_strategy: 'routes of the same priority share requests by weight and health',
   routing_strategy_args: 'routes of the same priority share requests by weight and health',
@@ -81,7 +79,6 @@ export const routerReasons: Reasons = {
   provider_budget_config: budgetReason,
 };
 
-/** For members of litellm_settings. */
 export const settingsReasons: Reasons = {
   ...routerReasons,
   drop_params: automaticReason,
@@ -108,7 +105,6 @@ export const settingsReasons: Reasons = {
   ssl_verify: 'certificates of upstreams are always verified',
 };
 
-/** For members of general_settings. */
 export const generalReasons: Reasons = {
   master_key: 'operators have their own tokens (daypass operator-token), and each customer has a key',
   database_url: 'set DATABASE_URL in the environment to a separate database',
@@ -128,7 +124,6 @@ export const generalReasons: Reasons = {
   disable_spend_logs: '',
 };
 
-/** For members of the file itself. */
 export const rootReasons: Reasons = {
   environment_variables: 'set the ones that are still needed in .env next to gateway.yaml',
   include: 'import each of these files as well',

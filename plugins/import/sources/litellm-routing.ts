@@ -2,7 +2,6 @@ import type { ImportDraft, DraftRoute } from '../draft.ts';
 import { ImportedObject } from '../members.ts';
 import { routerReasons, settingsReasons } from './litellm-reasons.ts';
 
-/** Imports aliases, and fallbacks as backup routes of the models that have them. */
 export function importRouting(root: ImportedObject, draft: ImportDraft): void {
   const router = root.readObject('router_settings');
   const settings = root.readObject('litellm_settings');

@@ -44,7 +44,6 @@ interface Deployment {
   readonly requests: number | undefined;
 }
 
-/** @returns undefined if it was noted instead */
 function importDeployment(entry: unknown, path: string, draft: ImportDraft, vendors: Vendors): Deployment | undefined {
   const deployment = new ImportedObject(entry, path, draft);
   const name = deployment.readText('model_name');
@@ -112,7 +111,6 @@ function readKind(info: ImportedObject | undefined, draft: ImportDraft): string 
   return kindsByMode[mode];
 }
 
-/** Imports a deployment's upstream. If it cannot be served here, notes why and returns undefined. */
 function importTarget(
   parameters: ImportedObject,
   kind: string | undefined,
@@ -146,9 +144,9 @@ function importTarget(
   return { upstream, model };
 }
 
-/** Chooses how requests are authorized. A self-hosted server needs a key only if the operator has set one. */
 function chooseAuth({ vendor }: UpstreamEndpoint, hasKey: boolean, vendors: Vendors): { readonly auth?: string } {
   const auth = vendors.get(vendor ?? '')?.auth ?? 'bearer';
+  // A self-hosted server needs a key only if the operator has set one.
   if (hasKey) return auth === 'none' ? { auth: 'bearer' } : {};
   return auth === 'none' ? {} : { auth: 'none' };
 }
@@ -175,7 +173,6 @@ function resolveEndpoint(
   return { vendor, baseUrl: endpoint.baseUrl };
 }
 
-/** Adapts the endpoint's format to the kind of the model. Returns undefined if the preset has no endpoint for it. */
 function adaptToKind(
   endpoint: UpstreamEndpoint,
   kind: string | undefined,
@@ -228,7 +225,6 @@ function readHeaders(
   );
 }
 
-/** Converts a deployment's limits to the upstream's capacity, unless other deployments use the same upstream. */
 function limitUpstream(draft: ImportDraft, name: string, deployments: readonly Deployment[]): void {
   const limitedDeployments = deployments.filter(
     ({ concurrent, requests }) => concurrent !== undefined || requests !== undefined,

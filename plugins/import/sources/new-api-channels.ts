@@ -1,16 +1,12 @@
 import type { Reasons } from '../members.ts';
 
-/** A channel type with its endpoint, or why it cannot be called from here. */
 type ChannelType =
   | {
       readonly name: string;
-      /** Default of `base_url`. */
-      readonly url?: string;
-      /** Path segment between `base_url` and the endpoint's path; default: /v1. */
-      readonly path?: string;
+      readonly url?: string; // default of `base_url`
+      readonly path?: string; // between `base_url` and the endpoint's path; default: /v1
       readonly format?: 'chat' | 'messages' | 'gemini';
-      /** Preset for the operator's own hosts. */
-      readonly vendor?: string;
+      readonly vendor?: string; // preset for the operator's own hosts
     }
   | { readonly name: string; readonly reason: string };
 
@@ -66,7 +62,7 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   57: { name: 'Codex', reason: 'a ChatGPT login, not an API key' },
 };
 
-/** URLs by the name of the plan, which can be used instead of a `base_url`. */
+/** By the name of a plan, which can stand in for a `base_url`. */
 export const planUrls: Readonly<Record<string, string | undefined>> = {
   'glm-coding-plan': 'https://open.bigmodel.cn/api/coding/paas/v4',
   'glm-coding-plan-international': 'https://api.z.ai/api/coding/paas/v4',
@@ -74,7 +70,6 @@ export const planUrls: Readonly<Record<string, string | undefined>> = {
   'doubao-coding-plan': 'https://ark.cn-beijing.volces.com/api/coding/v3',
 };
 
-/** Columns that do not affect serving: times, statistics, remarks. */
 export const ignoredColumns = [
   'test_model',
   'created_time',

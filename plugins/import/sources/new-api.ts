@@ -78,11 +78,7 @@ function addKey(key: string, name: string, index: number, path: string, draft: I
   return draft.addSecret(`${name}_API_KEY${index === 0 ? '' : `_${index + 1}`}`, key, path);
 }
 
-/**
- * Finds the endpoint of a channel.
- *
- * @returns why it cannot be called from here, if it cannot
- */
+/** Returns the reason if the channel cannot be called from here. */
 function resolveEndpoint(type: number, base: string | undefined, vendors: Vendors): UpstreamEndpoint | string {
   const channelType = channelTypes[type];
   if (channelType === undefined) return `channels of type ${type} are not known to this import`;

@@ -32,7 +32,6 @@ const platforms: Readonly<Record<string, Platform | undefined>> = {
   grok: { url: 'https://api.x.ai', path: '/v1', format: 'chat' },
 };
 
-/** Why accounts without an API key are not imported, by account type. */
 const typeReasons: Reasons = {
   oauth: 'a subscription login: Daypass uses only API keys',
   'setup-token': 'a subscription login: Daypass uses only API keys',
@@ -77,7 +76,6 @@ function importAccount(row: unknown, path: string, draft: ImportDraft, vendors: 
   credentials?.noteUnread(credentialReasons);
 }
 
-/** Imports the models in an account's mapping. An account without one does not say which models it has. */
 function addModels(
   mapping: ImportedObject | undefined,
   upstream: string,

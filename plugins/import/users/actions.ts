@@ -4,13 +4,12 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, integer, object } from '#core/platform/schema.ts';
 import type { UserOutcome } from './import-user.ts';
 
-/** The most users per action. Small batches let the records of a long import show how far it has come. */
+/** Small batches let the records of a long import show how far it has come. */
 export const maxUsersPerAction = 500;
 
 /** All records have this subject, because accounts have no ids before they are created. */
 const accounts: SubjectKind = { name: 'accounts' };
 
-/** Creates an account for each of another gateway's users, once, with the days that the user has left. */
 export const importAction = defineAction({
   name: 'accounts.import',
   subject: accounts,
@@ -48,11 +47,7 @@ interface ImportInput {
   readonly keys?: boolean | undefined;
 }
 
-/**
- * Creates the import action with keys that are already on disk, so that a lost response loses no keys.
- *
- * @param keys keys by the user's id in the source
- */
+/** Uses keys that are already on disk, by the user's id in the source, so that a lost response loses none. */
 export function createImportAction(keys: ReadonlyMap<string, string>): typeof importAction {
   return { ...importAction, perform: (host, _id, input) => importAll(host, input, keys) };
 }

@@ -12,7 +12,7 @@ export interface UserOutcome {
   readonly outcome: 'created' | 'joined' | 'known' | 'refused';
   readonly days: number;
   readonly accountId?: string | undefined;
-  /** The new key; undefined if its owner sees it after signing in. */
+  /** Undefined if its owner sees it after signing in. */
   readonly key?: string | undefined;
   readonly reason?: string | undefined;
 }
@@ -20,21 +20,16 @@ export interface UserOutcome {
 type ImportHost = Pick<Host, 'database' | 'service' | 'now'>;
 
 interface KeyOptions {
-  /** True if the operator hands out keys; otherwise owners see them after signing in. */
-  readonly areShown: boolean;
-  /** Key that is already on disk, for a new account; default: a generated one. */
-  readonly key?: string | undefined;
+  readonly areShown: boolean; // if false, owners see their keys after signing in
+  readonly key?: string | undefined; // already on disk; default: a generated one
 }
 
-/** Returns how many days of 24 hours are left until `end`, rounded up so that no paid time is lost. */
 function daysUntil(end: number | undefined, now: number): number {
+  // Days of 24 hours, rounded up so that no paid time is lost.
   return end === undefined ? 0 : Math.max(0, Math.ceil((end - now) / 86_400_000));
 }
 
-/**
- * Creates an account with the days that the user has left, or adds them to the account that has the user's address. Each user of a source
- * is imported once, even if this is repeated or runs concurrently.
- */
+/** Imports each user of a source once, even if this is repeated or runs concurrently. */
 export async function importUser(
   host: ImportHost,
   source: string,
@@ -64,7 +59,6 @@ export async function importUser(
   }
 }
 
-/** Returns what `importUser` would, but changes nothing. */
 export async function previewUser(
   host: ImportHost,
   source: string,

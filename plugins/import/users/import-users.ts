@@ -20,12 +20,7 @@ interface Options {
   readonly yes?: true;
 }
 
-/**
- * Creates accounts for a dump of users, or prints the plan.
- *
- * @throws ImportError
- * @throws CommandFailed if some users were refused
- */
+/** @throws CommandFailed if some users were refused */
 export async function importUsers(
   source: ImportSource,
   value: unknown,
@@ -64,7 +59,7 @@ async function* previewAll(
   for (const user of users) yield await previewUser(host, name, user, { areShown: keys !== undefined });
 }
 
-/** Imports users in batches, each with its own record. Requested keys are on disk before their accounts are created. */
+/** Each batch has its own record. Requested keys are on disk before their accounts are created. */
 async function* importBatches(
   host: Host,
   { name, title }: ImportSource,

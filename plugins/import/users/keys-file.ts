@@ -6,18 +6,16 @@ import { syncFolder } from '#core/platform/sync-folder.ts';
 
 const headerLine = 'user,email,account,key\n';
 
-/** A new account's key, which the operator hands out. */
 interface KeyLine {
   readonly user: string;
   readonly email: string | undefined;
-  /** Account id; undefined until the account is created. */
-  readonly account: string | undefined;
+  readonly account: string | undefined; // undefined until the account is created
   readonly key: string;
 }
 
 /**
- * The file of `--keys`, which only its owner can read. Keys are written to disk before their accounts are created, so that a crash loses
- * none. Then the file is rewritten with the account ids and without the keys that were not used.
+ * Only its owner can read the file. Keys are on disk before their accounts are created, so that a crash loses none. Then the file is
+ * rewritten with the account ids and without the keys that were not used.
  */
 export class KeysFile {
   readonly #path: string;
@@ -27,28 +25,22 @@ export class KeysFile {
     this.#path = path;
   }
 
-  /** @throws CommandFailed if it exists or cannot be written */
   static async create(path: string): Promise<KeysFile> {
     await writeNewFile(path, headerLine);
     return new KeysFile(path);
   }
 
-  /** Adds the keys of accounts that are about to be created. Resolves when they are on disk. */
+  /** Resolves when the keys are on disk. */
   writeProposed(lines: readonly KeyLine[]): Promise<void> {
     return this.#replace(this.#settledLines + formatLines(lines));
   }
 
-  /** Replaces the lines proposed last with those of the accounts that were created. */
+  /** Replaces the lines proposed last. */
   async writeSettled(lines: readonly KeyLine[]): Promise<void> {
     this.#settledLines += formatLines(lines);
     await this.#replace(this.#settledLines);
   }
 
-  /**
-   * Replaces the file atomically.
-   *
-   * @throws CommandFailed if the temporary file exists or cannot be written
-   */
   async #replace(text: string): Promise<void> {
     const temporaryPath = `${this.#path}.next`;
     await writeNewFile(temporaryPath, headerLine + text);
@@ -57,7 +49,7 @@ export class KeysFile {
   }
 }
 
-/** Creates a file that only its owner can read. Never overwrites one, which might be a link or readable by others. */
+/** Never overwrites a file, which might be a link or readable by others. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new CommandFailed(

@@ -6,11 +6,9 @@ import type { UserTables } from '../source.ts';
 const balanceReason = 'money is not turned into days: add days yourself';
 
 /**
- * Reads users, and when their access ends: with the last of their active, unexpired subscriptions.
+ * A user's access ends with the last active, unexpired subscription.
  *
  * @param value rows of users, which may contain a subscription's columns or a list of subscriptions; or `{ users, user_subscriptions }`
- * @param now epoch ms
- * @throws ImportError
  */
 export function readUsers(value: unknown, tables: UserTables, draft: ImportDraft, now: number): ImportedUser[] {
   const ends = readEnds(readSubscriptions(value), tables, draft, now);
@@ -75,8 +73,8 @@ function readEnds(
   return ends;
 }
 
-/** Reads the ends in the user's own row, which may have joined subscription columns or a list of subscriptions. */
 function readOwnEnds(user: ImportedObject, tables: UserTables, draft: ImportDraft, now: number): number[] {
+  // The user's own row may have joined subscription columns or a list of subscriptions.
   const joinedEnd = user.names.includes(tables.endColumn) ? readTime(user, tables.endColumn, draft) : undefined;
   const nestedEnds = user
     .readList('subscriptions')
@@ -97,7 +95,7 @@ function readEnd(
   return status === 'active' && end !== undefined && end > now ? end : undefined;
 }
 
-/** Reads a time in seconds since the epoch or as databases write it, and returns epoch ms. */
+/** Parses seconds since the epoch, or a time as databases write it, to epoch ms. */
 function readTime(row: ImportedObject, column: string, draft: ImportDraft): number | undefined {
   const cell = row.readText(column);
   if (cell === undefined || cell === '0') return undefined;

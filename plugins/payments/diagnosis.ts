@@ -6,12 +6,9 @@ import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { resolveLogoPath, readQrisLogo } from './qr-image/qris-logo.ts';
 
-/** Cannot exist, because real references have a different format. */
-const nonexistentCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
-/** Movements of this time range are read to check the credentials. */
-const rangeMs = 60_000;
+const nonexistentCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined }; // real references have another format
+const movementsRangeMs = 60_000;
 
-/** Checks the payment provider's credentials by reading its latest movements, or a nonexistent charge if it cannot list movements. */
 export function createPaymentDiagnosis({
   paymentProviders,
 }: {
@@ -52,7 +49,8 @@ async function checkProvider(provider: PaymentProvider, host: DiagnosisHost, sig
     const connection = provider.connect(host as Host);
     const until = new Date(host.now());
     if (connection.listMovements === undefined) await connection.status(nonexistentCharge, signal);
-    else await connection.listMovements({ since: new Date(until.getTime() - rangeMs), until }, undefined, signal);
+    else
+      await connection.listMovements({ since: new Date(until.getTime() - movementsRangeMs), until }, undefined, signal);
     return ok('takes the credentials');
   } catch (error) {
     return explainFailure(error, provider);

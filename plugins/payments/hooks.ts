@@ -4,8 +4,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { bounds } from '#core/platform/bounds.ts';
 
 /**
- * Creates the route for providers' notifications. Only its signature authenticates a notification: there is no session and no form token.
- * The body stays unparsed, because some signatures cover its bytes.
+ * Only its signature authenticates a notification: there is no session and no form token. The body stays unparsed, because some signatures
+ * cover its bytes.
  */
 export function createNotificationRoute(host: () => Host): ServerRoute {
   return {

@@ -1,7 +1,6 @@
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 
-/** `GET /operator/api/plans`. */
 export const plansReading: OperatorReading = {
   path: '/plans',
   summary: 'list the plans for sale',

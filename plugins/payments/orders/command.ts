@@ -25,14 +25,13 @@ const order: CommandSubject<OrderDetails> = {
   describe: describeOrder,
 };
 
-/** `GET /operator/api/orders/{handle}`. */
 export const orderReading: OperatorReading = {
   path: '/orders/{handle}',
   summary: 'read an order with its payments, refunds and flags',
   read: async (host, handle) => readOrderDetails(host.database, await findOrder(host, handle)),
 };
 
-/** The order that a flag is about; undefined for money without an order, which has only its flag. */
+/** Undefined for money without an order, which has only its flag. */
 const flaggedOrder: CommandSubject<OrderDetails> = {
   ...order,
   read: (host, handle) =>
@@ -45,7 +44,7 @@ const flaggedOrder: CommandSubject<OrderDetails> = {
 const findOrderWithHint = (host: Host, handle: string) =>
   findOrder(host, handle, ' List orders with: daypass orders list');
 
-/** Command names and texts of the actions. `needsConfirmation: false` keeps existing scripts working. */
+/** `needsConfirmation: false` keeps existing scripts working. */
 const actions = [
   [
     'flag.resolve',
@@ -84,19 +83,17 @@ const actions = [
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof getCoreAction>[0], ActionCommandWords])[];
 
-/** Reads which payment to refund, by our id or the provider's. If no id is given, the order must have a single payment. */
 async function readRefundRequest(host: Host, handle: string, input: { readonly [member: string]: unknown }) {
   const { payment: id, ...rest } = input as { payment?: string; amount?: number; manual?: true };
   if (id === undefined && handle === '') throw new CommandFailed('Name an order, or pass --payment ID.', 2);
   // Imported on use, because loading MikroORM would slow down every other command.
-  const { findOrderOfPayment, findRefundablePayment: paymentToRefund } =
-    await import('#core/business/payments/refunds.ts');
+  const { findOrderOfPayment, findRefundablePayment } = await import('#core/business/payments/refunds.ts');
   const paidOrder =
     handle === '' ? await findOrderOfPayment(host.database, `${id}`) : await findOrderWithHint(host, handle);
   if (paidOrder === undefined) throw new CommandFailed(`Payment ${id} not found.`, 3);
   const payment =
     id === undefined
-      ? paymentToRefund(paidOrder)
+      ? findRefundablePayment(paidOrder)
       : paidOrder.payments.find((candidate) => candidate.id === id.toLowerCase() || candidate.paymentId === id);
   if (payment === undefined) throw new CommandFailed(`Order ${paidOrder.code} has no payment ${id}.`, 3);
   const money = formatMoney(rest.amount ?? computeRefundable(paidOrder, payment), payment.currency);
@@ -108,7 +105,6 @@ async function readRefundRequest(host: Host, handle: string, input: { readonly [
   };
 }
 
-/** `daypass orders …`: for operators and bookkeeping. Works while a gateway is running. */
 export const ordersCommand: Command = {
   name: 'orders',
   define(parser, context) {

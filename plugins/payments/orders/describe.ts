@@ -3,7 +3,6 @@ import { formatEntry, formatTables } from '#core/extension/commands/field-text.t
 import { type OrderDetails, describeOrderTables } from '#core/web/resources/order-parts.ts';
 import { orderFactNames, orderView } from '#core/web/resources/orders.ts';
 
-/** Describes an order for `daypass orders show`, as lines. */
 export function describeOrder(details: OrderDetails, timeZone: string): string[] {
   const { order, owner } = details;
   const buyer =

@@ -15,14 +15,10 @@ import { createFieldsSchema, describeSteps, type CheckoutSteps, submitSteps } fr
 import { formatPlan } from './gift.ts';
 import { formatDays, describeRetry } from './order-view.ts';
 
-/** How many recent orders are searched for an open one. */
 const maxRecentOrders = 10;
 
 const pageFields = object(['days'], { days: integer({ minimum: 1 }), wait: { const: '1' }, gift: { const: '1' } });
 
-/**
- * Creates the form that buys a plan, joins its waiting list, or buys it as a gift. The price comes from gateway.yaml, never from the form.
- */
 const createBuyForm = (steps: CheckoutSteps) =>
   defineForm({
     // Evaluated on submit, because plugins register their steps later.
@@ -32,6 +28,7 @@ const createBuyForm = (steps: CheckoutSteps) =>
     async submit({ days, wait, gift, ...stepFields }, request) {
       try {
         if (wait !== undefined) return await joinWaitingList(days, request);
+        // The price comes from gateway.yaml, never from the form.
         const { code } = await startOrder(request.host, accountOf(request).id, days, {
           address: request.address,
           isGift: gift !== undefined,
@@ -57,7 +54,6 @@ async function joinWaitingList(days: number, request: PageRequest): Promise<Redi
   return new Redirect(`/buy?days=${days}`);
 }
 
-/** Loads the steps of the plugin that limits places, if there is one. */
 const loadPlaceSteps = async ({ database }: PageRequest['host']) => placeSteps.findLoader(database.fork())?.();
 
 const leaveForm = defineForm({
@@ -69,7 +65,6 @@ const leaveForm = defineForm({
   },
 });
 
-/** Selects the text for a failure that the buyer can resolve. All others become error pages. */
 function selectErrorText(error: CheckoutError): string {
   const texts: Partial<Record<CheckoutError['kind'], string>> = {
     unknown_plan: 'payments.buy.plan_gone',
@@ -83,11 +78,11 @@ function selectErrorText(error: CheckoutError): string {
     no_provider: 'payments.buy.no_provider',
   };
   const text = texts[error.kind];
+  // Failures that the buyer cannot resolve become error pages.
   if (text === undefined) throw error;
   return text;
 }
 
-/** Creates the page of the plans, with the price of each and when it would start if bought now. */
 export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps: CheckoutSteps }): Page => ({
   path: '/buy',
   role: 'account',
@@ -127,12 +122,11 @@ export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps
   forms: [createBuyForm(steps), leaveForm],
 });
 
-/** Returns true if a gift was chosen. The choice is a link, so that the page needs no script. */
 function isGiftRequested({ host, query, form }: PageRequest): boolean {
+  // A link chooses a gift, so that the page needs no script.
   return sellsGifts(host) && (form.values['gift'] ?? query['gift']) === '1';
 }
 
-/** Describes the links for buying for oneself or as a gift; empty if gifts are not sold. */
 function describeWays(isGift: boolean, days: number | undefined, { host, t }: PageRequest) {
   if (!sellsGifts(host)) return [];
   return [
@@ -146,13 +140,10 @@ interface Places {
   readonly wait: Awaited<ReturnType<PlaceSteps['findWait']>>;
 }
 
-/**
- * Reads which plans are sold out, and whether the reader is waiting for one. A gift never renews a pass, so it is treated like a visitor's
- * order.
- */
 async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places> {
   const { host } = request;
   const { id } = accountOf(request);
+  // A gift never renews a pass, so it is treated like a visitor's order.
   if (isGift) return { soldOut: await readSoldOut(host, undefined), wait: undefined };
   const [soldOut, wait] = await Promise.all([
     readSoldOut(host, id),
@@ -161,7 +152,6 @@ async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places
   return { soldOut, wait };
 }
 
-/** Describes the position on the waiting list, or the reserved place. Undefined if the reader is not waiting, or has already ordered. */
 function describeWait(wait: Places['wait'], request: PageRequest) {
   const { t, format, host } = request;
   if (wait === undefined || wait.isOrdered) return undefined;
@@ -181,14 +171,12 @@ function describeWait(wait: Places['wait'], request: PageRequest) {
   };
 }
 
-/** Formats a whole number of hours as such, `24 hours`; all other durations in minutes. */
 function formatHours(minutes: number, { t }: Pick<PageRequest, 't'>): string {
   return minutes % 60 === 0
     ? t('payments.buy.hours', { count: minutes / 60 })
     : t('payments.buy.minutes', { count: minutes });
 }
 
-/** Returns the days of the requested plan, or of the middle one. */
 function chooseDays(offered: readonly number[], { query, form }: PageRequest): number | undefined {
   const requestedDays = Number(form.values['days'] ?? query['days']);
   return offered.includes(requestedDays) ? requestedDays : offered[Math.floor(offered.length / 2)];
@@ -220,7 +208,6 @@ async function describePlan(
   };
 }
 
-/** Describes a sold-out plan and the offer to join its waiting list, or returns undefined if the plan is available. */
 function describeSoldOut(days: number, { soldOut, wait }: Places, isGift: boolean, { t, format }: PageRequest) {
   const reason = soldOut.get(days);
   if (reason === undefined) return undefined;
@@ -232,7 +219,6 @@ function describeSoldOut(days: number, { soldOut, wait }: Places, isGift: boolea
   };
 }
 
-/** Describes when the days would run, or why they cannot be bought. */
 async function describeTime(
   days: number,
   { isActive, isGift }: { readonly isActive: boolean; readonly isGift: boolean },

@@ -3,12 +3,11 @@ import { type JsonSchema, string } from '#core/platform/schema.ts';
 import type { CheckoutPart, CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Plugins' steps by name. */
 export type CheckoutSteps = ReadonlyMap<string, CheckoutStep>;
 
 const schemas = new WeakMap<CheckoutSteps, JsonSchema>();
 
-/** Creates the schema of the fields of the page and of all steps. Cached, because a schema should be compiled only once. */
+/** Cached, because a schema should be compiled only once. */
 export function createFieldsSchema<S extends JsonSchema>(pageFields: S, steps: CheckoutSteps): S {
   const schema = schemas.get(steps) ?? addStepFields(pageFields, steps);
   schemas.set(steps, schema);
@@ -29,7 +28,6 @@ function addStepFields(pageFields: JsonSchema, steps: CheckoutSteps): JsonSchema
   };
 }
 
-/** Runs all steps on the submitted fields. Returns a function that stores their data, or undefined if there is none. */
 export async function submitSteps(
   steps: CheckoutSteps,
   fields: Readonly<Record<string, unknown>>,
@@ -51,7 +49,6 @@ export async function submitSteps(
   };
 }
 
-/** Describes all steps: sentences below the button, hidden fields, checkboxes and collapsed sections. */
 export async function describeSteps(steps: CheckoutSteps, request: PageRequest) {
   const parts = await Promise.all(
     [...steps.values()].map(async (step) => ({ ...(await step.show(request)), lengths: step.fields })),
@@ -72,7 +69,6 @@ export async function describeSteps(steps: CheckoutSteps, request: PageRequest) 
   };
 }
 
-/** Describes a collapsed section. It is open if a field is filled in or has an error. */
 function describeFold(
   { fields, text = '', ...fold }: NonNullable<CheckoutPart['fold']>,
   lengths: CheckoutStep['fields'],

@@ -9,16 +9,14 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { drawQrPath } from '../qr-image/qr-path.ts';
 import { loadQrisLogo } from '../qr-image/qris-logo.ts';
 import { formatPlan } from './gift.ts';
-import { describeDecided, describeDecision, describeRefunds } from './order-view.ts';
+import { describeResolution, describePendingDecision, describeRefunds } from './order-view.ts';
 
-/** A note with an icon, rendered by `views/parts/flash.eta`. */
 interface Note {
   readonly kind: 'info' | 'waiting' | 'warn' | 'bad';
   readonly title: string;
   readonly text: string;
 }
 
-/** Describes the pay page for its template. */
 export async function describePay(order: Order, view: OrderView, request: PageRequest) {
   const { t, format, host } = request;
   const { code, attempt } = order;
@@ -54,7 +52,6 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
   };
 }
 
-/** Describes the order's state in one note. */
 export function describeState(order: Order, view: OrderView, request: PageRequest): Note {
   if (view === 'decided') return describeDecidedPayment(order, request);
   const { t } = request;
@@ -80,11 +77,11 @@ function describeHeading(order: Order, view: OrderView, total: string, { t, form
   return { heading: t(`payments.pay.${view}_heading`, { paid }), sum: '' };
 }
 
-/** Minimum px of one module, and px of the whole code. A module gets a whole number of px, so that its edges are sharp. */
-const qrSize = { minModule: 4, side: 328 };
+const qrSize = { minModule: 4, side: 328 }; // px
 
 function drawQr(payload: string) {
   const qr = drawQrPath(payload);
+  // A module gets a whole number of px, so that its edges are sharp.
   return { ...qr, size: qr.side * Math.max(qrSize.minModule, Math.floor(qrSize.side / qr.side)) };
 }
 
@@ -99,14 +96,13 @@ async function describeStart({ accountId }: Order, { host, t, format }: PageRequ
   return t('payments.buy.starts_later', { time: format.dayTime(end, account.readAt).text });
 }
 
-/** Describes the deadline for the payment; the script gets the remaining ms and the total seconds. */
 function describeTime({ expiresAt, readAt }: Order, { format, host }: PageRequest) {
   const remainingMs = Math.max(0, expiresAt.getTime() - readAt.getTime());
   const length = Math.max(Math.ceil(remainingMs / 1000), host.section(paymentsSection).order_minutes * 60);
+  // For the page's script, in ms and seconds.
   return { before: format.time(expiresAt), left: remainingMs, length };
 }
 
-/** Describes how to pay with the phone that shows this page, and with a second device. */
 function describeWaysToPay(merchant: string, price: string, { t }: PageRequest) {
   const steps = (way: string) =>
     [1, 2, 3, 4].map((step) => splitBold(t(`payments.pay.${way}.${step}`, { merchant, price })));
@@ -118,12 +114,12 @@ function describeWaysToPay(merchant: string, price: string, { t }: PageRequest) 
   ];
 }
 
-/** Splits a text into parts. Those between `**` and `**` are bold. */
 function splitBold(text: string) {
+  // Parts between `**` are bold.
   return text.split('**').map((part, index) => ({ text: part, isBold: index % 2 === 1 }));
 }
 
-/** Returns the receiver as wallets show it, and the merchant's national id, or '' if the code has none. */
+/** The receiver's name as wallets show it, and the merchant's national id, or '' if the code has none. */
 export function readReceiver(qr: string, { host }: Pick<PageRequest, 'host'>): { name: string; nmid: string } {
   try {
     const qris = readQris(qr);
@@ -134,7 +130,6 @@ export function readReceiver(qr: string, { host }: Pick<PageRequest, 'host'>): {
   }
 }
 
-/** Describes the command that simulates a payment and is shown in place of the code, by `views/parts/code.eta`. */
 function describeSimulation(command: string, { t }: PageRequest) {
   return { id: 'simulation', label: t('payments.pay.simulation'), pieces: [{ kind: '', text: command }] };
 }
@@ -156,7 +151,6 @@ const noteKinds: Partial<Readonly<Record<OrderView, Note['kind']>>> = {
 const findWrongPayment = ({ payments }: Order): Payment | undefined =>
   payments.findLast(({ outcome }) => isWrong(outcome));
 
-/** Returns the title, such as "We received Rp 24.000, not Rp 48.000." */
 function describeWrongTitle(order: Order, { t, format }: PageRequest): string {
   const payment = findWrongPayment(order);
   if (payment === undefined) return t('payments.state.wrong');
@@ -169,12 +163,12 @@ function describeWrongPayment(order: Order, request: PageRequest): Note {
   return {
     kind: 'bad',
     title: describeWrongTitle(order, request),
-    text: describeDecision(order, isWrong, texts, request),
+    text: describePendingDecision(order, isWrong, texts, request),
   };
 }
 
 function describeDecidedPayment(order: Order, request: PageRequest): Note {
-  const [decided, ask] = describeDecided(order, isWrong, request);
+  const [decided, ask] = describeResolution(order, isWrong, request);
   const parts = [decided, describeRefunds(order, request), ask];
   return {
     kind: 'info',

@@ -12,8 +12,8 @@ import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
 import { describeGift } from './gift.ts';
 import {
   describeDaysLeft,
-  describeDecided,
-  describeDecision,
+  describeResolution,
+  describePendingDecision,
   describeRefunds,
   findExtraPayments,
   isPaidTwice,
@@ -22,12 +22,10 @@ import {
   describeRefundsTitle,
 } from './order-view.ts';
 
-/** How often the page refreshes without JavaScript until the first request arrives. */
-const refreshIntervalSeconds = 10;
+const refreshIntervalSeconds = 10; // without JavaScript, until the first request arrives
 
 type PageSource = Pick<Registry, 'pages'>;
 
-/** Creates the form that shows a key for the first time. The key appears in its response and nowhere else. */
 const createKeyForm = (gateway: PageSource) =>
   defineForm({
     path: '/orders/{code}/key',
@@ -37,11 +35,11 @@ const createKeyForm = (gateway: PageSource) =>
       const issued = await issueFirstKey(database, service.prefix, accountOf(request).id);
       if (issued === undefined) return {};
       // An automatic refresh would lose the key.
+      // The key appears in this response and nowhere else.
       return { key: issued.key, samples: describeSamples(gateway, request, issued.key), refreshSeconds: undefined };
     },
   });
 
-/** Creates the page of a paid order: when access ends, the key and how to use it; for a gift, its code. */
 export const createDonePage = (gateway: PageSource): Page => ({
   path: '/orders/{code}/done',
   role: 'account',
@@ -89,10 +87,10 @@ export const createDonePage = (gateway: PageSource): Page => ({
   forms: [createKeyForm(gateway)],
 });
 
-/** Describes the code samples. If a plugin serves the setup script, its command comes first; the script asks for the key. */
 function describeSamples(gateway: PageSource, request: PageRequest, key?: string) {
   const { host } = request;
   const samples = renderSamples(host, ['curl', 'claude-code', 'openai', 'gemini'], key);
+  // The setup script asks for the key.
   const allSamples = hasSetup(gateway) ? [createSetupTab(request), ...samples] : samples;
   return allSamples.map(({ code, ...sample }) => ({ ...sample, pieces: codePieces(code) }));
 }
@@ -103,7 +101,7 @@ function createSetupTab({ host, t, userAgent }: PageRequest): SampleTab {
   return { id: 'setup', name: t('payments.done.one_command'), code, value };
 }
 
-/** Reads the account's latest answered request since the payment. It shows customers that their tool is connected. */
+/** Shows customers that their tool is connected. */
 async function readFirstRequest({ accountId, payments, createdAt }: Order, request: PageRequest) {
   const { paidAt = createdAt } = payments.find(({ outcome }) => outcome === 'activated') ?? {};
   const filter = { accountId, outcome: 'answered', since: paidAt.getTime() } as const;
@@ -117,7 +115,6 @@ async function readFirstRequest({ accountId, payments, createdAt }: Order, reque
   };
 }
 
-/** Describes whether the pass is active, follows the current pass, or is over, and when access ends. */
 function describePass({ days, period, readAt }: Order, account: AccountRecord | undefined, { t, format }: PageRequest) {
   const active = account === undefined ? undefined : findActivePeriod(account, account.readAt);
   const endsAt = active?.endsAt ?? period?.endsAt;
@@ -136,7 +133,6 @@ function getPassState(period: Order['period'], now: Date): 'added' | 'paid' | 'o
   return period.startsAt > now ? 'added' : 'paid';
 }
 
-/** Describes extra payments: money that awaits a decision, with the next step, and money that was kept by decision. */
 function describeExtra(order: Order, request: PageRequest) {
   const { t } = request;
   const extra = findExtraPayments(order);
@@ -150,13 +146,13 @@ function describeExtra(order: Order, request: PageRequest) {
   if (pendingPayments.length > 0) {
     const keys = ['payments.done.second_more', 'payments.done.second_late', 'payments.done.second_no_contact'] as const;
     texts.push(t('payments.done.second_held', { paid: formatRefundable(order, pendingPayments, request) }));
-    texts.push(describeDecision(order, isDecisionPromised, keys, request));
+    texts.push(describePendingDecision(order, isDecisionPromised, keys, request));
   }
   if (keptPayments.length > 0) {
     const key = isPaidTwice(extra) ? 'payments.done.second_kept' : 'payments.done.other_kept';
     texts.push(
       t(key, { paid: formatRefundable(order, keptPayments, request) }),
-      ...describeDecided(order, isDecisionPromised, request),
+      ...describeResolution(order, isDecisionPromised, request),
     );
   }
   if (texts.length === 0) return undefined;
@@ -167,7 +163,6 @@ function describeExtra(order: Order, request: PageRequest) {
   };
 }
 
-/** Formats how much of some payments can be refunded, by currency, such as `Rp 36.000`. */
 function formatRefundable(order: Order, payments: readonly Payment[], { format }: Pick<PageRequest, 'format'>): string {
   const byCurrency = Map.groupBy(payments, ({ currency }) => currency);
   return Array.from(byCurrency, ([currency, group]) =>

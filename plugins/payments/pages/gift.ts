@@ -3,13 +3,12 @@ import type { Order } from '#core/business/payments/order.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { formatDays } from './order-view.ts';
 
-/** Describes the plan: `7 days`, or `7 days, as a gift`. */
 export function formatPlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, request: Pick<PageRequest, 't'>): string {
   const plan = formatDays(days, request);
   return isGift ? request.t('payments.gift.plan', { days: plan }) : plan;
 }
 
-/** Describes a paid gift for its buyer: the code while it can be redeemed, but never who redeemed it. */
+/** Never shows the buyer who redeemed the gift. */
 export async function describeGift(order: Order, request: PageRequest) {
   const { host, t, format } = request;
   const { gift, days } = order;
@@ -25,7 +24,6 @@ export async function describeGift(order: Order, request: PageRequest) {
   };
 }
 
-/** Describes a code and its link, or neither if the code is unavailable. */
 function describeCode(code: GiftCode | undefined, { t, host }: PageRequest) {
   const labels = { title: t('payments.gift.code'), hidden: t('payments.gift.hidden') };
   if (code === undefined) return { ...labels, parts: [] };

@@ -9,7 +9,6 @@ import { receiptPage } from './receipt.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Buyers' pages: plans, payment, the key, orders and receipts. */
 export function registerPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
   for (const page of [

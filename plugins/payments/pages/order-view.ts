@@ -6,10 +6,7 @@ import { formatContact } from '#core/gateway/host/contact.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { type PageRequest, type Localizer, accountOf } from '#core/web/pages/page.ts';
 
-/**
- * Reads an order of the reader's own account.
- * @throws PageError 404 if it does not exist or belongs to another account
- */
+/** @throws PageError 404 if the order does not exist or belongs to another account */
 export async function readOwnOrder(request: PageRequest): Promise<Order> {
   const { host, params } = request;
   const order = await readOrder(host.database, { code: params['code'] ?? '' }, accountOf(request).id);
@@ -17,17 +14,14 @@ export async function readOwnOrder(request: PageRequest): Promise<Order> {
   return order;
 }
 
-/** Returns the path of the page to which an order's buyer is sent. */
 export function getOrderPath({ code, state }: Pick<Order, 'code' | 'state'>): string {
   return state === 'paid' || state === 'refunded' ? `/orders/${code}/done` : `/orders/${code}`;
 }
 
-/** Formats days: `7 days`. */
 export function formatDays(count: number, { t }: Pick<PageRequest, 't'>): string {
   return t('payments.buy.summary', { count });
 }
 
-/** Describes when the buyer can try again, for an error text. */
 export function describeRetry(
   { retryAt: next }: CheckoutError,
   { format }: Pick<PageRequest, 'format'>,
@@ -35,18 +29,17 @@ export function describeRetry(
   return next === undefined ? {} : { time: format.time(next).text };
 }
 
-/** Returns an order's payments other than the one that activated it; empty before it is activated. */
+/** Returns the payments other than the one that activated the order; none before that. */
 export function findExtraPayments({ payments }: Pick<Order, 'payments'>): readonly Payment[] {
   if (!payments.some(({ outcome }) => outcome === 'activated')) return [];
   return payments.filter(({ outcome }) => outcome !== 'activated' && outcome !== 'returned');
 }
 
-/** Returns true if "the second payment" can mean only one. */
+/** True if "the second payment" can mean only one. */
 export function isPaidTwice(extra: readonly Payment[]): boolean {
   return extra.length === 1 && extra[0]?.outcome === 'second';
 }
 
-/** Describes an order's refunds, done or in progress; '' if there are none. */
 export function describeRefunds(order: Order, { t, format }: Localizer): string {
   const extra = findExtraPayments(order);
   return order.refunds
@@ -67,20 +60,17 @@ export function describeRefunds(order: Order, { t, format }: Localizer): string 
     .join(' ');
 }
 
-/** Describes which days are left after an order was refunded in full. */
 export function describeDaysLeft({ period, readAt }: Order, { t, format }: Localizer): string {
   if (period === undefined || period.endsAt <= readAt) return t('payments.done.refunded_more');
   return t('payments.done.refunded_kept', { time: format.time(period.endsAt).text });
 }
 
-/** Returns the title of the refunds, in progress or done. */
 export function describeRefundsTitle({ refunds }: Order, { t }: Pick<PageRequest, 't'>): string {
   const isPending = refunds.some(({ state }) => state === 'asked' || state === 'sent');
   return t(isPending ? 'payments.refund.title' : 'payments.refund.title_done');
 }
 
-/** Describes what the operator decided about money that activated no days, when, and whom to contact with questions. */
-export function describeDecided(
+export function describeResolution(
   { code, flags }: Order,
   isAbout: (kind: FlagKind) => boolean,
   { t, host, format }: Pick<PageRequest, 't' | 'host' | 'format'>,
@@ -97,13 +87,8 @@ export function describeDecided(
   ];
 }
 
-/**
- * Describes the notice about money that activated no days. A person decides by the given time, and this page shows the result. After that
- * time, it says whom to contact.
- *
- * @param keys texts before that time, after it, and after it if the service has no contact
- */
-export function describeDecision(
+/** @param keys texts before the deadline, after it, and after it if the service has no contact */
+export function describePendingDecision(
   { code, flags, readAt }: Order,
   isAbout: (kind: FlagKind) => boolean,
   [key, lateKey, noContactKey]: readonly [string, string, string],

@@ -7,7 +7,6 @@ import { getOrderPath } from './order-view.ts';
 
 const pageSize = 25;
 
-/** An account's orders, newest first. */
 export const ordersPage: Page = {
   path: '/orders',
   role: 'account',

@@ -7,10 +7,8 @@ import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from
 import { describePay, describeState } from './describe-pay.ts';
 import { describeRetry, readOwnOrder, getOrderPath } from './order-view.ts';
 
-/** How often the page refreshes without JavaScript while an order is waiting. */
-const refreshIntervalSeconds = 10;
+const refreshIntervalSeconds = 10; // without JavaScript, while an order is waiting
 
-/** The page where an order is paid, with its state. */
 export const payPage: Page = {
   path: '/orders/{code}',
   role: 'account',
@@ -46,7 +44,7 @@ export const payPage: Page = {
   ],
 };
 
-/** `/orders/{code}/cancel`: asks first, because the buyer may be paying at this moment. */
+/** Asks first, because the buyer may be paying at this moment. */
 export const cancelPage: Page = {
   path: '/orders/{code}/cancel',
   role: 'account',
@@ -63,10 +61,7 @@ export const cancelPage: Page = {
   forms: [defineAction('cancel', ({ id }, { host }) => cancelOrder(host, id))],
 };
 
-/**
- * Defines a form of the pay page that has no fields.
- * @param query appended to the next page's path, unless the order has been paid by then
- */
+/** @param query appended to the next page's path, unless the order has been paid by then */
 function defineAction(
   name: string,
   change: (order: Order, request: PageRequest) => Promise<Order>,
@@ -87,7 +82,6 @@ function defineAction(
   });
 }
 
-/** Converts an error. Some can be retried later; others need a different plan or order. */
 function toPageError(error: CheckoutError, { code, days, isGift }: Order, request: PageRequest): PageError {
   const orderLink = { path: `/orders/${code}`, label: 'payments.pay.open_again' };
   const ordersLink = { path: '/orders', label: 'payments.pay.your_orders' };

@@ -8,7 +8,6 @@ import { loadQrisLogo } from '../qr-image/qris-logo.ts';
 import { readReceiver } from './describe-pay.ts';
 import { readOwnOrder } from './order-view.ts';
 
-/** The QR code as an image file, while the order can be paid. */
 export const qrDownload: Page = {
   path: '/orders/{code}/qr.png',
   role: 'account',

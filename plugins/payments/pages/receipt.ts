@@ -9,7 +9,6 @@ import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/page
 import { formatPlan } from './gift.ts';
 import { describeDaysLeft, describeRefunds, readOwnOrder, describeRefundsTitle } from './order-view.ts';
 
-/** A printable receipt of a paid order. Redirects to the stored receipt if there is one; otherwise describes the order. */
 export const receiptPage: Page = {
   path: '/orders/{code}/receipt',
   role: 'account',

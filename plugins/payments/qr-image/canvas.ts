@@ -1,14 +1,13 @@
 import { encodePng } from '#core/platform/png.ts';
-import { getGlyph, lineHeight } from './glyphs.ts';
+import { getGlyph, capitalHeight } from './glyphs.ts';
 
-/** Gray values, row by row; 0 is black. */
-interface GreyImage {
+interface GrayImage {
   readonly width: number;
   readonly height: number;
-  readonly pixels: Uint8Array;
+  readonly pixels: Uint8Array; // row by row; 0 is black
 }
 
-/** Where and how large a line of text is, in px. A text wider than `maxWidth` is scaled down. */
+/** In px. A text wider than `maxWidth` is scaled down. */
 interface TextLayout {
   readonly left: number;
   readonly top: number; // of the capital letters
@@ -17,7 +16,6 @@ interface TextLayout {
   readonly maxWidth: number;
 }
 
-/** A gray image on a white background, with black rectangles and lines of text. */
 export class Canvas {
   readonly width: number;
   readonly height: number;
@@ -33,9 +31,8 @@ export class Canvas {
     for (let y = top; y < top + height; y++) this.#pixels.fill(0, y * this.width + left, y * this.width + left + width);
   }
 
-  /** Draws a line of ASCII text. Skips all other characters. */
   drawText(text: string, { left, top, size, pen, maxWidth }: TextLayout): void {
-    const scale = Math.min(size / lineHeight, maxWidth / measureText(text));
+    const scale = Math.min(size / capitalHeight, maxWidth / measureText(text));
     let x = left;
     for (const character of text) {
       const glyph = getGlyph(character);
@@ -47,8 +44,7 @@ export class Canvas {
     }
   }
 
-  /** Draws a gray image at this height, or smaller if it would exceed the maximum width. */
-  drawImage(source: GreyImage, left: number, top: number, height: number, maxWidth: number): void {
+  drawImage(source: GrayImage, left: number, top: number, height: number, maxWidth: number): void {
     const scale = Math.min(height / source.height, maxWidth / source.width);
     const size = { width: Math.floor(source.width * scale), height: Math.floor(source.height * scale) };
     for (let y = 0; y < size.height; y++) {
@@ -75,8 +71,7 @@ export class Canvas {
   }
 }
 
-/** Averages the square of source pixels that becomes one pixel. */
-function averageBox({ width, height, pixels }: GreyImage, left: number, top: number, side: number): number {
+function averageBox({ width, height, pixels }: GrayImage, left: number, top: number, side: number): number {
   const [fromX, fromY] = [Math.floor(left), Math.floor(top)];
   const toX = Math.min(width, Math.max(fromX + 1, Math.floor(left + side)));
   const toY = Math.min(height, Math.max(fromY + 1, Math.floor(top + side)));

@@ -13,12 +13,10 @@ interface Glyph {
   readonly strokes: readonly (readonly [from: Point, to: Point])[];
 }
 
-/** Height of a capital letter in units. */
-export const lineHeight = 21;
+export const capitalHeight = 21;
 
 const glyphs = new Map<string, Glyph>();
 
-/** @returns undefined if the font lacks the character */
 export function getGlyph(character: string): Glyph | undefined {
   const cachedGlyph = glyphs.get(character);
   const text = (hershey as Readonly<Record<string, string>>)[character];

@@ -13,7 +13,7 @@ const minSize = 1024; // px of the code, including its quiet zone
 const lineSpacing = 64; // px
 const logoLayout = { top: 48, height: 88, space: 104 }; // px
 
-/** Draws a QR code with its amount, order and deadline as a PNG. Buyers save it and pick it from their photos in the payment app. */
+/** Buyers save the image and pick it from their photos in the payment app. */
 export async function drawQrImage(payload: string, { title, amount, lines, logo }: QrImageContent): Promise<Buffer> {
   const modules = computeModules(payload);
   const scale = Math.ceil(minSize / (modules.size + 2 * quietZone));
@@ -37,7 +37,7 @@ export async function drawQrImage(payload: string, { title, amount, lines, logo 
   return canvas.toPng();
 }
 
-/** Converts a text to ASCII by removing accents and turning non-breaking spaces into spaces. */
+/** Removes accents, and turns non-breaking spaces into spaces. */
 export function toAscii(text: string): string {
   return text
     .normalize('NFKD')

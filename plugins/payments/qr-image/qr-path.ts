@@ -1,12 +1,11 @@
 import { computeModules, quietZone } from './modules.ts';
 
 interface QrPath {
-  /** Modules per side, including the quiet zone. */
-  readonly side: number;
+  readonly side: number; // modules, including the quiet zone
   readonly path: string;
 }
 
-/** Draws a QR code as a single path: one rectangle per run of dark modules in a row. */
+/** One rectangle per run of dark modules in a row. */
 export function drawQrPath(payload: string): QrPath {
   const modules = computeModules(payload);
   let path = '';

@@ -3,28 +3,20 @@ import { resolve } from 'node:path';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { type Host, memoizePerCatalog } from '#core/gateway/host/host.ts';
 
-/** The QRIS logo, from the operator's file. */
 export interface QrisLogo {
   readonly width: number;
   readonly height: number;
   /** Gray values on white; 0 is black. */
   readonly pixels: Uint8Array;
-  /** The image as a data URL, for pages. */
   readonly dataUrl: string;
 }
 
-/** Pages embed the file, so its size is limited; `side` is in px. */
-const limits = { bytes: 100_000, side: 2_000 };
-/** Byte offsets in the PNG file. */
-const offsets = { width: 16, height: 20, depth: 24, headerEnd: 33 };
+const limits = { bytes: 100_000, side: 2_000 }; // pages embed the file; `side` is in px
+const offsets = { width: 16, height: 20, depth: 24, headerEnd: 33 }; // bytes in the PNG file
 
 const cachedLogo = memoizePerCatalog((host) => ({ logo: readConfiguredLogo(host) }));
 
-/**
- * Loads the logo once per configuration.
- *
- * @returns undefined if there is no file, or if it is invalid, which is logged
- */
+/** Undefined if there is no file, or if it is invalid, which is logged. */
 export function loadQrisLogo(host: Host): Promise<QrisLogo | undefined> {
   return cachedLogo(host).logo;
 }
@@ -40,17 +32,12 @@ async function readConfiguredLogo(host: Host): Promise<QrisLogo | undefined> {
   }
 }
 
-/** Returns the path of the logo in `payments.qris_mark`, or undefined if there is none. */
 export function resolveLogoPath({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string | undefined {
   const { qris_mark: file } = section(paymentsSection);
   return file === undefined ? undefined : resolve(dataFolder, file);
 }
 
-/**
- * Reads the logo from a PNG file with 8 bits per channel.
- *
- * @throws Error with the reason if the file cannot be used
- */
+/** @throws Error with the reason if the file cannot be used */
 export async function readQrisLogo(path: string): Promise<QrisLogo> {
   const { size } = await stat(path);
   if (size > limits.bytes) throw new Error(`it is ${size} bytes; the limit is ${limits.bytes}`);
@@ -65,17 +52,15 @@ export async function readQrisLogo(path: string): Promise<QrisLogo> {
   const image = decode(png);
   const { width, height, palette, transparency } = image;
   const samples = palette === undefined ? image.data : convertIndexedToRgb(image);
-  const pixels = toGrey(samples, width * height, palette === undefined ? transparency : undefined);
+  const pixels = toGray(samples, width * height, palette === undefined ? transparency : undefined);
   return { width, height, pixels, dataUrl: `data:image/png;base64,${png.toString('base64')}` };
 }
 
 /**
- * Converts pixels to gray values on a white background.
- *
  * @param samples one to four per pixel: gray, gray with alpha, RGB, RGBA
  * @param transparent samples of the one transparent color of a gray or RGB image (PNG tRNS chunk)
  */
-function toGrey(samples: ArrayLike<number>, pixelCount: number, transparent?: ArrayLike<number>): Uint8Array {
+function toGray(samples: ArrayLike<number>, pixelCount: number, transparent?: ArrayLike<number>): Uint8Array {
   const channels = samples.length / pixelCount;
   return Uint8Array.from({ length: pixelCount }, (_, pixel) => {
     const sampleAt = (channel: number) => samples[pixel * channels + channel] ?? 0;
@@ -84,8 +69,8 @@ function toGrey(samples: ArrayLike<number>, pixelCount: number, transparent?: Ar
       Array.from(transparent).every((sample, channel) => sample === sampleAt(channel))
     )
       return 255;
-    const grey = channels < 3 ? sampleAt(0) : 0.299 * sampleAt(0) + 0.587 * sampleAt(1) + 0.114 * sampleAt(2);
+    const gray = channels < 3 ? sampleAt(0) : 0.299 * sampleAt(0) + 0.587 * sampleAt(1) + 0.114 * sampleAt(2);
     const alpha = channels % 2 === 0 ? sampleAt(channels - 1) / 255 : 1;
-    return Math.round(255 + (grey - 255) * alpha);
+    return Math.round(255 + (gray - 255) * alpha);
   });
 }

@@ -1,13 +1,12 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { endCharge, payCharge, readCharge, type SandboxCharge } from './charges.ts';
-import { signatureHeader, writeNotification as signNotification } from './notification.ts';
+import { signatureHeader, createSignedNotification as signNotification } from './notification.ts';
 import { loadSecret } from './secret.ts';
 
-/** What the sandbox can let happen to a charge. */
 export const sandboxActions = ['pay', 'pay-late', 'pay-wrong-amount', 'fail', 'expire', 'notify'] as const;
 export type SandboxAction = (typeof sandboxActions)[number];
 
-/** Sends a notification to the gateway. Returns the status of the response, or 0 if there was none. */
+/** Returns the status of the response, or 0 if there was none. */
 export type SendNotification = (
   charge: SandboxCharge,
   body: string,
@@ -17,17 +16,14 @@ export type SendNotification = (
 export interface ActionOptions {
   /** Wrong amount in rupiah; defaults to half of the right one. */
   readonly amount?: number | undefined;
-  /** How many notifications are sent at once. */
   readonly times?: number | undefined;
 }
 
-/** The charge after an action, and the response status of each notification. */
 export interface ActionResult {
   readonly charge: SandboxCharge;
   readonly statuses: readonly number[];
 }
 
-/** The state of the charge does not allow the action. */
 export class SandboxRefused extends Error {
   override readonly name = 'SandboxRefused';
   readonly state: SandboxCharge['state'];
@@ -38,10 +34,6 @@ export class SandboxRefused extends Error {
   }
 }
 
-/**
- * Changes a charge and notifies the gateway.
- * @throws SandboxRefused if the state of the charge does not allow the action
- */
 export async function performAction(
   host: Pick<Host, 'database' | 'keep'>,
   charge: SandboxCharge,
@@ -63,9 +55,7 @@ export async function performAction(
   return notify(host, reference, send, times);
 }
 
-/**
- * Returns true if a charge's state allows an action. A charge that has ended can only be paid late, and a paid one can only be notified of.
- */
+/** An ended charge can still be paid late, and every notification can be repeated. */
 export function allowsAction({ state }: SandboxCharge, action: SandboxAction): boolean {
   if (action === 'notify' || state === 'pending') return true;
   return action === 'pay-late' && state !== 'paid';

@@ -4,7 +4,6 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { SandboxCharge as Charge, SandboxRefund as RefundEntity } from './entities.ts';
 
-/** A charge as a bank sees it. */
 export interface SandboxCharge {
   readonly reference: string;
   readonly providerReference: string;
@@ -27,14 +26,13 @@ export interface SandboxRefund {
 
 type ChargeRow = RowOf<SandboxCharge, typeof Charge>;
 
-/** Columns of a charge. An overdue charge counts as expired even before its row is updated. */
+/** An overdue charge counts as expired even before its row is updated. */
 const columns = `reference, provider_reference, amount::float8 as amount, currency, qr, notification_url,
   paid_amount::float8 as paid_amount, payment_id, ${epochs('expires_at', 'paid_at')},
   case when state = 'pending' and expires_at <= clock_timestamp() then 'expired' else state end as state,
   (select coalesce(json_agg(json_build_object('key', r.key, 'amount', r.amount) order by r.created_at, r.key), '[]')
     from payments_sandbox_refund r where r.reference = c.reference) as refunds`;
 
-/** Adds a charge. Does not change an existing charge with this reference. */
 export async function addCharge(
   database: Queries,
   charge: Pick<SandboxCharge, 'reference' | 'amount' | 'currency' | 'qr' | 'expiresAt' | 'notificationUrl'>,
@@ -72,7 +70,7 @@ export async function findCharge(database: Queries, name: string): Promise<Sandb
   return row && toRecord(row);
 }
 
-/** Pays a charge once, regardless of its state: as with a real provider, payments may arrive late. */
+/** Pays once, whatever the state: as with a real provider, payments may arrive late. */
 export async function payCharge(database: Queries, reference: string, amount: number): Promise<void> {
   await database.query(
     `update payments_sandbox_charge
@@ -82,7 +80,6 @@ export async function payCharge(database: Queries, reference: string, amount: nu
   );
 }
 
-/** Ends an unpaid charge. */
 export async function endCharge(database: Queries, reference: string, state: 'expired' | 'failed'): Promise<void> {
   await database.query(`update payments_sandbox_charge set state = ? where reference = ? and state = 'pending'`, [
     state,
@@ -90,7 +87,7 @@ export async function endCharge(database: Queries, reference: string, state: 'ex
   ]);
 }
 
-/** Refunds up to the paid amount, once per key. Returns false if the refunds would exceed that amount. */
+/** Refunds once per key. Returns false if the refunds would exceed the paid amount. */
 export async function addRefund(database: Queries, reference: string, key: string, amount: number): Promise<boolean> {
   const rows = await database.query<Row<typeof RefundEntity, 'key'>>(
     `insert into payments_sandbox_refund (key, reference, amount)
@@ -108,7 +105,6 @@ interface MoneyRow extends Omit<StatedMovement, 'at' | 'key'> {
   readonly at: number; // epoch ms
 }
 
-/** Lists the payments and refunds in a time range, oldest first. */
 export async function listMovements(database: Queries, { since, until }: TimeSpan): Promise<StatedMovement[]> {
   const rows = await database.query<MoneyRow>(
     `select m.*, m.amount::float8 as amount, ${epochs('at')} from (

@@ -30,7 +30,7 @@ REFERENCE is an order code, such as ORD-7F3K2MQX, or one of its payments, such a
 
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 payment not found.`;
 
-/** `daypass sandbox …`: acts as the buyer's bank. The gateway that took the order must be running to receive the notifications. */
+/** The gateway that took the order must be running to receive the notifications. */
 export const sandboxCommand: Command = {
   name: 'sandbox',
   define(parser, context) {

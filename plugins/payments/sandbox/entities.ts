@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** A charge as a bank sees it. */
 export const SandboxCharge = defineEntity({
   name: 'SandboxCharge',
   tableName: 'payments_sandbox_charge',

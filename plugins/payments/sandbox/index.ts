@@ -7,7 +7,6 @@ import { loadSecret } from './secret.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Adds the `sandbox` provider, its page and its command. */
 export function registerSandbox(server: Server): void {
   const { gateway } = server;
   gateway.tables({

@@ -13,7 +13,6 @@ import type { SandboxCharge, SandboxRefund } from './charges.ts';
 /** Header with the HMAC-SHA256 of the body, in hexadecimal. */
 export const signatureHeader = 'x-sandbox-signature';
 
-/** Returns the evidence about a charge, which is the same for status calls and notifications. */
 export function toEvidence(charge: SandboxCharge): PaymentEvidence {
   const { reference, providerReference, paidAmount, paidAt, paymentId, currency } = charge;
   const isPaid = paidAmount !== undefined && paidAt !== undefined;
@@ -27,8 +26,7 @@ export function toEvidence(charge: SandboxCharge): PaymentEvidence {
   };
 }
 
-/** Creates and signs a notification of a charge's current state. */
-export function writeNotification(charge: SandboxCharge, secret: string): { body: string; signature: string } {
+export function createSignedNotification(charge: SandboxCharge, secret: string): { body: string; signature: string } {
   const { state, paidAmount, paidAt, paymentId, refunds } = charge;
   const body = JSON.stringify({
     reference: charge.reference,
@@ -41,7 +39,7 @@ export function writeNotification(charge: SandboxCharge, secret: string): { body
   return { body, signature: sign(body, secret) };
 }
 
-/** Verifies and parses a notification. The signature covers the whole body, so its content is evidence. */
+/** The signature covers the whole body, so its content is evidence. */
 export function readSandboxNotification(
   { headers, body }: RawNotification,
   secret: string | undefined,

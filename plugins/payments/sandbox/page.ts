@@ -14,7 +14,6 @@ import { findCharge, type SandboxCharge } from './charges.ts';
 
 const path = '/sandbox/{reference}';
 
-/** Acts as the buyer's bank: pays a charge, or lets something else happen to it. Off in production. */
 export function createSandboxPage(server: Server): Page {
   return {
     path,
@@ -58,9 +57,9 @@ async function performOrRefuse(
   }
 }
 
-/** Sends notifications through the same route as other providers do, but without leaving the process. */
 function createInProcessSender(server: Server): SendNotification {
   return async (_charge, payload, headers) => {
+    // The same route as other providers use, without leaving the process.
     const { statusCode } = await server.inject({ method: 'POST', url: '/hooks/sandbox', payload, headers });
     return statusCode;
   };

@@ -101,8 +101,8 @@ async function refund({ database }: Host, { reference, key, amount }: RefundRequ
   throw new PaymentError('rejected', `${reference} has no Rp ${amount} to return`);
 }
 
-/** Turns a database error into that of a provider that does not respond. */
 async function convertErrors<T>(work: Promise<T>): Promise<T> {
+  // A database error looks like a provider that does not respond.
   return work.catch((error: unknown) => {
     throw error instanceof PaymentError
       ? error

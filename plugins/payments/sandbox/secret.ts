@@ -5,12 +5,11 @@ interface SecretHolder {
   secret: string | undefined;
 }
 
-/** Returns the holder of the secret that signs notifications, which all instances share. The secret is undefined until loaded. */
+/** All instances share this secret, which signs notifications. It is undefined until loaded. */
 export function getSecretHolder({ keep }: Pick<Host, 'keep'>): SecretHolder {
   return keep<SecretHolder>('payments-sandbox-secret', () => ({ secret: undefined }));
 }
 
-/** Loads the secret, or creates it on first use. */
 export async function loadSecret(host: Pick<Host, 'keep' | 'database'>): Promise<string> {
   return (getSecretHolder(host).secret ??= await readSecret(host.database, 'payments-sandbox'));
 }

@@ -3,22 +3,18 @@ import { cacheReading } from '#core/gateway/host/host.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
 
-/** How long checkups are cached; routes are usually probed once a day. */
-const maxCheckupAgeMs = 60_000;
+const maxCheckupAgeMs = 60_000; // routes are usually probed once a day
 
 const checkupReading = cacheReading({ maxAgeMs: maxCheckupAgeMs, timeoutMs: 2_000, maxWaitMs: 1_000 }, async (host) =>
   summarizeChecks(await readProbedRoutes(host)),
 );
 
-/** Reads the checkups for the status page, or none if operators do not publish them. */
 export const readCheckups: ReadCheckups = async (host) => {
   const { enabled, publish } = host.section(probesSection);
   return enabled && publish ? checkupReading(host).get() : new Map();
 };
 
-/**
- * Summarizes checks by model. A model passes only if all its routes pass, since any of them may serve it. Inconclusive results are ignored.
- */
+/** A model passes only if all its routes pass, since any of them may serve it. Inconclusive results are ignored. */
 export function summarizeChecks(routes: readonly ProbedRoute[]): ReadonlyMap<string, ModelCheckup> {
   const checkups = [...Map.groupBy(routes, ({ model }) => model)].flatMap(([model, modelRoutes]) => {
     const results = modelRoutes

@@ -21,7 +21,6 @@ interface Options extends Output {
 
 const styles = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
-/** Creates `daypass probe`. Without a target, it lists the latest results; with one, it tests a route or the URL of a new vendor. */
 export function createProbeCommand(gateway: Registry): Command {
   return {
     name: 'probe',
@@ -103,7 +102,6 @@ async function probeRoute(
   if (failed.length > 0) throw new CommandFailed(`${id} does not do what it declares: ${failed.join(', ')}.`);
 }
 
-/** Starts the vendor in this process if the gateway itself provides it, as in the demo, and returns the route to it. */
 async function startBundledVendor(
   route: Route,
   { vendors }: Pick<Registry, 'vendors'>,
@@ -111,6 +109,7 @@ async function startBundledVendor(
   stack: AsyncDisposableStack,
 ): Promise<Route> {
   const start = vendors.get(route.upstream.vendor ?? '')?.start;
+  // Only vendors that the gateway itself provides, such as the demo, are started here.
   if (start === undefined) return route;
   const { baseUrl } = stack.use(await start({ log }));
   return { ...route, upstream: { ...route.upstream, baseUrl } };
@@ -135,7 +134,6 @@ function formatResult({ check, verdict, tokens, firstContentMs, tokensPerSecond,
   );
 }
 
-/** Prints the preset of a self-hosted server. Sends no request that costs anything. */
 async function printServerPreset(
   { vendors }: Pick<Registry, 'vendors'>,
   print: CommandContext['print'],
@@ -143,8 +141,9 @@ async function printServerPreset(
   key: string,
   isJson: boolean,
 ): Promise<void> {
-  const { describeServer, recogniseServer } = await import('./recognise.ts');
-  const server = await recogniseServer(url, key);
+  const { describeServer, recognizeServer } = await import('./recognize.ts');
+  // Listing the models costs nothing.
+  const server = await recognizeServer(url, key);
   const preset = server && vendors.get(server.vendor);
   if (server === undefined || preset === undefined)
     throw new CommandFailed(
@@ -157,7 +156,6 @@ async function printServerPreset(
   for (const line of describeServer(server, preset)) print(line);
 }
 
-/** Tests a vendor that is not configured yet, so neither gateway.yaml nor a database is needed. */
 async function probeUrl(
   gateway: Registry,
   { print }: CommandContext,
@@ -176,6 +174,7 @@ async function probeUrl(
     import('./vendor.ts'),
     import('#core/extension/testing/test-host.ts'),
   ]);
+  // The vendor is not configured yet, so neither gateway.yaml nor a database is needed.
   const silentNotifications = { listen: async () => () => undefined, isConnected: true };
   await using testHost = createTestHost({ database: { notifications: silentNotifications } as unknown as Database });
   const log = {
@@ -204,8 +203,8 @@ async function probeUrl(
   print(yaml.trimEnd());
 }
 
-/** Reads the key from the option, the environment or stdin. Of these, process lists show only the option. */
 async function readKey(option: string | undefined): Promise<string> {
+  // Of option, environment and stdin, process lists show only the option.
   if (option !== '-') return option ?? process.env['PROBE_KEY'] ?? '';
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Buffer));

@@ -18,14 +18,12 @@ export const ProbeResult = defineEntity({
     startedAt: p.datetime(),
     /** `running` may also be left over from a process that was killed; `unknown` is inconclusive. */
     state: p.enum(['running', 'ok', 'failed', 'unknown'] as const),
-    /** Why it is `failed` or `unknown`, as a text key. */
     reason: impersonal(p.text().nullable()),
-    /** The vendor's message, truncated. */
     detail: impersonal(p.text().nullable()),
     tokens: p.integer(),
     firstContentMs: p.integer().nullable(),
     tokensPerSecond: p.float().nullable(),
-    /** How similar the answers are to the baseline, 0 to 100. */
+    /** Similarity of the answers to the baseline, 0 to 100. */
     score: p.float().nullable(),
     samples: impersonal(p.json<Samples>().nullable()),
     /** True if later samples of the route are compared with these. */

@@ -1,15 +1,10 @@
-/** Answers of a model, by prompt. */
-export type Samples = Readonly<Record<string, readonly string[]>>;
+export type Samples = Readonly<Record<string, readonly string[]>>; // answers by prompt
 
-/** How many answers are collected for each prompt. */
 export const samplesPerPrompt = 3;
 
 const makerPrompt = 'Who made you, and what is the name of your model? Answer in at most ten words.';
 
-/**
- * Prompts whose short answers differ between models: about themselves, what they know, arithmetic and preferences. A prompt must never be
- * edited in place, because stored baselines contain answers to it.
- */
+/** Short answers to these prompts differ between models. Never edit a prompt in place, because stored baselines contain answers to it. */
 export const prompts: readonly string[] = [
   makerPrompt,
   'Until which month and year does your knowledge go? Answer with month and year only.',
@@ -25,7 +20,6 @@ export const prompts: readonly string[] = [
   'Greet me as you usually do, in one sentence.',
 ];
 
-/** Result of comparing answers with a baseline. */
 export interface Comparison {
   /** How similar the answers are to the baseline, 0 to 100; 100 if they differ no more than the baseline's answers do among themselves. */
   readonly score: number;
@@ -33,7 +27,6 @@ export interface Comparison {
   readonly p: number;
   /** The maker that most answers name, before and now; undefined if it is the same. */
   readonly makers: readonly [before: string, now: string] | undefined;
-  /** The prompt whose answers differ the most. */
   readonly example: string;
 }
 
@@ -74,13 +67,12 @@ export function compareSamples(baseline: Samples, current: Samples): Comparison 
   };
 }
 
-/** The answers to one prompt, the baseline's first, and how similar each pair is. */
 class PromptAnswers {
   readonly order: readonly number[];
   readonly #prompt: string;
-  readonly #answers: readonly string[];
+  readonly #answers: readonly string[]; // the baseline's first
   readonly #baselineCount: number;
-  readonly #kernel: readonly (readonly number[])[];
+  readonly #kernel: readonly (readonly number[])[]; // similarity of each pair of answers
 
   constructor(prompt: string, before: readonly string[], now: readonly string[]) {
     this.#prompt = prompt;
@@ -114,8 +106,8 @@ class PromptAnswers {
     return `${this.#prompt} Before: “${before.slice(0, 80)}”, now: “${now.slice(0, 80)}”`;
   }
 
-  /** Returns the mean similarity of all pairs of different answers. Creates no lists, because one comparison calls it very often. */
   #meanSimilarity(first: readonly number[], second: readonly number[]): number {
+    // No lists are created, because one comparison runs this very often.
     let total = 0;
     let pairs = 0;
     for (const a of first)
@@ -132,7 +124,6 @@ function splitWords(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
 }
 
-/** Returns the number of shared words divided by the number of all words. */
 function computeWordOverlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const unionSize = a.union(b).size;
   return unionSize === 0 ? 1 : a.intersection(b).size / unionSize;
@@ -154,8 +145,8 @@ function shuffle(order: readonly number[], random: () => number): number[] {
   return shuffledOrder;
 }
 
-/** Creates a generator of random numbers (mulberry32) with a seed, so that the same answers always have the same result. */
 function createSeededRandom(seed: number): () => number {
+  // mulberry32, seeded so that the same answers always have the same result.
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

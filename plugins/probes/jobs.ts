@@ -16,8 +16,8 @@ const retryDelayMs = hourMs;
 const maxIncidents = 100;
 
 /**
- * Runs the checks that are due, starting with the routes tried least recently. `answers` is also due if a model of the route has begun to
- * fail or has recovered since the last try. An incident is confirmed if every route of its model fails.
+ * `answers` is also due if a model of the route has begun to fail or has recovered since the last try. An incident is confirmed if every
+ * route of its model fails.
  */
 export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   const settings = host.section(probesSection);
@@ -70,7 +70,6 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
   await confirmIncidents(host, incidents);
 }
 
-/** Reads recent incidents in which a model was down, and current or suspected ones in which a model fails. */
 async function readIncidents({ database, now }: Host): Promise<Incident[]> {
   const recentIncidents = await listIncidents(database, { since: now() - retryDelayMs, limit: maxIncidents });
   const downIncidents = recentIncidents.filter(({ kind }) => kind === 'down');
@@ -87,7 +86,6 @@ function createRouteFilter({ catalog }: Host, route: Route): (incident: Incident
   return ({ model }) => models.some(({ publicName }) => publicName === model);
 }
 
-/** Confirms incidents during which every route of the model failed a check. Rate limits are no failures. */
 async function confirmIncidents({ database, catalog }: Host, incidents: readonly Incident[]): Promise<void> {
   for (const incident of incidents) {
     const { model, startedAt, endedAt = Infinity } = incident;
@@ -95,13 +93,13 @@ async function confirmIncidents({ database, catalog }: Host, incidents: readonly
     if (routes.length === 0) continue;
     const tries = await readLastTries(database, routes);
     const lastTries = routes.map((id) => tries.get(`${id} answers`));
+    // Rate limits are inconclusive, not failures.
     const failedAt = lastTries.map((attempt) => (attempt?.state === 'failed' ? attempt.at : NaN));
     if (failedAt.every((at) => at >= startedAt && at <= endedAt))
       await confirmIncident(database, incident, Math.max(...failedAt));
   }
 }
 
-/** Creates the jobs that probe routes and delete old results. */
 export function createProbeJobs(gateway: TrialSources): readonly JobDefinition[] {
   return [
     {

@@ -8,7 +8,6 @@ import { readSpending } from './results.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
 
-/** `/operator/probes`: the latest results of each route, failing routes first. */
 export const probesPage = tablesPage({
   path: '/operator/probes',
   title: 'probes.title',
@@ -29,7 +28,6 @@ export const probesPage = tablesPage({
   },
 });
 
-/** `/operator/probes/route?route=…`: all checks of one route. */
 export const probedRoutePage: Page = {
   path: '/operator/probes/route',
   role: 'operator',
@@ -49,7 +47,8 @@ export const probedRoutePage: Page = {
 };
 
 function rankByState({ drifted, changed }: ProbedRoute): number {
-  return drifted.length > 0 ? 0 : changed === undefined ? 2 : 1;
+  if (drifted.length > 0) return 0;
+  return changed === undefined ? 2 : 1;
 }
 
 function describeSpending(spending: ReadonlyMap<string, number>, reader: PageRequest) {

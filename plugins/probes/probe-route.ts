@@ -37,9 +37,6 @@ import type { TrialReply, Trials } from './trials.ts';
 
 const shortAnswerTokens = 48;
 
-/**
- * Only declares what the fingerprint costs and how often it is tried. `compareFingerprint` runs it, because it needs the stored baseline.
- */
 const fingerprint: Check = {
   name: 'fingerprint',
   maxTries: 2,
@@ -47,11 +44,12 @@ const fingerprint: Check = {
   // Most answers use a fraction of their limit, so only the answers to one prompt are reserved in full.
   cost: (route) =>
     prompts.length * samplesPerPrompt * 60 + samplesPerPrompt * computeTokenBudget(route, shortAnswerTokens),
+  // `compareFingerprint` runs the check, because it needs the stored baseline.
   run: async () => ok,
 };
 
-/** Checks of chat routes in the order in which they run. `answers` is first: the others do not run on a route that fails it. */
 const chatChecks: readonly Check[] = [
+  // First: the others do not run on a route that fails it.
   answers,
   streams,
   usage,
@@ -67,9 +65,9 @@ const chatChecks: readonly Check[] = [
   fingerprint,
 ];
 
-/** Returns the checks for a route's declared capabilities. Other kinds of models have none, because probing them costs too much. */
 export function listChecks(model: Model, route: Route): readonly Check[] {
   if (model.kind === 'embedding' && route.upstream.formats.includes('embeddings')) return [embeds];
+  // Probing other kinds of models costs too much.
   if (model.kind !== 'chat' || !isConversational(route)) return [];
   return chatChecks.filter((check) => check.isDeclared(route));
 }
@@ -87,8 +85,7 @@ export function listProbedRoutes({
 interface ProbeParts extends CheckLimits {
   readonly host: Pick<Host, 'database' | 'now'>;
   readonly trials: Trials;
-  /** True to store the answers as the new baseline. */
-  readonly isBaseline?: boolean;
+  readonly isBaseline?: boolean; // stores the answers as the new baseline
 }
 
 export interface CheckResult extends Measurements {
@@ -96,11 +93,7 @@ export interface CheckResult extends Measurements {
   readonly verdict: CheckVerdict;
 }
 
-/**
- * Runs one check of a route and stores the result.
- *
- * @returns undefined if another process is running it
- */
+/** Returns undefined if another process is running the check. */
 export async function runCheck(
   parts: ProbeParts,
   model: Model,
@@ -125,7 +118,6 @@ export async function runCheck(
   return result;
 }
 
-/** Repeats a failed check up to its limit, because only repeated failures count. */
 async function repeatFailedCheck(
   check: Check,
   route: Route,
@@ -133,6 +125,7 @@ async function repeatFailedCheck(
   reserveTry: () => Promise<boolean>,
 ): Promise<CheckVerdict> {
   let verdict = await check.run(route, ask);
+  // Only repeated failures count.
   for (let tries = 1; tries < check.maxTries && verdict.state !== 'ok'; tries++) {
     if (verdict.state === 'unknown' && verdict.reason !== 'unclear') return verdict;
     if (!(await reserveTry())) return unknown('over_budget');
@@ -141,7 +134,6 @@ async function repeatFailedCheck(
   return verdict;
 }
 
-/** Counts the tokens that a check's requests use. */
 export class Meter {
   tokens = 0;
   #last: TrialReply | undefined;
@@ -171,7 +163,7 @@ export class Meter {
     return this.#last?.status;
   }
 
-  /** Speed of the last stream. If it arrived all at once, the vendor buffered it and the tokens per second are undefined. */
+  /** Of the last stream. If it arrived all at once, the vendor buffered it, and the tokens per second are undefined. */
   get speed(): Pick<Measurements, 'firstContentMs' | 'tokensPerSecond'> {
     const { firstContentMs, durationMs = 0, usage: { output = 0 } = {} } = this.#last ?? {};
     if (firstContentMs === undefined) return {};
@@ -218,7 +210,6 @@ function isSamples(outcome: Samples | CheckVerdict): outcome is Samples {
   return !('state' in outcome && typeof outcome.state === 'string');
 }
 
-/** Collects answers to all prompts, one prompt after another. All answers to a prompt are requested at the same time. */
 async function collectSamples(route: Route, ask: Ask): Promise<Samples | CheckVerdict> {
   const samples: Record<string, string[]> = {};
   for (const prompt of prompts) {

@@ -14,7 +14,6 @@ function stateOf({ results, drifted, changed }: ProbedRoute): keyof typeof kinds
   return changed === undefined ? 'ok' : 'changed';
 }
 
-/** Returns a route's state, as pages show it. */
 export function statusOf(probed: ProbedRoute, { t }: Pick<FieldReader, 't'>) {
   const state = stateOf(probed);
   return { kind: kinds[state], text: t(`probes.state.${state}`) };
@@ -33,7 +32,6 @@ function lastTriedAt({ results }: ProbedRoute): Date | undefined {
   return results.length === 0 ? undefined : new Date(Math.max(...results.map(({ startedAt }) => +startedAt)));
 }
 
-/** The list of probed routes for commands, the API and pages. */
 export const probes = defineResource({
   name: 'probe',
   summary: 'list routes with the last results of their checks',
@@ -104,7 +102,6 @@ export const probes = defineResource({
   write: ({ entries }) => toOperatorJson(entries, true),
 });
 
-/** Checks of one route. */
 export const checks = defineView<LastResult>('probes')({
   check: { type: 'state', at: 'title', of: 'check' },
   state: {

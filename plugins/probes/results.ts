@@ -14,13 +14,10 @@ import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
 import type { ProbeResult } from './entities.ts';
 import type { Samples } from './fingerprint.ts';
 
-/** The longest that a check takes. If one is unfinished for longer, its process was killed. */
-const maxCheckMs = 20 * 60_000;
+const maxCheckMs = 20 * 60_000; // an older unfinished check belongs to a killed process
 const budgetPeriodMs = 24 * 3_600_000;
-/** How much the clocks of instances may differ. */
 const clockToleranceMs = 60_000;
-/** How long results are kept; baselines never expire. */
-const retentionDays = 60;
+const retentionDays = 60; // baselines never expire
 
 const measurementColumns = ['detail', 'tokens', 'first_content_ms', 'tokens_per_second', 'score'] as const;
 type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof measurementColumns)[number]> & {
@@ -29,10 +26,8 @@ type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof measur
   readonly reason: Reason | null;
 };
 
-/** The last finished check of a kind on a route. */
 export type LastResult = RecordOf<ResultRow>;
 
-/** What a check measured besides its verdict. */
 export interface Measurements {
   readonly tokens: number;
   readonly firstContentMs?: number | undefined;
@@ -42,8 +37,7 @@ export interface Measurements {
   readonly isBaseline?: boolean;
 }
 
-/** Tokens per 24 hours for one upstream; undefined for checks that an operator started. */
-type Budget = number | undefined;
+type Budget = number | undefined; // tokens per 24 hours for one upstream; undefined for checks that an operator started
 
 export interface CheckLimits {
   readonly budget: Budget;
@@ -52,8 +46,7 @@ export interface CheckLimits {
 }
 
 /**
- * Records the start of a check and reserves the most tokens that it can use. Only one of several processes can start it, unless an operator
- * does.
+ * Reserves the most tokens that the check can use. Only one of several processes can start it, unless an operator does.
  *
  * @returns the check's id; undefined if another process is running it; `over_budget` if too few tokens are left
  */
@@ -85,11 +78,6 @@ export function startCheck(
   });
 }
 
-/**
- * Reserves tokens for another try.
- *
- * @returns false if too few tokens are left
- */
 export function reserveTokens(
   database: Queries & Transactions,
   { upstream }: Route,
@@ -125,7 +113,7 @@ async function fitsBudget(
   return Number(spent?.tokens ?? 0) + tokens <= budget;
 }
 
-/** Stores the result of a check, and releases the tokens that it did not use. */
+/** Also releases the reserved tokens that the check did not use. */
 export async function finishCheck(
   database: Queries & Transactions,
   id: string,
@@ -152,7 +140,7 @@ export async function finishCheck(
   );
 }
 
-/** Reads the last results of all checks of these routes. An inconclusive result counts only if there is no other. */
+/** An inconclusive result counts only if there is no other. */
 export async function readLastResults(database: Queries, routes: readonly string[]): Promise<LastResult[]> {
   const rows = await database.query<ResultRow>(
     `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, ${selectColumns(measurementColumns)}
@@ -168,7 +156,7 @@ interface LastTry {
   readonly state: LastResult['state'] | 'running';
 }
 
-/** Reads the last try of each check of these routes. Keys have the form `route check`. */
+/** Keys have the form `route check`. */
 export async function readLastTries(
   database: Queries,
   routes: readonly string[],
@@ -186,7 +174,6 @@ export async function readLastTries(
   );
 }
 
-/** Reads the route's baseline, for comparison with later samples. */
 export async function readBaseline(database: Queries, route: string): Promise<Samples | undefined> {
   const [row] = await database.query<{ samples: Samples }>(
     `select samples from probes_result where route = ? and check_name = 'fingerprint' and is_baseline order by started_at desc limit 1`,
@@ -195,7 +182,6 @@ export async function readBaseline(database: Queries, route: string): Promise<Sa
   return row?.samples;
 }
 
-/** Reads how many tokens the probes of each upstream have used in the last 24 hours. */
 export async function readSpending(database: Queries, now: number): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ upstream: string; tokens: string }>(
     'select upstream, sum(tokens) as tokens from probes_result where started_at > ? group by upstream',
@@ -205,8 +191,8 @@ export async function readSpending(database: Queries, now: number): Promise<Read
 }
 
 /**
- * Moves results from the future to the present. They exist after a clock was set back: until that time, none of their checks would be due,
- * they would count as the latest, and their tokens would count against the budget until a day later.
+ * Results lie in the future after a clock was set back. Until that time, none of their checks would be due, they would count as the latest,
+ * and their tokens would count against the budget until a day later.
  */
 export async function redateFutureResults(database: Queries, now: number): Promise<void> {
   await database.query('update probes_result set started_at = ? where started_at > ?', [
@@ -215,7 +201,6 @@ export async function redateFutureResults(database: Queries, now: number): Promi
   ]);
 }
 
-/** Deletes expired results, but never baselines. */
 export async function removeOldResults(database: Queries, now: number): Promise<void> {
   await database.query(
     `delete from probes_result where started_at < ${earlierClockSql} - make_interval(days => ?) and not is_baseline`,

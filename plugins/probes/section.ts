@@ -2,7 +2,6 @@ import { defineSection } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
-/** `probes` in gateway.yaml. */
 export const probesSection = defineSection({
   name: 'probes',
   schema: object(

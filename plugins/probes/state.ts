@@ -11,26 +11,22 @@ import en from './texts/en.json' with { type: 'json' };
 
 const probesReason = defineSentences(en);
 
-/** Results younger than this are not read again, because health checks run every few seconds on every instance. */
-const rereadAfterMs = 30_000;
+const rereadAfterMs = 30_000; // health checks run every few seconds on every instance
 const maxListed = 5;
 
 export interface ProbedRoute {
   readonly route: string;
   readonly model: string; // public name
   readonly results: readonly LastResult[];
-  /** Failed checks of capabilities that the route declares. */
-  readonly drifted: readonly LastResult[];
-  /** The fingerprint, if it differs from the baseline. */
-  readonly changed: LastResult | undefined;
+  readonly drifted: readonly LastResult[]; // failed checks of declared capabilities
+  readonly changed: LastResult | undefined; // the fingerprint, if it differs from the baseline
 }
 
-/** Lists the failed checks of a route, a changed fingerprint last. */
 export function listFailedChecks({ drifted, changed }: ProbedRoute): readonly LastResult[] {
   return changed === undefined ? drifted : [...drifted, changed];
 }
 
-/** Reads all probed routes, with results only for capabilities that they now declare, so correcting a declaration ends a drift. */
+/** Reads results only for capabilities that the routes now declare, so correcting a declaration ends a drift. */
 export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>): Promise<ProbedRoute[]> {
   const routes = listProbedRoutes(host);
   const results = await readLastResults(
@@ -58,14 +54,12 @@ class ProbeState {
   routes: readonly ProbedRoute[] = [];
   #readAt = -Infinity;
 
-  /** Reads old results again in the background, for the next caller. */
   refresh(host: Host): void {
     if (host.monotonic() - this.#readAt < rereadAfterMs) return;
     this.#readAt = host.monotonic();
     runInBackground(host.log, 'reading the results of probes', () => this.read(host));
   }
 
-  /** Reads the results now, and updates which routes are tried last. */
   async read(host: Host): Promise<void> {
     const { enabled, on_drift: onDrift } = host.section(probesSection);
     this.routes = enabled ? await readProbedRoutes(host) : [];
@@ -79,7 +73,6 @@ export function getProbeState(host: Pick<Host, 'keep'>): ProbeState {
   return host.keep('probes/state', () => new ProbeState());
 }
 
-/** Fails while a route lacks a declared capability or answers like a different model. Each run also refreshes the cached state. */
 export const probesCheck: HealthCheck = {
   name: 'probes',
   page: '/operator/probes',
@@ -108,7 +101,6 @@ export const probesCheck: HealthCheck = {
 
 type ReadRouteValue = (route: ProbedRoute) => number | undefined;
 
-/** Creates a gauge by route. Routes without a value are omitted. */
 const createRouteGauge = (name: string, description: string, read: ReadRouteValue) =>
   gaugeBy(['route'], name, description, (host) =>
     getProbeState(host).routes.flatMap((route) => {
@@ -117,7 +109,6 @@ const createRouteGauge = (name: string, description: string, read: ReadRouteValu
     }),
   );
 
-/** Gauges of probed routes. They have no values while probes are off. */
 export const probeGauges = [
   createRouteGauge(
     'route_drifted',

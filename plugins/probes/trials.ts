@@ -15,10 +15,8 @@ const timeoutMs = 120_000; // per request
 const maxReplyBytes = 4_194_304;
 const maxErrorLength = 300;
 
-/** The registered stages and endpoints, which trials need. */
 export type TrialSources = Pick<Registry, 'stages' | 'endpoints'>;
 
-/** A request to a route, in a client's format. */
 export interface TrialRequest {
   readonly endpoint: string; // name: `chat`
   readonly body: JsonObject;
@@ -34,7 +32,7 @@ export interface TrialReply {
   /** Status with which the vendor rejected the request; undefined if it sent no response or the reply is complete. */
   readonly status: number | undefined;
   readonly usage: Usage | undefined;
-  /** What the request contained that the route was not sent. */
+  /** Request features that the route dropped. */
   readonly notes: readonly string[];
   readonly firstContentMs: number | undefined;
   readonly durationMs: number;
@@ -55,11 +53,7 @@ export class Trials implements AsyncDisposable {
     this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
   }
 
-  /**
-   * Builds a pipeline of the stages that send requests.
-   *
-   * @returns undefined if the gateway has no such stages
-   */
+  /** Returns undefined if the gateway has no stages that send requests. */
   static async open(host: Host, { stages, endpoints }: TrialSources): Promise<Trials | undefined> {
     const sendingStages = host.stages.flatMap(({ definition: { name }, options }) => {
       const definition = stages.get(name);
@@ -70,7 +64,7 @@ export class Trials implements AsyncDisposable {
     return new Trials(host, await buildPipeline(sendingStages, host), endpoints);
   }
 
-  /** Sends one request. A route that fails is a result, not a rejection. */
+  /** Route failures are results, not rejections. */
   async send(model: Model, route: Route, { endpoint: name, body }: TrialRequest): Promise<TrialReply> {
     const endpoint = this.#endpoints.get(name);
     if (endpoint === undefined) throw new Error(`no endpoint ${name}`);
@@ -126,7 +120,6 @@ export class Trials implements AsyncDisposable {
   }
 }
 
-/** Reads the text of a reply, and the error that interrupted it. */
 async function collectText(reply: Reply): Promise<{ readonly text: string; readonly interruption: unknown }> {
   const { body } = reply;
   if (!(body instanceof Readable)) return { text: String(body ?? ''), interruption: undefined };

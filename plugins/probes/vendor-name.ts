@@ -7,7 +7,6 @@ export function deriveUpstreamName(url: string): string {
   return label.replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'vendor';
 }
 
-/** Derives the environment variable for an upstream's key. It gets a prefix where it would start with a digit. */
 export function deriveKeyVariable(upstream: string): string {
   const name = `${upstream.toUpperCase().replaceAll('-', '_')}_API_KEY`;
   return /^\d/.test(name) ? `VENDOR_${name}` : name;

@@ -21,8 +21,7 @@ interface VendorTarget {
   readonly key: string; // empty if the vendor needs none
 }
 
-/** Settings in gateway.yaml that describe where a vendor differs. */
-interface Settings {
+interface VendorSettings {
   readonly capabilities?: CapabilitySettings;
   readonly quirks?: QuirkSettings;
 }
@@ -30,19 +29,14 @@ interface Settings {
 type VendorEndpoint = Pick<Upstream, 'baseUrl' | 'formats' | 'auth'>;
 
 interface VendorFindings {
-  /**
-   * The `upstreams` and `models` sections of gateway.yaml, with a variable for the key. Undefined if the vendor gave no usable response.
-   */
-  readonly yaml: string | undefined;
-  /** Error message with advice; undefined if the vendor can be reached. */
-  readonly unreachable?: string;
-  /** Environment variable for the key. */
-  readonly variable: string;
+  readonly yaml: string | undefined; // undefined if the vendor gave no usable response
+  readonly unreachable?: string; // undefined if the vendor can be reached
+  readonly variable: string; // for the key
   readonly lines: readonly string[];
 }
 
-/** How each format usually authorizes, most likely first. */
 const authSchemesByFormat: readonly (readonly [format: string, schemes: readonly AuthScheme[]])[] = [
+  // The most likely scheme comes first.
   ['chat', ['bearer', 'api-key', 'x-api-key']],
   ['responses', ['bearer']],
   ['messages', ['x-api-key', 'bearer']],
@@ -50,10 +44,10 @@ const authSchemesByFormat: readonly (readonly [format: string, schemes: readonly
   ['ollama', ['bearer']],
 ];
 
-const noReasoning: Settings = { capabilities: { reasoning: false } };
-const maxCompletionTokens: Settings = { quirks: { max_tokens_name: 'max_completion_tokens' } };
+const noReasoning: VendorSettings = { capabilities: { reasoning: false } };
+const maxCompletionTokens: VendorSettings = { quirks: { max_tokens_name: 'max_completion_tokens' } };
 /** Settings to try until the vendor answers. Reasoning models need a higher token limit. */
-const firstGuesses: readonly Settings[] = [
+const firstGuesses: readonly VendorSettings[] = [
   noReasoning,
   mergeSettings(noReasoning, maxCompletionTokens),
   {},
@@ -64,10 +58,8 @@ const connectTimeoutMs = 10_000;
 
 interface Step {
   readonly check: Check;
-  /** Changes that may let the check pass, most likely first. */
-  readonly guesses: readonly Settings[];
-  /** Settings to declare if no guess passes. Without them, the failure is only reported. */
-  readonly fallback?: Settings;
+  readonly guesses: readonly VendorSettings[]; // may let the check pass, most likely first
+  readonly fallback?: VendorSettings; // declared if no guess passes; without it, the failure is only reported
 }
 
 const reasoningStyles = ['effort', 'enable_thinking', 'thinking', 'openrouter'] as const;
@@ -90,7 +82,7 @@ const steps: readonly Step[] = [
   {
     check: reasoning,
     guesses: [
-      ...reasoningStyles.map((style): Settings => ({
+      ...reasoningStyles.map((style): VendorSettings => ({
         capabilities: { reasoning: true },
         quirks: { reasoning: style },
       })),
@@ -103,11 +95,7 @@ const steps: readonly Step[] = [
   { check: countTokens, guesses: [{ quirks: { count_tokens: true } }], fallback: { quirks: { count_tokens: false } } },
 ];
 
-/**
- * Tests what a vendor's endpoint can do, and proposes a configuration.
- *
- * @throws ConfigError for an invalid URL or key
- */
+/** @throws ConfigError for an invalid URL or key */
 export async function probeVendor(
   gateway: Registry,
   target: VendorTarget,
@@ -117,7 +105,7 @@ export async function probeVendor(
   const candidate = new Candidate(gateway, target, createHost);
   const { variable } = candidate;
   const lines: string[] = [];
-  const recordResult = (name: string, verdict: CheckVerdict, settings: Settings): void => {
+  const recordResult = (name: string, verdict: CheckVerdict, settings: VendorSettings): void => {
     const reason = verdict.state === 'ok' ? '' : `${verdict.reason} ${verdict.detail ?? ''}`;
     const declared = Object.keys(settings).length === 0 ? '' : JSON.stringify(settings);
     const line = [name.padEnd(13), verdict.state.padEnd(8), declared, reason]
@@ -134,10 +122,10 @@ export async function probeVendor(
   }
   const firstAnswer = await findEndpoint(candidate, target, recordResult);
   if (firstAnswer === undefined) return { yaml: undefined, variable, lines };
-  const { endpoint: access } = firstAnswer;
+  const { endpoint } = firstAnswer;
   let { settings } = firstAnswer;
   for (const { check, guesses, fallback } of steps) {
-    const result = await findPassingGuess(candidate, access, settings, check, guesses);
+    const result = await findPassingGuess(candidate, endpoint, settings, check, guesses);
     if (result === undefined) continue;
     // A model that answered only with room for reasoning would stop answering without it.
     const needsRoom = check === reasoning && settings.capabilities?.reasoning !== false;
@@ -147,18 +135,18 @@ export async function probeVendor(
     settings = mergeSettings(settings, added);
     recordResult(check.name, result.verdict, added);
   }
-  return { yaml: candidate.renderYaml(access, settings), variable, lines };
+  return { yaml: candidate.renderYaml(endpoint, settings), variable, lines };
 }
 
 interface FirstAnswer {
   readonly endpoint: VendorEndpoint;
-  readonly settings: Settings;
+  readonly settings: VendorSettings;
 }
 
 async function findEndpoint(
   candidate: Candidate,
   { url, key }: VendorTarget,
-  recordResult: (name: string, verdict: CheckVerdict, settings: Settings) => void,
+  recordResult: (name: string, verdict: CheckVerdict, settings: VendorSettings) => void,
 ): Promise<FirstAnswer | undefined> {
   const trimmedUrl = url.replace(/\/+$/, '');
   const urls = /\/(?:v\d\w*|api)$/.test(trimmedUrl) ? [trimmedUrl] : [trimmedUrl, `${trimmedUrl}/v1`];
@@ -175,7 +163,7 @@ async function findFormats(
   baseUrl: string,
   key: string,
   rejectedSchemes: Set<string>,
-  recordResult: (name: string, verdict: CheckVerdict, settings: Settings) => void,
+  recordResult: (name: string, verdict: CheckVerdict, settings: VendorSettings) => void,
 ): Promise<FirstAnswer | undefined> {
   let firstAnswer: FirstAnswer | undefined;
   for (const [format, usualSchemes] of authSchemesByFormat) {
@@ -203,23 +191,22 @@ async function findFormats(
   return firstAnswer;
 }
 
-/** Result of a check, and the status with which the vendor rejected its last request. */
 interface Trial {
   readonly verdict: CheckVerdict;
   readonly status: number | undefined;
 }
 
 interface GuessResult extends Trial {
-  readonly guess: Settings;
+  readonly guess: VendorSettings;
 }
 
-/** Returns the first guess that passes the check or, if none does, the first one tried. Undefined if the check does not apply. */
+/** Returns the first guess that passes or, if none does, the first one tried. Undefined if the check does not apply. */
 async function findPassingGuess(
   candidate: Candidate,
   endpoint: VendorEndpoint,
-  settings: Settings,
+  settings: VendorSettings,
   check: Check,
-  guesses: readonly Settings[],
+  guesses: readonly VendorSettings[],
 ): Promise<GuessResult | undefined> {
   let firstResult: GuessResult | undefined;
   for (const guess of guesses) {
@@ -232,9 +219,9 @@ async function findPassingGuess(
   return firstResult;
 }
 
-/** Returns false if other settings cannot help, because the key, the model's name, the path or the server is at fault. */
 function dependsOnSettings({ verdict, status }: Trial): boolean {
   if (verdict.state === 'ok') return true;
+  // Other settings cannot help if the key, the model's name, the path or the server is at fault.
   switch (verdict.reason) {
     case 'key':
     case 'no_model':
@@ -247,14 +234,14 @@ function dependsOnSettings({ verdict, status }: Trial): boolean {
   }
 }
 
-/** Returns true if another try may pass, because a model's answers vary and overloaded servers recover. */
 function mayPassLater({ verdict, status = 0 }: Trial): boolean {
   if (verdict.state !== 'failed') return false;
+  // A model's answers vary, and overloaded servers recover.
   if (verdict.reason === 'unreachable') return status > 500;
   return !['refused', 'key', 'no_model'].includes(verdict.reason);
 }
 
-function mergeSettings(base: Settings, changes: Settings): Settings {
+function mergeSettings(base: VendorSettings, changes: VendorSettings): VendorSettings {
   const capabilities = { ...base.capabilities, ...changes.capabilities };
   const quirks = { ...base.quirks, ...changes.quirks };
   return {
@@ -263,7 +250,6 @@ function mergeSettings(base: Settings, changes: Settings): Settings {
   };
 }
 
-/** Tries configurations of one vendor. Each is parsed as `daypass check` would. */
 class Candidate {
   readonly variable: string;
   readonly #gateway: Registry;
@@ -279,12 +265,7 @@ class Candidate {
     this.variable = deriveKeyVariable(this.#name);
   }
 
-  /**
-   * Runs a check with these settings.
-   *
-   * @returns undefined if they do not declare the capability that it tests
-   */
-  async run(endpoint: VendorEndpoint, settings: Settings, check: Check): Promise<Trial | undefined> {
+  async run(endpoint: VendorEndpoint, settings: VendorSettings, check: Check): Promise<Trial | undefined> {
     const { model, route, host } = this.#createRoute(endpoint, settings);
     if (!check.isDeclared(route)) return undefined;
     await using trials = await Trials.open(host, this.#gateway);
@@ -299,7 +280,7 @@ class Candidate {
     return trial;
   }
 
-  renderYaml({ baseUrl, formats, auth }: VendorEndpoint, settings: Settings): string {
+  renderYaml({ baseUrl, formats, auth }: VendorEndpoint, settings: VendorSettings): string {
     const { model, key } = this.#target;
     const isBearer = auth === 'bearer';
     return stringify({
@@ -316,7 +297,7 @@ class Candidate {
 
   #createRoute(
     endpoint: VendorEndpoint,
-    settings: Settings,
+    settings: VendorSettings,
   ): { readonly model: Model; readonly route: Route; readonly host: Host } {
     const text = `pipeline: [auth, plan, rate-limit, format, upstream, log]\n${this.renderYaml(endpoint, settings)}`;
     const document = parseDocument(text, 'gateway.yaml', { [this.variable]: this.#target.key });
@@ -329,7 +310,6 @@ class Candidate {
   }
 }
 
-/** Returns a public name for a vendor's model: the last part of its path, with only the characters that names may have. */
 function derivePublicName(model: string): string {
   const lastPart = model.split('/').at(-1) ?? model;
   return (

@@ -20,7 +20,7 @@ const countingPrompt = 'Write the numbers from 1 to 20 in digits, separated by s
 const isAlwaysDeclared = () => true;
 const streamingMembers = { stream: true, stream_options: { include_usage: true } };
 
-/** The `answers` check for chat routes. Any fault but throttling fails it. */
+/** Any fault but throttling fails it. */
 export const answers: Check = {
   name: 'answers',
   maxTries: 2,
@@ -36,7 +36,6 @@ export const answers: Check = {
   },
 };
 
-/** Fails if a whole stream arrives in one event. */
 export const streams: Check = {
   name: 'streams',
   maxTries: 2,
@@ -44,15 +43,15 @@ export const streams: Check = {
   cost: (route) => computeTokenBudget(route, 128) + 60,
   async run(route, ask) {
     const reply = await ask(buildQuestion(route, countingPrompt, 128, streamingMembers));
-    const { deltas } = readChat(reply);
-    return evaluateFault(reply) ?? (deltas < 2 ? failed('not_streamed', `${deltas} events with content`) : ok);
+    const { contentDeltas } = readChat(reply);
+    return (
+      evaluateFault(reply) ?? (contentDeltas < 2 ? failed('not_streamed', `${contentDeltas} events with content`) : ok)
+    );
   },
 };
 
-/** How much more than the visible text may be billed, for example for prompt templates. */
-const billingTolerance = { factor: 5, tokens: 500 };
+const billingTolerance = { factor: 5, tokens: 500 }; // beyond the visible text, for example for prompt templates
 
-/** Fails if the vendor bills too many tokens, or reports no usage, which the gateway could only estimate. */
 export const usage: Check = {
   name: 'usage',
   maxTries: 2,
@@ -87,10 +86,8 @@ function checkUsage(reply: TrialReply, promptLength: number, where: string): Che
   );
 }
 
-/** Output limit to request, and a tolerance, because vendors count the end of a text differently. */
-const requestedLimit = { tokens: 16, tolerance: 8 };
+const requestedLimit = { tokens: 16, tolerance: 8 }; // vendors count the end of a text differently
 
-/** Fails if the vendor ignores the output limit. */
 export const maxTokens: Check = {
   name: 'max_tokens',
   maxTries: 2,
@@ -114,7 +111,6 @@ export const maxTokens: Check = {
   },
 };
 
-/** Fails if the reply continues after a stop sequence. */
 export const stop: Check = {
   name: 'stop',
   maxTries: 2,
@@ -132,16 +128,13 @@ export const stop: Check = {
   },
 };
 
-/** Token-counting endpoints by format; `count` is the field of the response with the number. */
 const countEndpoints = {
-  messages: { endpoint: 'count_tokens', count: 'input_tokens' },
-  responses: { endpoint: 'responses_input_tokens', count: 'input_tokens' },
+  messages: { endpoint: 'count_tokens', countField: 'input_tokens' },
+  responses: { endpoint: 'responses_input_tokens', countField: 'input_tokens' },
 } as const;
 
-/** The vendor's count divided by the gateway's estimate is plausible in this range. */
-const plausibleRatio = { min: 0.4, max: 3 };
+const plausibleRatio = { min: 0.4, max: 3 }; // of the vendor's count to the gateway's estimate
 
-/** Fails if the vendor's count of input tokens is implausible. */
 export const countTokens: Check = {
   name: 'count_tokens',
   maxTries: 2,
@@ -156,7 +149,7 @@ export const countTokens: Check = {
     const reply = await ask({ endpoint: counter.endpoint, body });
     const fault = evaluateFault(reply);
     if (fault !== undefined) return fault;
-    const countedTokens = isJsonObject(reply.body) ? reply.body[counter.count] : undefined;
+    const countedTokens = isJsonObject(reply.body) ? reply.body[counter.countField] : undefined;
     const expectedTokens = text.length / 4;
     const isPlausible =
       typeof countedTokens === 'number' &&
@@ -173,7 +166,6 @@ function findCountEndpoint({ upstream, profile }: Route) {
   return name && countEndpoints[name];
 }
 
-/** The `answers` check for embedding routes. */
 export const embeds: Check = {
   name: 'answers',
   maxTries: 2,

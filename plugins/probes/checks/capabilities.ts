@@ -32,7 +32,6 @@ function hasCity({ arguments: text }: ReplyCall, city: string): boolean {
   return typeof requestedCity === 'string' && requestedCity.toLowerCase().includes(city.toLowerCase());
 }
 
-/** Fails if the model does not call a tool, or calls it with the wrong arguments. */
 export const tool: Check = {
   name: 'tool',
   maxTries: 3,
@@ -50,7 +49,6 @@ export const tool: Check = {
   },
 };
 
-/** Fails if the model does not call a tool twice in one reply. */
 export const twoTools: Check = {
   name: 'two_tools',
   maxTries: 3,
@@ -81,7 +79,6 @@ const citySchema = {
   additionalProperties: false,
 };
 
-/** Fails if the reply does not match a schema. The prompt asks for prose, so that an endpoint that ignores the schema returns prose. */
 export const schema: Check = {
   name: 'schema',
   maxTries: 3,
@@ -89,6 +86,7 @@ export const schema: Check = {
   cost: (route) => computeTokenBudget(route, 192) + 200,
   async run(route, ask) {
     const isEnforced = chatProfileOf(route).capabilities.structured_output === 'schema';
+    // An endpoint that ignores the schema answers the first prompt in prose.
     const prompt = isEnforced
       ? 'Tell me about the city Jakarta.'
       : 'Tell me about the city Jakarta, as a JSON object with the members city, founded and island.';
@@ -110,13 +108,13 @@ function isCity({ city, founded, island, ...extraMembers }: JsonObject): boolean
   return hasExpectedTypes && Object.keys(extraMembers).length === 0;
 }
 
-/** Fails if the model does not recognize a picture. There are 360 of them, so a model without vision can only guess. */
 export const image: Check = {
   name: 'image',
   maxTries: 3,
   isDeclared: (route) => chatProfileOf(route).capabilities.images,
   cost: (route) => computeTokenBudget(route, 64) + 2_000,
   async run(route, ask) {
+    // One of 360 pictures, so a model without vision can only guess.
     const shownColours = drawNames(Object.keys(colours), 4);
     const prompt =
       `The image has four squares in two rows. Name their colours, the upper row first, from left to right, ` +
@@ -142,7 +140,6 @@ function drawNames(names: readonly string[], count: number): string[] {
   return Array.from({ length: count }, () => remainingNames.splice(randomInt(remainingNames.length), 1)[0] as string);
 }
 
-/** Fails if a question that needs reasoning is answered without it. */
 export const reasoning: Check = {
   name: 'reasoning',
   maxTries: 3,

@@ -11,11 +11,9 @@ interface ChatReply {
   readonly reasoning: string;
   readonly calls: readonly ReplyCall[];
   readonly finish: string | undefined;
-  /** Number of streamed events that contain text. */
-  readonly deltas: number;
+  readonly contentDeltas: number;
 }
 
-/** Reads the content of a reply. The deltas of a stream are joined. */
 export function readChat({ body, events }: TrialReply): ChatReply {
   const messages = (body === undefined ? events : [body]).flatMap(({ choices }) => listObjects(choices).slice(0, 1));
   const parts = messages.map(({ message, delta }) => (isJsonObject(message) ? message : toObject(delta)));
@@ -35,7 +33,7 @@ export function readChat({ body, events }: TrialReply): ChatReply {
     reasoning: parts.map((part) => toText(part['reasoning_content'] ?? part['reasoning'])).join(''),
     calls: [...calls.values()],
     finish: messages.map(({ finish_reason: reason }) => reason).findLast((reason) => typeof reason === 'string'),
-    deltas: parts.filter(({ content }) => toText(content) !== '').length,
+    contentDeltas: parts.filter(({ content }) => toText(content) !== '').length,
   };
 }
 

@@ -3,7 +3,6 @@ import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { TrialReply, TrialRequest } from '../trials.ts';
 
-/** Names of all checks, as stored. */
 export const checkNames = [
   'answers',
   'streams',
@@ -21,7 +20,6 @@ export const checkNames = [
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** Why a check failed or was inconclusive. */
 const reasons = [
   'refused',
   'unreachable',
@@ -49,10 +47,9 @@ const reasons = [
   'unclear',
   'over_budget',
 ] as const;
-/** Reason of a verdict, as stored. */
 export type Reason = (typeof reasons)[number];
 
-/** Result of a check. `unknown` means that it was inconclusive. */
+/** `unknown` is inconclusive. */
 export type CheckVerdict =
   | { readonly state: 'ok'; readonly detail?: string | undefined }
   | { readonly state: 'failed' | 'unknown'; readonly reason: Reason; readonly detail?: string | undefined };
@@ -62,10 +59,8 @@ type FailedVerdict = Extract<CheckVerdict, { readonly reason: Reason }>;
 /** Sends a request to the route under test, and adds `model` to its body. */
 export type Ask = (request: TrialRequest) => Promise<TrialReply>;
 
-/** Tests one capability that a route declares. */
 export interface Check {
   readonly name: CheckName;
-  /** Returns true if the route declares the capability. */
   isDeclared(route: Route): boolean;
   /** Returns the most input and output tokens that one try can use. */
   cost(route: Route): number;
@@ -76,22 +71,19 @@ export interface Check {
 
 export const ok: CheckVerdict = { state: 'ok' };
 
-/** Creates the verdict of a failed check. */
 export function failed(reason: Reason, detail?: string): FailedVerdict {
   return { state: 'failed', reason, detail: detail?.slice(0, 300) };
 }
 
-/** Creates the verdict of an inconclusive check. */
 export function unknown(reason: Reason, detail?: string): FailedVerdict {
   return { state: 'unknown', reason, detail: detail?.slice(0, 300) };
 }
 
-/** Returns the profile that Chat clients get. Their requests use the route's Chat endpoint if it has one. */
+/** Chat clients' requests use the route's Chat endpoint if it has one. */
 export function chatProfileOf({ profile, upstream }: Route): Profile {
   return upstream.formats.includes('chat') ? profileIn('chat', profile) : profile;
 }
 
-/** Returns true if the route can serve Chat clients. */
 export function isConversational({ upstream: { formats } }: Route): boolean {
   return formats.some((format) => ['chat', 'responses', 'messages', 'gemini', 'ollama'].includes(format));
 }
@@ -101,15 +93,12 @@ function isReasoningRoute(route: Route): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
 
-/** Output tokens to allow for reasoning before the first word. */
-const maxReasoningTokens = 2_048;
+const maxReasoningTokens = 2_048; // before the first word
 
-/** Returns the output limit for a short text, with room for reasoning if the model reasons. */
 export function computeTokenBudget(route: Route, tokens: number): number {
   return isReasoningRoute(route) ? tokens + maxReasoningTokens : tokens;
 }
 
-/** Builds a Chat request with one user message, and adds `members` to its body. */
 export function buildQuestion(
   route: Route,
   content: JsonValue,
@@ -121,7 +110,6 @@ export function buildQuestion(
   return { endpoint: 'chat', body: { messages, max_tokens: computeTokenBudget(route, tokens), ...effort, ...members } };
 }
 
-/** Returns the verdict on a failed request, or undefined if it succeeded. */
 export function evaluateFault({ fault, error }: TrialReply): FailedVerdict | undefined {
   switch (fault) {
     case undefined:

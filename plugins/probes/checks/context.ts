@@ -12,15 +12,12 @@ import {
 } from './check.ts';
 
 const fillRatio = 0.9;
-/** How many lines are sent to measure the tokens per line. */
 const sampleLineCount = 40;
-/** If the vendor counts less than this share of the tokens that were sent, it has truncated the prompt. */
-const minCountedRatio = 0.6;
+const minCountedRatio = 0.6; // below this, the vendor has truncated the prompt
 
 const writeLine = (index: number) =>
   `Line ${index}: the river carried leaf ${(index * 7919) % 1000} past the old mill.`;
 
-/** Puts one code at the start and one in the middle, then asks for both. If the prompt is truncated, one of them is lost. */
 export const context: Check = {
   name: 'context',
   maxTries: 1,
@@ -38,6 +35,7 @@ export const context: Check = {
       (isEstimated === true || input === undefined ? sampleText.length / 4 : input) / sampleLineCount,
     );
     const lineCount = Math.max(2, Math.floor((windowTokens * fillRatio) / tokensPerLine));
+    // If the prompt is truncated, one of the codes is lost.
     const [firstCode, secondCode] = [randomInt(100_000, 1_000_000), randomInt(100_000, 1_000_000)];
     const promptLines = Array.from({ length: lineCount }, (_, index) => writeLine(index));
     promptLines.splice(Math.floor(lineCount / 2), 0, `The second code is ${secondCode}.`);

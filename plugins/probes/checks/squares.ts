@@ -1,6 +1,5 @@
 import { encodePng } from '#core/platform/png.ts';
 
-/** RGB values of the colors in a picture. */
 export const colours: Readonly<Record<string, readonly [number, number, number]>> = {
   red: [220, 20, 30],
   green: [20, 150, 40],
@@ -12,11 +11,7 @@ export const colours: Readonly<Record<string, readonly [number, number, number]>
 
 const squareSize = 64;
 
-/**
- * Draws a PNG of four squares in two rows.
- *
- * @param names colors of the squares, upper row first
- */
+/** @param names colors of the squares, upper row first */
 export function drawSquares(names: readonly string[]): Promise<Buffer> {
   const imageSize = 2 * squareSize;
   const pixels = Array.from({ length: imageSize * imageSize }, (_, index) => {

@@ -4,11 +4,9 @@ import { type JsonObject, parseObject, listObjects } from '#core/platform/json.t
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { readResponseText } from '#core/platform/response-text.ts';
 
-interface RecognisedServer {
+interface RecognizedServer {
   readonly baseUrl: string;
-  /** Name of the preset. */
-  readonly vendor: string;
-  /** The models that the server lists, by its names. */
+  readonly vendor: string; // name of the preset
   readonly models: readonly string[];
 }
 
@@ -25,12 +23,7 @@ const presetsByOwner: ReadonlyMap<unknown, string> = new Map([
 const timeoutMs = 10_000;
 const maxListBytes = 8_388_608;
 
-/**
- * Recognizes a server by its list of models, which costs nothing to request.
- *
- * @returns undefined if the list does not say who the vendor is
- */
-export async function recogniseServer(url: string, key: string): Promise<RecognisedServer | undefined> {
+export async function recognizeServer(url: string, key: string): Promise<RecognizedServer | undefined> {
   const trimmedUrl = url.replace(/\/+$/, '');
   const baseUrls = /\/v\d\w*$/.test(trimmedUrl) ? [trimmedUrl] : [`${trimmedUrl}/v1`, trimmedUrl];
   for (const baseUrl of baseUrls) {
@@ -59,8 +52,7 @@ async function readModels(baseUrl: string, key: string): Promise<JsonObject[]> {
   }
 }
 
-/** Renders the server's YAML as lines, with the quirks of its preset as comments. */
-export function describeServer({ baseUrl, vendor, models }: RecognisedServer, preset: Vendor): string[] {
+export function describeServer({ baseUrl, vendor, models }: RecognizedServer, preset: Vendor): string[] {
   const { title, formats, capabilities, quirks } = preset;
   const presetYaml = stringify({ ...(capabilities && { capabilities }), ...(quirks && { quirks }) });
   const presetLines = capabilities === undefined && quirks === undefined ? [] : presetYaml.trimEnd().split('\n');

@@ -4,9 +4,7 @@ import type { FailedJob } from '#core/platform/jobs/jobs.ts';
 import type { TableSection } from '#core/web/pages/table.ts';
 import { defineView, type FieldReader, fieldTable } from '#core/web/resources/field.ts';
 
-/** Rows of the tables that list the newest entries. */
 export const maxRows = 30;
-/** Rows of the table of address blocks. */
 export const maxBlocks = 10;
 
 /** @param failed newest first */
@@ -34,7 +32,7 @@ const failedJobs = defineView<FailedJob>()({
   time: { type: 'time', at: 'end', value: ({ failedAt }) => new Date(failedAt) },
 });
 
-/** Address blocks that sent requests without an account. Such requests usually leave no record. */
+/** Requests without an account usually leave no record. */
 const unauthenticated = defineView<UnauthenticatedBlock>()({
   address_block: {
     type: 'id',

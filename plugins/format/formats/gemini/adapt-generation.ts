@@ -29,7 +29,6 @@ export const adaptGeneration = adaptEachSpelling('generationConfig', (name) =>
   ),
 );
 
-/** Removes sampling parameters that the model rejects. Notes use their documented names. */
 function adaptSampling(config: JsonObject, { profile, notes }: AdaptationTarget): JsonObject {
   if (profile.quirks.sampling) return config;
   const rejectedNames = Object.keys(config).filter(
@@ -39,7 +38,6 @@ function adaptSampling(config: JsonObject, { profile, notes }: AdaptationTarget)
   return omitMembers(config, rejectedNames);
 }
 
-/** Applies the adaptation of a member to every spelling of its name. */
 function adaptEachSpelling(name: string, adapt: (spelling: string) => Adaptation): Adaptation {
   return chainAdaptations(...listCaseVariants(name).map(adapt));
 }
@@ -51,18 +49,18 @@ function adaptThinking(name: string): Adaptation {
   };
 }
 
-/** Rewrites a value that the route rejects. Keeps a value that we cannot read, because the route may know more of its own format. */
 function rewriteThinking(value: JsonValue, target: AdaptationTarget): JsonValue | undefined {
   if (!isJsonObject(value) || !isRejected(asCamelObject<GeminiThinkingConfig>(value), target.profile)) return value;
   try {
     return writeThinking(readThinking(new BodyObject({ thinkingConfig: value })), target);
   } catch (error) {
+    // The route may know values of its own format that we cannot read.
     if (error instanceof GatewayError) return value;
     throw error;
   }
 }
 
-/** Returns true for a value that the route rejects. Models with thinking levels accept budgets, but models with budgets reject levels. */
+/** Models with thinking levels accept budgets, but models with budgets reject levels. */
 function isRejected(config: GeminiThinkingConfig, { capabilities, quirks }: Profile): boolean {
   const { thinkingBudget, thinkingLevel } = config;
   if (!capabilities.reasoning || quirks.reasoning === 'none') return true;

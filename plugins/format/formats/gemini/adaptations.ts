@@ -20,25 +20,22 @@ import { adaptGeneration } from './adapt-generation.ts';
 import { geminiCodec } from './codec.ts';
 import { cleanSchema } from './schema/clean-schema.ts';
 
-/** Members that hold a JSON Schema, each mapped to the one that holds the same schema in the OpenAPI subset. */
 const subsetMembers: ReadonlyMap<string, string> = new Map([
   ['parametersJsonSchema', 'parameters'],
   ['responseJsonSchema', 'responseSchema'],
   ['_responseJsonSchema', 'responseSchema'],
 ]);
-/** Members on the path from the top to a schema. */
 const schemaHolders: ReadonlySet<string> = new Set(['tools', 'functionDeclarations', 'generationConfig']);
 
-/** Translates JSON Schemas into the subset, for routes that only support that. Returns the same body if it has no schemas. */
 const adaptSchemas: Adaptation = (body, { profile, notes }) =>
   profile.quirks.tool_schema === 'subset' ? translateSchemas(body, notes) : body;
 
 function translateSchemas(object: JsonObject, notes: Notes): JsonObject {
-  const translatedBody = mapMembers(object, (name, value) =>
+  const translatedObject = mapMembers(object, (name, value) =>
     schemaHolders.has(toCamelCase(name)) ? translateInside(value, notes) : value,
   );
-  if (!Object.keys(translatedBody).some((name) => subsetMembers.has(toCamelCase(name)))) return translatedBody;
-  const members = Object.entries(translatedBody).flatMap(([name, value]) => {
+  if (!Object.keys(translatedObject).some((name) => subsetMembers.has(toCamelCase(name)))) return translatedObject;
+  const members = Object.entries(translatedObject).flatMap(([name, value]) => {
     const subset = subsetMembers.get(toCamelCase(name));
     if (subset === undefined || !isJsonObject(value)) return [[name, value] as const];
     const schema: GeminiSchema = cleanSchema(value, notes);
@@ -62,7 +59,6 @@ function relaxToolConfig(name: string, config: JsonValue): JsonValue {
   });
 }
 
-/** Removes a web search that the route cannot run. Returns undefined if nothing else is left of the tool. */
 function removeHostedSearch(tool: JsonObject, { profile, notes }: AdaptationTarget): GeminiTool | undefined {
   if (profile.quirks.hosted_search) return tool;
   const names = Object.keys(tool).filter((name) => toCamelCase(name).startsWith('googleSearch'));
@@ -109,7 +105,6 @@ function removeSchemas(body: JsonObject, supportsJson: boolean): JsonObject {
   return { ...body, [name]: Object.fromEntries(remainingMembers) };
 }
 
-/** Adapts a Gemini request to a route's capabilities and quirks. */
 export const adaptGemini = chainAdaptations(
   adaptGeneration,
   adaptMedia(geminiCodec, ['contents', 'systemInstruction'], toCamelCase),

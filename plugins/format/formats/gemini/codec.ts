@@ -4,7 +4,6 @@ import { GeminiEncoder } from './reply/encode-reply.ts';
 import { decodeRequest } from './request/decode-request.ts';
 import { encodeRequest } from './request/encode-request.ts';
 
-/** Decodes and encodes requests and replies of `generateContent`. */
 export const geminiCodec: Codec = {
   // Newer models accept 128 characters, older ones only 64.
   toolNames: { maxLength: 64, forbidden: /[^A-Za-z0-9_.:-]/g, firstCharacter: /^[A-Za-z_]/ },

@@ -23,7 +23,7 @@ import { geminiReplyText } from './reply/reply-text.ts';
 import { selectSeparator } from './reply/write-output.ts';
 import { geminiParameters } from './request/parameters.ts';
 
-/** Defines the endpoints of an API version. Google's own clients use `/v1beta`, some other clients `/v1`. */
+/** Google's own clients use `/v1beta`, some other clients `/v1`. */
 function defineEndpoints(version: string): ModelEndpoint[] {
   const model = `${version}/models/{id*}`;
   const nonStreaming = { isAliased: false, isStream: false };
@@ -40,7 +40,6 @@ function selectMethod(isStream: boolean, purpose: ModelEndpoint['purpose']): str
   return isStream ? 'streamGenerateContent?alt=sse' : 'generateContent';
 }
 
-/** Replaces the model's name in the request that a `countTokens` request may contain. */
 function setCountedModel(body: JsonObject, model: string): JsonObject {
   for (const name of ['generateContentRequest', 'generate_content_request']) {
     const inner = body[name];
@@ -102,25 +101,19 @@ export const gemini: ClientTextFormat = {
   },
 };
 
-/**
- * Joins contents of the same role that became adjacent when a content between them was removed, because user and model must alternate.
- * Returns the same body if no content was removed.
- *
- * @param original the request before the removal
- */
+/** User and model must alternate, so contents that a removal made adjacent are joined. `original` is the request before the removal. */
 function joinContents(body: GeminiRequest, original: GeminiRequest): GeminiRequest {
   const { contents } = body;
   if (!Array.isArray(contents) || contents.length === asList(original.contents).length) return body;
-  const result: JsonValue[] = [];
+  const joinedContents: JsonValue[] = [];
   for (const content of contents) {
-    const joinedContent = joinSameRole(result.at(-1), content);
-    if (joinedContent === undefined) result.push(content);
-    else result[result.length - 1] = joinedContent;
+    const joinedContent = joinSameRole(joinedContents.at(-1), content);
+    if (joinedContent === undefined) joinedContents.push(content);
+    else joinedContents[joinedContents.length - 1] = joinedContent;
   }
-  return { ...body, contents: result };
+  return { ...body, contents: joinedContents };
 }
 
-/** Joins two contents. Returns undefined if their roles differ or they have no list of parts. */
 function joinSameRole(last: JsonValue | undefined, next: JsonValue): GeminiContent | undefined {
   if (!isJsonObject(last) || !isJsonObject(next) || last['role'] !== next['role']) return undefined;
   const { parts: lastParts }: GeminiContent = last;
@@ -133,13 +126,13 @@ function omitResultImages(body: JsonObject): JsonObject {
   return mapObjects(body, 'contents', (content) => mapObjects(content, 'parts', omitPartImages));
 }
 
-/** Removes the images from a result. The note about it goes into the response object, because a result's parts cannot be text. */
 function omitPartImages(part: JsonObject): JsonObject {
   for (const name of ['functionResponse', 'function_response']) {
     const { parts, ...members }: GeminiFunctionResponse = asObject(part[name]);
     if (!Array.isArray(parts)) continue;
     const otherParts = parts.filter((inner) => !isImage(inner));
     if (otherParts.length === parts.length) continue;
+    // A result's parts cannot be text, so the note goes into the response object.
     const response = { ...asObject(members.response), images: omittedImage };
     return { ...part, [name]: { ...members, response, ...(otherParts.length > 0 && { parts: otherParts }) } };
   }

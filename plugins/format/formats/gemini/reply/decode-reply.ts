@@ -56,14 +56,16 @@ export class GeminiDecoder implements ReplyDecoder {
 
   /** @param isShared true if the event passes through, so that the text need not be kept */
   #readReply(envelope: JsonObject, isShared = false): Fragment[] {
-    const body: GeminiReply = unwrap(envelope);
+    const body: GeminiReply = unwrapReply(envelope);
     if (readReportedError(body) !== undefined) return [createErrorFragment(body)];
     const metadata = [...toModelFragments(body.modelVersion), ...toUsageFragments(readUsage(body.usageMetadata))];
     const candidates = asList(body.candidates).filter(isJsonObject);
     const block = readBlock(body.promptFeedback);
+    // A candidate without content may come with a blocked prompt.
     const isBlocked = block.length > 0 && candidates.every((candidate) => this.#isCompatibleWithBlock(candidate));
     if (candidates.length === 0 || isBlocked) return [...metadata, ...block];
     this.#index ??= readIndex(candidates[0]);
+    // The gateway requests one candidate, but clients may request several.
     const decodedCandidate = candidates.find((candidate) => this.#isDecoded(candidate));
     const otherFragments = candidates.filter((candidate) => candidate !== decodedCandidate).flatMap(readOtherCandidate);
     if (decodedCandidate === undefined) return [...metadata, ...otherFragments];
@@ -73,12 +75,10 @@ export class GeminiDecoder implements ReplyDecoder {
     return [...content, ...(isOnlyProgress ? [progress] : []), ...metadata, ...otherFragments, ...finish];
   }
 
-  /** Returns true for the candidate to decode. The gateway only requests one, but clients may request several. */
   #isDecoded(candidate: JsonValue): boolean {
     return readIndex(candidate) === (this.#index ?? 0);
   }
 
-  /** Returns true for a candidate without content, which may come with a blocked prompt. */
   #isCompatibleWithBlock(candidate: JsonObject): boolean {
     if (hasFilledParts(candidate)) return false;
     const ending = readEnding(candidate);
@@ -90,7 +90,7 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 }
 
-/** Adds a candidate's texts to the content. Returns false, without adding anything, if the candidate also has other parts. */
+/** Returns false, without adding anything, if the candidate also has other parts. */
 function addTexts(candidate: JsonValue, content: SkimmedContent): boolean {
   const parts = asList(readMember<GeminiContent>(readMember<GeminiCandidate>(candidate, 'content'), 'parts'));
   if (!parts.every(isText)) return false;
@@ -118,12 +118,8 @@ function hasFilledParts({ content }: GeminiCandidate): boolean {
   return asList(readMember<GeminiContent>(content, 'parts')).some(isFilled);
 }
 
-/**
- * Unwraps a reply that a relay has wrapped in an object.
- *
- * @returns the same object if it is not wrapped
- */
-export function unwrap(body: JsonObject): JsonObject {
+/** Some relays wrap a reply in an object. Returns the same object if it is not wrapped. */
+export function unwrapReply(body: JsonObject): JsonObject {
   const { response, candidates }: GeminiReply = body;
   const isWrapped = candidates === undefined && readMember<GeminiReply>(response, 'candidates') !== undefined;
   return isWrapped && isJsonObject(response) ? response : body;
@@ -131,12 +127,12 @@ export function unwrap(body: JsonObject): JsonObject {
 
 const startsChunk = /^\s*[[{]/;
 
-/** Parses an event. The streaming endpoint may wrap errors in a list. */
 function readChunk(data: string): JsonObject | undefined {
   // A parse error takes a hundred times as long as this test, and a stream may have thousands of empty events.
   if (!startsChunk.test(data)) return undefined;
   try {
     const value = parseExactInputs(data) as JsonValue;
+    // The streaming endpoint may wrap errors in a list.
     const chunk = Array.isArray(value) ? value[0] : value;
     return isJsonObject(chunk) && !isDeeperThan(chunk) ? chunk : undefined;
   } catch {

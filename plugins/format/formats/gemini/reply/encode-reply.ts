@@ -23,7 +23,7 @@ export class GeminiEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #parts: PartWriter;
   #usage: GeminiUsage = writeUsage({});
-  /** Calls that wait for the next chunk. All calls must be in one content, and clients keep every chunk as a content of its own. */
+  /** All calls must be in one content, and clients keep every chunk as a content of its own, so calls wait for the next chunk. */
   #heldCalls: GeminiPart[] = [];
 
   constructor(context: ReplyContext) {
@@ -94,8 +94,8 @@ export class GeminiEncoder implements ReplyEncoder {
   }
 }
 
-/** Returns the last part if one is needed, because a content must have a part and the signature must be on one. */
 function finishParts(writer: PartWriter, parts: readonly GeminiPart[]): GeminiPart[] {
+  // A content must have a part, and the signature must be on one.
   return parts.length === 0 ? writer.finish() : writer.placeSignature();
 }
 

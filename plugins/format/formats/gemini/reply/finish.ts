@@ -7,8 +7,7 @@ import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
 import { asObject, asText, asCount, sumDefined } from '../../../wire/members.ts';
 
-/** Known finish reasons. Vendors and mock servers invent others, which also end the candidate. */
-const reasons = new Map<string, FinishReason>([
+const finishReasons = new Map<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
   ['CONTINUATION', 'length'],
@@ -27,7 +26,6 @@ const reasons = new Map<string, FinishReason>([
   // Filtered by an escalation rule. Source of this and the next reason: @google/genai 3.3.0, `FinishReason`.
   ['ESCALATION', 'content_filter'],
 ]);
-/** Finish reasons which mean that the model's output is unusable. */
 const failedReasons = new Set([
   'MALFORMED_FUNCTION_CALL',
   'MALFORMED_RESPONSE',
@@ -36,24 +34,21 @@ const failedReasons = new Set([
   'MISSING_THOUGHT_SIGNATURE',
 ]);
 
-/** The finish reason if a candidate was withheld because the operator's account is limited or disabled. */
-const accountLimitedReason = 'PUP_LIMITED_DISABLED';
+const accountLimitedReason = 'PUP_LIMITED_DISABLED'; // the operator's account is limited or disabled
 
-/** How a candidate has ended. */
 interface Ending {
   readonly reportedReason: string;
-  /** The reason under the name that all formats share. */
   readonly reason: FinishReason;
-  /** The failure, if the candidate's output is unusable. */
   readonly error?: GatewayError;
 }
 
-/** Reads how a candidate has ended; undefined if it continues. */
+/** Undefined if the candidate continues. */
 export function readEnding(candidate: JsonValue | undefined): Ending | undefined {
   const { finishReason: reportedReason, finishMessage }: GeminiCandidate = asObject(candidate);
   if (typeof reportedReason !== 'string' || reportedReason === '' || reportedReason.endsWith('_UNSPECIFIED'))
     return undefined;
-  const ending = { reportedReason, reason: reasons.get(reportedReason) ?? 'stop' };
+  // Vendors and mock servers invent other reasons, which also end the candidate.
+  const ending = { reportedReason, reason: finishReasons.get(reportedReason) ?? 'stop' };
   if (reportedReason === accountLimitedReason) return { ...ending, error: createKeyRefusedError(reportedReason) };
   if (!failedReasons.has(reportedReason)) return ending;
   const message = asText(finishMessage);
@@ -62,11 +57,7 @@ export function readEnding(candidate: JsonValue | undefined): Ending | undefined
   return { ...ending, error };
 }
 
-/**
- * Reads a candidate's finish; empty if it continues.
- *
- * @param hasContent false if the candidate has no visible part; a filter's reason then becomes a refusal
- */
+/** @param hasContent false if the candidate has no visible part; a filter's reason then becomes a refusal */
 export function readFinish(candidate: GeminiCandidate, hasContent: boolean): Fragment[] {
   const ending = readEnding(candidate);
   if (ending === undefined) return [];
@@ -87,7 +78,7 @@ export function readBlock(feedback: JsonValue | undefined): Fragment[] {
   return [{ type: 'refusal', text, isReason: true }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
 }
 
-/** Reads usage. Gemini's candidate count excludes thoughts, and its prompt count excludes the prompts of tools. */
+/** Gemini's candidate count excludes thoughts, and its prompt count excludes the prompts of tools. */
 export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   const counts: GeminiUsage = asObject(usage);
   const input = asCount(counts.promptTokenCount);
@@ -101,7 +92,7 @@ export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Encodes usage. Leaves out cached tokens and thoughts if they are zero, as Google does. */
+/** Leaves out cached tokens and thoughts if they are zero, as Google does. */
 export function writeUsage({ input = 0, output = 0, cacheRead = 0, reasoning = 0 }: Usage): GeminiUsage {
   return {
     promptTokenCount: input,

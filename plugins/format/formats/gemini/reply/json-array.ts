@@ -11,8 +11,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 
-/** White space before the array and between its entries. */
-const whiteSpace = '\n';
+const keepAliveSpace = '\n';
 
 /**
  * Turns a streamed reply into a single JSON array, for clients that do not send `alt=sse`. The array grows with every chunk. An error
@@ -30,7 +29,7 @@ export function asJsonArray(exchange: Exchange, reply: Reply): Reply {
     return { ...reply, headers, body: writer.convert(reply.body) + writer.end() };
   }
   const body = createReplyStream(streamArray(exchange, reply, reply.body, writer), () => discard(reply));
-  return { ...reply, headers, body, keepAlive: whiteSpace };
+  return { ...reply, headers, body, keepAlive: keepAliveSpace };
 }
 
 async function* streamArray(
@@ -52,7 +51,6 @@ async function* streamArray(
   yield writer.end();
 }
 
-/** Converts server-sent events to the text of a JSON array. */
 class ArrayWriter {
   readonly #framer = new SseFramer();
   #isOpen = false;
@@ -96,14 +94,13 @@ export class JsonArrayFramer implements EntryFramer {
   }
 }
 
-/** Finds the end of the entries, before closing brackets and spaces. A regular expression would retry at every space within a text. */
 function findEntriesEnd(text: string, start: number): number {
   let end = text.length;
+  // A regular expression would retry at every space within a text.
   while (end > start && /[\]\s]/.test(text.charAt(end - 1))) end--;
   return end;
 }
 
-/** Parses comma-separated entries; undefined if the last one is incomplete. */
 function parseEntries(text: string): readonly JsonObject[] | undefined {
   try {
     return parseExact(`[${text}]`) as JsonObject[];

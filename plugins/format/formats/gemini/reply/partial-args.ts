@@ -2,8 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { GeminiPartialArg } from '../../../wire/gemini.ts';
 import { readMember } from '../../../wire/members.ts';
 
-/** The highest index in a list. Real call arguments have fewer entries. */
-const maxIndex = 10_000;
+const maxIndex = 10_000; // real arguments have shorter lists
 
 /**
  * Collects a call's arguments that arrive in pieces. Each piece is a value at a path. The pieces of a string are concatenated. Source:
@@ -46,7 +45,6 @@ export class PartialArgs {
   }
 }
 
-/** Returns true for a name inside a list, which cannot have named members. */
 function isNameInList(holder: JsonObject | JsonValue[], step: string | number): boolean {
   return Array.isArray(holder) && typeof step !== 'number';
 }
@@ -55,8 +53,8 @@ function getOwn(holder: JsonObject, step: string | number): JsonValue | undefine
   return Object.hasOwn(holder, step) ? holder[step] : undefined;
 }
 
-/** Sets a member, even one named `__proto__`. */
 function setMember(holder: JsonObject, step: string | number, value: JsonValue): void {
+  // An assignment would not create a member named `__proto__`.
   Object.defineProperty(holder, step, { value, enumerable: true, configurable: true, writable: true });
 }
 
@@ -65,9 +63,9 @@ function readValue({ nullValue, stringValue, numberValue, boolValue }: GeminiPar
   return [stringValue, numberValue, boolValue].find((value) => value !== undefined);
 }
 
-/** Parses a path such as `$.a.b[0].c` into its steps; empty for anything else. */
 function readPath(value: JsonValue | undefined): (string | number)[] {
   if (typeof value !== 'string' || !value.startsWith('$')) return [];
+  // Steps of a path such as `$.a.b[0].c`.
   const steps = [...value.slice(1).matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g)];
   const path = steps.map(([, name, index, singleQuoted, doubleQuoted]) =>
     index === undefined ? (name ?? singleQuoted ?? doubleQuoted ?? '') : Number(index),

@@ -29,7 +29,6 @@ export class PartReader {
   readonly #text = new CollectedText();
   #keepsText = true;
   #callCount = 0;
-  /** A call whose arguments arrive in pieces. */
   #openCall: { readonly key: number; readonly args: PartialArgs } | undefined;
 
   /** @param isShared true if the positions of citations are not needed, so that the text need not be kept */
@@ -93,11 +92,9 @@ export class PartReader {
   }
 }
 
-/** Part members that other formats cannot express; noted as executed code. */
 const codeMembers = ['executableCode', 'codeExecutionResult'] as const;
-/** Part members for tools that Google runs itself, and others that no other format has. */
 const otherMembers = ['toolCall', 'toolResponse', 'functionResponse', 'audioTranscription'] as const;
-/** Grounding members that no other format has: pages that Google read, and elements that Google's terms oblige clients to show. */
+/** No other format has these: pages that Google read, and elements that Google's terms oblige clients to show. */
 const groundingMembers = ['searchEntryPoint', 'googleMapsWidgetContextToken', 'sourceFlaggingUris'] as const;
 const mediaMembers = ['inlineData', 'fileData'] as const;
 const droppedMediaNames = new Map([
@@ -135,7 +132,7 @@ function readDroppedMetadata({ groundingMetadata, urlContextMetadata, logprobsRe
   );
   if (isJsonObject(urlContextMetadata)) droppedFeatures.push('urlContextMetadata');
   if (isJsonObject(logprobsResult)) droppedFeatures.push('logprobsResult');
-  return droppedFeatures.map((what) => ({ type: 'dropped', feature: `${what} of the answer` }));
+  return droppedFeatures.map((feature) => ({ type: 'dropped', feature: `${feature} of the answer` }));
 }
 
 function toInputFragments(key: number, args: JsonObject): Fragment[] {
@@ -151,10 +148,8 @@ function readSignature(value: JsonValue | undefined): Extract<Fragment, { type: 
 }
 
 /**
- * Reads a candidate's sources, which a search found or the model quoted. Google's positions are byte offsets in a part, so the quoted words
- * are looked up in the text instead.
- *
- * Source: Gemini API reference, "GroundingMetadata", "CitationMetadata".
+ * Google's positions are byte offsets in a part, so the quoted words are looked up in the text instead. Source: Gemini API reference,
+ * "GroundingMetadata", "CitationMetadata".
  */
 function readCitations(candidate: GeminiCandidate, readText: () => string): Fragment[] {
   const { groundingChunks, groundingSupports }: GeminiGrounding = asObject(candidate.groundingMetadata);
@@ -170,9 +165,9 @@ function readCitations(candidate: GeminiCandidate, readText: () => string): Frag
   return [...groundingCitations, ...quotedCitations];
 }
 
-/** Reads the citation sources, for which Vertex AI uses another name. */
 function listCitations({ citationMetadata }: GeminiCandidate): readonly JsonValue[] {
   const sources = asList(readMember<GeminiCitations>(citationMetadata, 'citationSources'));
+  // Vertex AI uses another name.
   return sources.length > 0 ? sources : asList(readMember<GeminiCitations>(citationMetadata, 'citations'));
 }
 

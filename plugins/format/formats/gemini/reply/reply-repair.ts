@@ -13,7 +13,7 @@ import type {
 import { asList, asText, readMember, parseBody, keepIfSame } from '../../../wire/members.ts';
 import { mapListMember, withMember, omitMembers } from '../../adaptation/adapt-members.ts';
 import { type ReplyRepair, replaceEventData, removeEmptyError } from '../../contract/pass-through.ts';
-import { unwrap } from './decode-reply.ts';
+import { unwrapReply } from './decode-reply.ts';
 import { PartialArgs } from './partial-args.ts';
 
 /**
@@ -41,7 +41,7 @@ export class GeminiReplyRepair implements ReplyRepair {
   }
 
   #repair(envelope: JsonObject): JsonObject {
-    const body = removeEmptyError(unwrap(envelope));
+    const body = removeEmptyError(unwrapReply(envelope));
     return mapListMember(body, 'candidates', (candidate) => this.#repairCandidate(candidate));
   }
 
@@ -56,7 +56,6 @@ export class GeminiReplyRepair implements ReplyRepair {
   }
 }
 
-/** Part members for content other than text. Clients recognize such content by the mere presence of the member. */
 const contentMembers = [
   'functionCall',
   'functionResponse',
@@ -68,7 +67,6 @@ const contentMembers = [
   'toolResponse',
 ] as const;
 
-/** Returns true for a reply that has a call (even an empty one) or an error, or is wrapped in an object. */
 function mayNeedRepair({ error, response, candidates }: GeminiReply): boolean {
   return error !== undefined || response !== undefined || asList(candidates).some(hasCall);
 }
@@ -82,14 +80,12 @@ function isEmptyObject(value: JsonValue | undefined): boolean {
   return value === null || (isJsonObject(value) && !isFilled(value));
 }
 
-/** Parses a text again if its numbers may have lost digits, because inputs of calls must keep them. */
 function parseExactly(text: string, body: JsonObject | undefined): JsonObject | undefined {
+  // Inputs of calls must keep all digits of their numbers.
   return mayContainLongNumbers(text) ? parseBody(text) : body;
 }
 
-/** A call as sent to the client. */
 interface SentCall {
-  /** The vendor's id, in place of which the client gets `id`. */
   readonly vendorId: string;
   readonly id: string;
   readonly name: string;
@@ -102,7 +98,6 @@ class CandidateCalls {
   readonly #sentCalls: SentCall[] = [];
   #openCall: { readonly call: SentCall; readonly args: PartialArgs } | undefined;
 
-  /** Returns the part for the client; undefined for a call that repeats the id, name and arguments of an earlier one. */
   repairPart(received: JsonValue): JsonValue | undefined {
     const part = isJsonObject(received) ? this.#removeEmptyMembers(received) : received;
     const call: GeminiFunctionCall | undefined = readMember<GeminiPart>(part, 'functionCall') as
@@ -127,8 +122,8 @@ class CandidateCalls {
     return this.#sentCalls.some((call) => call.vendorId === vendorId && call.name === name && call.input === input);
   }
 
-  /** Removes empty members, except for an empty call that ends an open call. */
   #removeEmptyMembers(part: GeminiPart): JsonObject {
+    // Clients recognize content by the mere presence of its member. An empty call may end an open call.
     const emptyNames = contentMembers.filter(
       (name) => isEmptyObject(part[name]) && !(name === 'functionCall' && this.#openCall !== undefined),
     );

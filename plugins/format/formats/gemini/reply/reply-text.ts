@@ -5,7 +5,7 @@ import type { Editable } from '../../../wire/loose.ts';
 import { asObject, scalarToText } from '../../../wire/members.ts';
 import { JsonArrayFramer } from './json-array.ts';
 
-/** Maps the text parts of each candidate. Consecutive text parts form one text. */
+/** Consecutive text parts form one text. */
 export const geminiReplyText: ReplyText = {
   mapReply(reply, blocks) {
     for (const candidate of listCandidates(reply)) mapCandidate(candidate, true, blocks);

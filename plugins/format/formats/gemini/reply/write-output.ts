@@ -31,8 +31,7 @@ type CallBlock = Extract<Block, { type: 'tool_call' }>;
 export class PartWriter {
   readonly #showsThoughts: boolean;
   readonly #isWhole: boolean;
-  /** A signature that still has to go on a part; empty if there is none. */
-  #signature = '';
+  #pendingSignature = '';
   /** The last text after the thoughts that the signature belongs to. */
   #lastText: Editable<GeminiPart> | undefined;
   #hasCalled = false;
@@ -52,8 +51,8 @@ export class PartWriter {
     return [this.#lastText];
   }
 
-  /** Adds a separator to a text, because clients concatenate a reply's texts. */
   #separate(head: BlockHead, text: string): string {
+    // Clients concatenate a reply's texts.
     const separator = this.#isWithinText ? '' : selectSeparator(head);
     this.#isWithinText = true;
     return separator + text;
@@ -65,14 +64,14 @@ export class PartWriter {
     if (block.type === 'image') return [{ ...writeImage(block), ...this.#takeSignature() }];
     if (block.type !== 'reasoning') return [];
     const previousSignature = this.placeSignature();
-    this.#signature = block.state;
+    this.#pendingSignature = block.state;
     this.#lastText = undefined;
     return previousSignature;
   }
 
-  /** If the signature is on no part yet, puts it on the last text or on an empty text, which is returned. */
+  /** Like `finish`, but returns nothing if there is no signature to place. */
   placeSignature(): GeminiPart[] {
-    return this.#signature === '' ? [] : this.finish();
+    return this.#pendingSignature === '' ? [] : this.finish();
   }
 
   /** Puts the signature, if any, on the last text. If there is no text or it was already sent, returns an empty text with the signature. */
@@ -82,25 +81,24 @@ export class PartWriter {
     return [];
   }
 
-  /** Writes a call. The first call always gets a signature, because Google rejects a history without one. */
   #writeCall(block: CallBlock): GeminiPart {
     const isFirst = !this.#hasCalled;
     this.#hasCalled = true;
     return {
       functionCall: writeCall(block),
+      // Google rejects a history without a signature on its first call.
       ...(isFirst && { thoughtSignature: missingSignatureMark }),
       ...this.#takeSignature(),
     };
   }
 
   #takeSignature(): GeminiPart {
-    const signature = this.#signature;
-    this.#signature = '';
+    const signature = this.#pendingSignature;
+    this.#pendingSignature = '';
     return signature === '' ? {} : { thoughtSignature: encodeSignature(signature) };
   }
 }
 
-/** Returns what separates a block from the text before it. */
 export function selectSeparator(head: BlockHead): string {
   return head.type === 'text' && head.isParagraph === true ? paragraphBreak : '';
 }
@@ -125,13 +123,13 @@ const finishReasons: Readonly<Record<FinishReason, string>> = {
   pause: 'MAX_TOKENS',
 };
 
-/** Encodes the finish reason. A refusal always gets its own reason, even if the vendor reports an ordinary end. */
+/** A refusal always gets its own reason, even if the vendor reports an ordinary end. */
 export function writeFinish({ blocks, finish }: CompleteReply): string {
   const isRefusal = finish === 'stop' && blocks.some(({ type }) => type === 'refusal');
   return finishReasons[isRefusal ? 'content_filter' : finish];
 }
 
-/** Encodes a reply's sources. Positions are byte offsets in the reply's text. */
+/** Positions are byte offsets in the reply's text. */
 export function writeGrounding({ blocks }: CompleteReply): GeminiCandidate {
   const chunks = new Map<string, GeminiGroundingChunk>();
   const supports: GeminiGroundingSupport[] = [];
@@ -157,7 +155,6 @@ function writeSource({ url, title }: Citation): GeminiGroundingChunk {
   return { web };
 }
 
-/** Encodes the cited part of a text; undefined if its position is missing or outside the text. */
 function writeSegment({ start, end }: Citation, before: string, text: string): GeminiSegment | undefined {
   if (start === undefined || end === undefined || start < 0 || end > text.length || start >= end) return undefined;
   const startIndex = Buffer.byteLength(before + text.slice(0, start));

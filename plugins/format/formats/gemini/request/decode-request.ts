@@ -41,9 +41,9 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
   };
 }
 
-/** Rejects `cachedContent`, which stands for a part of the prompt that only Google has. */
 function rejectCachedContent({ cachedContent: value }: GeminiRequest): void {
   if (isMissing(value) || value === '') return;
+  // It stands for a part of the prompt that only Google has.
   const message = 'Cached content is not supported. Send the content in the request.';
   throw new GatewayError('not_supported', message, { param: 'cachedContent' });
 }
@@ -53,9 +53,9 @@ function readGenerationConfig(request: BodyObject<GeminiRequest>): BodyObject<Ge
   return config ?? new BodyObject<GeminiGenerationConfig>({}, request.pathOf('generationConfig'));
 }
 
-/** Turns the allowed values of a `text/x.enum` output into an instruction, because no other format has this output type. */
 function readEnumInstruction(config: BodyObject<GeminiGenerationConfig>, notes: Notes): string[] {
   const { responseMimeType, responseSchema } = config.value;
+  // No other format has this output type.
   if (responseMimeType !== 'text/x.enum') return [];
   const values = new BodyObject(asCamelObject<GeminiSchema>(responseSchema), config.pathOf('responseSchema')).texts(
     'enum',
@@ -79,7 +79,7 @@ function readOutput(config: BodyObject<GeminiGenerationConfig>, notes: Notes): O
 }
 
 /**
- * Reads the requested reasoning. A budget of -1 means the model's default, as does a missing one.
+ * A budget of -1 means the model's default, as does a missing one.
  *
  * @throws GatewayError `invalid_request`
  */

@@ -43,7 +43,6 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
   return parts.length === 0 ? undefined : { parts };
 }
 
-/** How an output format is requested: with members of `generationConfig`, an instruction, or both. */
 interface GeminiOutputFormat {
   readonly config?: GeminiGenerationConfig;
   /** Goes after all other instructions. */
@@ -52,7 +51,7 @@ interface GeminiOutputFormat {
 
 const jsonConfig: GeminiGenerationConfig = { responseMimeType: 'application/json' };
 
-/** Requests JSON in the strictest way that the model supports. Source: Gemini docs, "Structured output". */
+/** Source: Gemini docs, "Structured output". */
 function writeFormat({ output, tools }: Conversation, { profile, notes }: EncodeTarget): GeminiOutputFormat {
   if (output === undefined) return {};
   noteLostDescription(output, notes);
@@ -74,8 +73,7 @@ function writeFormat({ output, tools }: Conversation, { profile, notes }: Encode
 
 type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
 
-/** The thinking budget that leaves the choice to the model. */
-const dynamicBudget = -1;
+const dynamicBudget = -1; // the model decides
 
 /** Requests reasoning with a level if the model has levels, otherwise with a budget, never with both. Source: Gemini docs, "Thinking". */
 export function writeThinking(

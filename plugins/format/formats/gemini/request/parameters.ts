@@ -8,7 +8,7 @@ import * as rule from '../../contract/rules.ts';
 /** The largest thinking budget that every model accepts, in tokens. Source: Gemini docs, "Thinking". */
 export const maxThinkingTokens = 24_576;
 
-/** Efforts that are also thinking levels. No level turns thinking off. */
+/** No level turns thinking off. */
 export const thinkingLevels: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
 
 /** Source: Gemini API reference, "GenerateContent". */
@@ -59,7 +59,6 @@ function unlessZero(penalty: number): number | undefined {
   return penalty || undefined;
 }
 
-/** Returns true if the client asks for images as output. Notes any modality other than text and images. */
 function readModalities(value: JsonValue, notes: Notes): true | undefined {
   const modalities = listTexts(value).map((modality) => modality.toUpperCase());
   if (modalities.some(isUnsupportedModality)) notes.drop('generationConfig.responseModalities');
@@ -70,7 +69,6 @@ function isUnsupportedModality(modality: string): boolean {
   return modality !== 'TEXT' && modality !== 'IMAGE' && !modality.endsWith('UNSPECIFIED');
 }
 
-/** Returns the tier's name that all formats share. */
 function readTier(value: JsonValue): string | undefined {
   const tier = asText(value).toLowerCase().replace('service_tier_', '');
   if (tier === '' || tier === 'unspecified') return undefined;

@@ -5,7 +5,6 @@ import { readFieldsIfPresent } from '../../../wire/gemini-fields.ts';
 import type { GeminiBlob, GeminiFile, GeminiPart } from '../../../wire/gemini.ts';
 import { isMissing, type BodyObject } from '../../../wire/read.ts';
 
-/** Part members that are not content. Any other unknown member is content that only Google has, such as code that it runs. */
 const metadataMembers: ReadonlySet<string> = new Set([
   'thought',
   'thoughtSignature',
@@ -13,7 +12,7 @@ const metadataMembers: ReadonlySet<string> = new Set([
   'mediaResolution',
 ]);
 
-/** Matches videos that Google reads by URL without being given a media type. Source: Gemini API docs, "Video understanding". */
+// Google reads these videos by URL without a media type. Source: Gemini API docs, "Video understanding".
 const youtubePattern = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com|youtu\.be)\//;
 
 /**
@@ -33,6 +32,7 @@ function readContent(part: BodyObject<GeminiPart>, notes: Notes): Part[] {
   if (inline !== undefined) return [readInline(inline)];
   const file = readFieldsIfPresent<GeminiFile, GeminiPart>(part, 'fileData');
   if (file !== undefined) return [readFile(file)];
+  // Any other member is content that only Google has, such as code that it runs.
   const unknownMember = Object.entries(part.value).find(
     ([name, value]) => !metadataMembers.has(name) && !isMissing(value),
   );
@@ -54,7 +54,6 @@ function readFile(file: BodyObject<GeminiFile>): Part {
   return createMediaPart(source, file.maybeText('displayName') || undefined, mediaType);
 }
 
-/** Returns true for a file that was uploaded to Google and that only Google can fetch. */
 function isGoogleUpload(uri: string): boolean {
   return /^gs:|^files\/|^https:\/\/generativelanguage\.googleapis\.com\//.test(uri) || !/^https?:/.test(uri);
 }

@@ -17,14 +17,12 @@ import { decodeSignature, signaturePlaceholder } from './thought-signature.ts';
 
 type Side = 'user' | 'assistant';
 
-/** The API's roles. Older clients send results with the role `function`. */
 const sidesByRole = new Map<string, Side>([
   ['user', 'user'],
-  ['function', 'user'],
+  ['function', 'user'], // results from older clients
   ['model', 'assistant'],
 ]);
 
-/** Reads a request's instructions: a string, or a content, whose role does not matter. */
 export function readInstructions(request: BodyObject<GeminiRequest>, notes: Notes): string[] {
   const { systemInstruction } = request.value;
   if (typeof systemInstruction === 'string') return systemInstruction === '' ? [] : [systemInstruction];
@@ -52,7 +50,7 @@ export class ContentReader {
   readonly #calls = new CallMatcher();
   /** The current side's parts since its last call or result. */
   #parts: Part[] = [];
-  /** Thoughts whose signature may be on the next part. */
+  /** Its signature may be on the next part. */
   #thought = '';
 
   constructor(notes: Notes) {
@@ -100,9 +98,9 @@ export class ContentReader {
     else for (const content of readPart(part, this.#notes)) this.#addPart(side, content);
   }
 
-  /** Adds a part. Consecutive texts from the assistant are pieces of one text. */
   #addPart(side: Side, part: Part): void {
     const lastPart = this.#parts.at(-1);
+    // The assistant's consecutive texts are pieces of one text.
     const isPiece = side === 'assistant' && part.type === 'text' && lastPart?.type === 'text';
     if (isPiece) this.#parts.splice(-1, 1, { type: 'text', text: lastPart.text + part.text });
     else this.#parts.push(part);
@@ -163,12 +161,12 @@ export class ContentReader {
   }
 }
 
-/** Returns false for a tag without data, because the origin of thoughts does not matter without their text. */
 function hasStateData(state: OpaqueState | undefined): boolean {
+  // The origin of thoughts does not matter without their text.
   return state !== undefined && state.kind !== 'none';
 }
 
-/** Members that can hold the whole result, as documented or observed. */
+/** These can hold the whole result, as documented or observed. */
 const resultNames = new Set(['output', 'result', 'error', 'content']);
 
 /**

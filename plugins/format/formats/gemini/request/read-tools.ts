@@ -15,7 +15,6 @@ import { listTexts } from '../../../wire/members.ts';
 import { invalidValue, isMissing, type BodyObject } from '../../../wire/read.ts';
 import { readSchema } from '../schema/read-schema.ts';
 
-/** The web search tools of all model generations. */
 const searchNames = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
 
 /**
@@ -41,7 +40,6 @@ function addTools(entry: BodyObject<GeminiTool>, tools: ToolSet, notes: Notes): 
   }
 }
 
-/** Reads a search under any of Google's names. */
 function readSearch({ excludeDomains, ...others }: JsonObject, notes: Notes): Tool {
   for (const [name, value] of Object.entries(others)) if (!isMissing(value)) notes.drop(`${name} of googleSearch`);
   const blocked = listTexts(excludeDomains);

@@ -2,7 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { OpaqueState } from '../../../canonical/conversation.ts';
 import { readTaggedState, tagState } from '../../../canonical/opaque-state.ts';
 
-/** `dps1` in base64, without the last bits, which depend on the character that follows. */
+/** `dps1` in base64, without the last bits, which depend on the next character. */
 const encodedTagPrefix = 'ZHBzM';
 
 /** Encodes a tagged thought signature in base64, because typed clients reject anything else. */
@@ -32,9 +32,9 @@ export function tagSignatures(text: string, origin: string): string {
   );
 }
 
-/** Unescapes a JSON string. Google escapes `=`. */
 function unescapeJson(value: string): string | undefined {
   try {
+    // Google escapes `=`.
     return JSON.parse(`"${value}"`) as string;
   } catch {
     return undefined;

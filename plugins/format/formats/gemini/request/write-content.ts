@@ -12,8 +12,7 @@ import {
 } from '../../../canonical/media.ts';
 import type { GeminiPart } from '../../../wire/gemini.ts';
 
-/** Media types by file extension, because a URL gives no other hint. */
-const mediaTypes: Readonly<Record<string, string>> = {
+const mediaTypesByExtension: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
   jpeg: 'image/jpeg',
@@ -30,11 +29,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   mov: 'video/quicktime',
 };
 
-/**
- * Writes the parts of a user or tool. Skips empty texts.
- *
- * @throws GatewayError `unsupported_content` for media that the model does not accept
- */
+/** @throws GatewayError `unsupported_content` for media that the model does not accept */
 export function writeInput(parts: readonly Part[], target: EncodeTarget): GeminiPart[] {
   return parts.flatMap((part) => {
     switch (part.type) {
@@ -52,7 +47,6 @@ export function writeInput(parts: readonly Part[], target: EncodeTarget): Gemini
   });
 }
 
-/** Writes the text and the images of an assistant message. */
 export function writeOutput(parts: readonly Part[], target: EncodeTarget): GeminiPart[] {
   return parts.flatMap((part) => {
     if (part.type === 'image' && target.profile.capabilities.images) return [writeImage(part, target)];
@@ -73,13 +67,13 @@ function writeImage(image: ImagePart, target: EncodeTarget): GeminiPart {
   return writeSource(image, target);
 }
 
-/** Writes a file. For models without file support, text files become text. */
 function writeFile(file: FilePart, target: EncodeTarget): GeminiPart[] {
   const { source, name } = file;
   if (target.profile.capabilities.files) {
     if (name !== undefined && name !== '') target.notes.drop('names of files');
     return [writeSource(file, target)];
   }
+  // Text files become text.
   const content = decodeTextFile(source);
   if (content === undefined) throw createUnsupportedContentError('files', file);
   return writeText([name, content].filter(Boolean).join('\n\n'));
@@ -108,7 +102,6 @@ function writeSource(part: ImagePart | FilePart | VideoPart, { notes }: EncodeTa
   }
 }
 
-/** Writes a URL, which Google fetches itself if it is public. */
 function writeUrl(url: string, part: ImagePart | FilePart | VideoPart, notes: EncodeTarget['notes']): GeminiPart {
   if (isDataUrl(url)) {
     const inline = readDataUrl(url);
@@ -116,7 +109,7 @@ function writeUrl(url: string, part: ImagePart | FilePart | VideoPart, notes: En
     return { inlineData: { mimeType: inline.mediaType, data: toStandardBase64(inline.data, 'url') } };
   }
   notes.approximate(`${part.type} URLs: only if Google can fetch them`);
-  const mimeType = mediaTypes[extensionOf(url)];
+  const mimeType = mediaTypesByExtension[extensionOf(url)];
   return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: url } };
 }
 

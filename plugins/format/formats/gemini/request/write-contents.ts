@@ -16,7 +16,7 @@ import { writeInput, writeOutput } from './write-content.ts';
  */
 export function writeContents(turns: readonly DialogueTurn[], target: EncodeTarget): GeminiContent[] {
   const { profile } = target;
-  /** Function names by call id, because results must repeat them. */
+  // Results must repeat the names of their functions.
   const namesByCallId = new Map<string, string>();
   const contents = writeAlternatingTurns<GeminiPart>(turns, target, {
     assistantRole: 'model',
@@ -54,15 +54,15 @@ function writeAssistant(
   return turnParts;
 }
 
-/** Returns the signature if this upstream created it, otherwise an empty text. Google does not accept the text of thoughts. */
 function findSignature({ state }: Reasoning, { findAcceptedState, notes }: EncodeTarget): string {
+  // Google does not accept the text of thoughts.
   const signature = findAcceptedState(state) ?? '';
   if (signature === '') notes.drop('reasoning of earlier turns');
   return signature;
 }
 
-/** Returns the id for models that support ids. Older models match calls and results by their order. */
 function writeId(id: string, { quirks }: Profile): GeminiFunctionCall {
+  // Older models match calls and results by their order.
   return quirks.tool_schema === 'subset' ? {} : { id };
 }
 
@@ -77,7 +77,6 @@ function writeResult({ parts, isError }: ToolResult, inner: GeminiPart[], head: 
  * return all reasoning before the text, but Google expects the signature on the call. If no call follows, the text gets the signature.
  */
 class TurnParts {
-  /** True if a part got the placeholder instead of a signature. */
   hasPlaceholder = false;
   readonly #needsSignature: boolean;
   readonly #parts: Editable<GeminiPart>[] = [];
@@ -122,7 +121,6 @@ class TurnParts {
     return this.#parts;
   }
 
-  /** Puts a signature that no call follows on the text before it, or into a part of its own. */
   #placeSignature(): void {
     if (this.#signature === '') return;
     const lastPart = this.#parts.at(-1);

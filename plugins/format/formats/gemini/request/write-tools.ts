@@ -38,12 +38,10 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
   };
 }
 
-/**
- * Selects the functions to offer. If calls are optional, the format cannot restrict them, so functions that may not be called are left out.
- */
 function selectFunctions({ tools, toolChoice }: Conversation): ClientTool[] {
   const functions = tools.filter(isClientTool);
   const { type, allowed } = toolChoice ?? {};
+  // The format cannot restrict optional calls, so functions that may not be called are left out.
   return type === 'auto' && allowed !== undefined ? functions.filter(({ name }) => allowed.includes(name)) : functions;
 }
 

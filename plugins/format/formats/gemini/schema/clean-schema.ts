@@ -18,7 +18,6 @@ const isText: Check = (value) => typeof value === 'string' && value !== '';
 const isNumber: Check = (value) => typeof value === 'number';
 const isList: Check = (value) => Array.isArray(value) && value.length > 0;
 
-/** The subset's keywords, each with a check for its value. Keywords with an invalid value are removed. */
 const subsetKeywords: Readonly<Record<string, Check>> = {
   type: isText,
   format: isText,
@@ -37,12 +36,10 @@ const subsetKeywords: Readonly<Record<string, Check>> = {
   pattern: isText,
   anyOf: isList,
 };
-/** The most schemas after references are resolved, because references that contain each other multiply. */
-const maxSchemas = 2_000;
-/** The deepest nesting of references; the same as the limit for request bodies. */
-const maxDepth = 200;
+const maxSchemas = 2_000; // references that contain each other multiply
+const maxDepth = 200; // the same as the limit for request bodies
 
-/** Rules to apply, in this order, to a flat schema before the schemas inside it. */
+/** Applied in this order, to a flat schema before the schemas inside it. */
 const translationRules: readonly ((schema: JsonObject, notes: Notes) => JsonObject)[] = [
   nullRule,
   enumRule,
@@ -65,7 +62,6 @@ export function cleanSchema(schema: JsonObject, notes = new Notes()): JsonObject
   return new SchemaCleaner(schema, notes).clean(schema, []);
 }
 
-/** Removes keywords with an invalid value. */
 function removeMalformed(schema: JsonObject): JsonObject {
   const members = Object.entries(schema).filter(([name, value]) => {
     if (value === undefined) return false;
@@ -76,7 +72,7 @@ function removeMalformed(schema: JsonObject): JsonObject {
   return Object.fromEntries(members);
 }
 
-/** A schema and the trail of references that led to it. A reference that is already in the trail is recursive. */
+/** A reference that is already in the trail is recursive. */
 interface ReferencedSchema {
   readonly schema: JsonObject;
   readonly trail: readonly string[];
@@ -110,7 +106,6 @@ class SchemaCleaner {
     return Object.fromEntries(cleaned);
   }
 
-  /** Resolves references and `allOf`, and moves the siblings of alternatives into them. */
   #flatten(referenced: ReferencedSchema): ReferencedSchema {
     this.#schemaCount++;
     const { trail } = referenced;
@@ -159,8 +154,8 @@ class SchemaCleaner {
     return Object.fromEntries(properties);
   }
 
-  /** Cleans an inner schema. `true` and anything that is not a schema allow any value. */
   #cleanInner(value: JsonValue | undefined, trail: readonly string[]): JsonObject {
+    // `true` and anything that is not a schema allow any value.
     return this.clean(isJsonObject(value) ? value : {}, trail);
   }
 }

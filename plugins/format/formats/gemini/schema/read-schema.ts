@@ -3,9 +3,7 @@ import { renameToCamelCase } from '../../../wire/gemini-fields.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 import { listTexts } from '../../../wire/members.ts';
 
-/** Keywords with a 64-bit count, which the API writes as strings. */
 const countKeywords = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
-/** Keywords that have no meaning outside the API. */
 const apiKeywords = new Set(['propertyOrdering', 'nullable', 'example']);
 
 /**
@@ -19,10 +17,10 @@ export function readSchema(schema: JsonObject): JsonObject {
   return fields.nullable === true ? addNull(jsonSchema) : jsonSchema;
 }
 
-/** Sorts the properties by `propertyOrdering`. JSON Schema has no such keyword, so the order of the properties has to express it. */
 function sortProperties(schema: JsonObject, { propertyOrdering: order }: GeminiSchema): JsonObject {
   const { properties } = schema;
   if (!Array.isArray(order) || !isJsonObject(properties)) return schema;
+  // JSON Schema has no keyword for the order of properties.
   const orderedNames = listTexts(order).filter((name) => Object.hasOwn(properties, name));
   const names = new Set([...orderedNames, ...Object.keys(properties)]);
   return { ...schema, properties: Object.fromEntries([...names].map((name) => [name, properties[name]])) };
@@ -31,6 +29,7 @@ function sortProperties(schema: JsonObject, { propertyOrdering: order }: GeminiS
 function readMember(name: string, value: JsonValue | undefined): JsonValue | undefined {
   if (apiKeywords.has(name) || (name === 'format' && value === 'enum')) return undefined;
   if (name === 'type') return readType(value);
+  // The API writes 64-bit counts as strings.
   if (countKeywords.has(name) && typeof value === 'string')
     return Number.isInteger(Number(value)) ? Number(value) : undefined;
   if (name === 'properties' && isJsonObject(value)) {

@@ -4,13 +4,13 @@ import type { Notes } from '../../../canonical/notes.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 import { asText } from '../../../wire/members.ts';
 
-/** Replaces the type null, which the subset lacks. */
+/** The subset lacks the type null. */
 export function nullRule(schema: GeminiSchema): JsonObject {
   if (schema.type !== 'null') return schema;
   return { ...appendDescription(schema, 'always null'), type: 'string', nullable: true };
 }
 
-/** Turns `const` into an enumeration with one value. Only non-empty strings can be enumerated; other values go into the description. */
+/** Only non-empty strings can be enumerated; other values go into the description. */
 export function enumRule(schema: GeminiSchema, notes: Notes): JsonObject {
   const { enum: enumeration, const: only, ...members } = schema;
   const values = only === undefined ? enumeration : [only];
@@ -33,7 +33,6 @@ function isTextual(type: JsonValue | undefined): boolean {
   return type === undefined || type === 'string';
 }
 
-/** Returns the type that all values share; empty if their types differ. */
 function findCommonType(values: readonly JsonValue[]): JsonObject {
   const types = new Set(values.map((value) => (Array.isArray(value) ? 'array' : typeof value)));
   const [only] = types;
@@ -69,7 +68,7 @@ function withMaximum(schema: GeminiSchema, bound: number): GeminiSchema {
   return { ...schema, maximum: typeof maximum === 'number' ? Math.min(maximum, bound) : bound };
 }
 
-/** Gives arrays a single schema for all entries. The entries of a tuple become alternatives, and the description gives their order. */
+/** The entries of a tuple become alternatives, and the description gives their order. */
 export function itemsRule(schema: GeminiSchema): JsonObject {
   const { items, prefixItems, ...members } = schema;
   const tuple = [prefixItems, items].find((list) => Array.isArray(list) && list.length > 0);
@@ -84,7 +83,6 @@ export function itemsRule(schema: GeminiSchema): JsonObject {
 }
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
-/** Keywords from which the type can be inferred. */
 const impliedTypes: readonly (readonly [keyof GeminiSchema, string])[] = [
   ['properties', 'object'],
   ['additionalProperties', 'object'],
@@ -98,7 +96,7 @@ const impliedTypes: readonly (readonly [keyof GeminiSchema, string])[] = [
 ];
 const scalarTypes = ['string', 'number', 'boolean'].map((type) => ({ type }));
 
-/** Adds a type, which every schema without alternatives needs. */
+/** Every schema without alternatives needs a type. */
 export function typeRule(schema: GeminiSchema): JsonObject {
   if (Array.isArray(schema.anyOf)) return schema;
   const { type: statedType, ...members } = schema;
@@ -120,7 +118,7 @@ export function requiredRule(schema: GeminiSchema): JsonObject {
   return { ...members, properties, ...(names.length > 0 && { required: names }) };
 }
 
-/** How keywords that the subset lacks are described. Those that only name, comment on or contain others need no description. */
+/** Keywords that only name, comment on or contain others need no description. */
 const descriptions: readonly (readonly [string, (value: JsonValue) => string | undefined])[] = [
   ['default', (value) => `default: ${toJson(value)}`],
   ['examples', (value) => `for example: ${Array.isArray(value) ? value.map(toJson).join(', ') : toJson(value)}`],
@@ -146,13 +144,10 @@ const descriptions: readonly (readonly [string, (value: JsonValue) => string | u
   ['contentMediaType', (value) => `of the media type ${toJson(value)}`],
 ];
 
-/** The formats that Google accepts; it rejects all others. */
-const supportedFormats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum']);
+const supportedFormats = new Set(['float', 'double', 'int32', 'int64', 'date-time', 'enum']); // Google rejects all others
 
-/** Keywords that do not restrict values. */
-const unenforcedKeywords = new Set(['default', 'examples']);
+const annotationKeywords = new Set(['default', 'examples']);
 
-/** Describes keywords that the subset lacks, and notes those that are no longer enforced. */
 export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObject {
   const { format, ...members }: GeminiSchema = schema;
   const isSupported = typeof format !== 'string' || supportedFormats.has(format);
@@ -161,7 +156,7 @@ export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObjec
     const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
     const description = value === undefined ? undefined : describe(value);
     if (description === undefined) continue;
-    if (!unenforcedKeywords.has(keyword)) noteDescribed(keyword, notes);
+    if (!annotationKeywords.has(keyword)) noteDescribed(keyword, notes);
     describedSchema = appendDescription(describedSchema, description);
   }
   return describedSchema;

@@ -4,9 +4,7 @@ type ClosedPart = 'key' | 'account';
 
 /** A documented way in which a vendor reports that a key or account is closed. */
 export interface ClosureRule {
-  /** Display name of the vendor. */
   readonly vendor: string;
-  /** Presets of the upstreams that the rule applies to. */
   readonly presets: readonly string[];
   readonly part: ClosedPart;
   readonly codes?: ReadonlySet<string>;
@@ -14,10 +12,8 @@ export interface ClosureRule {
   readonly reasons?: ReadonlySet<string>;
   /** Must match the complete message, because messages may contain names chosen by the client, even at the start. */
   readonly messagePattern?: RegExp;
-  /** URL of the vendor's documentation. */
-  readonly source: string;
-  /** Day on which the page was read. */
-  readonly readOn: string;
+  readonly source: string; // URL of the vendor's documentation
+  readonly readOn: string; // date
 }
 
 /**
@@ -68,11 +64,7 @@ export const closureRules: readonly ClosureRule[] = [
   },
 ];
 
-/**
- * Finds the closure that an error reports; undefined for other errors, such as an unexplained 401.
- *
- * @param preset name of the upstream's preset
- */
+/** Returns undefined for other errors, such as an unexplained 401. */
 export function findClosureRule(
   { code, message = '', reason }: Pick<ReportedError, 'code' | 'message' | 'reason'>,
   preset: string | undefined,

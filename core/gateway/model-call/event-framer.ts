@@ -2,7 +2,6 @@ import { bounds } from '#core/platform/bounds.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 
-/** Data longer than this is faster to parse once than to search twice. */
 const longDataLength = 65_536;
 
 /** New content in an event: text, reasoning, or arguments of a tool call. */

@@ -22,26 +22,28 @@ interface RawJson {
   readonly rawJSON: string;
 }
 
-const minInexactLength = 16; // a double holds all numbers of up to 15 digits
+const minLongRun = 16; // a double holds all numbers of up to 15 digits
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** Prefix of the string that replaces a number. It is random, so that no input contains it. */
-const marker = `#${randomBytes(9).toString('base64url')}:`;
-/** Members that contain a tool call's input or a tool's result, in all formats. */
-const inputNames = new Set(['input', 'args', 'arguments', 'response', 'numberValue']);
-const inputNamePattern = new RegExp(`"(?:${[...inputNames].join('|')})"`);
+/** Random, so that no input contains it. */
+const markPrefix = `#${randomBytes(9).toString('base64url')}:`;
+const toolDataNames = new Set(['input', 'args', 'arguments', 'response', 'numberValue']);
+const toolDataNamePattern = new RegExp(`"(?:${[...toolDataNames].join('|')})"`);
 
 const maxNumberLength = 1_024; // longer numbers are not preserved
-/** In a longer text, strings are skipped, because they may contain many digits. */
+/** Longer texts are searched only outside strings, because their strings may contain many digits. */
 const longTextLength = 1_048_576;
 
 /** True if parsing the text may change a number, that is, if it contains 16 consecutive digits and dots. */
 export function mayContainLongNumbers(text: string): boolean {
-  if (text.length <= longTextLength) return hasLongDigitRun(text);
+  return text.length <= longTextLength ? hasLongDigitRun(text) : hasLongDigitRunOutsideStrings(text);
+}
+
+function hasLongDigitRunOutsideStrings(text: string): boolean {
   let runLength = 0; // of digits and dots
   for (let index = 0; index < text.length; index++) {
     const char = text.charCodeAt(index);
     runLength = isDigitOrDot(char) ? runLength + 1 : 0;
-    if (runLength === minInexactLength) return true;
+    if (runLength === minLongRun) return true;
     if (char === quote) index = findStringEnd(text, index);
   }
   return false;
@@ -49,14 +51,14 @@ export function mayContainLongNumbers(text: string): boolean {
 
 function hasLongDigitRun(text: string): boolean {
   // A step of this size cannot skip a run of the minimum length.
-  for (let index = minInexactLength - 1; index < text.length; index += minInexactLength) {
+  for (let index = minLongRun - 1; index < text.length; index += minLongRun) {
     if (!isDigitOrDot(text.charCodeAt(index))) continue;
     let start = index;
     while (isDigitOrDot(text.charCodeAt(start - 1))) start--;
     let end = index + 1;
     while (isDigitOrDot(text.charCodeAt(end))) end++;
     while (text[start] === '.') start++;
-    if (end - start >= minInexactLength) return true;
+    if (end - start >= minLongRun) return true;
     index = end - 1;
   }
   return false;
@@ -64,7 +66,7 @@ function hasLongDigitRun(text: string): boolean {
 
 /** Parses JSON that will only be serialized again. Preserves all numbers exactly. */
 export function parseExact(text: string): unknown {
-  return mayContainLongNumbers(text) ? runToEnd(parse(text, true)) : JSON.parse(text);
+  return mayContainLongNumbers(text) ? runToEnd(parseMarked(text, true)) : JSON.parse(text);
 }
 
 /** Parses the body of a request, a reply or an event. Preserves the numbers in data of tool calls and results exactly. */
@@ -74,16 +76,17 @@ export function parseExactInputs(text: string): unknown {
 
 /** Like `parseExact`, in steps for long texts. */
 export function* parseExactInSteps(text: string): Generator<undefined, unknown> {
-  return mayContainLongNumbers(text) ? yield* parse(text, true) : JSON.parse(text);
+  return mayContainLongNumbers(text) ? yield* parseMarked(text, true) : JSON.parse(text);
 }
 
 /** Like `parseExactInputs`, in steps for long texts. */
 export function* parseExactInputsInSteps(text: string): Generator<undefined, unknown> {
-  return mayContainLongNumbers(text) && inputNamePattern.test(text) ? yield* parse(text, false) : JSON.parse(text);
+  return mayContainLongNumbers(text) && toolDataNamePattern.test(text)
+    ? yield* parseMarked(text, false)
+    : JSON.parse(text);
 }
 
-/** @param isExact true preserves all numbers, false only those in members named in `inputNames` */
-function* parse(text: string, isExact: boolean): Generator<undefined, unknown> {
+function* parseMarked(text: string, isExact: boolean): Generator<undefined, unknown> {
   const markedText = markNumbers(text);
   yield;
   const value = JSON.parse(markedText) as JsonValue;
@@ -94,25 +97,25 @@ function* parse(text: string, isExact: boolean): Generator<undefined, unknown> {
 function markNumbers(text: string): string {
   let markedText = '';
   let copiedLength = 0;
-  visitNumbers(text, minInexactLength, (start, end) => {
+  visitNumbers(text, minLongRun, (start, end) => {
     if (end - start <= maxNumberLength && isNumberValue(text, start, end)) {
-      markedText += `${text.slice(copiedLength, start)}"${marker}${text.slice(start, end)}"`;
+      markedText += `${text.slice(copiedLength, start)}"${markPrefix}${text.slice(start, end)}"`;
       copiedLength = end;
     }
   });
   return markedText + text.slice(copiedLength);
 }
 
-/** False for malformed input, such as a broken number or a number as a name, which the parser must reject. */
+/** Returns false for malformed input that the parser must reject, such as a broken number or a number as a name. */
 function isNumberValue(text: string, start: number, end: number): boolean {
   return numberPattern.test(text.slice(start, end)) && text[skipSpace(text, end)] !== ':';
 }
 
-/** Restores marked numbers in place: as raw JSON if `isExact` and in members named in `inputNames`, otherwise as numbers. */
+/** Restores marked numbers in place: as raw JSON if `isExact` or inside a member in `toolDataNames`, otherwise as numbers. */
 function restoreNumbers(value: unknown, isExact: boolean): unknown {
   if (typeof value === 'string') {
-    if (!value.startsWith(marker)) return value;
-    const source = value.slice(marker.length);
+    if (!value.startsWith(markPrefix)) return value;
+    const source = value.slice(markPrefix.length);
     const number = Number(source);
     return isExact && String(number) !== source ? JSON.rawJSON(source) : number;
   }
@@ -123,7 +126,7 @@ function restoreNumbers(value: unknown, isExact: boolean): unknown {
   }
   const members = value as Record<string, unknown>;
   for (const name of Object.keys(members)) {
-    const member = restoreNumbers(members[name], isExact || inputNames.has(name));
+    const member = restoreNumbers(members[name], isExact || toolDataNames.has(name));
     // `defineProperty`, because a member may be named __proto__.
     if (member !== members[name])
       Object.defineProperty(members, name, { value: member, writable: true, enumerable: true, configurable: true });

@@ -12,24 +12,21 @@ export interface KeyClosure {
   since?: number;
 }
 
-/** How long after a closure responses to earlier requests may still arrive. */
+/** Responses to requests sent before a closure may arrive this long after it. */
 const inFlightMs = 60_000;
 
 /** A vendor's error that closes a key. */
 export interface ReportedClosure {
   readonly upstream: string; // name
   readonly rule: ClosureRule;
-  /** The vendor's message, without secrets. */
-  readonly message: string;
-  /** Id of the request. */
-  readonly request: string;
+  readonly message: string; // the vendor's, without secrets
+  readonly request: string; // id
 }
 
-/** Stores closed keys for all instances. Must not throw. */
+/** Must not throw. */
 interface ClosureStore {
-  /** Stores a closure. Returns how many ms requests must wait before they try the key again. */
+  /** Returns how many ms requests must wait before they try the key again. */
   storeClosed(closure: KeyClosure, report: ReportedClosure): number;
-  /** Called when the vendor has served a request with the key. */
   storeOpened(closure: KeyClosure): void;
 }
 
@@ -43,19 +40,18 @@ export class KeyClosures {
     this.#monotonic = monotonic;
   }
 
-  /** Returns the closure of a key. Upstreams that share the key and the host get the same object. */
+  /** Upstreams that share the key and the host get the same object. */
   getByKey(upstream: Pick<Upstream, 'baseUrl' | 'name'>, key: string): KeyClosure {
     return this.getById(digestKey(upstream, key));
   }
 
-  /** Returns the closure of the key with this digest. */
   getById(id: string): KeyClosure {
     const closure = this.#closures.get(id) ?? { id, until: 0 };
     this.#closures.set(id, closure);
     return closure;
   }
 
-  /** Returns the closures of all keys known to this process, including open keys. */
+  /** Includes open keys. */
   all(): Iterable<KeyClosure> {
     return this.#closures.values();
   }
@@ -80,7 +76,6 @@ export class KeyClosures {
   }
 }
 
-/** Returns the closures of this process. */
 export function getKeyClosures(host: Pick<Host, 'keep' | 'monotonic'>): KeyClosures {
   return host.keep('key-closures', () => new KeyClosures(host));
 }

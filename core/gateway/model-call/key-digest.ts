@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 
-/** Hosts of base URLs, cached because a moved session computes the digests of its route in each call. */
-const hosts = new WeakMap<object, string>();
+/** Cached, because a moved session computes the digests of its route in each call. */
+const hostByUpstream = new WeakMap<object, string>();
 
 /**
  * Returns the digest of a key and its host, which identifies the key in tables and between instances. It is the same for all upstreams that
  * share the key. Without a key, as with cloud credentials, it identifies the upstream.
  */
 export function digestKey(upstream: Pick<Upstream, 'baseUrl' | 'name'>, key: string): string {
-  const host = hosts.get(upstream) ?? new URL(upstream.baseUrl).host;
-  hosts.set(upstream, host);
+  const host = hostByUpstream.get(upstream) ?? new URL(upstream.baseUrl).host;
+  hostByUpstream.set(upstream, host);
   return hash('sha256', `${host} ${key === '' ? `of ${upstream.name}` : key}`, 'hex').slice(0, 32);
 }

@@ -14,7 +14,7 @@ export function notesHeaderName({ slug }: Pick<Service, 'slug'>): string {
   return `x-${slug}-notes`;
 }
 
-/** Formats translation notes as a header value, without duplicates and truncated after `maxNotes`. */
+/** Removes duplicates, and truncates after `maxNotes`. */
 export function formatNotes(notes: readonly string[]): string {
   const uniqueNotes = [...new Set(notes)].filter((note) => note !== truncationMark);
   const isTruncated = uniqueNotes.length > maxNotes || notes.includes(truncationMark);

@@ -44,10 +44,7 @@ const permanentCodes = new Set([
 const missingCodes = new Set(['not_found_error', 'NOT_FOUND', '404']);
 const accountCodes = new Set(['permission_error', 'PERMISSION_DENIED', 'UNAUTHENTICATED', '401', '402', '403']);
 
-/**
- * Finds the meaning of an error inside a 200, as if it had the proper status; undefined if the upstream failed. SDKs treat the error's type
- * like that status, and do not retry the request.
- */
+/** SDKs treat an error inside a 200 as if it had the status of its type, and do not retry the request. Undefined if the upstream failed. */
 function findMeaning(reported: ReportedError): ErrorMeaning | undefined {
   const meaning = findErrorMeaning(reported);
   if (meaning !== undefined) return meaning;

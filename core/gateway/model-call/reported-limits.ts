@@ -3,7 +3,6 @@ import type { Host } from '../host/host.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A limit and how much of it is left. */
 interface Allowance {
   readonly limit: number;
   readonly left: number;
@@ -17,10 +16,9 @@ export interface ReportedLimits {
   readonly tokens: Allowance | undefined;
 }
 
-/** An upstream's headers are read at most this often. */
 const sampleIntervalMs = 10_000;
 
-/** Names used by OpenAI and most other vendors, by Anthropic, and by vendors that only limit requests (the last one is from an IETF draft). */
+/** Used by OpenAI and most vendors, by Anthropic, and by vendors that limit only requests (the last pair is from an IETF draft). */
 const headerPairs = {
   requests: [
     ['x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests'],
@@ -55,7 +53,6 @@ export class LimitSamples {
     this.#latest.set(upstream.name, { upstream: upstream.name, reportedAt: this.#host.now(), requests, tokens });
   }
 
-  /** Returns the latest limits of the upstreams in gateway.yaml. */
   latest({ catalog }: Pick<Host, 'catalog'>): ReportedLimits[] {
     return catalog.upstreams.flatMap(({ name }) => this.#latest.get(name) ?? []);
   }
@@ -74,7 +71,6 @@ function parseCount(value: string | string[] | undefined): number | undefined {
   return /^\d{1,12}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Returns the samples of this process. */
 export function getLimitSamples(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): LimitSamples {
   return host.keep('limit-samples', () => new LimitSamples(host));
 }

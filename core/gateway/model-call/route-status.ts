@@ -21,7 +21,7 @@ export function createRoutesReport(report: (host: Host) => RouteStatus[]): Statu
   return { name: 'routes', report };
 }
 
-/** Returns the reported status of routes, by route id; empty if no plugin reports it. */
+/** By route id; empty if no plugin reports it. */
 export function readRouteStatus({ statusReports }: StatusReports, host: Host): Map<string, RouteStatus> {
   const statuses = (statusReports.get('routes')?.report(host) ?? []) as RouteStatus[];
   return new Map(statuses.map((status) => [status.route, status]));

@@ -8,12 +8,12 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const noEvents: readonly StreamEvent[] = [];
 const longEventBytes = 65_536;
-/** A line end followed by an empty line. Lines end with LF, CR LF or CR. */
+/** Lines end with LF, CR LF or CR. */
 const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
 const crLineEnds = /\r\n?/g;
-/** End mark of OpenAI's streams. Some vendors send it without a blank line, which does not matter because it is the last event. */
-const endMark = /^\s*data: ?\[DONE\]\s*$/;
-const endMarkBytes = { min: 'data:[DONE]'.length, max: 'data: [DONE]\r\n'.length };
+/** Some vendors omit the blank line after it, which does no harm because it is the last event. */
+const doneMark = /^\s*data: ?\[DONE\]\s*$/;
+const doneMarkBytes = { min: 'data:[DONE]'.length, max: 'data: [DONE]\r\n'.length };
 
 /**
  * Splits a stream of server-sent events. It searches the bytes of a chunk backwards for a blank line, and decodes events only when they
@@ -25,9 +25,9 @@ export class SseFramer implements EventFramer {
   readonly #pending = new CollectedBytes();
   #hasStarted = false;
   #hasExcess = false;
-  /** True if the last event ended with a CR, so that an LF at the start of the next chunk belongs to it. */
+  /** If true, an LF at the start of the next chunk belongs to the last event. */
   #endedWithCr = false;
-  /** Text before the data of the last event, which the next event usually repeats. */
+  /** Usually the next event starts with the same text. */
   #lastHead = createHead();
 
   get isOverLimit(): boolean {
@@ -39,14 +39,14 @@ export class SseFramer implements EventFramer {
     const end = findLastEventEnd(chunk, this.#pending.lastBytes(3));
     if (end === 0) {
       this.#pending.add(chunk);
-      return this.#hasEndMark() ? this.end() : noEvents;
+      return this.#isDoneMarkPending() ? this.end() : noEvents;
     }
     const head = end === chunk.length ? chunk : chunk.subarray(0, end);
     const events = this.#pending.size === 0 ? head : this.#joinPending(head);
     if (end < chunk.length) this.#pending.add(chunk.subarray(end));
     else this.#endedWithCr = chunk[end - 1] === CR;
     const complete = this.#readEvents(this.#removeByteOrderMark(events));
-    return this.#hasEndMark() ? [...complete, ...this.end()] : complete;
+    return this.#isDoneMarkPending() ? [...complete, ...this.end()] : complete;
   }
 
   #joinPending(head: Buffer): Buffer {
@@ -73,7 +73,7 @@ export class SseFramer implements EventFramer {
     const hasCr = typeof searchText === 'string' && searchText.includes('\r');
     const events: StreamEvent[] = [];
     for (let start = 0, end = 0; start < searchText.length; start = end) {
-      end = hasCr ? findBlankLineEnd(searchText, start) : findLineFeedsEnd(searchText, start);
+      end = hasCr ? findBlankLineEnd(searchText, start) : findBlankLineEndWithoutCr(searchText, start);
       let eventText = text;
       if (end - start < searchText.length)
         eventText = searchText === text ? text.slice(start, end) : bytes.toString('utf8', start, end);
@@ -83,7 +83,7 @@ export class SseFramer implements EventFramer {
     return events;
   }
 
-  /** Reads the fields of an event. The fast path is for an event that differs from the last one only in one line of data. */
+  /** The fast path is for an event that differs from the last one only in one line of data. */
   #readFields(event: string): EventFields {
     const { text, name } = this.#lastHead;
     const end = event.length - 2;
@@ -101,10 +101,10 @@ export class SseFramer implements EventFramer {
       : this.push(chunk);
   }
 
-  #hasEndMark(): boolean {
+  #isDoneMarkPending(): boolean {
     const { size } = this.#pending;
-    if (size < endMarkBytes.min || size > endMarkBytes.max) return false;
-    return endMark.test(this.#pending.join().toString('latin1'));
+    if (size < doneMarkBytes.min || size > doneMarkBytes.max) return false;
+    return doneMark.test(this.#pending.join().toString('latin1'));
   }
 
   #removeByteOrderMark(events: Buffer): Buffer {
@@ -149,16 +149,12 @@ function endsBlankLine(chunk: Buffer, end: number, tail: Buffer): boolean {
   return previousByte === LF || previousByte === CR;
 }
 
-/**
- * Returns the bytes in a form whose indexes are byte offsets, usually a string with one character per byte. Long events stay buffers,
- * because copying them would take longer than the search.
- */
+/** Indexes in the result are byte offsets. Long events stay buffers, because copying takes longer than the search. */
 function toSearchable(bytes: Buffer): string | Buffer {
   return bytes.length > longEventBytes && !bytes.includes(CR) ? bytes : bytes.toString('latin1');
 }
 
-/** Returns the index after the next blank line of a text without CR; the text's length if there is none. */
-function findLineFeedsEnd(text: string | Buffer, start: number): number {
+function findBlankLineEndWithoutCr(text: string | Buffer, start: number): number {
   const index = text.indexOf('\n\n', start);
   return index === -1 ? text.length : index + 2;
 }
@@ -170,7 +166,6 @@ function findBlankLineEnd(text: string, start: number): number {
 
 type EventFields = Pick<StreamEvent, 'name' | 'data'>;
 
-/** @param lines lines that end with LF */
 function parseFields(lines: string): EventFields {
   let name: string | undefined;
   let data: string | undefined;

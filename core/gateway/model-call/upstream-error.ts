@@ -50,13 +50,13 @@ export function readReportedError(body: JsonValue | undefined): ReportedError | 
   return { message: toText(status['status_msg']), type, code, param: undefined, isRejection };
 }
 
-/** Reads an error that another gateway may have wrapped. The error reported by that gateway's upstream takes precedence. */
+/** The error of the wrapping gateway's upstream takes precedence. */
 function readWrapped(body: JsonObject, error: JsonObject): ReportedError {
   const outer = toReportedError(error);
   const unwrapped = outer.message === undefined ? undefined : unwrapError(body, error['metadata'], outer.message);
   if (unwrapped === undefined) return outer;
-  const { message = outer.message, code = outer.code, status: wrappedStatus } = unwrapped;
-  const inner = Object.entries(unwrapped.body === undefined ? {} : readRefusal(unwrapped.body));
+  const { message = outer.message, code = outer.code, upstreamStatus: wrappedStatus } = unwrapped;
+  const inner = Object.entries(unwrapped.upstreamBody === undefined ? {} : readRefusal(unwrapped.upstreamBody));
   return {
     ...outer,
     message,
@@ -76,7 +76,7 @@ const minimaxTypes: ReadonlyMap<string, string> = new Map([
   ['1041', 'rate_limit_error'],
   ['2049', 'authentication_error'],
 ]);
-/** Codes for forbidden content, unreadable characters and wrong parameters. */
+/** Forbidden content, unreadable characters, wrong parameters. */
 const minimaxRejections: ReadonlySet<string> = new Set(['1026', '1042', '2013']);
 
 /** Reads the error in a body with an error status, where a top-level `message` or `detail` counts as well. */
@@ -84,7 +84,7 @@ export function readRefusal(body: JsonObject | undefined): ReportedError {
   return readReportedError(body) ?? readWrapped(body ?? {}, body ?? {});
 }
 
-/** True if the prompt does not fit the context. Another route may have a larger context. */
+/** Another route may have a larger context. */
 export function isContextOverflow({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
   if (codesMean('overflow', [type, code])) return true;
   // The message may reject the limit of output tokens instead of the prompt.
@@ -93,17 +93,15 @@ export function isContextOverflow({ type, code, message }: Pick<ReportedError, '
   );
 }
 
-/** How servers state the context size if a prompt is too long. The first number is the context size. */
 const contextSizePattern =
   /(?:context size \(|maximum context length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= )(\d+)/i;
 
-/** Reads the context size in tokens; undefined if the error does not contain it. */
 export function parseContextWindow({ contextSize, message }: ReportedError): number | undefined {
   const tokens = contextSize ?? Number(contextSizePattern.exec(message ?? '')?.[1] ?? Number.NaN);
   return tokens > 0 ? tokens : undefined;
 }
 
-/** Text in quotation marks, which may come from the client. An apostrophe inside a word is not a quotation mark. */
+/** May come from the client. An apostrophe inside a word is not a quotation mark. */
 const quotedTextPattern = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
 /** Returns true if the upstream lacks the model, or the key has no access. The client is not at fault: its model is in the catalog. */
@@ -124,10 +122,10 @@ export function isModeration({ type, code, message }: ReportedError): boolean {
   return codesMean('policy', [type, code]) || messageMeans('policy', message);
 }
 
-/** Messages that repeat names chosen by the client, so their wording proves nothing. */
+/** Messages that repeat names chosen by the client: their wording proves nothing. */
 const echoPattern = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
 
-/** Finds the meaning of an error from its codes and message; undefined if the status decides. */
+/** Undefined if the status decides. */
 export function findErrorMeaning(reported: ReportedError): ErrorMeaning | undefined {
   if (isContextOverflow(reported)) return 'overflow';
   if (parseOutputLimit(reported.message) !== undefined || messageMeans('limit', reported.message)) return 'limit';
@@ -142,17 +140,13 @@ export function findErrorMeaning(reported: ReportedError): ErrorMeaning | undefi
   return codesMean('model', [code]) || messageMeans('model', message) ? 'model' : undefined;
 }
 
-/** Secrets that a vendor's message may contain, such as credentials, accounts and addresses of the operator. */
+/** Credentials, accounts and addresses of the operator. */
 const secretPattern =
   /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|(?<!\w)(?=[\da-f:]*::|([\da-f]{1,4}:){7})[\da-f:]{3,45}|[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,8}|\b([\w-]{1,63}\.){1,8}[a-z]{2,63}:\d{2,5}\b/gi;
-/** How many characters of a vendor's message are searched for secrets. The rest is dropped, which bounds the time. */
+/** Bounds the time of the search; the rest of the message is dropped. */
 const maxSearchedLength = 16_384;
 
-/**
- * Returns a vendor's message without secrets, truncated to `maxLength` characters.
- *
- * @param knownSecrets keys in gateway.yaml, and the host
- */
+/** @param knownSecrets keys in gateway.yaml, and the host */
 export function removeSecrets(message: string, maxLength: number, knownSecrets: readonly string[] = []): string {
   // Truncated last, because a truncated secret would not match.
   return removeKnownSecrets(message.slice(0, maxSearchedLength), knownSecrets)
@@ -169,33 +163,19 @@ export function removeKnownSecrets(message: string, knownSecrets: readonly strin
 const keyRefusedMessage =
   'The provider of this model refused the account of this service. Your own key is valid. Tell the operator of this service.';
 
-/**
- * Creates the error for a rejected key of the operator, which the client must not mistake for its own key.
- *
- * @param vendorMessage the vendor's message, for the log
- */
+/** For a rejected key of the operator, which the client must not mistake for its own. */
 export function createKeyRefusedError(vendorMessage?: string): GatewayError {
   const cause = toCause(vendorMessage);
   return new GatewayError('upstream_account_rejected', keyRefusedMessage, { meaning: 'key', cause });
 }
 
-/**
- * Creates the error for a model whose routes are all rate limited.
- *
- * @param retryAfter seconds
- * @param vendorMessage the vendor's message, for the log
- */
-export function createThrottledError(retryAfter: number = 5, vendorMessage?: string): GatewayError {
+export function createThrottledError(retryAfterSeconds: number = 5, vendorMessage?: string): GatewayError {
   const message = 'All routes of this model are rate limited. Try again later.';
   const cause = toCause(vendorMessage);
-  return new GatewayError('rate_limited', message, { retryAfter, meaning: 'throttled', cause });
+  return new GatewayError('rate_limited', message, { retryAfter: retryAfterSeconds, meaning: 'throttled', cause });
 }
 
-/**
- * Creates the error for a server that was started without a flag that the request needs. Only the operator can set the flag.
- *
- * @param vendorMessage the server's message, for the log
- */
+/** For a server that was started without a flag that the request needs. Only the operator can set the flag. */
 export function createNotSetUpError(vendorMessage?: string): GatewayError {
   const message = 'The server of this model is not set up for this request. Tell the operator of this service.';
   return new GatewayError('not_supported', message, { meaning: 'setup', cause: toCause(vendorMessage) });
@@ -216,14 +196,13 @@ function toReportedError(error: JsonObject): ReportedError {
     code: toText(error['code']) ?? toText(details?.['error_code']),
     param: toText(error['param']) ?? param,
     details,
-    ...(Array.isArray(error['details']) && { reason: findReason(error['details']) }),
+    ...(Array.isArray(error['details']) && { reason: findErrorInfoReason(error['details']) }),
     retryAfter: parseRetryDelay(error),
     ...(typeof error['n_ctx'] === 'number' && { contextSize: error['n_ctx'] }),
   };
 }
 
-/** Finds the reason in Google's `ErrorInfo`, one of the details. */
-function findReason(details: readonly JsonValue[]): string | undefined {
+function findErrorInfoReason(details: readonly JsonValue[]): string | undefined {
   return toText(details.filter(isJsonObject).find(({ reason }) => reason !== undefined)?.['reason']);
 }
 
@@ -250,7 +229,6 @@ function formatPath(loc: JsonValue | undefined): string | undefined {
   );
 }
 
-/** Returns a number or a non-empty string as text; undefined for anything else. */
 function toText(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -11,9 +11,8 @@ interface Wording {
   readonly vendor: string;
   /** First version in which the wording was seen, or where it is published or reported. */
   readonly source: string;
-  /** Part of an error that the pattern applies to; default: the message. */
-  readonly appliesTo?: 'code' | 'code or message';
-  /** Limits the wording to upstreams with this preset, because it is too vague for others. */
+  readonly appliesTo?: 'code' | 'code or message'; // default: the message
+  /** Limits the wording to this preset, because it is too vague for other upstreams. */
   readonly preset?: string;
 }
 
@@ -239,7 +238,6 @@ export function refusesReasoning(message: string): boolean {
   return /\bdoes not support thinking\b/.test(message);
 }
 
-/** True if one of an error's types and codes has the meaning. */
 export function codesMean(meaning: WordMeaning, errorCodes: readonly (string | undefined)[]): boolean {
   const { codes, wordings } = wordingsByMeaning[meaning];
   const hasMeaning = (code: string) =>
@@ -247,11 +245,6 @@ export function codesMean(meaning: WordMeaning, errorCodes: readonly (string | u
   return errorCodes.some((code) => code !== undefined && hasMeaning(code));
 }
 
-/**
- * True if the wording of a message has the meaning.
- *
- * @param preset name of the upstream's preset
- */
 export function messageMeans(meaning: WordMeaning, message = '', preset?: string): boolean {
   const applies = (wording: Wording) =>
     wording.appliesTo !== 'code' && (wording.preset === undefined || wording.preset === preset);

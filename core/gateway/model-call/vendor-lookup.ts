@@ -65,7 +65,6 @@ function createRefusal(status: number, text: string, secrets: readonly string[])
   return new LookupFailed(safeMessage === '' ? `status ${status}` : `status ${status}: ${safeMessage}`, status);
 }
 
-/** Returns why `fetch` failed, from the cause of its error. */
 function describeFetchError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${lookupTimeoutMs / 1000} s`;

@@ -1,13 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 
-/** An upstream's error without the text that another gateway has added. */
 interface UnwrappedError {
   readonly message?: string;
   readonly code?: string | undefined;
-  /** Status that the other gateway got from its upstream. */
-  readonly status?: number;
-  /** Body that the other gateway got from its upstream. */
-  readonly body?: JsonObject | undefined;
+  readonly upstreamStatus?: number;
+  readonly upstreamBody?: JsonObject | undefined;
 }
 
 /** Names of LiteLLM's exception, which may be repeated, and of its provider: `litellm.X: X: OpenAIException - `. */
@@ -16,17 +13,16 @@ const litellmSuffix =
   /(?:\n|\. )(?:LiteLLM: model group |model=\S+ context_window_fallbacks=|Set 'context_window_fallback'|Received Model Group=)/;
 /**
  * Prefixes that contain the status of a gateway's upstream, as written by vLLM's agentic-api, claude-code-router, and OpenAI's SDK for
- * Python, whose exceptions many gateways repeat, some of them after words of their own: lm-proxy, hayhooks and Agent Framework. Only these
- * words may precede an exception. After any others, it could be text that the client sent and the vendor repeats, with a code that closes
- * the key.
+ * Python. Gateways repeat the SDK's exceptions, some after words of their own: lm-proxy, hayhooks and Agent Framework. Only these words may
+ * precede an exception. After others, it could be text of the client that the vendor repeats, with a code that closes the key.
  */
 const statusPrefix =
   /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |(?:Error processing upstream provider response \[\w{1,60}\]: |Pipeline execution failed: (?:(?!\nError: )[^]){0,300}\nError: |\(["']<class [^>]{1,200}> service failed to complete the prompt: )?Error code: (\d{3}) - )/;
-/** Start of Hermes Agent's errors. Other servers begin like this too if they could not load the client's picture from its server. */
+/** Start of Hermes Agent's errors. Other servers' errors also start like this if they could not load the client's image. */
 const hermesPrefix = /^HTTP (\d{3}): /;
 /** claude-code-router repeats the message, and Agent Framework prints the SDK's exception after it. */
 const statusSuffix = /Error: Error from provider\(|["'], \w+Error\(["']/;
-/** Location in the server's source, which FastAPI appends to a list of invalid fields, and servers in JavaScript to errors. */
+/** Location in source code, which FastAPI appends to a list of invalid fields, and JavaScript servers to errors. */
 const sourceLocation = /\n\n {2}File "|\n {4}at \S/;
 /** Codes for LiteLLM exceptions whose meaning may appear only in the exception's name. */
 const litellmCodes: ReadonlyMap<string, string> = new Map([
@@ -35,13 +31,11 @@ const litellmCodes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Removes the text that gateways add to errors of their upstreams, and that servers add to errors of their libraries, because the meaning is
- * in the inner text. Sources: LiteLLM 1.108.7, Portkey 1.15.2, agentic-api 0.9.0, claude-code-router's library 1.0.53, lm-proxy 3.3.2,
+ * Removes the text that gateways add to errors of their upstreams, and that servers add to errors of their libraries, because the meaning
+ * is in the inner text. Sources: LiteLLM 1.108.7, Portkey 1.15.2, agentic-api 0.9.0, claude-code-router's library 1.0.53, lm-proxy 3.3.2,
  * hayhooks 2.1.0, Agent Framework's DevUI 1.0.0b261022, Hermes Agent 0.19.0 and llama-cpp-python 0.3.36 (observed); OpenRouter docs,
  * "Errors", `ProviderErrorMetadata`.
  *
- * @param body the whole body
- * @param metadata of the error
  * @returns undefined if nothing was added to the error
  */
 export function unwrapError(
@@ -61,15 +55,18 @@ function unwrapMessage(message: string, pattern: RegExp): UnwrappedError | undef
     const rest = message.slice(prefix.length);
     const code = statuses.find((status) => status !== undefined);
     const inner = removeSourceLocation(rest.slice(0, statusSuffix.exec(rest)?.index));
-    return { code, status: Number(code), ...readInner(inner) };
+    return { code, upstreamStatus: Number(code), ...readInner(inner) };
   }
   if (message.startsWith('{')) return readPrinted(message);
   const text = removeSourceLocation(message);
-  if (text !== message) return { message: text };
-  const [litellm = '', name = ''] = litellmPrefix.exec(message) ?? [];
-  if (litellm === '') return undefined;
+  return text === message ? unwrapLitellm(message) : { message: text };
+}
+
+function unwrapLitellm(message: string): UnwrappedError | undefined {
+  const [prefix, exceptionName = ''] = litellmPrefix.exec(message) ?? [];
+  if (prefix === undefined) return undefined;
   const end = litellmSuffix.exec(message)?.index ?? message.length;
-  return { code: litellmCodes.get(name), ...readInner(message.slice(litellm.length, end).trim()) };
+  return { code: litellmCodes.get(exceptionName), ...readInner(message.slice(prefix.length, end).trim()) };
 }
 
 function removeSourceLocation(message: string): string {
@@ -79,21 +76,20 @@ function removeSourceLocation(message: string): string {
 /** Reads an error that was printed as JSON, or as a Python dictionary: `{'message': 'Error code: 400 - {…}', 'type': 'BadRequestError'}`. */
 function readPrinted(text: string): UnwrappedError | undefined {
   const body = parseObject(text) ?? parsePythonObject(text);
-  return body !== undefined && ('message' in body || 'error' in body) ? { body } : undefined;
+  return body !== undefined && ('message' in body || 'error' in body) ? { upstreamBody: body } : undefined;
 }
 
-/** Reads the upstream's body or message. An HTML page has neither. */
+/** Returns nothing for an HTML page. */
 function readInner(inner: JsonValue | undefined): UnwrappedError {
-  if (isJsonObject(inner)) return { body: inner };
+  if (isJsonObject(inner)) return { upstreamBody: inner };
   if (typeof inner !== 'string' || inner === '' || inner.startsWith('<')) return {};
   const body = parseObject(inner.replace(/^b'(.*)'$/s, '$1')) ?? parsePythonObject(inner);
-  return body === undefined ? { message: inner } : { body };
+  return body === undefined ? { message: inner } : { upstreamBody: body };
 }
 
 const pythonToken = /'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|\b(None|True|False)\b/gs;
 const pythonConstants: Readonly<Record<string, string>> = { None: 'null', True: 'true', False: 'false' };
 
-/** Parses a dictionary as Python prints it. */
 function parsePythonObject(text: string): JsonObject | undefined {
   if (!text.startsWith("{'")) return undefined;
   const json = text.replace(pythonToken, (_token, single?: string, double?: string, constant?: string) =>

@@ -184,12 +184,12 @@ export class Gateway {
   }
 
   get requestsInFlight(): number {
-    return this.#parts.handler.running;
+    return this.#parts.handler.exchangesInFlight;
   }
 
   /** After each of the next `connections` responses, closes the connection, so that clients move to other processes on the same port. */
   shedConnections(connections: number): void {
-    this.#parts.handler.closeNext(connections);
+    this.#parts.handler.closeAfterNext(connections);
   }
 
   /** Responds to an operator request that the supervisor forwarded; undefined if the listener is off. */

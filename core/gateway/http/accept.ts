@@ -8,11 +8,9 @@ import net, { type AddressInfo, createServer, type Server as TcpServer } from 'n
  * 15 s. Therefore several sockets share the port, each with its own queue.
  */
 
-/** Number of sockets, and thus of connections accepted per turn. */
 const socketCount = process.platform === 'linux' ? 8 : 1;
 const sharesPort = socketCount > 1;
 
-/** Address to listen on. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -26,13 +24,13 @@ export interface InheritedSockets {
 const noIpv6Errors = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']); // for `::`
 
 /**
- * Returns the address to listen on. `::`, all addresses of both families, becomes `0.0.0.0` if the machine has no IPv6.
+ * `::`, all addresses of both families, becomes `0.0.0.0` if the machine has no IPv6.
  *
  * @param tryAddress rejects if no socket can be bound to the address
  */
 export async function resolveListenAddress(
   host: string,
-  tryAddress: (host: string) => Promise<void> = (address) => checkPort(0, address),
+  tryAddress: (host: string) => Promise<void> = (address) => requireFreePort(0, address),
 ): Promise<string> {
   if (host !== '::') return host;
   try {
@@ -69,7 +67,7 @@ export async function listenOnSockets(
     } else {
       const { port } = target;
       const host = await resolveListenAddress(target.host);
-      if (sharesPort && port !== 0) await checkPort(port, host);
+      if (sharesPort && port !== 0) await requireFreePort(port, host);
       const options = { host, reusePort: sharesPort };
       await listenOn(listener, { ...options, port }, onError);
       const siblingOptions = { ...options, port: (listener.address() as AddressInfo).port };
@@ -96,7 +94,7 @@ export type BoundSocket = net.BoundSocket;
 export async function bindSockets(listenAddress: ListenAddress): Promise<BoundSocket[]> {
   let { port } = listenAddress;
   const host = await resolveListenAddress(listenAddress.host);
-  if (sharesPort && port !== 0) await checkPort(port, host);
+  if (sharesPort && port !== 0) await requireFreePort(port, host);
   const { address } = await lookup(host);
   const sockets: BoundSocket[] = [];
   try {
@@ -112,8 +110,8 @@ export async function bindSockets(listenAddress: ListenAddress): Promise<BoundSo
   }
 }
 
-/** Checks with an exclusive socket that no other process uses the port. Sockets that share a port would share it with that process too. */
-async function checkPort(port: number, host: string): Promise<void> {
+/** Uses an exclusive socket, because sockets that share a port would share it with another process too. */
+async function requireFreePort(port: number, host: string): Promise<void> {
   const probe = createServer();
   await listenOn(probe, { port, host }, () => undefined);
   await new Promise((resolve) => probe.close(resolve));
@@ -130,7 +128,7 @@ async function listenOn(
   await promise;
 }
 
-/** Makes `listener.close` close all servers. Its callback runs after the connections of all of them have ended. */
+/** The callback of `listener.close` runs after the connections of all servers have ended. */
 function closeTogether(listener: Server, siblings: readonly TcpServer[]): void {
   const close = listener.close.bind(listener);
   listener.close = (done) => {

@@ -3,7 +3,6 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { decodesBrotli } from '#core/platform/node-release.ts';
 
-/** Creates the stream that decodes a body. */
 export type OpenDecoder = (options: { readonly chunkSize?: number }) => NodeJS.ReadWriteStream & Readable;
 
 const decoders = new Map<string, OpenDecoder>([
@@ -15,10 +14,9 @@ const decoders = new Map<string, OpenDecoder>([
 ]);
 
 /**
- * Returns the decoder of a request body; undefined if the body is not encoded.
+ * Undefined if the body is not encoded.
  *
  * @param encoding Content-Encoding of the request, in lower case
- * @param nodeVersion version of Node.js, such as `26.12.1`
  * @throws GatewayError `unsupported_media_type`
  */
 export function findDecoder(encoding: string, nodeVersion: string = process.versions.node): OpenDecoder | undefined {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { closeTruncated } from './pipelining.ts';
 
-/** Chunks up to this size are copied into one buffer with their framing, which is cheaper than writing several buffers. */
+/** Copying such chunks into one buffer with their framing is cheaper than writing several buffers. */
 const maxCopiedBytes = 16_384;
 
 /**
@@ -55,7 +55,7 @@ export class BodyWriter {
     return false;
   }
 
-  /** Emits `drain` on the response, because Node does so only after its own writes. */
+  /** Node emits `drain` on the response only after its own writes. */
   #drain(): void {
     this.#isFull = false;
     this.#response.emit('drain');
@@ -92,7 +92,6 @@ function encodeFrame(chunk: Buffer): Buffer {
   return frame;
 }
 
-/** Writes a line break and returns the offset after it. */
 function writeLineBreak(bytes: Buffer, offset: number): number {
   bytes[offset] = 0x0d;
   bytes[offset + 1] = 0x0a;

@@ -15,11 +15,7 @@ interface ClientConnection {
 /** Determines the client's connection. Uses only header entries that were written by trusted proxies. */
 export type ReadClientConnection = (peer: string, headers: IncomingHttpHeaders) => ClientConnection;
 
-/**
- * Creates the function that determines clients' connections.
- *
- * @param proxies addresses or CIDR ranges whose headers are trusted, see `listen.trusted_proxies`
- */
+/** @param proxies addresses or CIDR ranges whose headers are trusted, see `listen.trusted_proxies` */
 export function createConnectionReader(proxies: readonly string[]): ReadClientConnection {
   const isTrusted = createTrustCheck(proxies);
   return (peer, headers) => {
@@ -36,7 +32,7 @@ export function createConnectionReader(proxies: readonly string[]): ReadClientCo
   };
 }
 
-/** Returns the hops from the nearest to the first one that is not a trusted proxy. An invalid address ends the list. */
+/** From the nearest hop to the first one that is not a trusted proxy. An invalid address ends the list. */
 function findHops(addresses: readonly string[], isTrusted: (address: string) => boolean): string[] {
   const hops: string[] = [];
   for (const entry of addresses.toReversed()) {
@@ -48,7 +44,7 @@ function findHops(addresses: readonly string[], isTrusted: (address: string) => 
   return hops;
 }
 
-/** Returns the entry written by the outermost trusted proxy. If proxies replace the header instead of appending to it, it has one entry. */
+/** If proxies replace the header instead of appending to it, it has one entry. */
 function selectOutermostEntry(entries: readonly string[], hopCount: number): string | undefined {
   return entries.at(-hopCount) ?? entries[0];
 }
@@ -72,7 +68,7 @@ function addRange(list: BlockList, range: string): void {
 
 const readers = new WeakMap<readonly string[], ReadClientConnection>();
 
-/** Returns the reader for a configuration; cached by `listen.trusted_proxies`. */
+/** Cached by `listen.trusted_proxies`. */
 export function getConnectionReader({ section }: Pick<Host, 'section'>): ReadClientConnection {
   const { trusted_proxies: proxies } = section(listen);
   const reader = readers.get(proxies) ?? createConnectionReader(proxies);
@@ -80,7 +76,6 @@ export function getConnectionReader({ section }: Pick<Host, 'section'>): ReadCli
   return reader;
 }
 
-/** Returns the connection of the client that sent this request. */
 export function clientConnection(
   { info, raw }: Pick<Request, 'info' | 'raw'>,
   host: Pick<Host, 'section'>,

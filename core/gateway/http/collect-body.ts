@@ -6,7 +6,6 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 
-/** Limits of a request body. */
 export interface BodyLimits {
   /** Bytes after decompression. */
   readonly maxBytes: number;
@@ -16,7 +15,6 @@ export interface BodyLimits {
   readonly minRate: number;
 }
 
-/** Returns the maximum duration of an upload in seconds. */
 export function maxUploadSeconds({ maxBytes, timeout, minRate }: BodyLimits): number {
   return timeout + maxBytes / minRate;
 }

@@ -25,25 +25,23 @@ export function isSurplus(socket: Socket): boolean {
  * the system would reset new connections.
  */
 export class ConnectionLimit {
-  readonly #openFiles: number;
+  readonly #maxOpenFiles: number;
   readonly #refusals: ParserRefusals;
   #limit = Number.POSITIVE_INFINITY;
   #openCount = 0;
   #refusedAt = Number.NEGATIVE_INFINITY; // performance.now()
   #unhealthySince = 0; // epoch ms
 
-  /** @param openFiles maximum open files of this process */
-  constructor(refusals: ParserRefusals, openFiles = readOpenFilesLimit()) {
+  constructor(refusals: ParserRefusals, maxOpenFiles = readOpenFilesLimit()) {
     this.#refusals = refusals;
-    this.#openFiles = openFiles;
+    this.#maxOpenFiles = maxOpenFiles;
   }
 
   /** Applies `listen.max_connections`, capped by the number of open files. May be called while the server listens. */
   apply(configured = Number.POSITIVE_INFINITY): void {
-    this.#limit = Math.min(configured, maxConnectionsFor(this.#openFiles));
+    this.#limit = Math.min(configured, maxConnectionsFor(this.#maxOpenFiles));
   }
 
-  /** Number of open connections. */
   get openCount(): number {
     return this.#openCount;
   }
@@ -51,7 +49,7 @@ export class ConnectionLimit {
   /** Text for the startup log; undefined without a limit. */
   get description(): string | undefined {
     if (this.#limit === Number.POSITIVE_INFINITY) return undefined;
-    return `accepting up to ${this.#limit} client connections; the system allows ${this.#openFiles} open files`;
+    return `accepting up to ${this.#limit} client connections; the system allows ${this.#maxOpenFiles} open files`;
   }
 
   get gauges(): readonly Gauge[] {
@@ -67,7 +65,7 @@ export class ConnectionLimit {
   }
 
   get healthCheck(): HealthCheck {
-    return { name: 'connections', runbook: 'connections-full', check: () => this.#check() };
+    return { name: 'connections', runbook: 'connections-full', check: () => this.#checkHealth() };
   }
 
   /** Inserts itself before the server's existing request listeners. */
@@ -91,15 +89,16 @@ export class ConnectionLimit {
     const now = performance.now();
     if (now - this.#refusedAt > unhealthyForMs) this.#unhealthySince = Date.now();
     this.#refusedAt = now;
-    if (this.#openCount > this.#limit + maxSurplusFor(this.#openFiles)) return this.#refusals.refuseConnection(socket);
+    if (this.#openCount > this.#limit + maxSurplusFor(this.#maxOpenFiles))
+      return this.#refusals.refuseConnection(socket);
     socket[surplus] = true;
     const timer = setTimeout(() => socket.destroy(), bounds.surplusTimeoutMs);
     socket.once('close', () => clearTimeout(timer));
   }
 
-  #check(): HealthVerdict {
+  #checkHealth(): HealthVerdict {
     if (performance.now() - this.#refusedAt > unhealthyForMs) return { ok: true };
-    const reason = healthReason('health.reason.connections', { limit: this.#limit, files: this.#openFiles });
+    const reason = healthReason('health.reason.connections', { limit: this.#limit, files: this.#maxOpenFiles });
     return { ok: false, reason, since: this.#unhealthySince };
   }
 }

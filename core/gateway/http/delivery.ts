@@ -10,10 +10,8 @@ import type { Outcome } from '../pipeline/stage.ts';
 import type { Serving } from './open-exchange.ts';
 import { type SendProgress, sendReply } from './send.ts';
 
-/** How long the rest of a refused body is read and discarded, so that the client gets to read the response. */
 const discardTimeMs = 5_000;
 
-/** Delivers a reply to the client. */
 export class ReplyDelivery implements ReplySender {
   /** Progress of sending; undefined if the client disconnected or nothing could be sent. */
   progress: SendProgress | undefined;

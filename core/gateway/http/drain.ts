@@ -29,10 +29,10 @@ export async function drain(
   { noticeSeconds, limitSeconds, skipNotice }: DrainTimes,
 ): Promise<void> {
   const startedAt = performance.now();
-  handler.close();
+  handler.closeAfterResponses();
   await wait(noticeSeconds * 1000, skipNotice);
   handler.refuseNew();
-  await finishRunning(handler, limitSeconds * 1000 - (performance.now() - startedAt));
+  await finishOrAbort(handler, limitSeconds * 1000 - (performance.now() - startedAt));
 }
 
 /**
@@ -47,21 +47,19 @@ export async function drainReplaced(
   const startedAt = performance.now();
   const graceMs = Math.max(noticeSeconds, minGraceSeconds) * 1000;
   const isGraceOver = () => skipNotice.aborted || performance.now() - startedAt > graceMs;
-  handler.close();
+  handler.closeAfterResponses();
   handler.closeIdleConnections();
   while (connections.openCount > 0 && !isGraceOver()) await pause();
-  await finishRunning(handler, limitSeconds * 1000 - (performance.now() - startedAt));
+  await finishOrAbort(handler, limitSeconds * 1000 - (performance.now() - startedAt));
 }
 
-/** Creates the error that ends an exchange when the gateway stops. */
 export function stoppingError(): GatewayError {
   return new GatewayError('shutting_down', 'The gateway is stopping. Send the request again.', { retryAfter: 1 });
 }
 
-/** Waits for the exchanges in flight, and aborts those that are still running after the timeout. */
-async function finishRunning(handler: ExchangeHandler, timeoutMs: number): Promise<void> {
+async function finishOrAbort(handler: ExchangeHandler, timeoutMs: number): Promise<void> {
   await waitUntilIdle(handler, timeoutMs);
-  if (handler.running === 0) return;
+  if (handler.exchangesInFlight === 0) return;
   handler.abortAll(stoppingError());
   await waitUntilIdle(handler, abortGraceMs);
   await pause(truncationGraceMs);
@@ -69,7 +67,7 @@ async function finishRunning(handler: ExchangeHandler, timeoutMs: number): Promi
 
 async function waitUntilIdle(handler: ExchangeHandler, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  while (handler.running > 0 && performance.now() < deadline) await pause();
+  while (handler.exchangesInFlight > 0 && performance.now() < deadline) await pause();
 }
 
 function pause(milliseconds = pollIntervalMs): Promise<void> {

@@ -19,7 +19,7 @@ const settleTimeMs = 10_000; // for stages still running when their exchange end
 /** Runs the pipeline for requests and messages, and tracks the exchanges in flight. */
 export class ExchangeHandler implements MessageRunner {
   readonly #endpoints: EndpointTable;
-  readonly #running: LinkedList<Exchange>;
+  readonly #exchanges: LinkedList<Exchange>;
   #serving: Serving | undefined;
   #variant: Variant | undefined;
   #isClosing = false;
@@ -30,7 +30,7 @@ export class ExchangeHandler implements MessageRunner {
   /** @param running the exchanges in flight, to which the handler adds its own */
   constructor(endpoints: EndpointTable, running: LinkedList<Exchange>) {
     this.#endpoints = endpoints;
-    this.#running = running;
+    this.#exchanges = running;
   }
 
   get serving(): Serving {
@@ -45,34 +45,31 @@ export class ExchangeHandler implements MessageRunner {
     return previous;
   }
 
-  /** Makes new exchanges of the variant's accounts use the variant. */
   serveVariant(variant: Variant | undefined): void {
     this.#variant = variant;
   }
 
-  /** Returns true if the next response must close its connection, and counts that response, see `closeNext`. */
+  /** Returns true if the next response must close its connection, and counts that response, see `closeAfterNext`. */
   claimClose(): boolean {
     if (this.#closesLeft === 0) return this.#isClosing;
     this.#closesLeft--;
     return true;
   }
 
-  /** Number of exchanges in flight. */
-  get running(): number {
-    return this.#running.size;
+  get exchangesInFlight(): number {
+    return this.#exchanges.size;
   }
 
   /** Makes every further response close its connection, so that clients reconnect elsewhere. */
-  close(): void {
+  closeAfterResponses(): void {
     this.#isClosing = true;
   }
 
   /** Makes the next `count` responses close their connections, so that their clients reconnect to another process on the same port. */
-  closeNext(count: number): void {
+  closeAfterNext(count: number): void {
     this.#closesLeft = count;
   }
 
-  /** Refuses new exchanges. */
   refuseNew(): void {
     this.#isRefusing = true;
     this.closeIdleConnections();
@@ -83,14 +80,12 @@ export class ExchangeHandler implements MessageRunner {
     this.#drainListeners.push(listener);
   }
 
-  /** Calls the listeners of `onDrain`. */
   closeIdleConnections(): void {
     for (const listener of this.#drainListeners) listener();
   }
 
-  /** Ends every exchange in flight with this error. */
   abortAll(error: GatewayError): void {
-    for (const exchange of this.#running.items()) exchange.abort(error);
+    for (const exchange of this.#exchanges.items()) exchange.abort(error);
   }
 
   readonly handle: Lifecycle.Method = ({ raw: { req: request, res: response }, path }: Request, h: ResponseToolkit) => {
@@ -114,7 +109,7 @@ export class ExchangeHandler implements MessageRunner {
   }
 
   async #run(exchange: Exchange, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const link = this.#running.add(exchange);
+    const link = this.#exchanges.add(exchange);
     try {
       const closePromise = this.#waitForClose(exchange, request, response, link);
       const serving = this.#variant === undefined ? this.serving : await this.#chooseServing(exchange, this.#variant);
@@ -123,11 +118,13 @@ export class ExchangeHandler implements MessageRunner {
       const delivery = new ReplyDelivery(exchange, response, serving, () => this.claimClose());
       exchange.sender = delivery;
       // The exchange of a client that already disconnected is only recorded.
-      const replyTask = exchange.isClientGone ? undefined : this.#reply(exchange, request, response, serving, delivery);
+      const replyTask = exchange.isClientGone
+        ? undefined
+        : this.#deliverReply(exchange, request, response, serving, delivery);
       const duration = await closePromise;
       if (exchange.taker !== undefined) {
         await replyTask;
-        this.#running.remove(link);
+        this.#exchanges.remove(link);
         await pipeline.finish(
           exchange,
           createOutcome(exchange, statusOf(response), delivery.progress, exchange.elapsed),
@@ -145,7 +142,7 @@ export class ExchangeHandler implements MessageRunner {
 
   async runMessage(message: InboundMessage, client: MessageClient): Promise<void> {
     const exchange = openMessageExchange(message, this.serving, this.checkAdmission());
-    const link = this.#running.add(exchange);
+    const link = this.#exchanges.add(exchange);
     client.onStart(exchange);
     const { log } = this.serving.host;
     try {
@@ -162,7 +159,7 @@ export class ExchangeHandler implements MessageRunner {
         exchange.fail(toGatewayError(error));
         discard(reply);
       });
-      this.#running.remove(link);
+      this.#exchanges.remove(link);
       await pipeline.finish(
         exchange,
         createOutcome(exchange, messageDelivery?.status, messageDelivery ?? undefined, exchange.elapsed),
@@ -170,7 +167,7 @@ export class ExchangeHandler implements MessageRunner {
     } catch (error) {
       noteFailure(log, 'running a message', error, exchange.id);
     } finally {
-      this.#running.remove(link);
+      this.#exchanges.remove(link);
       exchange.body.release?.();
       exchange.memory.release();
     }
@@ -184,7 +181,7 @@ export class ExchangeHandler implements MessageRunner {
     return peer === undefined ? undefined : this.serving.readConnection(peer, headers).address;
   }
 
-  /** Chooses the configuration that serves the exchange. Never rejects. */
+  /** Never rejects. */
   async #chooseServing(exchange: Exchange, variant: Variant): Promise<Serving> {
     try {
       const account = await this.serving.pipeline.accountOf?.(exchange);
@@ -199,7 +196,7 @@ export class ExchangeHandler implements MessageRunner {
     return this.serving;
   }
 
-  /** Waits until the response is delivered or the connection is gone, and returns the duration of the exchange in ms. */
+  /** Resolves to the duration of the exchange in ms, once the response is delivered or the connection is gone. */
   #waitForClose(
     exchange: Exchange,
     request: IncomingMessage,
@@ -211,7 +208,7 @@ export class ExchangeHandler implements MessageRunner {
       // A failure of the gateway is not a client disconnect.
       if (exchange.taker === undefined) {
         if (!response.writableFinished) exchange.abort(exchange.failure ?? new ClientGone());
-        this.#running.remove(link);
+        this.#exchanges.remove(link);
       }
       resolve(exchange.elapsed);
     };
@@ -220,8 +217,8 @@ export class ExchangeHandler implements MessageRunner {
     return promise;
   }
 
-  /** Runs the pipeline, and starts sending the reply unless the client has disconnected. Never rejects. */
-  async #reply(
+  /** Never rejects. */
+  async #deliverReply(
     exchange: Exchange,
     request: IncomingMessage,
     response: ServerResponse,
@@ -242,7 +239,6 @@ export class ExchangeHandler implements MessageRunner {
     }
   }
 
-  /** Fails the exchange, with an error response unless a response has started. */
   #failResponse(exchange: Exchange, response: ServerResponse, { log }: Host, thrown: unknown): void {
     noteFailure(log, 'sending a response', thrown, exchange.id);
     const error = toGatewayError(thrown);
@@ -271,7 +267,7 @@ export class ExchangeHandler implements MessageRunner {
   }
 }
 
-/** True if the connection is closed, or was reset before it was accepted, so that it has no peer address. */
+/** A connection that was reset before it was accepted has no peer address. */
 export function isDisconnected({ socket }: IncomingMessage, response: ServerResponse): boolean {
   return response.closed || socket.destroyed || socket.writableEnded || socket.remoteAddress === undefined;
 }

@@ -3,17 +3,15 @@ import { nextPacketTurn } from '#core/platform/timing/turn.ts';
 
 const { IncomingMessage } = process.getBuiltinModule('node:http'); // as in listener.ts
 
-/** Smaller chunks are gathered until they have `flushBytes`. */
 const smallChunkBytes = 1_024;
 const flushBytes = 65_536;
 const maxUngathered = 16; // most bodies have one small chunk
 /** Small chunks that a client may send before it waits for a turn. A packet of 64 KB may contain 10,000, which take about 10 ms. */
 const maxChunksPerTurn = 4_096;
-/** How long gathered bytes may be held back from an active reader, which would otherwise consider the body stalled. */
+/** If bytes were held back longer, an active reader would consider the body stalled. */
 const maxDelayMs = 100;
 
-/** Small chunks that have not been pushed to the reader yet. */
-class Gathering {
+class GatheredChunks {
   readonly bytes = new CollectedBytes();
   flushedAt = 0; // performance.now()
   isPaused = false;
@@ -27,7 +25,7 @@ class Gathering {
  */
 export class GatheredRequest extends IncomingMessage {
   #smallChunkCount = 0;
-  #gathering: Gathering | undefined;
+  #gathering: GatheredChunks | undefined;
 
   override push(chunk: Buffer | null): boolean {
     if (chunk !== null && chunk.length < smallChunkBytes && ++this.#smallChunkCount > maxUngathered)
@@ -47,7 +45,7 @@ export class GatheredRequest extends IncomingMessage {
   }
 
   #gather(chunk: Buffer): boolean {
-    const gathering = (this.#gathering ??= new Gathering());
+    const gathering = (this.#gathering ??= new GatheredChunks());
     gathering.bytes.add(chunk);
     if (this.#smallChunkCount % maxChunksPerTurn === 0 && !gathering.isPaused) this.#pauseClient(gathering);
     // Returning false pauses the client until a reader requests more.
@@ -57,14 +55,14 @@ export class GatheredRequest extends IncomingMessage {
   }
 
   /** Pauses the client for a turn, even if there is no reader. Otherwise up to 32 packets per connection would be parsed in one turn. */
-  #pauseClient(gathering: Gathering): void {
+  #pauseClient(gathering: GatheredChunks): void {
     gathering.isPaused = true;
     nextPacketTurn()
       .then(() => this.#resume(gathering))
       .catch((error: Error) => this.destroy(error));
   }
 
-  #resume(gathering: Gathering): void {
+  #resume(gathering: GatheredChunks): void {
     gathering.isPaused = false;
     const hasRoom = this.#hasRoom(gathering);
     if (this.readableFlowing !== null) this.#flush(gathering);
@@ -72,17 +70,17 @@ export class GatheredRequest extends IncomingMessage {
     gathering.isReadPending = false;
   }
 
-  #flush(gathering: Gathering): boolean {
+  #flush(gathering: GatheredChunks): boolean {
     if (gathering.bytes.size === 0) return true;
     gathering.flushedAt = performance.now();
     return super.push(gathering.bytes.take());
   }
 
-  #hasRoom({ bytes }: Gathering): boolean {
+  #hasRoom({ bytes }: GatheredChunks): boolean {
     return this.readableLength + bytes.size < this.readableHighWaterMark;
   }
 
-  #isFlushDue({ flushedAt }: Gathering): boolean {
+  #isFlushDue({ flushedAt }: GatheredChunks): boolean {
     return this.readableFlowing === true && performance.now() - flushedAt > maxDelayMs;
   }
 }

@@ -6,7 +6,6 @@ import { type CheckedHealth, readHealth } from '../health/read-health.ts';
 import type { StatusReport, StatusReports } from '../health/status-report.ts';
 import type { Host } from '../host/host.ts';
 
-/** Data for the health endpoints. */
 export interface HealthSource {
   /** False from SIGTERM on. */
   readonly isServing: boolean;

@@ -16,8 +16,7 @@ interface ListenerTimeouts {
 
 const defaultRequestTimeout = 600;
 
-/** Responses of requests that expect `100 Continue` and have not got it yet. */
-const continueResponses = new WeakMap<IncomingMessage, ServerResponse>();
+const responsesAwaitingContinue = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
  * Creates the HTTP server under hapi, which has no options for these limits.
@@ -52,13 +51,13 @@ export function replaceHapiListeners(server: Server, refusals: ParserRefusals): 
   server.removeAllListeners('clientError');
   // `100 Continue` is sent when a stage reads the body, not before.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    continueResponses.set(request, response);
+    responsesAwaitingContinue.set(request, response);
     server.emit('request', request, response);
   });
   refusals.attach(server);
 }
 
-/** Applies the limits of gateway.yaml. May be called while the server listens. */
+/** May be called while the server listens. */
 export function applyTimeouts(
   server: Server,
   { headerTimeout, keepAliveTimeout, requestTimeout = defaultRequestTimeout }: ListenerTimeouts,
@@ -68,10 +67,9 @@ export function applyTimeouts(
   server.keepAliveTimeout = keepAliveTimeout * 1000;
 }
 
-/** Sends `100 Continue` if the client expects it. */
 export function sendContinue(request: IncomingMessage): void {
-  const response = continueResponses.get(request);
+  const response = responsesAwaitingContinue.get(request);
   if (response === undefined) return;
-  continueResponses.delete(request);
+  responsesAwaitingContinue.delete(request);
   response.writeContinue();
 }

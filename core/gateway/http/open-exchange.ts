@@ -31,11 +31,7 @@ export interface Variant {
   includes(accountId: string): boolean;
 }
 
-/**
- * Creates the exchange of a request.
- *
- * @param refusal error for the client if the request is refused; it still passes through the pipeline, so that it is recorded
- */
+/** @param refusal error for the client if the request is refused; it still passes through the pipeline, so that it is recorded */
 export function openExchange(
   req: IncomingMessage,
   path: string,
@@ -84,7 +80,7 @@ function createRefusingMatch(error: GatewayError, dialect?: Dialect): EndpointMa
   return { endpoint: refusingEndpoint(error, dialect), params: {} };
 }
 
-/** Creates an endpoint that throws the error. A refused request passes through the pipeline with it, so that it is recorded. */
+/** A refused request passes through the pipeline with this endpoint, so that it is recorded. */
 export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoint {
   return {
     name: 'unknown',
@@ -100,7 +96,7 @@ export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoi
   };
 }
 
-/** Parses the query of a URL. hapi's URL object would cost more than the rest of hapi's work for a request. */
+/** hapi's URL object would cost more than the rest of hapi's work for a request. */
 export function parseQuery(url: string | undefined): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
 }

@@ -11,7 +11,7 @@ import { closeAfterRunning, closeGracefully, runningResponse, serveInTurn } from
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http'); // as in listener.ts
 
-type Reason =
+type RefusalReason =
   | 'malformed'
   | 'timeout'
   | 'headers_too_large'
@@ -21,7 +21,7 @@ type Reason =
   | 'connections';
 
 interface Refusal {
-  readonly reason: Reason;
+  readonly reason: RefusalReason;
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
@@ -93,7 +93,7 @@ const logIntervalMs = 60_000;
 export class ParserRefusals {
   readonly #log: Logger;
   readonly #throttle = new Throttle(logIntervalMs);
-  readonly #counts = new Map<Reason, number>();
+  readonly #counts = new Map<RefusalReason, number>();
   #eventsSinceLastLine = 0;
 
   constructor(log: Logger) {
@@ -137,14 +137,12 @@ export class ParserRefusals {
     );
   }
 
-  /** Refuses a request on a connection over the limit. */
   refuseSurplus(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     socket.destroySoon = () => closeGracefully(socket);
     this.#refuseRequest(tooManyConnections, 'too many connections', request, response);
   }
 
-  /** Refuses a connection without reading from it. */
   refuseConnection(socket: Socket): void {
     this.#countRefusal(tooManyConnections, 'too many connections', socket.remoteAddress);
     socket.end(encodeResponse(tooManyConnections), () => socket.destroy());
@@ -178,7 +176,7 @@ export class ParserRefusals {
     this.#count(reason, `${unmapAddress(address)} refused with ${status} before it could be read: ${detail}`);
   }
 
-  #count(reason: Reason, event: string): void {
+  #count(reason: RefusalReason, event: string): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
     this.#eventsSinceLastLine++;
     if (!this.#throttle.tryPass()) return;
@@ -189,7 +187,7 @@ export class ParserRefusals {
 }
 
 /**
- * Counts the Host headers of a request. Node's `headers` contains only the first one.
+ * Node's `headers` contains only the first Host header.
  *
  * @param rawHeaders alternating names and values as received
  */
@@ -202,7 +200,7 @@ export function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Renders the refusal as an OpenAI error, because the client's format is unknown. */
+/** As an OpenAI error, because the client's format is unknown. */
 function renderRefusal({ code, message, retryAfter }: Refusal): {
   headers: Record<string, string | number>;
   text: string;

@@ -1,13 +1,11 @@
 import { decodePercent } from '#core/platform/percent-encoding.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
 
-/** An endpoint with the decoded parameters of the path. */
 export interface EndpointMatch {
   readonly endpoint: Endpoint;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, string>>; // decoded
 }
 
-/** Result for a path that has endpoints, but none for the request's method. */
 export interface WrongMethod {
   readonly allowedMethods: readonly string[];
 }
@@ -69,7 +67,6 @@ export class EndpointTable {
   }
 }
 
-/** Returns the path of a request's URL, without its query. */
 export function stripQuery(url = ''): string {
   const end = url.indexOf('?');
   return end === -1 ? url : url.slice(0, end);
@@ -91,8 +88,8 @@ const vertexModels = /^\/v1(?:beta1)?(?:\/projects\/[^/]+\/locations\/[^/]+)?\/p
 
 const modelMethod = /:(?:generateContent|streamGenerateContent|countTokens)$/;
 /**
- * The start of a model's name with a slash. The AI SDK sends such a name without `models/`, because it takes the part before the slash for
- * another collection of Google's, such as `tunedModels`. Does not search for the method as well, because a long path would take 0.4 s.
+ * The AI SDK sends a name with a slash without `models/`, because it takes the part before the slash for another of Google's collections,
+ * such as `tunedModels`. Does not search for the method as well, because that would take 0.4 s for a long path.
  */
 const bareModel = /^(\/v1(?:beta)?)\/(?!(?:models|tunedModels)\/)(?=[^/]+(?:\/|%2F))/i;
 
@@ -120,10 +117,7 @@ export function toCanonicalPath(path: string): string {
   return modelMethod.test(versioned) ? versioned.replace(bareModel, '$1/models/') : versioned;
 }
 
-/**
- * Returns true if the path names a resource of the endpoint. `…/models/x:verb` on `…/models/{id}` is an unknown verb instead, not a model
- * with the wrong HTTP method.
- */
+/** `…/models/x:verb` on `…/models/{id}` is an unknown verb, not a model with the wrong HTTP method. */
 function namesResource(path: string, endpoint: Endpoint): boolean {
   return endpoint.path.includes(':') || !/:[^/]*$/.test(path);
 }

@@ -9,7 +9,7 @@ import { bounds } from '#core/platform/bounds.ts';
  * is not read does not report a disconnect.
  */
 
-/** How long a connection that the gateway has ended stays open, so that the client reads the response before a reset. */
+/** Time in which the client can read the response, before the connection is reset. */
 const lingerMs = 1_000;
 /**
  * How long a connection stays open after the last bytes of a truncated response. When a connection breaks, many HTTP libraries (such as
@@ -61,7 +61,6 @@ export function serveInTurn(server: Server, onDropped: (socket: Socket) => void)
   }
 }
 
-/** Returns the response that a connection is waiting for; undefined if there is none. */
 export function runningResponse(socket: Socket): ServerResponse | undefined {
   const response = (socket as ClientSocket)[runningKey];
   return response?.closed === false ? response : undefined;
@@ -69,12 +68,12 @@ export function runningResponse(socket: Socket): ServerResponse | undefined {
 
 /** Stops parsing requests of this connection, and closes it after the responses to the running and queued requests. */
 export function closeAfterRunning(socket: ClientSocket): void {
-  const state = getPipelineState(socket);
+  const pipelineState = getPipelineState(socket);
   const response = socket[runningKey];
-  if (state.isClosing || response === undefined) return;
-  state.isClosing = true;
-  if (state.queue.length === 0) response.once('close', () => startNext(socket));
-  const lastResponse = state.queue.at(-1)?.response ?? response;
+  if (pipelineState.isClosing || response === undefined) return;
+  pipelineState.isClosing = true;
+  if (pipelineState.queue.length === 0) response.once('close', () => startNext(socket));
+  const lastResponse = pipelineState.queue.at(-1)?.response ?? response;
   if (!lastResponse.headersSent) lastResponse.setHeader('connection', 'close');
   // Node would destroy the connection, and the reset could overtake the responses.
   socket.destroySoon = () => closeGracefully(socket);
@@ -106,7 +105,6 @@ function isSizedByClose({ useChunkedEncodingByDefault }: ServerResponse): boolea
   return !useChunkedEncodingByDefault;
 }
 
-/** Sends the last bytes of a connection, and destroys it after `lingerMs`. */
 export function closeGracefully(socket: Socket, bytes = ''): void {
   if (socket.writableEnded) return;
   socket.end(bytes);
@@ -117,7 +115,7 @@ function getPipelineState(socket: ClientSocket): NonNullable<ClientSocket[typeof
   return (socket[pipelineKey] ??= { queue: [], isClosing: false });
 }
 
-/** Queues a request behind the running one; returns false if it must be dropped. */
+/** Returns false if the request must be dropped. */
 function enqueue(socket: ClientSocket, previous: ServerResponse, next: QueuedRequest): boolean {
   const { queue } = getPipelineState(socket);
   if (queue.length === bounds.pipelinedRequests || !hasShortBody(next.request)) return false;
@@ -126,7 +124,7 @@ function enqueue(socket: ClientSocket, previous: ServerResponse, next: QueuedReq
   return true;
 }
 
-/** True unless the body is long enough to pause the socket until the request runs. */
+/** A long body would pause the socket until the request runs. */
 function hasShortBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= bounds.pipelinedBody;
 }

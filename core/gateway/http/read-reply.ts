@@ -6,10 +6,10 @@ import { abortGraceMs } from './send.ts';
 import { StallWatch } from './stall-watch.ts';
 
 interface BodySink {
-  /** Writes a chunk; returns false to pause the body until `resume` is called. */
+  /** Returns false to pause the body until `resume` is called. */
   write(chunk: Buffer): boolean;
   isFull(): boolean;
-  /** Called when the body stalls. Returns the error that ends the body. */
+  /** Returns the error that ends the body. */
   onStalled(seconds: number): GatewayError;
 }
 
@@ -43,7 +43,7 @@ export function readReply(exchange: Exchange, body: Readable, { write, isFull, o
   else onAbort(exchange.abortReason);
   body.on('data', (chunk: Buffer) => {
     if (isOver) return;
-    stallWatch.progress();
+    stallWatch.recordChunk();
     try {
       listener?.(chunk);
       if (!write(chunk)) body.pause();

@@ -22,11 +22,11 @@ import {
   truncatedError,
 } from './collect-body.ts';
 
-/** A body shorter than this is not outlined, because parsing it completely costs no more. */
-const shortBodyBytes = 16_384;
+/** Parsing a shorter body completely costs no more than outlining it. */
+const minOutlinedBytes = 16_384;
 
-/** Stands for invalid bytes after decoding. Valid text may also contain it. */
-const replacement = '\uFFFD';
+/** The decoder puts it in place of invalid bytes, but valid text may also contain it. */
+const replacementCharacter = '\uFFFD';
 
 interface ReadyBody {
   readonly headers: IncomingHttpHeaders;
@@ -54,10 +54,6 @@ export class RequestBody implements BodySource {
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
 
-  /**
-   * @param memory budget for the bytes, and for parsing and encoding them
-   * @param sendContinue sends `100 Continue` to a client that expects it
-   */
   constructor(request: IncomingMessage | ReadyBody, limits: BodyLimits, memory: MemoryShare, sendContinue: () => void) {
     this.#request = request;
     this.#limits = limits;
@@ -108,14 +104,14 @@ export class RequestBody implements BodySource {
 
   outline(): Promise<BodyOutline | undefined> | undefined {
     const length = Number(this.#request.headers['content-length'] ?? Infinity);
-    return length < shortBodyBytes ? undefined : this.#outline();
+    return length < minOutlinedBytes ? undefined : this.#outline();
   }
 
   async #outline(): Promise<BodyOutline | undefined> {
     requireJsonType(this.#request.headers['content-type']);
     const pieces = this.#pieces ?? (await this.#read());
     const length = sumSizes(pieces);
-    if (length < shortBodyBytes) return undefined;
+    if (length < minOutlinedBytes) return undefined;
     await yieldIfLong(length);
     const outline = createOutline(pieces, 'outlines' in this.#request ? this.#request.outlines : undefined);
     if (outline === undefined || outline.escapes > bounds.jsonEscapes) return undefined;
@@ -151,7 +147,6 @@ export class RequestBody implements BodySource {
     return text;
   }
 
-  /** @param memoryPerByte bytes of memory to reserve for each byte of the body */
   #read(memoryPerByte: number = footprint.request): Promise<readonly Buffer[]> {
     const request = this.#request;
     this.#reading ??=
@@ -190,7 +185,7 @@ export class RequestBody implements BodySource {
     }
   }
 
-  /** Decompresses into long pieces if memory allows. What was reserved for a long piece becomes part of the body's reservation. */
+  /** Decompresses into long pieces if memory allows. The reservation for a long piece becomes part of the body's reservation. */
   async #decompress(request: IncomingMessage, open: OpenDecoder, memoryPerByte: number): Promise<readonly Buffer[]> {
     const reserved = this.#memory.grow(longChunkBytes) ? longChunkBytes : 0;
     const source = request.pipe(open(reserved === 0 ? {} : { chunkSize: longChunkBytes }));
@@ -223,17 +218,13 @@ function requireJsonType(contentType: string | undefined): void {
   );
 }
 
-/**
- * Rejects invalid UTF-8 (RFC 8259 §8.1). Decoding has replaced it, so the model would get a different text than the client sent.
- *
- * @throws GatewayError `invalid_request`
- */
+/** RFC 8259 §8.1. Decoding has replaced invalid bytes, so the model would get a different text than the client sent. */
 function requireUtf8(bytes: Buffer, text: string): void {
-  if (!text.includes(replacement) || isUtf8(bytes)) return;
+  if (!text.includes(replacementCharacter) || isUtf8(bytes)) return;
   throw new GatewayError('invalid_request', 'The body is not valid UTF-8. Send JSON in UTF-8.');
 }
 
-/** @throws GatewayError `request_too_large` if the text would take too long to parse */
+/** A text with too many values would take too long to parse. */
 function requireReadable(text: string): void {
   const excess = findExcess(text, bounds.requestValues);
   if (excess === undefined) return;

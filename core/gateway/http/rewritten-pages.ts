@@ -14,7 +14,6 @@ export function setPageRewriter(server: Server, rewrite: (request: Request) => v
   rewriters.set(server, rewrite);
 }
 
-/** Runs the server's rewriter for a page request, if it has one. */
 export function rewritePage(server: Server, request: Request): void {
   rewriters.get(server)?.(request);
 }

@@ -14,21 +14,18 @@ export interface InboundMessage extends Pick<
   ExchangeInit,
   'endpoint' | 'path' | 'query' | 'headers' | 'remoteAddress'
 > {
-  /** Bytes of the body. */
   readonly body: readonly Buffer[];
   /** Called when a stage reads the body. Until then, the caller keeps memory for the body reserved. */
   readonly onRead?: () => void;
-  /** Outlines of parts of `body`, by part. */
+  /** By part of `body`. */
   readonly outlines?: ReadonlyMap<Buffer, OutlinedItems>;
 }
 
-/** What the client received of a response. */
 export interface MessageDelivery extends SendProgress {
-  /** Status received by the client; undefined if the client disconnected before that. */
+  /** Undefined if the client disconnected before it received a status. */
   readonly status: number | undefined;
 }
 
-/** The client of a message. */
 export interface MessageClient {
   /** Called when the message's exchange starts. The client aborts the exchange with ClientGone when it disconnects. */
   onStart(exchange: Exchange): void;
@@ -40,7 +37,6 @@ export interface MessageClient {
   deliver(exchange: Exchange, reply: Reply, onStalled: (seconds: number) => GatewayError): Promise<MessageDelivery>;
 }
 
-/** Runs messages as exchanges. */
 export interface MessageRunner {
   readonly serving: Serving;
   /** Runs the exchange of a message to its end. Never rejects. */
@@ -55,11 +51,7 @@ export interface MessageRunner {
   addressOf(peer: string | undefined, headers: IncomingHttpHeaders): string | undefined;
 }
 
-/**
- * Creates the exchange of a message.
- *
- * @param refusal see `openExchange`
- */
+/** @param refusal see `openExchange` */
 export function openMessageExchange(
   message: InboundMessage,
   { host, bodyLimits }: Serving,

@@ -27,7 +27,6 @@ export interface SendProgress {
   firstByteAfter: number | undefined; // ms
 }
 
-/** Options of `sendReply`. */
 export interface SendOptions {
   /** Headers added to those of the reply. */
   readonly headers: Readonly<Record<string, string>>;
@@ -155,7 +154,7 @@ function sendStream(
     sent.bytes += chunk.length;
     const now = performance.now();
     keepAlive?.restart(now);
-    stallWatch.progress(now);
+    stallWatch.recordChunk(now);
     try {
       if (!writer.write(chunk)) body.pause();
       listener?.(chunk);

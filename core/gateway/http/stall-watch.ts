@@ -9,7 +9,7 @@ export class StallWatch {
   readonly #layers: BodyLayers;
   readonly #isUnread: () => boolean;
   readonly #onStalled: (seconds: number) => void;
-  readonly #timer = new LagTolerantTimer(() => this.#check());
+  readonly #timer = new LagTolerantTimer(() => this.#checkIdle());
   #timeoutSeconds: number;
   #idleSince = performance.now();
 
@@ -22,8 +22,7 @@ export class StallWatch {
     this.#timer.start(layers.minStallTimeoutSeconds * 1000);
   }
 
-  /** Called for each chunk. */
-  progress(now: number = performance.now()): void {
+  recordChunk(now: number = performance.now()): void {
     this.#restart(now);
   }
 
@@ -31,7 +30,7 @@ export class StallWatch {
     this.#timer.stop();
   }
 
-  #check(): void {
+  #checkIdle(): void {
     if (this.#isUnread()) {
       this.#restart();
       return;

@@ -58,7 +58,6 @@ export class StartingListener implements AsyncDisposable {
     return stopAccepting;
   }
 
-  /** Closes the listener after a failed start. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     await this.#listening?.catch(() => undefined);
@@ -79,7 +78,7 @@ export class StartingListener implements AsyncDisposable {
   }
 }
 
-/** Replaces the request listeners. Returns a function that restores them, which may be called repeatedly. */
+/** Returns a function that restores the previous listeners; it may be called repeatedly. */
 function refuseWhileStarting(listener: Server): () => void {
   const handlers = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request');

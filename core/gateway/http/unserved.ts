@@ -1,5 +1,4 @@
-/** Vendor APIs that this service does not offer, by path, with an alternative. */
-const unserved: readonly (readonly [path: RegExp, message: string])[] = [
+const unservedApis: readonly (readonly [path: RegExp, message: string])[] = [
   [/^\/(?:files|uploads)(?:[/:]|$)/, 'This service stores no files. Send the contents of a file inside the request.'],
   [
     /^\/(?:batches|messages\/batches)(?:[/:]|$)|:(?:batchGenerateContent|asyncBatchEmbedContent)$/,
@@ -49,5 +48,5 @@ const unserved: readonly (readonly [path: RegExp, message: string])[] = [
  */
 export function findUnservedMessage(path: string): string | undefined {
   const unversionedPath = path.replace(/^(?:\/v1\/upload)?\/v1[a-z\d]*(?=\/)/, '');
-  return unserved.find(([pattern]) => pattern.test(unversionedPath))?.[1];
+  return unservedApis.find(([pattern]) => pattern.test(unversionedPath))?.[1];
 }

@@ -22,7 +22,6 @@ export interface Upgrade {
   readonly head: Buffer;
   /** Path as received, without the query string. */
   readonly path: string;
-  /** Runs the messages received on the socket. */
   readonly messageRunner: MessageRunner;
   /** Refuses over HTTP. The request passes through the pipeline, so it is recorded, and authentication errors take precedence. */
   refuse(error: GatewayError): void;
@@ -64,7 +63,6 @@ export class Upgrades {
     });
   }
 
-  /** Enables WebSockets. */
   serve(handler: ExchangeHandler, endpoints: EndpointTable, sockets: readonly SocketEndpoint[]): void {
     this.#serving = { handler, endpoints };
     this.#sockets = sockets;
@@ -103,10 +101,7 @@ export class Upgrades {
 
 function ignoreError(): void {}
 
-/**
- * Returns true for a valid WebSocket request. Requests that the listener refuses, and requests queued behind another one on their
- * connection, stay HTTP requests.
- */
+/** Requests that the listener refuses, and requests queued behind another one on their connection, stay HTTP requests. */
 function isWebSocketRequest({ method, headers, socket, rawHeaders }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0) return false;

@@ -25,7 +25,7 @@ const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1000);
 it('a body stalls when no chunk has come for as long as its most patient open layer may take', () => {
   const { onStalled, stalled } = watch();
   pass(95);
-  stalled.progress();
+  stalled.recordChunk();
   pass(99);
   expect(onStalled).not.toHaveBeenCalled();
   pass(11);

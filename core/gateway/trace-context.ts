@@ -4,8 +4,7 @@ import type { Exchange } from './pipeline/exchange.ts';
 /** Position of a request in a trace. Ids are lower-case hexadecimal. */
 export interface Trace {
   readonly traceId: string;
-  /** Span of the request. */
-  readonly spanId: string;
+  readonly spanId: string; // of the request
   /** The client's span; undefined if the request starts the trace. */
   readonly parentSpanId: string | undefined;
   readonly isSampled: boolean;
@@ -41,11 +40,7 @@ function parseTraceparent(header: string): { readonly traceId: string; readonly 
   return version === '00' && extraFields !== undefined ? undefined : { traceId, spanId };
 }
 
-/**
- * Returns the span id of an attempt.
- *
- * @param startedAt ms since the start of the exchange, as recorded
- */
+/** @param startedAt ms since the start of the exchange, as recorded */
 export function createAttemptSpanId({ id }: Pick<Exchange, 'id'>, route: string, startedAt: number): string {
   return createSpanId(`${id} ${route} ${startedAt}`);
 }
@@ -55,7 +50,6 @@ export function createSpanId(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16);
 }
 
-/** Returns the headers that continue the trace at an upstream. */
 export function createTraceHeaders(
   request: TracedRequest,
   sampleShare: number,
@@ -70,8 +64,8 @@ export function createTraceHeaders(
 }
 
 /**
- * Returns true if the trace is recorded. The decision depends only on the last 56 bits of the trace id, which are random (W3C Trace Context
- * Level 2), so it is the same for all spans of a trace and on every instance.
+ * Depends only on the last 56 bits of the trace id, which are random (W3C Trace Context Level 2), so the decision is the same for all spans
+ * of a trace and on every instance.
  */
 function isSampled(traceId: string, sampleShare: number): boolean {
   // The largest ids are rounded up to 2 ** 56.

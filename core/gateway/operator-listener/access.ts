@@ -8,7 +8,6 @@ interface OperatorAccess {
   readonly names: readonly string[];
 }
 
-/** The parts of a request that determine access. */
 export interface OperatorRequest {
   readonly headers: IncomingHttpHeaders;
   /** Local address of the request; undefined on a Unix socket, which browsers cannot reach. */

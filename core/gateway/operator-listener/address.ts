@@ -2,17 +2,12 @@ import { resolve } from 'node:path';
 import type { SectionValue } from '#core/config/section.ts';
 import type { operatorSection } from '#core/config/sections/operator-section.ts';
 
-/** Address of the operator listener: a Unix socket, or a host and port. */
 export type OperatorAddress = { readonly path: string } | { readonly host: string; readonly port: number };
 
-/** Added to the port of `listen`, so that two gateways on one machine get different operator ports. */
+/** Added to the port of `listen`, so that two gateways on one machine have different operator ports. */
 const portOffset = 1_000;
 
-/**
- * Returns the address of the operator listener; undefined if the listener is disabled.
- *
- * @param publicPort port of `listen`
- */
+/** @param publicPort port of `listen` */
 export function resolveOperatorAddress(
   { enabled, host = '127.0.0.1', port, socket }: SectionValue<typeof operatorSection>,
   publicPort: number,
@@ -24,7 +19,7 @@ export function resolveOperatorAddress(
     : { path: resolve(dataFolder, socket) };
 }
 
-/** Returns the default port. Port 0, which means any free port, stays 0. */
+/** Port 0 means any free port. */
 function chooseDefaultPort(publicPort: number): number {
   if (publicPort === 0) return 0;
   return publicPort + portOffset <= 65_535 ? publicPort + portOffset : publicPort - portOffset;

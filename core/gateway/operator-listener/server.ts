@@ -20,7 +20,6 @@ export interface ForwardedRequest extends OperatorRequest {
   readonly url: string;
 }
 
-/** Response to a forwarded request. */
 export interface ForwardedResponse {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;

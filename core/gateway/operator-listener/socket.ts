@@ -8,7 +8,7 @@ import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { resolveListenAddress } from '../http/accept.ts';
 import { formatOperatorAddress, type OperatorAddress } from './address.ts';
 
-/** Permissions removed from a new socket, so that only the gateway's user may connect. */
+/** Removed from a new socket's permissions, so that only the gateway's user can connect. */
 const privateMask = 0o177;
 const diskTimeoutMs = 500;
 

@@ -14,7 +14,6 @@ interface BodyLayer {
 export class BodyLayers {
   readonly #layers: BodyLayer[] = [];
 
-  /** @param timeoutSeconds how long the owner may be idle */
   add(body: Readable, owner: string, timeoutSeconds: number): void {
     this.#layers.push({ body, owner, timeoutSeconds });
   }
@@ -35,7 +34,6 @@ export class BodyLayers {
     return (stalledLayer ?? this.#layers.at(-1))?.owner ?? 'the pipeline';
   }
 
-  /** Owner of the innermost stream that failed; undefined if none did. */
   get failedOwner(): string | undefined {
     return this.#layers.find(({ body }) => body.errored !== null)?.owner;
   }

@@ -6,7 +6,6 @@ import { type NamedStage, Pipeline } from './pipeline.ts';
 import { timeStage } from './stage-times.ts';
 import type { AnyStageDefinition, Observer, Stage } from './stage.ts';
 
-/** A stage with its options from gateway.yaml. */
 export interface ConfiguredStage {
   readonly definition: AnyStageDefinition;
   readonly options: unknown;
@@ -42,7 +41,7 @@ export async function buildPipeline(
   return new Pipeline(isTimed ? namedStages.map(timeStage) : namedStages, host.log, wantedObservers, stageTimeout);
 }
 
-/** Creates a stage. If this takes too long, the stage is released as soon as it exists. */
+/** A stage that takes too long is released as soon as it exists. */
 async function createInTime(definition: AnyStageDefinition, options: unknown, host: Host): Promise<Stage> {
   const stage = Promise.resolve(definition.create(options, host));
   const timeoutMessage = `\`create\` has not finished after ${createTimeoutMs / 1000} s`;

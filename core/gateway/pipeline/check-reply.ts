@@ -45,7 +45,6 @@ function describeBadBody(body: unknown): string | undefined {
   return body.readableObjectMode ? 'a body in object mode; it must be a stream of bytes' : undefined;
 }
 
-/** Describes a value in a few words, for messages. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value !== 'object' || value === null) return String(value);

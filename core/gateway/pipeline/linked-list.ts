@@ -19,7 +19,6 @@ export class LinkedList<T> {
     return this.#size;
   }
 
-  /** The oldest item. */
   get first(): T | undefined {
     return this.#first?.item;
   }
@@ -33,7 +32,7 @@ export class LinkedList<T> {
     return link;
   }
 
-  /** Removes an item. Does nothing if it was already removed. */
+  /** Does nothing if the item was already removed. */
   remove(link: Link<T>): void {
     if (!link.isListed) return;
     const { previous, next } = link;

@@ -30,7 +30,6 @@ function mapStream(body: Readable, transform: BodyTransform): Readable {
   return createReplyStream(transform(toBuffers(body)), () => body.destroy());
 }
 
-/** Converts the strings of text streams, because transforms receive only bytes. */
 async function* toBuffers(body: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
   for await (const chunk of body) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }

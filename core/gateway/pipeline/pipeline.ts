@@ -17,7 +17,6 @@ const reminderIntervalMs = 60_000; // per kind of stage failure
 const abandonTimeoutMs = 1_000;
 const releaseTimeoutMs = 5_000;
 
-/** A stage with its name in gateway.yaml. */
 export interface NamedStage {
   readonly name: string;
   readonly stage: Stage;
@@ -49,7 +48,7 @@ export class Pipeline {
   readonly #stageTimeout: number;
   readonly #watchdog = new Watchdog();
   readonly #failureThrottle = new LineThrottle(reminderIntervalMs);
-  #running = 0;
+  #exchangesInFlight = 0;
   #lastExchange: PromiseWithResolvers<void> | undefined; // created by `retire`
 
   /** @param stageTimeout seconds allowed for a moment of a stage, unless the stage states a longer timeout */
@@ -71,9 +70,8 @@ export class Pipeline {
     this.#doneEntries = entries.filter(({ stage }) => stage.done !== undefined);
   }
 
-  /** Number of exchanges in flight. */
-  get running(): number {
-    return this.#running;
+  get exchangesInFlight(): number {
+    return this.#exchangesInFlight;
   }
 
   /** Names of the stages that change state that outlives this pipeline. */
@@ -99,7 +97,7 @@ export class Pipeline {
 
   /** Runs `start` of every stage and observer, and logs their exceptions. */
   start(exchange: Exchange): void {
-    this.#running++;
+    this.#exchangesInFlight++;
     for (const { name, stage } of this.#startEntries) {
       try {
         stage.start?.(exchange);
@@ -137,7 +135,7 @@ export class Pipeline {
       }
     } catch (error) {
       const { owner = 'the pipeline' } = this.#stages[enteredCount] ?? deferral ?? {};
-      reply = this.#refuse(exchange, error, owner);
+      reply = this.#renderFailure(exchange, error, owner);
     }
     return this.#leave(exchange, reply, enteredCount);
   }
@@ -152,8 +150,8 @@ export class Pipeline {
         this.#logFailure(`${entry.owner} failed in done`, error);
       }
     }
-    this.#running--;
-    if (this.#running === 0) this.#lastExchange?.resolve();
+    this.#exchangesInFlight--;
+    if (this.#exchangesInFlight === 0) this.#lastExchange?.resolve();
   }
 
   /**
@@ -162,8 +160,8 @@ export class Pipeline {
    */
   async retire(timeoutMs = Infinity): Promise<void> {
     this.#lastExchange ??= Promise.withResolvers();
-    if (this.#running > 0 && (await waitForFirst([this.#lastExchange.promise], timeoutMs)) === notSettled) {
-      this.#log.error(`${this.#running} requests have not ended; abandoning their stages`);
+    if (this.#exchangesInFlight > 0 && (await waitForFirst([this.#lastExchange.promise], timeoutMs)) === notSettled) {
+      this.#log.error(`${this.#exchangesInFlight} requests have not ended; abandoning their stages`);
       this.#watchdog.abandonAll();
       await waitForFirst([this.#lastExchange.promise], abandonTimeoutMs);
     }
@@ -191,7 +189,6 @@ export class Pipeline {
     if (suffix !== undefined) this.#log.error(message + suffix, error);
   }
 
-  /** @throws GatewayError `not_supported` if the endpoint has no answer of its own */
   #deferToEndpoint({ endpoint }: Exchange): Deferral {
     const { name, method, path, answer } = endpoint;
     if (answer !== undefined) return { answer, owner: `endpoint "${name}"`, timeout: this.#stageTimeout };
@@ -204,7 +201,7 @@ export class Pipeline {
     return this.#accept(exchange, reply, deferral, 'answer');
   }
 
-  /** Runs `hold` of a stage. Never rejects. */
+  /** Never rejects. */
   #runHold(exchange: Exchange, entry: StageEntry): Promise<void> | undefined {
     const onFailure = (error: unknown) => {
       if (!exchange.isAborted) this.#logFailure(`${entry.owner} failed in hold`, error);
@@ -232,7 +229,7 @@ export class Pipeline {
       tolerateErrors(firstReply);
       await hold;
     }
-    let reply = this.#replaceFailed(exchange, firstReply);
+    let reply = this.#replaceFailedStream(exchange, firstReply);
     for (let index = enteredCount - 1; index >= 0; index--) {
       const entry = this.#stages[index] as StageEntry;
       if (entry.stage.leave === undefined) continue;
@@ -241,11 +238,11 @@ export class Pipeline {
         const pending = entry.stage.leave(exchange, previous);
         const result = pending instanceof Promise ? await this.#wait(pending, entry, 'leave', exchange) : pending;
         const changedReply = this.#accept(exchange, result ?? previous, entry, 'leave', previous);
-        reply = this.#replaceFailed(exchange, changedReply, previous);
+        reply = this.#replaceFailedStream(exchange, changedReply, previous);
         if (reply.body !== previous.body && entry.stage.keepsContent !== true) readChangedContent(exchange, reply);
       } catch (error) {
         discard(previous);
-        reply = this.#refuse(exchange, error, entry.owner);
+        reply = this.#renderFailure(exchange, error, entry.owner);
       }
     }
     return reply;
@@ -256,11 +253,7 @@ export class Pipeline {
     return this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
   }
 
-  /**
-   * Checks a reply, and records the owner of its body on the exchange.
-   *
-   * @throws StageFault
-   */
+  /** Also records the owner of the body on the exchange. */
   #accept(
     exchange: Exchange,
     value: unknown,
@@ -276,21 +269,16 @@ export class Pipeline {
     return reply;
   }
 
-  /** Returns the reply, or an error reply if the reply's stream failed before anything was sent. */
-  #replaceFailed(exchange: Exchange, reply: Reply, previous = reply): Reply {
+  /** Returns an error reply if the reply's stream failed before anything was sent. */
+  #replaceFailedStream(exchange: Exchange, reply: Reply, previous = reply): Reply {
     tolerateErrors(reply);
     const bodyError = findBodyError(reply, previous);
     if (bodyError === undefined) return reply;
     discard(reply);
-    return this.#refuse(exchange, exchange.abortReason ?? bodyError, exchange.bodyLayers.failedOwner);
+    return this.#renderFailure(exchange, exchange.abortReason ?? bodyError, exchange.bodyLayers.failedOwner);
   }
 
-  /**
-   * Records the failure of an exchange and renders it.
-   *
-   * @param owner the stage or endpoint that threw; logged for values without a stack
-   */
-  #refuse(exchange: Exchange, thrown: unknown, owner = 'the pipeline'): Reply {
+  #renderFailure(exchange: Exchange, thrown: unknown, owner = 'the pipeline'): Reply {
     const error = toGatewayError(thrown);
     // Errors thrown because the client disconnected are not failures.
     if (!exchange.isClientGone) {

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { bounds } from '#core/platform/bounds.ts';
 
 interface ReplyStreamOptions {
-  /** Called when the reader requests more data. */
   readonly read: () => void;
   /** Called when the stream ends, is truncated, or is abandoned by its reader. */
   readonly close: () => void;

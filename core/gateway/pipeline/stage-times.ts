@@ -3,17 +3,15 @@ import { defineFact } from './fact.ts';
 import type { NamedStage } from './pipeline.ts';
 import type { Stage } from './stage.ts';
 
-/** Duration of a stage's `enter` in ms; `startedAt` counts from the exchange's start. */
 interface StageTime {
   readonly stage: string;
-  readonly startedAt: number;
-  readonly duration: number;
+  readonly startedAt: number; // ms since the exchange's start
+  readonly duration: number; // of `enter`, ms
 }
 
 /** Durations of the stages so far. Written only if spans of stages are enabled. */
 export const stageTimes = defineFact<StageTime[]>('stage_times');
 
-/** Wraps a stage so that its `enter` is timed. */
 export function timeStage({ name, stage }: NamedStage): NamedStage {
   const { enter } = stage;
   if (enter === undefined) return { name, stage };

@@ -13,7 +13,6 @@ export type TextMap = ((words: string) => string) | { create(): TextMapper };
 
 const maxWordLength = 64; // limits the delay of text in languages without spaces
 
-/** Applies a function to complete words. */
 class WordMapper implements TextMapper {
   readonly #map: (words: string) => string;
   #partialWord = '';

@@ -40,15 +40,15 @@ export class Watchdog {
     exchange: Exchange,
     discardLate: (result: unknown) => void,
   ): Promise<T> {
-    this.#timer ??= setInterval(() => this.#check(), checkIntervalMs).unref();
+    this.#timer ??= setInterval(() => this.#checkWaits(), checkIntervalMs).unref();
     return new Promise((resolve, reject) => {
       const startCheck = this.#checkCount;
       const wait: Wait = { moment, timeoutSeconds, exchange, reject, startCheck, link: undefined };
       wait.link = this.#waits.add(wait);
       work.then(
-        (result) => (this.#endWait(wait) ? resolve(result) : discardLate(result)),
+        (result) => (this.#tryEndWait(wait) ? resolve(result) : discardLate(result)),
         (error: unknown) => {
-          if (this.#endWait(wait)) reject(error);
+          if (this.#tryEndWait(wait)) reject(error);
         },
       );
     });
@@ -57,29 +57,28 @@ export class Watchdog {
   /** Abandons all waits, including those for a body or a queue, and all later waits at the next check. */
   abandonAll(): void {
     this.#isAbandoningAll = true;
-    this.#check();
+    this.#checkWaits();
   }
 
-  #check(): void {
+  #checkWaits(): void {
     this.#checkCount++;
     for (const wait of this.#waits.items()) {
       const { abortReason } = wait.exchange;
       if (abortReason instanceof GatewayError && wait.moment.moment !== 'done') {
-        if (this.#endWait(wait)) wait.reject(abortReason);
+        if (this.#tryEndWait(wait)) wait.reject(abortReason);
         continue;
       }
       if (!this.#isAbandoningAll && hasOwnLimit(wait.exchange)) wait.startCheck = this.#checkCount;
       const waitedSeconds = this.#checkCount - wait.startCheck;
       if (waitedSeconds <= (this.#isAbandoningAll ? 0 : wait.timeoutSeconds)) continue;
-      if (this.#endWait(wait)) abandon(wait, Math.min(waitedSeconds, wait.timeoutSeconds));
+      if (this.#tryEndWait(wait)) abandon(wait, Math.min(waitedSeconds, wait.timeoutSeconds));
     }
     if (this.#waits.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  /** Ends a wait; returns false if it has already ended. */
-  #endWait(wait: Wait): boolean {
+  #tryEndWait(wait: Wait): boolean {
     if (wait.link === undefined) return false;
     this.#waits.remove(wait.link);
     wait.link = undefined;
@@ -89,7 +88,6 @@ export class Watchdog {
   }
 }
 
-/** True while the exchange waits for its body or in a queue, which have their own limits. */
 function hasOwnLimit({ body, isQueued }: Exchange): boolean {
   return isQueued || body.isReading === true;
 }

@@ -329,7 +329,7 @@ describe('a retired pipeline', () => {
     pipeline.start(exchange);
     const retired = pipeline.retire();
     const finished = pipeline.finish(exchange, outcome);
-    expect(pipeline.running).toBe(1);
+    expect(pipeline.exchangesInFlight).toBe(1);
     gate.resolve();
     await Promise.all([finished, retired]);
     expect(events.slice(-2)).toEqual(['a done', 'a released']);

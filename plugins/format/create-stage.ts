@@ -22,36 +22,27 @@ import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
 import { ReasoningStore } from './state/stored-reasoning/store.ts';
 import { ThreadStore } from './state/threads.ts';
 
-/** The client's request, if it is to count tokens and was sent to a route. */
-const countRequestFact = defineFact<ClientRequest>('count_request');
+const routedCountRequest = defineFact<ClientRequest>('count_request');
 
-/**
- * If the route fails to count tokens, responds with an estimate, except for the client's own errors. Trials get the failure, because they
- * test whether the route can count.
- */
+/** Trials get the failure, because they test whether the route can count. */
 function estimateIfFailed(exchange: Exchange, reply: Reply): Reply {
-  const request = exchange.find(countRequestFact);
+  const request = exchange.find(routedCountRequest);
   const isFailed = reply.status === 404 || reply.status >= 500;
   const isTrial = exchange.find(trialModel) !== undefined;
   if (request === undefined || !isFailed || isTrial || exchange.isAborted) return reply;
   return respondWithTokenEstimate(request);
 }
 
-/** True if the model has routes other than the one that stores the thread. */
-const hasBackups = defineFact<boolean>('has_backups');
+const hasThreadBackups = defineFact<boolean>('has_backups');
 
-/** If the thread's route failed, asks the client for the whole conversation, so that another route can serve it. */
+/** Asks the client for the whole conversation, so that another route can serve it. */
 function restartThreadIfFailed(exchange: Exchange, reply: Reply): Reply {
   const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
-  if (!isFailed || exchange.find(hasBackups) !== true || exchange.isAborted) return reply;
+  if (!isFailed || exchange.find(hasThreadBackups) !== true || exchange.isAborted) return reply;
   return renderError(createThreadNotFoundError(), exchange);
 }
 
-/**
- * Creates a pipeline's `format` stage. Commands that serve no requests do not load this module.
- *
- * @param retentionHours how long the reasoning before tool calls is kept
- */
+/** Commands that serve no requests do not load this module. `retentionHours`: how long the reasoning before tool calls is kept. */
 export function createFormatStage(retentionHours: number, host: Host): Stage {
   const responses = new ResponsesStore(host);
   const reasoning = new ReasoningStore(host, retentionHours);
@@ -102,8 +93,8 @@ export function createFormatStage(retentionHours: number, host: Host): Stage {
         if (reply === undefined) throw addModelName(refusal, request.model);
         return reply;
       }
-      if (request.purpose === 'count') exchange.set(countRequestFact, request);
-      if (threaded.thread?.origin !== undefined && model.routes.length > 1) exchange.set(hasBackups, true);
+      if (request.purpose === 'count') exchange.set(routedCountRequest, request);
+      if (threaded.thread?.origin !== undefined && model.routes.length > 1) exchange.set(hasThreadBackups, true);
       exchange.set(storedCall, call);
       exchange.set(adapter, call);
       const detaching = responses.detach(exchange, request, call);

@@ -10,7 +10,6 @@ import { registerSocket } from './socket/register.ts';
 import { formatStage } from './stage.ts';
 import { registerResponsesStore } from './state/responses-store/register.ts';
 
-/** Registers the client formats: their endpoints, their stage and their model lists. */
 export const plugin: GatewayPlugin = {
   name: 'format',
   register(server) {

@@ -33,7 +33,7 @@ export function listModels(host: Host, exchange: Exchange, states: ModelStates):
   });
 }
 
-/** Selects the chat models, the only ones that Claude Code's picker lists, and names them as the picker expects. */
+/** Claude Code's model picker lists only chat models. */
 function selectForPicker(models: readonly ListedModel[], { service }: Host): ListedModel[] {
   const chatModels = models.filter(({ model }) => model.kind === 'chat');
   const byPickerName = new Map(
@@ -42,11 +42,7 @@ function selectForPicker(models: readonly ListedModel[], { service }: Host): Lis
   return [...byPickerName].map(([name, model]) => ({ name, model }));
 }
 
-/**
- * `GET /v1/models/{id}`: returns one model in the client's format.
- *
- * @throws GatewayError `plan_inactive`, `model_not_found`
- */
+/** @throws GatewayError `plan_inactive`, `model_not_found` */
 export function getModel(host: Host, exchange: Exchange, states: ModelStates): Reply {
   if (exchange.dialect === 'google') return getGeminiModel(host, exchange);
   return respondWithModel(host, exchange, (model) => describeModel(model, host, states));
@@ -78,7 +74,6 @@ function describeModel({ name, model }: ListedModel, host: Host, states: ModelSt
   };
 }
 
-/** Methods of the Gemini API, by kind of model; kinds that are not listed have none. */
 const generationMethods: Partial<Readonly<Record<ModelKind, readonly string[]>>> = {
   chat: ['generateContent', 'countTokens'],
   embedding: ['embedContent', 'batchEmbedContents'],
@@ -99,11 +94,7 @@ export function listGeminiModels(host: Host, exchange: Exchange): Reply {
   });
 }
 
-/**
- * `GET /v1beta/models/{id}`: returns one model in Google's format.
- *
- * @throws GatewayError `plan_inactive`, `model_not_found`
- */
+/** @throws GatewayError `plan_inactive`, `model_not_found` */
 export function getGeminiModel(host: Host, exchange: Exchange): Reply {
   return respondWithModel(host, exchange, describeGeminiModel);
 }
@@ -126,10 +117,7 @@ function describeGeminiModel({ name, model }: ListedModel) {
 /** Not cached, because the list depends on the key and the time. */
 const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
-/**
- * Responds with the models that the caller can use now: all models if a period is active or no stage requires one. Otherwise the list is
- * empty, and `x-daypass-notice` (for a service named Daypass) gives the reason.
- */
+/** Lists all models if a period is active or no stage requires one. Otherwise the list is empty, and the notice header gives the reason. */
 function respondWithList(
   { catalog, service }: Host,
   exchange: Exchange,
@@ -141,11 +129,7 @@ function respondWithList(
   return { status: 200, headers: { ...headers, ...notice }, body };
 }
 
-/**
- * Responds with the model named in the path, under the name that replies use.
- *
- * @throws GatewayError `plan_inactive`, `model_not_found`
- */
+/** @throws GatewayError `plan_inactive`, `model_not_found` */
 function respondWithModel(host: Host, exchange: Exchange, describe: (model: ListedModel) => object): Reply {
   const reason = exchange.find(entitlement)?.inactiveReason;
   if (reason !== undefined) throw new GatewayError('plan_inactive', reason);
@@ -154,7 +138,7 @@ function respondWithModel(host: Host, exchange: Exchange, describe: (model: List
   return { status: 200, headers, body: JSON.stringify(describe({ name: nameInReply(model, requested), model })) };
 }
 
-/** Encodes a text for a header, which must be ASCII. The base URL in the text may contain other characters. */
+/** Headers must be ASCII, but the base URL in the text may contain other characters. */
 function encodeHeader(text: string): string {
   return text.toWellFormed().replace(/[^ -~]+/g, encodeURIComponent);
 }

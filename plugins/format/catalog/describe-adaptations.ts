@@ -5,7 +5,6 @@ import { alignColumns } from '#core/extension/commands/table-text.ts';
 import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats } from '../formats/formats.ts';
 
-/** A change to requests, the quirks that cause it, and the formats that it affects. */
 type Change = readonly [description: string, isMade: (quirks: Quirks) => boolean, formats: readonly string[]];
 
 const anthropicAndOpenai = ['chat', 'responses', 'messages'];

@@ -24,7 +24,6 @@ const geminiStreamQuery: Readonly<Record<string, JsonSchema>> = {
   alt: { type: 'string', enum: ['sse', 'json'], default: 'json' },
 };
 
-/** Adds the API documentation to the endpoints of a format. */
 export function documentEndpoints({ client }: FormatDescriptor): Endpoint[] {
   if (client === undefined) return [];
   return client.endpoints.map((endpoint) => ({ ...endpoint, documentation: documentEndpoint(client, endpoint) }));
@@ -49,11 +48,7 @@ interface OpenSchema extends JsonSchema {
   properties: Record<string, OpenSchema | JsonSchema>;
 }
 
-/**
- * Builds the schema of a request body from the rules of its format. Other members are allowed, and checking them is left to the upstream.
- *
- * @param required names of required members
- */
+/** Allows other members, whose check is left to the upstream. */
 function buildBodySchema({ checkedParameters }: ParameterRules, required: readonly string[]): JsonSchema {
   const body: OpenSchema = { type: 'object', properties: {} };
   if (required.includes('model')) body.properties['model'] = { type: 'string' };
@@ -61,7 +56,6 @@ function buildBodySchema({ checkedParameters }: ParameterRules, required: readon
   return { ...body, ...(required.length > 0 && { required }) };
 }
 
-/** Adds the schema for the member at a path. */
 function addSchema(parent: OpenSchema, [name = '', ...inner]: readonly string[], schema: JsonSchema): void {
   if (inner.length === 0) {
     parent.properties[name] = { ...schema };

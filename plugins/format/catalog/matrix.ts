@@ -8,7 +8,6 @@ import { clientTextFormats, formats, textFormats } from '../formats/formats.ts';
 import { responses } from '../formats/responses/descriptor.ts';
 import { selectPreferredFormat } from '../request/upstream-format.ts';
 
-/** Whether a feature is supported: `yes`, `no`, or with losses. */
 export type Support = 'yes' | 'no' | { readonly losses: readonly LossText[] };
 
 const parallelCallsLoss = 'parallel tool calls cannot be disabled';
@@ -22,7 +21,6 @@ const hasCapability: Readonly<Record<ModelFeature, ((profile: Profile) => boolea
   'structured output': undefined,
 };
 
-/** Determines whether a route supports a feature for clients of a format. */
 export function determineSupport(client: ClientTextFormat, route: Route, feature: ModelFeature): Support {
   const upstream = selectFormat(client, route, feature);
   if (upstream === undefined) return 'no';
@@ -37,7 +35,7 @@ export function determineSupport(client: ClientTextFormat, route: Route, feature
   return losses.length === 0 ? 'yes' : { losses };
 }
 
-/** Selects the route's format. A model that cannot reason with tools in Chat is sent requests with tools on the Responses endpoint. */
+/** A model that cannot reason with tools in Chat gets requests with tools on the Responses endpoint. */
 function selectFormat(
   client: ClientTextFormat,
   { upstream, profile }: Route,
@@ -48,7 +46,7 @@ function selectFormat(
   return needsResponses ? responses : selectPreferredFormat(client, upstream.formats);
 }
 
-/** Finds what the route itself loses of a feature in any format, through its adaptations and encoders. */
+/** Finds the loss that the route's adaptations and encoders cause in any client format. */
 function findRouteLoss(
   client: ClientTextFormat,
   upstream: TextFormat,
@@ -116,7 +114,6 @@ function selectLosses(feature: ModelFeature, losses: LossTable): LossText[] {
   return applicable.map(([, loss]) => loss);
 }
 
-/** Lists what is lost of a feature because the upstream's format cannot express it. */
 function listTranslationLosses(client: ClientTextFormat, upstream: TextFormat, feature: ModelFeature): LossText[] {
   const sender = client.text.features;
   const receiver = upstream.text.features;
@@ -171,17 +168,15 @@ function describeOtherKind({ id, kind }: Model, route: Route): string[][] {
   return [[id, kind, route.id, names, names]];
 }
 
-/** @param losses numbered losses, to which new ones are added */
-function renderCell(support: Support, losses: LossText[]): string {
+function renderCell(support: Support, numberedLosses: LossText[]): string {
   if (typeof support === 'string') return support;
   const numbers = support.losses.map((loss) => {
-    const index = losses.indexOf(loss);
-    return index === -1 ? losses.push(loss) : index + 1;
+    const index = numberedLosses.indexOf(loss);
+    return index === -1 ? numberedLosses.push(loss) : index + 1;
   });
   return `loss ${numbers.join(', ')}`;
 }
 
-/** Finds backup routes that cannot serve any request that their primary route serves. */
 export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
   return models.flatMap(({ id, routes }) =>
     routes.flatMap((route, index) => {
@@ -201,7 +196,6 @@ export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
   );
 }
 
-/** Finds routes that cannot serve any request, because they have no endpoint for their model's kind. */
 export function findUnservedKinds({ models }: Catalog): CatalogProblem[] {
   return models.flatMap(({ id, kind, routes }) =>
     routes.flatMap((route) => {

@@ -50,7 +50,6 @@ function findRouteCapabilities(model: Model): RouteCapabilities {
 
 const quirkNumbers = { count: 0, byQuirks: new WeakMap<Quirks, number>() };
 
-/** Creates a key that is equal for routes with equal capabilities. */
 function createCapabilityKey({ upstream, profile: { quirks } }: Route): string {
   const number = quirkNumbers.byQuirks.get(quirks) ?? quirkNumbers.count++;
   quirkNumbers.byQuirks.set(quirks, number);
@@ -66,7 +65,7 @@ function describeRoutes(model: Model): RouteCapabilities {
     others,
     vendors: listVendors([...conversations.map(({ format }) => format), ...others]),
     inputs: model.kind === 'chat' ? describeInputs(model) : [],
-    settings: describeSettings(model),
+    settings: describeChatSettings(model),
   };
 }
 
@@ -75,7 +74,7 @@ function listVendors(formatNames: readonly string[]): string[] {
   return [...new Set(clientFormats.map(({ client, dialect }) => client.vendor ?? dialects[dialect].vendor))];
 }
 
-/** Lists the inputs that all primary routes support. Endpoints without a vendor preset do not declare their support. */
+/** Endpoints without a vendor preset do not declare their support. */
 function describeInputs({ routes }: Model): ('files' | 'audio' | 'video')[] {
   const primary = selectPrimaryRoutes(routes);
   return (['files', 'audio', 'video'] as const).filter((input) =>
@@ -83,8 +82,7 @@ function describeInputs({ routes }: Model): ('files' | 'audio' | 'video')[] {
   );
 }
 
-/** Describes which settings of Chat Completions requests all primary routes support, including routes of other formats. */
-function describeSettings({ routes }: Model): ModelSettings {
+function describeChatSettings({ routes }: Model): ModelSettings {
   const primary = selectPrimaryRoutes(routes);
   const profiles = primary.flatMap(({ upstream, profile }) => {
     const format = selectPreferredFormat(chat, upstream.formats);
@@ -100,21 +98,20 @@ function describeSettings({ routes }: Model): ModelSettings {
   };
 }
 
-/** Returns true if the route supports safeguards, which only the Messages format has. */
+/** Only the Messages format has safeguards. */
 function hasSafeguards({ upstream, profile }: Route): boolean {
   if (selectPreferredFormat(messages, upstream.formats) !== messages) return false;
   const { quirks } = profileIn(messages.name, profile);
   return (quirks.betas || quirks.safeguards) && !isRefusedMember('safeguards', quirks);
 }
 
-/** Returns true if clients can call a model in a format that has no conversations. Embedding formats are translated into each other. */
+/** Embedding formats are translated into each other. */
 function canCallInFormat({ client, text, kind, name }: FormatDescriptor, model: Model): boolean {
   if (client === undefined || text !== undefined || kind !== model.kind) return false;
   const names = kind === 'embedding' ? embeddingFormats.map((format) => format.name) : [name];
   return model.routes.some(({ upstream }) => upstream.formats.some((format) => names.includes(format)));
 }
 
-/** Describes a model for clients of one format; empty if no route can serve the format. */
 function describeFormat(client: ClientTextFormat, { routes }: Model): FormatAbilities[] {
   const usable = routes.filter(({ upstream }) => selectPreferredFormat(client, upstream.formats) !== undefined);
   const primary = selectPrimaryRoutes(usable);
@@ -133,16 +130,15 @@ function describeFormat(client: ClientTextFormat, { routes }: Model): FormatAbil
   ];
 }
 
-/** @param losses set to which the primary routes' losses are added */
 function summarizeSupport(
   client: ClientTextFormat,
   primaryRoutes: readonly Route[],
   usableRoutes: readonly Route[],
   feature: ModelFeature,
-  losses: Set<LossText>,
+  collectedLosses: Set<LossText>,
 ): FeatureSupport {
   const supports = primaryRoutes.map((route) => determineSupport(client, route, feature));
-  for (const loss of supports.flatMap(lossesOf)) losses.add(loss);
+  for (const loss of supports.flatMap(lossesOf)) collectedLosses.add(loss);
   if (supports.every((support) => support === 'yes')) return 'yes';
   const isSupportedAnywhere = usableRoutes.some((route) => determineSupport(client, route, feature) !== 'no');
   return isSupportedAnywhere ? 'partly' : 'no';
@@ -152,13 +148,12 @@ function lossesOf(support: Support): readonly LossText[] {
   return typeof support === 'string' ? [] : support.losses;
 }
 
-/** Limits that clients can rely on: the model's own, otherwise the smallest among its primary routes. */
 interface ModelLimits {
   readonly input: number | undefined; // tokens
   readonly output: number | undefined; // tokens
 }
 
-/** Reads a model's limits. Backup routes do not count, because a prompt that is too long for one route is sent to another. */
+/** Backup routes do not count, because a prompt that is too long for one route is sent to another. */
 export function readLimits({ routes, maxInputTokens, maxOutputTokens }: Model): ModelLimits {
   const primary = selectPrimaryRoutes(routes);
   return {
@@ -171,7 +166,7 @@ function selectPrimaryRoutes(routes: readonly Route[]): readonly Route[] {
   return routes.filter(({ priority }) => priority === routes[0]?.priority);
 }
 
-/** Finds the smallest configured limit. Routes without a limit are assumed not to have a smaller one. */
+/** Routes without a limit are assumed not to have a smaller one. */
 function findSmallestLimit(
   routes: readonly Route[],
   readLimit: (route: Route) => number | undefined,

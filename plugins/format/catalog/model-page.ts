@@ -1,29 +1,20 @@
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** A query parameter that names a model, such as `after_id`. */
 interface Cursor {
   readonly parameter: string;
   readonly name: string;
 }
 
 interface PageSelection {
-  /** The most models on the page; undefined for all. */
-  readonly size: number | undefined;
-  /** The model directly before the page. */
+  readonly size: number | undefined; // undefined for all models
   readonly after: Cursor | undefined;
-  /** The model directly after the page. */
   readonly before: Cursor | undefined;
 }
 
 const maxPageSize = 1_000;
 
-/**
- * Reads the query parameters that select a page.
- *
- * @param names names of the parameters in the client's format
- * @throws GatewayError `invalid_request`
- */
+/** @throws GatewayError `invalid_request` */
 export function readPageSelection(
   query: URLSearchParams,
   names: { readonly size: string; readonly after: string; readonly before?: string },
@@ -50,24 +41,20 @@ function readSize(query: URLSearchParams, parameter: string): number | undefined
   });
 }
 
-/**
- * Selects a page of models.
- *
- * @throws GatewayError `invalid_request` if the cursor is not in the list
- */
+/** @throws GatewayError `invalid_request` if a cursor is not in the list */
 export function selectPage(
   models: readonly ListedModel[],
   { size = models.length, after, before }: PageSelection,
 ): { readonly page: readonly ListedModel[]; readonly hasMore: boolean } {
-  const start = after === undefined ? 0 : findIndex(models, after) + 1;
-  const end = before === undefined ? models.length : findIndex(models, before);
+  const start = after === undefined ? 0 : findCursorIndex(models, after) + 1;
+  const end = before === undefined ? models.length : findCursorIndex(models, before);
   const range = models.slice(start, end);
   // With `before`, the page ends directly before that model.
   const page = before === undefined ? range.slice(0, size) : range.slice(-size);
   return { page, hasMore: page.length < range.length };
 }
 
-function findIndex(models: readonly ListedModel[], { parameter, name }: Cursor): number {
+function findCursorIndex(models: readonly ListedModel[], { parameter, name }: Cursor): number {
   const index = models.findIndex((model) => model.name === name);
   if (index !== -1) return index;
   throw new GatewayError('invalid_request', `\`${parameter}\` must be the id of a listed model.`, { param: parameter });

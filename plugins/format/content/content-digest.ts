@@ -5,11 +5,9 @@ import type { Fragment } from '../canonical/reply.ts';
 import { canonicalizeArguments } from './canonical-arguments.ts';
 import { TextDigest } from './text-digest.ts';
 
-/** The most characters that an answer's arguments may have in total; an answer with more gets no digest. */
-const maxArgumentsLength = 1_048_576;
+const maxArgumentsLength = 1_048_576; // characters in total; an answer with more gets no digest
 
 interface OpenCall {
-  /** The id given by the upstream. */
   id: string | undefined;
   name: string;
   input: string;
@@ -59,14 +57,12 @@ export class ContentDigest implements SkimmedContent {
     else this.#dropArguments();
   }
 
-  /** @param input the whole input, if the end of the call repeats it */
-  endInput(key: CallKey, input: string | undefined): void {
+  endInput(key: CallKey, wholeInput: string | undefined): void {
     const call = this.#openCalls.get(key);
-    if (call === undefined || input === undefined || input.length <= call.input.length) return;
-    if (input.startsWith(call.input)) this.addInput(key, input.slice(call.input.length));
+    if (call === undefined || wholeInput === undefined || wholeInput.length <= call.input.length) return;
+    if (wholeInput.startsWith(call.input)) this.addInput(key, wholeInput.slice(call.input.length));
   }
 
-  /** Replaces the input of a call by another form of the same input. */
   replaceInput(key: CallKey, input: string): void {
     const call = this.#openCalls.get(key);
     if (call === undefined || call.input === input) return;
@@ -120,13 +116,11 @@ export class ContentDigest implements SkimmedContent {
     return this.#calls.length === 0 ? this.#calls : this.#calls.filter(({ name }) => name !== '');
   }
 
-  /** Drops the arguments of all calls, because they will not be hashed. */
   #dropArguments(): void {
     for (const call of this.#calls) call.input = '';
   }
 }
 
-/** Adds an event's content to collected content. */
 export function addDelta(content: SkimmedContent, { text, reasoning, input }: ContentDelta): void {
   if (text !== '') content.addText(text);
   if (reasoning !== '') content.addReasoning(reasoning);

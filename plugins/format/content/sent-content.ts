@@ -14,7 +14,6 @@ export type ContentChange =
   | 'stage'
   | 'tool_names';
 
-/** The kinds of content that precede a block in the answer. */
 export interface PrecedingContent {
   readonly hasText: boolean;
   readonly hasRefusal: boolean;
@@ -30,17 +29,12 @@ export interface ContentForm {
   writeSeparator?(head: BlockHead, before: PrecedingContent): string;
   /** Returns a call's arguments; missing if they always equal its input. */
   writeArguments?(call: CallBlock, isStream: boolean): string;
-  /**
-   * Returns true for a call whose arguments are only sent once they are complete.
-   *
-   * @param start the start of the input, which is more than white space
-   */
+  /** Returns true if the arguments are only sent once they are complete. `start` has more than white space. */
   sendsInputAtEnd?(head: CallHead, start: string): boolean;
   /** True if complete calls are sent together with the content that follows them. */
   readonly sendsWholeCalls?: boolean;
   /** The most calls that are sent; further calls are omitted. */
   readonly maxCalls?: number;
-  /** True if the client gets no reasoning. */
   readonly hidesReasoning?: boolean;
 }
 
@@ -56,17 +50,15 @@ export class SentContent {
     lastType: undefined as BlockHead['type'] | undefined,
   };
   #separator = '';
-  /** True if the open call's input is sent at its end; undefined until the input has begun. */
+  /** Undefined until the call's input has begun. */
   #isInputHeld: boolean | undefined;
   #callCount = 0;
-  /** Complete calls that wait to be sent together with the next content. */
   #heldCalls: { readonly key: number; readonly name: string; readonly input: string }[] = [];
 
   constructor(form: ContentForm = {}) {
     this.#form = form;
   }
 
-  /** @param isStream true if the client gets the answer as events */
   addEvent(event: ReplyEvent, isStream: boolean): void {
     switch (event.type) {
       case 'block_start':
@@ -131,7 +123,7 @@ export class SentContent {
     else if (this.#countCall()) this.#heldCalls.push({ key: index, name: block.name, input });
   }
 
-  /** Counts a call. Returns false if the client gets no more calls. */
+  /** Returns false if the client gets no more calls. */
   #countCall(): boolean {
     if (this.#callCount >= (this.#form.maxCalls ?? Infinity)) {
       this.changes.add('calls');

@@ -1,12 +1,9 @@
 import { createHash, hash, type Hash } from 'node:crypto';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 
-/**
- * The shortest text, in characters, that is hashed in pieces. Shorter ones, as in most answers, are hashed in one call at half the cost.
- */
+/** Shorter texts, as in most answers, are hashed in one call at half the cost. */
 const minPieceLength = 4_096;
-/** Separates a text from the data after it. This byte never occurs in UTF-8. */
-const separator = Buffer.from([0xff]);
+const separator = Buffer.from([0xff]); // never occurs in UTF-8
 
 /** Computes the SHA-256 of a text in UTF-8 from its pieces. Keeps at most the last 4 KB of the text. */
 export class TextDigest {
@@ -30,18 +27,14 @@ export class TextDigest {
     if (this.#pending.length >= minPieceLength && this.#pending.length > text.length) this.#flush();
   }
 
-  /**
-   * Returns the digest in hexadecimal.
-   *
-   * @param suffix data that is hashed after the text
-   */
+  /** Returns hexadecimal. `suffix` is hashed after the text. */
   digest(suffix = ''): string {
     if (this.#hash === undefined && suffix === '') return hash('sha256', this.#pending.text);
     const textHash = (this.#hash?.copy() ?? createHash('sha256')).update(this.#pending.text);
     return (suffix === '' ? textHash : textHash.update(separator).update(suffix)).digest('hex');
   }
 
-  /** Hashes the pending text, except for the first half of a surrogate pair at its end, whose second half may arrive in the next piece. */
+  /** Leaves the first half of a surrogate pair at the end, because its second half may arrive in the next piece. */
   #flush(): void {
     const { text } = this.#pending;
     const lastUnit = text.charCodeAt(text.length - 1);

@@ -25,16 +25,11 @@ export class TranslatedContent {
     this.#changes.add(change);
   }
 
-  /** @param isStream true if the client gets the answer as events */
   addSent(events: readonly ReplyEvent[], isStream: boolean): void {
     for (const event of events) this.#sentContent.addEvent(event, isStream);
   }
 
-  /**
-   * Computes the digests of both contents.
-   *
-   * @param isComplete true if the client received the end of the answer
-   */
+  /** @param isComplete true if the client received the end of the answer */
   computeDigests(isComplete: boolean): AnswerDigests {
     const received = this.#receivedContent.digest;
     const sent = this.#receivedContent.hasSameContent(this.#sentContent.content)

@@ -15,27 +15,23 @@ import { foldCase, type ParameterRules } from '../formats/contract/parameters.ts
 import { RequestContent } from './request-content.ts';
 import type { Thread } from './thread.ts';
 
-/** Everything about a request except its body. */
 interface RequestProperties {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
-  /** See `ModelEndpoint`. */
   readonly upstreamPath?: string | undefined;
-  /** The model's name: at first as the client requested it and, once the model is found, as replies give it. */
+  /** At first as the client requested it and, once the model is found, as replies give it. */
   readonly model: string;
   readonly isStream: boolean;
-  /** Id of the response that the request continues. If set, the body has that response's items in place of its id. */
+  /** If set, the body has that response's items in place of its id. */
   readonly previousId?: string | undefined;
-  /** Stored reasoning from earlier turns, for clients that cannot send it back. */
   readonly storedReasoning?: StoredReasoning | undefined;
   readonly thread?: Thread | undefined;
-  /** The end user sent to upstreams; missing if none is sent. */
   readonly endUser?: string | undefined;
-  /** Notes on features that are left out for every route. */
+  /** Features that are left out for every route. */
   readonly notes?: readonly string[] | undefined;
 }
 
-/** A client's request. It is read once, and every attempt starts from it. */
+/** Read once; every attempt starts from it. */
 export class ClientRequest implements RequestProperties {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
@@ -110,11 +106,7 @@ export async function readClientRequest(
   return new ClientRequest(properties, await readContent(source, outline, format));
 }
 
-/**
- * Returns the requested model's name.
- *
- * @throws GatewayError `invalid_request`
- */
+/** @throws GatewayError `invalid_request` */
 export function requireModel(model: JsonValue | undefined): string {
   if (typeof model === 'string' && model !== '') return model;
   const problem = model === undefined ? 'Missing required parameter: `model`.' : '`model` must be a string.';
@@ -169,7 +161,6 @@ class ClientReplyContext implements ReplyContext {
   }
 }
 
-/** Creates the context for rendering the reply to a client's request. */
 export function createReplyContext(exchange: Exchange, client: ClientRequest): ReplyContext {
   return new ClientReplyContext(exchange, client);
 }
@@ -201,11 +192,7 @@ function isAmbiguous(text: string, { client: { parameters, isModelInPath } }: Cl
   return new JsonCursor(text).findMember(isAmbiguousMember) !== undefined;
 }
 
-/**
- * Serializes a body with each member once, as the gateway reads it.
- *
- * @param body the body with numbers exactly as written, see exact-json.ts
- */
+/** Writes each member once, as the gateway reads it. `body` has its numbers exactly as written, see exact-json.ts. */
 function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPath } }: ClientFormat): string {
   const isEffective = (name: string): boolean => {
     if (isCaseVariant(name, parameters) || (isModelInPath === true && name === 'model')) return false;
@@ -215,16 +202,11 @@ function writeUnambiguous(body: JsonObject, { client: { parameters, isModelInPat
   return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([name]) => isEffective(name))));
 }
 
-/** Returns true if a name differs from a parameter's only in case. */
 function isCaseVariant(name: string, { documentedNames, foldedNames }: ParameterRules): boolean {
   return !documentedNames.has(name) && foldedNames.has(foldCase(name));
 }
 
-/**
- * Finds a model by its short name, public name or alias.
- *
- * @throws GatewayError `model_not_found`, which suggests the nearest name
- */
+/** @throws GatewayError `model_not_found`, which suggests the nearest name */
 export function findModel({ catalog }: Host, name: string): Model {
   const model = catalog.resolve(name);
   if (model !== undefined) return model;

@@ -17,10 +17,9 @@ export function respondWithTokenEstimate({ format, body }: ClientRequest): Reply
   };
 }
 
-/** How many characters of a prompt are analyzed at most; ten thousand take a millisecond. */
-const maxSampleLength = 131_072;
+const maxSampleLength = 131_072; // characters; analyzing ten thousand takes a millisecond
 
-/** Creates an estimate that analyzes the start of a prompt and extrapolates to the rest. */
+/** Analyzes the start of a prompt and extrapolates to the rest. */
 function createSampledEstimate(): (text: string) => number {
   let [characters, tokens] = [0, 0];
   return (text) => {

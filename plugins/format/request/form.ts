@@ -3,8 +3,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { mediaTypeOf } from '../wire/media-type.ts';
 
-/** Where a part's content begins and ends, in bytes. */
-interface Span {
+interface ByteSpan {
   readonly start: number;
   readonly end: number;
 }
@@ -12,13 +11,12 @@ interface Span {
 /** A form's text fields, and where its parts are. Files appear as empty texts. */
 export interface Form {
   readonly fields: JsonObject;
-  readonly parts: ReadonlyMap<string, readonly Span[]>;
-  /** Delimiter before each part. */
+  readonly parts: ReadonlyMap<string, readonly ByteSpan[]>;
   readonly delimiter: Buffer;
   readonly bytes: Buffer;
 }
 
-interface Part extends Span {
+interface Part extends ByteSpan {
   readonly name: string;
   readonly isFile: boolean;
 }
@@ -38,7 +36,7 @@ export function readForm(bytes: Buffer, contentType: string): Form {
   if (boundary === undefined) throw malformed('its Content-Type has no boundary');
   const delimiter = Buffer.from(`--${boundary}`, 'latin1');
   const fields: JsonObject = Object.create(null) as JsonObject;
-  const parts = new Map<string, Span[]>();
+  const parts = new Map<string, ByteSpan[]>();
   for (const part of readParts(bytes, delimiter)) {
     const sameNameParts = parts.get(part.name);
     if (sameNameParts !== undefined && part.name === 'model') throw malformed('it has two parts named "model"');
@@ -50,11 +48,7 @@ export function readForm(bytes: Buffer, contentType: string): Form {
   return { fields, parts, delimiter, bytes };
 }
 
-/**
- * Replaces the values of fields. A field that the form lacks is inserted before its first part.
- *
- * @returns the form's bytes, in pieces
- */
+/** A field that the form lacks is inserted before its first part. Returns the form's bytes in pieces. */
 export function replaceFields({ bytes, parts, delimiter }: Form, values: Readonly<Record<string, string>>): Buffer[] {
   const entries = Object.entries(values);
   const newFields = entries.filter(([name]) => !parts.has(name));

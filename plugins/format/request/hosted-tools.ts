@@ -6,23 +6,20 @@ import { droppedToolNote } from '../canonical/tools.ts';
 import { isClientTextFormat } from '../formats/contract/descriptor.ts';
 import { type ClientRequest, createReplyContext } from './client-request.ts';
 
-/** Matches the types of tools that clients run themselves, in all formats. */
 const clientToolType = /^(function|custom|namespace|tool_search|bash_|text_editor_|memory_)/;
 
-/** Returns true if a request has a tool that the vendor runs, such as a web search. */
 export function hasHostedTools({ tools, web_search_options: search }: JsonObject): boolean {
   return isJsonObject(search) || (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && isHosted(tool)));
 }
 
-/** Returns true for a tool that the vendor runs. In Gemini a member identifies a tool, in the other formats its type does. */
+/** In Gemini a member identifies a tool, in the other formats its type does. */
 function isHosted(tool: JsonObject): boolean {
   const { type, name, functionDeclarations, function_declarations: declarations } = tool;
   if (typeof type === 'string') return !clientToolType.test(type);
   return name === undefined && functionDeclarations === undefined && declarations === undefined;
 }
 
-/** Returns true if the notes say that a hosted tool was dropped. */
-export function hasDroppedTool(notes: readonly string[] = []): boolean {
+export function hasDroppedHostedTool(notes: readonly string[] = []): boolean {
   return notes.some((note) => droppedToolNote.test(note));
 }
 

@@ -5,8 +5,7 @@ import { findRawElement } from './raw-element.ts';
 
 const maxOpeningLength = 16_384; // characters
 const searchWindow = 262_144; // how many bytes of a long body are searched for the first message
-/** The members that hold the messages, one per format. */
-const messageLists = ['messages', 'input', 'contents'];
+const messageListNames = ['messages', 'input', 'contents'];
 
 /**
  * Reads the texts of the first user message. They are the same in each turn of a conversation, whether the body is long or short and
@@ -16,22 +15,22 @@ const messageLists = ['messages', 'input', 'contents'];
  * @param bodyOutline given if the body is long, so that its texts are incomplete in `outline`
  */
 export function readOpening(outline: JsonObject, bodyOutline?: BodyOutline): string {
-  const listName = messageLists.find((name) => outline[name] !== undefined);
+  const listName = messageListNames.find((name) => outline[name] !== undefined);
   const messages = listName === undefined ? undefined : outline[listName];
   if (listName === undefined || messages === undefined) return JSON.stringify(outline).slice(0, maxOpeningLength);
   if (!Array.isArray(messages)) return readTexts(messages);
   const index = Math.max(0, messages.findIndex(isUserMessage));
-  const completeMessage = bodyOutline === undefined ? undefined : readCompleteMessage(bodyOutline, listName, index);
+  const completeMessage = bodyOutline === undefined ? undefined : readMessageNearStart(bodyOutline, listName, index);
   return readTexts(completeMessage ?? messages[index] ?? '');
 }
 
-/** Returns true for a user message. Only messages with parts, as in Gemini, may lack a role. */
+/** Only messages with parts, as in Gemini, may lack a role. */
 function isUserMessage(message: JsonValue): boolean {
   const role = readMember(message, 'role');
   return role === 'user' || (role === undefined && readMember(message, 'parts') !== undefined);
 }
 
-/** Reads a message's texts. Other parts appear as their type. */
+/** Parts without text appear as their type. */
 function readTexts(message: JsonValue): string {
   const content = isJsonObject(message) ? (message['content'] ?? message['parts'] ?? message['text'] ?? null) : message;
   const texts: string[] = [];
@@ -50,8 +49,7 @@ function readText(part: JsonValue): string {
   return typeof text === 'string' ? text : JSON.stringify(text);
 }
 
-/** Reads the complete message if it is near the start of the body. */
-function readCompleteMessage({ pieces }: BodyOutline, list: string, index: number): JsonValue | undefined {
+function readMessageNearStart({ pieces }: BodyOutline, list: string, index: number): JsonValue | undefined {
   const [first] = pieces;
   if (first === undefined) return undefined;
   const text =

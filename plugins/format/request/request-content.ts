@@ -18,7 +18,7 @@ export class RequestContent {
   #bytes: Buffer | undefined;
   #text: string | undefined;
   #body: JsonObject | undefined;
-  /** The body with the numbers in inputs of calls exactly as written. */
+  /** Has the numbers in inputs of calls exactly as written. */
   #exactBody: JsonObject | undefined;
 
   private constructor(outline: JsonObject, bodyOutline: BodyOutline | undefined) {
@@ -30,7 +30,6 @@ export class RequestContent {
     return new RequestContent(bodyOutline.body, bodyOutline);
   }
 
-  /** @param body the parsed text */
   static fromText(text: string, body: JsonObject, bytes: Buffer = Buffer.from(text)): RequestContent {
     const content = new RequestContent(body, undefined);
     content.#bytes = bytes;

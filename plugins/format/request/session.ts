@@ -2,11 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { readMember } from '../wire/members.ts';
 
-/** Headers in which Claude Code, Codex and OpenCode name the conversation. */
-const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
+const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id']; // Claude Code, Codex, OpenCode
 const maxNameLength = 512; // characters; some tools send whole JSON texts as names
 
-/** Reads what the client calls the conversation, because vendors cache prompts by conversation. */
+/** Reads the client's id of the conversation, because vendors cache prompts by conversation. */
 export function readSession(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
   const { prompt_cache_key: cacheKey } = body;
   if (typeof cacheKey === 'string' && cacheKey !== '') return cacheKey.slice(0, maxNameLength);
@@ -28,7 +27,6 @@ export function serializeFirstUserMessage({ messages }: JsonObject): string {
   return serializeStart(firstMessage ?? null);
 }
 
-/** Serializes a value as JSON, cut off after `maxMessageLength`. */
 function serializeStart(value: JsonValue): string {
   let remainingLength = maxMessageLength;
   const text = JSON.stringify(value, (name, inner: unknown) => {

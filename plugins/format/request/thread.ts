@@ -2,28 +2,23 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { readMember } from '../wire/members.ts';
 
-/** The message thread that a request belongs to. */
 export interface Thread {
   /** The session, which leads to the same route and key as at the start of the thread. */
   readonly session: string;
   /** Tag of the upstream that stores the thread, see opaque-state.ts; undefined for a new thread. */
   readonly origin: string | undefined;
-  /**
-   * Lets the client continue the thread from this answer.
-   *
-   * @param origin tag of the upstream that wrote the answer
-   */
+  /** Lets the client continue the thread from this answer, which the upstream with the tag `origin` wrote. */
   store(messageId: string, origin: string): void;
 }
 
-/** Returns the body whose parameters must be checked. A thread whose last answer was paused continues without a new message. */
+/** A thread whose last answer was paused continues without a new message. */
 export function prepareBodyForCheck(body: JsonObject): JsonObject {
   const { messages, thread } = body;
   const isEmpty = Array.isArray(messages) && messages.length === 0 && readMember(thread, 'type') === 'continue';
   return isEmpty ? { ...body, messages: [{}] } : body;
 }
 
-/** Creates the error for a model that cannot continue threads. It makes the SDKs send the whole conversation. */
+/** Makes the SDKs send the whole conversation. */
 export function createThreadUnsupportedError(): GatewayError {
   return new GatewayError('invalid_request', 'Message threads are not supported by this model. Send all messages.', {
     param: 'thread',
@@ -31,7 +26,7 @@ export function createThreadUnsupportedError(): GatewayError {
   });
 }
 
-/** Creates the error for a thread that is unknown or whose route failed. It makes the SDKs send the whole conversation. */
+/** For a thread that is unknown or whose route failed. Makes the SDKs send the whole conversation. */
 export function createThreadNotFoundError(): GatewayError {
   return new GatewayError('not_found', 'Message thread not found. Send all messages.', {
     param: 'thread.previous_message_id',

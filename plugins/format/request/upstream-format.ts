@@ -13,11 +13,7 @@ import { embeddingFormats, listEndpoints, textFormats } from '../formats/formats
 import { responses } from '../formats/responses/descriptor.ts';
 import type { ClientRequest } from './client-request.ts';
 
-/**
- * Selects the format for requests to a route.
- *
- * @throws GatewayError `not_supported` if the request cannot be translated into any format of the route
- */
+/** @throws GatewayError `wrong_endpoint` if the route has no format for the request, `not_supported` if it does not count tokens */
 export function selectUpstreamFormat(route: Route, { format, purpose, outline }: ClientRequest): FormatDescriptor {
   const { formats } = route.upstream;
   if (!isTextFormat(format)) {
@@ -42,7 +38,7 @@ export function selectPreferredFormat(client: TextFormat, available: readonly st
   return available.includes(client.name) ? client : textFormats.find(({ name }) => available.includes(name));
 }
 
-/** Returns true if the request needs the Responses endpoint. Models that reason by default may refuse tools in Chat. */
+/** Models that reason by default may refuse tools in Chat. */
 function needsResponses({ upstream, profile }: Route, format: TextFormat, tools: unknown): boolean {
   if (format === responses || !profile.quirks.responses_for_tools) return false;
   return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
@@ -80,7 +76,6 @@ export function requireKind(model: Model, requested: string, { kind, dialect }: 
   throw new GatewayError('wrong_endpoint', message, { param: 'model' });
 }
 
-/** Lists endpoints in words, such as `POST /v1/images/generations or POST /v1/images/edits`. */
 function describeEndpoints(kind: ModelKind, dialect: Dialect, formats?: readonly string[]): string {
   const paths = listEndpoints(kind, dialect, formats);
   return [paths.slice(0, -1).join(', '), ...paths.slice(-1)].filter((part) => part !== '').join(' or ');

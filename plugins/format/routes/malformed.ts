@@ -11,11 +11,7 @@ type Malformation =
   | 'event_truncated'
   | 'excess';
 
-/**
- * Creates the error for an upstream's bytes that are not a valid answer.
- *
- * @param excess if the answer has too many values, what they are called
- */
+/** @param excess what the values are called of which the answer has too many */
 export function createMalformedReplyError(malformation: Malformation, excess = ''): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason(`upstream.reason.${malformation}`, { excess }));
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
 import { isClientTextFormat } from '../formats/contract/descriptor.ts';
 import { type ClientRequest } from '../request/client-request.ts';
-import { hasHostedTools, hasDroppedTool } from '../request/hosted-tools.ts';
+import { hasHostedTools, hasDroppedHostedTool } from '../request/hosted-tools.ts';
 import { readOpening } from '../request/opening.ts';
 import { RequestContent } from '../request/request-content.ts';
 import { readSession } from '../request/session.ts';
@@ -23,7 +23,7 @@ import { CallTranslator } from './translation/translator.ts';
 
 const omissionNote = 'approximated images in tool results as text';
 
-/** Opens a call. If no route could serve the request otherwise, images in tool results are dropped. */
+/** If no route could serve the request otherwise, images in tool results are dropped. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
   return retryWithoutImages(exchange, model, request, new ModelCall(exchange, model, request));
 }
@@ -64,7 +64,6 @@ export class ModelCall implements Adapter {
   readonly #notes: readonly string[];
   #opening: string | undefined;
 
-  /** @param notes notes that apply to every route */
   constructor(exchange: Exchange, model: Model, request: ClientRequest, notes: readonly string[] = []) {
     this.#notes = request.notes === undefined ? notes : [...request.notes, ...notes];
     this.model = model;
@@ -98,7 +97,7 @@ export class ModelCall implements Adapter {
   prefers(route: Route): boolean {
     if (!this.#hasHostedTools) return true;
     const call = this.#prepared.find(route);
-    return !(call instanceof GatewayError) && !hasDroppedTool(call.request.notes);
+    return !(call instanceof GatewayError) && !hasDroppedHostedTool(call.request.notes);
   }
 
   canServe(route: Route): boolean {
@@ -144,7 +143,7 @@ export class ModelCall implements Adapter {
     return reader;
   }
 
-  /** Returns the finished answer as sent to the client, see `ReplyReader.finished`. At most one reader finishes. */
+  /** See `ReplyReader.finished`. At most one reader finishes. */
   finished(): JsonObject | undefined {
     for (const reader of this.#readers) {
       const answer = reader.finished?.();

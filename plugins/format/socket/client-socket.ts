@@ -26,8 +26,7 @@ import { SocketTurn, type TurnSocket } from './turn.ts';
 
 const unauthenticatedTimeoutMs = 10_000; // how long a client without a valid key may take for its first message
 const closeGraceMs = 60_000; // how long an expired socket stays open to reject requests
-/** A client is disconnected after this many consecutive rejected messages. */
-const maxRefusals = 200;
+const maxRefusals = 200; // consecutive; one more disconnects the client
 
 const emptyRequest = Buffer.from('{"type":"response.create"}');
 
@@ -66,11 +65,6 @@ export class ClientSocket implements TurnSocket {
     );
   }
 
-  /**
-   * Starts handling the connection's events.
-   *
-   * @param onClosed called once
-   */
   listen(onClosed: () => void): void {
     const { ws, socket } = this.#init;
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
@@ -88,8 +82,6 @@ export class ClientSocket implements TurnSocket {
     socket.once('end', () => this.#abandonTurns());
   }
 
-  // Called by turns.
-
   keepResponse(turn: SocketTurn, id: string, items: readonly Buffer[]): void {
     const { ws } = this.#init;
     const isOpen = ws.readyState === ws.OPEN;
@@ -106,8 +98,6 @@ export class ClientSocket implements TurnSocket {
   rejectKey(): void {
     this.#close(1008, 'invalid API key');
   }
-
-  // The life of the connection.
 
   /** Checks the connection. Called every few seconds. */
   sweep(limits: LifeLimits): void {
@@ -161,8 +151,6 @@ export class ClientSocket implements TurnSocket {
     this.#lanes.startRequests();
   }
 
-  // Messages.
-
   #receive(data: Buffer, isBinary: boolean): void {
     const { ws } = this.#init;
     this.#life.endMessage();
@@ -188,12 +176,11 @@ export class ClientSocket implements TurnSocket {
   #handleFrame(frame: ClientFrame): void {
     if (frame.type === 'response.create') this.#admitRequest(frame);
     else if (frame.type === 'response.steer') this.#sendRefusal(writeSteerRefusal(frame));
-    // Codex sends the one, and Pipecat the other, which it knows from the Realtime API.
+    // Codex sends `response.interrupt`, Pipecat `response.cancel`, as in the Realtime API.
     else if (frame.type === 'response.interrupt' || frame.type === 'response.cancel') this.#interrupt(frame);
     else refuseEvent(frame);
   }
 
-  /** @throws GatewayError, ProtocolFault */
   #admitRequest(event: ClientFrame): void {
     const frame = readCreateFrame(event);
     const { streamId } = frame;
@@ -209,7 +196,6 @@ export class ClientSocket implements TurnSocket {
     this.#enqueue(frame);
   }
 
-  /** @throws GatewayError if too many requests are waiting or there is no memory for the request */
   #enqueue(frame: CreateFrame): void {
     const { waitingMemory, maxBytes } = this.#init;
     const { length } = frame.bytes;
@@ -226,7 +212,7 @@ export class ClientSocket implements TurnSocket {
       release();
       this.#refuse(createTooManyRunningError(), frame.streamId);
     };
-    if (this.#lanes.add({ lane: laneOf(frame), isCounted: frame.generates, start, refuse, release })) return;
+    if (this.#lanes.add({ lane: laneOf(frame), isLimited: frame.generates, start, refuse, release })) return;
     release();
     throw createTooManyWaitingError();
   }
@@ -239,12 +225,7 @@ export class ClientSocket implements TurnSocket {
     return this.#context.now() - this.#openedAt;
   }
 
-  /**
-   * Runs a request as an exchange. Never rejects.
-   *
-   * @param waitedMs how long the request has waited for other requests on this socket
-   * @param onRead called when a stage after the limiting stages reads the body, because the request then no longer waits
-   */
+  /** Never rejects. `onRead` is called when a stage after the limiting stages reads the body, because the request then no longer waits. */
   async #runTurn(frame: CreateFrame, waitedMs: number, onRead: () => void): Promise<void> {
     const { messageRunner, endpoint, warmUp } = this.#context;
     const { headers, path, query, remoteAddress } = this.#init;
@@ -282,7 +263,6 @@ export class ClientSocket implements TurnSocket {
     for (const segment of previousSegments ?? []) segment.removeHolder();
   }
 
-  /** @throws GatewayError `invalid_request` if the response is not running */
   #interrupt(frame: ClientFrame): void {
     const id = readText(frame, 'response_id');
     for (const turn of this.#turns) if (turn.responseId === id && id !== undefined && turn.interrupt()) return;
@@ -303,14 +283,13 @@ export class ClientSocket implements TurnSocket {
     this.#sendRefusal(writeErrorFrame(renderError(refusal, { id: '', format, dialect: 'openai' }), recipient));
   }
 
-  /** Answers a message that does not become a request. */
   #sendRefusal(frame: string): void {
     this.frames.send([toByteString(frame)]);
     if (++this.#refusalCount > maxRefusals) this.#close(1008, 'too many messages that cannot be served');
   }
 }
 
-/** Returns a request's lane. An empty text stands for the unnamed lane, because names are not empty. */
+/** The empty text stands for the unnamed lane, because names are not empty. */
 function laneOf({ streamId }: CreateFrame): string {
   return streamId ?? '';
 }

@@ -4,7 +4,6 @@ import type { ClientFrame, CreateFrame } from './read-frame.ts';
 
 /** Members of an event that a POST does not have, or that have a different value there. */
 const socketMembers = new Set(['type', 'stream', 'stream_id', 'generate', 'background', 'background_options']);
-/** Members that are replaced if the request continues a kept conversation. */
 const replacedMembers = new Set([...socketMembers, 'previous_response_id', 'input']);
 
 const [quote, openArray] = [0x22, 0x5b];
@@ -29,7 +28,7 @@ export function composeBody(
   newItems = readInputItems(frame),
 ): readonly Buffer[] {
   const head: Buffer[] = [bodyStart];
-  for (const range of findRanges(frame.members, keptBytes === undefined ? socketMembers : replacedMembers))
+  for (const range of findKeptRanges(frame.members, keptBytes === undefined ? socketMembers : replacedMembers))
     head.push(separator, frame.bytes.subarray(range.start, range.end));
   if (keptBytes === undefined) return joinPieces([...head, bodyEnd]);
   const previousItems = keptBytes.filter(({ length }) => length > 0);
@@ -38,8 +37,7 @@ export function composeBody(
   return [...joinPieces([...head, inputStart]), ...previousItems, ...joinPieces([newItems, inputEnd, bodyEnd])];
 }
 
-/** Pieces up to this size are joined, because each piece costs a write to the system. */
-const maxJoinedBytes = 65_536;
+const maxJoinedBytes = 65_536; // joined because each piece costs a write to the system
 
 function joinPieces(pieces: readonly Buffer[]): readonly Buffer[] {
   return sumSizes(pieces) > maxJoinedBytes ? pieces : [Buffer.concat(pieces)];
@@ -60,8 +58,7 @@ export function readInputItems({ bytes, members }: ClientFrame): Buffer {
   return Buffer.concat([messageStart, value, bodyEnd]);
 }
 
-/** Finds the byte ranges of the members to keep. Adjacent members share a range. */
-function findRanges(
+function findKeptRanges(
   members: readonly RawMember[],
   omittedNames: ReadonlySet<string>,
 ): { start: number; end: number }[] {

@@ -2,14 +2,11 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 
 interface ErrorRecipient {
-  /** The rejected request's lane; undefined if unknown or unnamed. */
   readonly streamId?: string | undefined;
-  /** Id of the exchange; undefined for a message that did not become one. */
   readonly requestId?: string | undefined;
   readonly isCodex: boolean;
 }
 
-/** Retry headers that a rejected POST would have. */
 const retryHeaders = /^(?:retry-after|x-should-retry|x-ratelimit-)/;
 
 /** Sent with retryable errors that name no delay, because Codex ends the turn if there is none. */
@@ -61,7 +58,6 @@ export function writeProtocolError(error: ProtocolError, recipient: ErrorRecipie
   return writeErrorFrame({ status: 400, headers: {}, body }, recipient);
 }
 
-/** Thrown for a message that violates the protocol. */
 export class ProtocolFault extends Error {
   override readonly name = 'ProtocolFault';
   readonly error: ProtocolError;
@@ -99,7 +95,6 @@ export const protocolErrors = {
     message: 'The gateway is restarting. Create a new websocket connection to continue.',
     param: null,
   },
-  /** A response that cannot be continued. */
   previousNotFound: (id: string) => ({
     code: 'previous_response_not_found',
     message: `Previous response with id '${id.slice(0, 200)}' not found.`,
@@ -130,7 +125,6 @@ function readMessage({ message }: JsonObject): string {
 
 const codexPattern = /^codex[_-]|^codex$/i;
 
-/** Returns true for Codex, going by its originator or user agent. */
 export function isCodexClient(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
   return (
     codexPattern.test(String(headers['originator'] ?? '')) || codexPattern.test(String(headers['user-agent'] ?? ''))

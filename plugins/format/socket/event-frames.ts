@@ -1,6 +1,5 @@
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 
-/** An event of a stream. */
 export interface FramedEvent {
   readonly name: string;
   /** JSON as a string with one character per byte. Many small strings cost a fraction of as many buffers. */
@@ -16,7 +15,6 @@ export function toByteString(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** Converts a string with one character per UTF-8 byte back to text. */
 export function fromByteString(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString();
 }
@@ -45,7 +43,6 @@ function parsePlainEvent(bytes: string, start: number, end: number): FramedEvent
   return { name: bytes.slice(start + eventField.length, lineEnd), data: bytes.slice(dataStart, end) };
 }
 
-/** Parses events in any other form. */
 function parseOtherEvents(bytes: Buffer): FramedEvent[] {
   const framer = new SseFramer();
   return [...framer.push(bytes), ...framer.end()].flatMap((event) => {
@@ -62,11 +59,7 @@ export function createLanePrefix(streamId: string | undefined): string | undefin
   return streamId === undefined ? undefined : `{"stream_id":"${streamId}",`;
 }
 
-/**
- * Writes an event's payload.
- *
- * @param data a JSON object, one character per byte
- */
+/** @param data a JSON object, one character per byte */
 export function writePayload(data: string, lanePrefix: string | undefined): string {
   // Events always have members, so a comma is right here.
   return lanePrefix === undefined ? data : lanePrefix + data.slice(data.indexOf('{') + 1);

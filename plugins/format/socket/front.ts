@@ -19,15 +19,14 @@ import { createWarmUpEndpoint } from './warm-up.ts';
 
 const sweepIntervalMs = 5_000;
 const retryAfterSeconds = 5; // for a client with too many sockets
-/** How many sockets without a valid key a network may have open. */
-const maxUnauthenticated = 16;
+const maxUnauthenticated = 16; // open sockets without a valid key, per network
 const maxAccountBytes = 64 * 1024 ** 2; // bytes of kept conversations
 
 type Caller = Parameters<Upgrade['messageRunner']['accountOf']>[0];
 
 /** All WebSockets of the process. */
 export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
-  readonly #endpoint: string;
+  readonly #endpointName: string;
   readonly #server: Server;
   readonly #sockets = new Set<ClientSocket>();
   readonly #accountSockets = new SocketCounts();
@@ -37,10 +36,9 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
   #sweepTimer: NodeJS.Timeout | undefined;
   #isDraining = false;
 
-  /** @param endpoint name of the endpoint to serve over WebSockets as well */
-  constructor(server: Server, endpoint: string) {
+  constructor(server: Server, endpointName: string) {
     this.#server = server;
-    this.#endpoint = endpoint;
+    this.#endpointName = endpointName;
   }
 
   get count(): number {
@@ -127,7 +125,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (this.#isDraining) client.drain();
   }
 
-  /** Loads the acceptor once. A failure, such as too many open files, is not remembered. */
+  /** A failure, such as too many open files, is not remembered. */
   #loadAcceptor(): Promise<Acceptor> {
     return (this.#acceptorPromise ??= loadAcceptor().catch((error: unknown) => {
       this.#acceptorPromise = undefined;
@@ -146,7 +144,6 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     for (const socket of this.#sockets) runInBackground(host.log, 'checking a WebSocket', () => socket.sweep(limits));
   }
 
-  /** Returns the context that all sockets share, which is created for the first one. */
   #getContext({ messageRunner }: Upgrade, host: Host): SocketContext {
     return (this.#context ??= this.#createContext(messageRunner, host));
   }
@@ -158,13 +155,13 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
       memory.canCache(bytes),
     );
     memory.registerCache(keptConversations);
-    const endpoint = this.#server.gateway.endpoints.find(({ name }) => name === this.#endpoint) as Endpoint;
+    const endpoint = this.#server.gateway.endpoints.find(({ name }) => name === this.#endpointName) as Endpoint;
     const warmUp = createWarmUpEndpoint(endpoint, () => this.#server.host());
     return { messageRunner, keptConversations, endpoint, warmUp, now: () => host.monotonic() };
   }
 }
 
-/** Finds the account's id; undefined for an unknown key. Returns errors instead of throwing them. */
+/** Returns undefined for an unknown key. Returns errors instead of throwing them. */
 async function findAccount({ messageRunner }: Upgrade, caller: Caller): Promise<string | GatewayError | undefined> {
   try {
     return await messageRunner.accountOf(caller);

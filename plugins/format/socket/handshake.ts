@@ -20,16 +20,10 @@ export function createSocketHeaders(handshake: IncomingHttpHeaders): IncomingHtt
   };
 }
 
-/**
- * Creates the headers for a turn's request.
- *
- * @param size bytes of its body
- */
-export function createTurnHeaders(headers: IncomingHttpHeaders, size: number): IncomingHttpHeaders {
-  return { ...headers, 'content-length': String(size) };
+export function createTurnHeaders(headers: IncomingHttpHeaders, bodyBytes: number): IncomingHttpHeaders {
+  return { ...headers, 'content-length': String(bodyBytes) };
 }
 
-/** Returns true if the handshake has an API key, valid or not. */
 export function hasKey(headers: IncomingHttpHeaders): boolean {
   return ['authorization', 'x-api-key', 'x-goog-api-key'].some((name) => (headers[name] ?? '') !== '');
 }
@@ -55,7 +49,6 @@ function readProtocolKey(offered = ''): string | undefined {
   return keyEntry?.slice(keyProtocolPrefix.length);
 }
 
-/** Creates the error for a handshake without a key. */
 export function createMissingKeyError(): GatewayError {
   return new GatewayError('invalid_api_key', 'The API key is missing. Send it as "Authorization: Bearer …".');
 }

@@ -70,7 +70,6 @@ export class ConversationSegment implements OutlinedItems {
     this.#countBytes(change);
   }
 
-  /** Returns true if the segment has exactly this many holders. */
   hasHolderCount(count: number): boolean {
     return this.#holders === count;
   }
@@ -93,7 +92,6 @@ export interface KeptConversation {
   readonly id: string;
   readonly account: string;
   readonly segments: readonly ConversationSegment[];
-  /** True once the conversation was evicted. */
   isEvicted: boolean;
 }
 
@@ -189,10 +187,8 @@ export class KeptConversations implements Reclaimable {
   }
 
   /**
-   * Makes room for a segment's outline, if needed by evicting other conversations of the account. Conversations with this segment are kept.
-   * If evicting all others would not be enough, none is evicted.
-   *
-   * @returns false if there is no room
+   * Makes room for a segment's outline, if needed by evicting other conversations of the account, but none with this segment. If evicting
+   * all others would not be enough, evicts none and returns false.
    */
   #reserveOutline(account: string, segment: ConversationSegment, bytes: number): boolean {
     if (!this.#mayKeep(bytes)) return false;

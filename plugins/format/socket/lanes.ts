@@ -1,17 +1,12 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** How many requests of a socket may run, and how many may wait. */
+/** Per socket. */
 export const maxRequests = { running: 16, waiting: 64 } as const;
 
 interface QueuedRequest {
   readonly lane: string;
-  /** False if the request may run even if the limit is reached. */
-  readonly isCounted: boolean;
-  /**
-   * Runs the request and resolves when it ends. Must not reject.
-   *
-   * @param waitedMs time since the request became the first in its lane
-   */
+  readonly isLimited: boolean;
+  /** Must not reject. `waitedMs`: time since the request became the first in its lane. */
   start(waitedMs: number): Promise<void>;
   /** Called if the limit was reached for as long as the request may wait. */
   refuse(): void;
@@ -55,11 +50,7 @@ export class Lanes {
     return this.#busyLanes.size === 0 && this.#queue.length === 0;
   }
 
-  /**
-   * Queues a request and starts it if possible.
-   *
-   * @returns false if too many requests wait or the socket has closed
-   */
+  /** Returns false if too many requests wait or the socket has closed. */
   add(request: QueuedRequest): boolean {
     if (this.#isClosed || this.#queue.length >= this.#limits.waiting) return false;
     this.#queue.push(request);
@@ -67,7 +58,6 @@ export class Lanes {
     return true;
   }
 
-  /** Stops all waiting requests from running. */
   close(): void {
     this.#isClosed = true;
     for (const request of this.#queue.splice(0)) request.release();
@@ -82,7 +72,7 @@ export class Lanes {
     for (const request of this.#queue.slice()) {
       if (busyLanes.has(request.lane)) continue;
       const firstSince = this.#firstSince.get(request) ?? now;
-      const canRun = !request.isCounted || this.#runningCount < this.#limits.running;
+      const canRun = !request.isLimited || this.#runningCount < this.#limits.running;
       if (canRun) this.#start(request, now - firstSince);
       else if (now - firstSince < this.#limits.maxWaitMs) this.#firstSince.set(request, firstSince);
       else {
@@ -111,10 +101,10 @@ export class Lanes {
   #start(request: QueuedRequest, waitedMs: number): void {
     this.#remove(request);
     this.#busyLanes.add(request.lane);
-    if (request.isCounted) this.#runningCount++;
+    if (request.isLimited) this.#runningCount++;
     const end = () => {
       this.#busyLanes.delete(request.lane);
-      if (request.isCounted) this.#runningCount--;
+      if (request.isLimited) this.#runningCount--;
       this.startRequests();
       if (this.isIdle) this.#onIdle();
     };

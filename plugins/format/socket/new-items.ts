@@ -32,7 +32,7 @@ function isCall(bytes: Buffer): boolean {
   return bytes.includes('_call"');
 }
 
-/** Splits items at the commas between them; undefined for bytes that are not items, which are refused later. */
+/** Returns undefined for bytes that are not items, which are refused later. */
 function splitItems(bytes: Buffer): Buffer[] | undefined {
   const cursor = new JsonCursor(bytes.toString('latin1'), 0, maxSteps);
   const items: Buffer[] = [];

@@ -3,14 +3,12 @@ import { type JsonValue, parseJson } from '#core/platform/json.ts';
 import { protocolErrors, ProtocolFault } from './error-frames.ts';
 import { type RawMember, findMembers } from './member-spans.ts';
 
-/** A client's frame: its bytes, and its event's type and members. */
 export interface ClientFrame {
   readonly type: string;
   readonly bytes: Buffer;
   readonly members: readonly RawMember[];
 }
 
-/** A request for a response. */
 export interface CreateFrame extends ClientFrame {
   /** The lane; undefined for the unnamed one. */
   readonly streamId: string | undefined;
@@ -22,11 +20,7 @@ export interface CreateFrame extends ClientFrame {
 const maxEchoLength = 100; // how many characters of a name a rejection repeats
 const laneNamePattern = /^[A-Za-z0-9_.-]{1,256}$/;
 
-/**
- * Reads the type and the members of a client's event.
- *
- * @throws GatewayError `invalid_request` if the bytes are not an event
- */
+/** @throws GatewayError `invalid_request` if the bytes are not an event */
 export function readFrame(bytes: Buffer): ClientFrame {
   const members = findMembers(bytes.toString('latin1'));
   if (members === undefined) throw createEventError('The message is not a valid JSON object.');
@@ -36,7 +30,6 @@ export function readFrame(bytes: Buffer): ClientFrame {
   return { ...frame, type };
 }
 
-/** Reads the text in an event's member; undefined if the value is not a string. */
 export function readText(frame: ClientFrame, name: string): string | undefined {
   const value = readValue(frame, name);
   return typeof value === 'string' ? value : undefined;
@@ -48,11 +41,7 @@ export function readLaneName(frame: ClientFrame): string | undefined {
   return streamId !== undefined && laneNamePattern.test(streamId) ? streamId : undefined;
 }
 
-/**
- * Reads a request for a response.
- *
- * @throws GatewayError `invalid_request`; ProtocolFault for an invalid lane name
- */
+/** @throws GatewayError `invalid_request`; ProtocolFault for an invalid lane name */
 export function readCreateFrame(frame: ClientFrame): CreateFrame {
   const streamId = readValue(frame, 'stream_id');
   if (streamId !== undefined && !(typeof streamId === 'string' && laneNamePattern.test(streamId)))
@@ -69,17 +58,12 @@ export function readCreateFrame(frame: ClientFrame): CreateFrame {
     throw createEventError('`previous_response_id` must be a string.', 'previous_response_id');
   return {
     ...frame,
-    streamId: streamId,
+    streamId,
     previousId: previousId ?? undefined,
     generates: readValue(frame, 'generate') !== false,
   };
 }
 
-/**
- * Refuses an event of an unsupported type.
- *
- * @throws GatewayError `invalid_request` always
- */
 export function refuseEvent({ type }: ClientFrame): never {
   throw createEventError(
     `Events of type "${type.slice(0, maxEchoLength)}" are not supported. Send \`response.create\`.`,
@@ -87,7 +71,7 @@ export function refuseEvent({ type }: ClientFrame): never {
   );
 }
 
-/** Parses a member's value. If the member occurs several times, the last one counts, as in JSON.parse. */
+/** If the member occurs several times, the last one counts, as in JSON.parse. */
 function readValue({ bytes, members }: Pick<ClientFrame, 'bytes' | 'members'>, name: string): JsonValue | undefined {
   const span = members.findLast((member) => member.name === name);
   if (span === undefined) return undefined;

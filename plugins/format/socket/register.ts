@@ -3,7 +3,6 @@ import { gauge } from '#core/gateway/health/gauge.ts';
 import type { SocketFront } from './front.ts';
 import { websocketSection } from './section.ts';
 
-/** Registers the Responses API over WebSockets. */
 export function registerSocket(server: Server): void {
   let front: SocketFront | undefined;
   // Loaded when the server starts, because commands serve no requests.

@@ -2,7 +2,6 @@ import { defineSection } from '#core/config/section.ts';
 import { longestSlotWait } from '#core/gateway/facts.ts';
 import { boolean, integer, number, object } from '#core/platform/schema.ts';
 
-/** The `websocket` section, for the Responses API over WebSockets. */
 export const websocketSection = defineSection({
   name: 'websocket',
   schema: object({ default: {} }, 'The Responses API over WebSockets, at GET /v1/responses.', {

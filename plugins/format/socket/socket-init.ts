@@ -5,7 +5,7 @@ import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import type { KeptConversations } from './kept-conversations.ts';
 
-/** What all sockets of the process share. */
+/** Shared by all sockets of the process. */
 export interface SocketContext {
   readonly messageRunner: MessageRunner;
   readonly keptConversations: KeptConversations;
@@ -14,12 +14,10 @@ export interface SocketContext {
   now(): number; // ms, monotonic
 }
 
-/** An accepted connection and its limits. */
 export interface SocketInit extends Pick<InboundMessage, 'headers' | 'path' | 'query' | 'remoteAddress'> {
   readonly ws: WebSocket;
   readonly socket: Socket;
   readonly isCodex: boolean;
-  /** False if the key is not valid. */
   readonly isAuthenticated: boolean;
   readonly noticePrefix: string;
   readonly maxMinutes: number;

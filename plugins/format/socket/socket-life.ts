@@ -5,19 +5,16 @@ import type { MemoryShare } from '#core/platform/memory/budget.ts';
 
 const pingIntervalMs = 25_000; // proxies cut idle connections after 60 s
 const maxSilenceMs = 40_000; // how long a ping may be unanswered
-/** A client is disconnected if it sends more control frames than this between two checks. */
-const maxControlFrames = 500;
+const maxControlFrames = 500; // between two checks; one more disconnects the client
 const uncountedBytes = 65_536; // how many bytes of an unfinished message are not counted
 const controlHeaderBytes = 6; // what comes before the payload of a client's control frame: header and mask
 
-/** Limits for slow clients. */
 export interface LifeLimits {
   readonly writeTimeoutSeconds: number; // for which the client may take no byte
   readonly bodyTimeoutSeconds: number; // for a message, in addition to the time for its size
   readonly minBytesPerSecond: number;
 }
 
-/** Why a connection is ended. */
 type EndReason = 'silent' | 'stuck' | 'slow' | 'flooding';
 
 /** Checks whether a WebSocket's client is alive, reads, and finishes the messages that it begins. */
@@ -27,8 +24,7 @@ export class SocketLife {
   readonly #memory: MemoryShare;
   readonly #now: () => number;
   #pingedAt: number;
-  /** When the oldest unanswered ping was sent. */
-  #silentSince: number | undefined;
+  #silentSince: number | undefined; // when the oldest unanswered ping was sent
   #controlFrames = 0;
   #messageBytes = 0; // bytes of the message that is arriving
   #messageSince = 0; // when its first byte arrived
@@ -47,11 +43,7 @@ export class SocketLife {
     this.#pingedAt = now();
   }
 
-  /**
-   * Counts bytes that have arrived.
-   *
-   * @returns false if there is no memory for their message
-   */
+  /** Returns false if there is no memory for the message. */
   countBytes(bytes: number): boolean {
     // A client cannot answer a ping in the middle of a message.
     this.#silentSince = undefined;
@@ -61,29 +53,20 @@ export class SocketLife {
     return needed <= 0 || this.#memory.grow(needed);
   }
 
-  /** Resets the count once a message is complete. */
   endMessage(): void {
     this.#silentSince = undefined;
     this.#messageBytes = 0;
     this.#memory.shrink(this.#memory.bytes);
   }
 
-  /**
-   * Counts a ping or a pong, which is not part of a message.
-   *
-   * @param payload bytes
-   */
-  countControlFrame(payload: number): void {
+  /** Subtracts a ping or pong, which is not part of a message. */
+  countControlFrame(payloadBytes: number): void {
     this.#silentSince = undefined;
     this.#controlFrames++;
-    this.#messageBytes = Math.max(0, this.#messageBytes - controlHeaderBytes - payload);
+    this.#messageBytes = Math.max(0, this.#messageBytes - controlHeaderBytes - payloadBytes);
   }
 
-  /**
-   * Checks the connection and, if it is time, sends a ping. Called every few seconds.
-   *
-   * @returns why the connection must be ended; undefined if it is healthy
-   */
+  /** Sends a ping if it is time. Called every few seconds. Returns undefined if the connection is healthy. */
   check({ writeTimeoutSeconds, bodyTimeoutSeconds, minBytesPerSecond }: LifeLimits): EndReason | undefined {
     const now = this.#now();
     const controlFrames = this.#controlFrames;
@@ -105,7 +88,7 @@ export class SocketLife {
     this.#ws.ping();
   }
 
-  /** Checks how many bytes the system has taken. Returns the last time at which it took some; now if no bytes wait. */
+  /** Returns the last time at which the system took bytes; now if no bytes wait. */
   #sampleProgress(now: number): number {
     const takenBytes = countAcceptedBytes(this.#socket);
     if (takenBytes === undefined) this.#stuckSince = undefined;

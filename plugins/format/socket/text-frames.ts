@@ -2,15 +2,12 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { bounds } from '#core/platform/bounds.ts';
 
-/** First byte of an unfragmented text message. */
-const finalTextHeader = 0x81;
+const finalTextHeader = 0x81; // first byte of an unfragmented text message
 
-/** Sends a socket's text messages. */
 export class FrameWriter {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
-  /** Frames from this turn of the event loop that are not sent yet; each character is a byte. */
-  #unsent = '';
+  #unsent = ''; // frames from this turn of the event loop; each character is a byte
 
   constructor(ws: WebSocket, socket: Socket) {
     this.#ws = ws;

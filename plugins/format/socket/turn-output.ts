@@ -4,7 +4,6 @@ import { writeUsage } from '../formats/responses/reply/reply-object.ts';
 import { toByteString, type FramedEvent, fromByteString } from './event-frames.ts';
 import { findMembers } from './member-spans.ts';
 
-/** What an event means for its response. */
 type Progress = 'begun' | 'running' | 'ended' | 'failed' | 'error';
 
 const progressByEvent: Readonly<Record<string, Progress>> = {
@@ -23,7 +22,6 @@ export class TurnOutput {
   readonly #items: Buffer[] = [];
   #endData: string | undefined;
 
-  /** Undefined until the response has begun. */
   get id(): string | undefined {
     return this.#id;
   }
@@ -38,7 +36,6 @@ export class TurnOutput {
     return progress;
   }
 
-  /** Lists the finished items of the output. */
   listItems(): readonly Buffer[] {
     if (this.#items.length > 0 || this.#endData === undefined) return this.#items;
     // The server only sent the final event.
@@ -73,12 +70,11 @@ function readResponse(data: string): JsonObject {
   return isJsonObject(response) ? response : {};
 }
 
-/** Matches the id if it is the first member of the response. */
-const idPattern = /"response" ?: ?\{ ?"id" ?: ?"([\w-]+)"/;
+const leadingIdPattern = /"response" ?: ?\{ ?"id" ?: ?"([\w-]+)"/;
 const idSearchLength = 200;
 
 function readId(data: string): string | undefined {
-  const [, idAtStart] = idPattern.exec(data.slice(0, idSearchLength)) ?? [];
+  const [, idAtStart] = leadingIdPattern.exec(data.slice(0, idSearchLength)) ?? [];
   if (idAtStart !== undefined) return idAtStart;
   const { id } = readResponse(data);
   return typeof id === 'string' && id !== '' ? id : undefined;
@@ -89,8 +85,7 @@ function readSequence(data: string): number {
   return typeof sequence === 'number' ? sequence : 0;
 }
 
-/** Converts a non-streaming response to events. */
-export function convertToEvents(response: JsonObject): readonly FramedEvent[] {
+export function convertResponseToEvents(response: JsonObject): readonly FramedEvent[] {
   const startedResponse = { ...response, status: 'in_progress', completed_at: null, output: [], usage: null };
   const { status } = response;
   const endStatus = status === 'incomplete' || status === 'failed' ? status : 'completed';

@@ -15,24 +15,18 @@ import type { ConversationSegment } from './kept-conversations.ts';
 import { readNewItems } from './new-items.ts';
 import type { CreateFrame } from './read-frame.ts';
 import type { FrameWriter } from './text-frames.ts';
-import { convertToEvents, TurnOutput } from './turn-output.ts';
+import { convertResponseToEvents, TurnOutput } from './turn-output.ts';
 
-/** What a turn needs of its socket. */
 export interface TurnSocket {
   readonly isCodex: boolean;
   /** Prefix of the headers that are sent in `response.metadata` along with the request id. */
   readonly noticePrefix: string;
   /** If it is full, the turn waits to be resumed. */
   readonly frames: Pick<FrameWriter, 'isFull' | 'send'>;
-  /**
-   * Keeps the response so that it can be continued.
-   *
-   * @param items all items of its conversation that follow the turn's `keptSegments`
-   */
+  /** @param items all items of its conversation that follow the turn's `keptSegments` */
   keepResponse(turn: SocketTurn, id: string, items: readonly Buffer[]): void;
   /** Drops the response that a failed request continued in its own lane. */
   forgetPrevious(turn: SocketTurn): void;
-  /** Closes the connection because the API key is not valid. */
   rejectKey(): void;
 }
 
@@ -41,7 +35,6 @@ export class SocketTurn implements MessageClient {
   readonly frame: CreateFrame;
   /** Segments of the kept conversation that the request continues; undefined for a new conversation or a stored response. */
   readonly previousSegments: readonly ConversationSegment[] | undefined;
-  /** Items that the request adds to the conversation. */
   readonly newItems: Buffer;
   readonly #socket: TurnSocket;
   readonly #slotWaitMs: number;
@@ -50,9 +43,7 @@ export class SocketTurn implements MessageClient {
   readonly #delivery = { bytes: 0, firstByteAfter: undefined as number | undefined };
   #exchange: Exchange | undefined;
   #reading: BodyReading | undefined;
-  /** True once the client has the response's end. */
   #hasEnded = false;
-  /** True once the client is gone, so that nothing may be sent. */
   #isClientGone = false;
   #hasErrorEvent = false;
 
@@ -71,7 +62,7 @@ export class SocketTurn implements MessageClient {
     this.newItems = readNewItems(frame, previousSegments?.at(-1)?.bytes);
   }
 
-  /** Id of the response; undefined until it has begun. */
+  /** Undefined unless the response is running. */
   get responseId(): string | undefined {
     return this.#hasEnded ? undefined : this.#output.id;
   }
@@ -84,22 +75,16 @@ export class SocketTurn implements MessageClient {
     if (this.#isClientGone) exchange.abort(new ClientGone());
   }
 
-  /** Aborts the exchange because the client is gone. */
   abandon(): void {
     this.#isClientGone = true;
     this.#exchange?.abort(new ClientGone());
   }
 
-  /** Continues reading the reply, because the client is reading again. */
   resume(): void {
     this.#reading?.resume();
   }
 
-  /**
-   * Ends the response for the client, which keeps the finished items.
-   *
-   * @returns false if no response is running
-   */
+  /** Ends the response for the client, which keeps the finished items. Returns false if no response is running. */
   interrupt(): boolean {
     const ending = this.#hasEnded ? undefined : this.#output.writeInterruption(this.#exchange?.find(delivery)?.usage);
     const { id } = this.#output;
@@ -185,7 +170,7 @@ export class SocketTurn implements MessageClient {
     const bytes = Buffer.from((body ?? '') as string);
     exchange.find(replyListener)?.(bytes);
     const response = isEventStream ? undefined : parseObject(bytes.toString());
-    this.#forwardEvents(isEventStream ? parseEvents(bytes) : convertToEvents(response ?? {}), metadata);
+    this.#forwardEvents(isEventStream ? parseEvents(bytes) : convertResponseToEvents(response ?? {}), metadata);
   }
 
   /** Ends a response whose stream had no final event, or only an error event. */
@@ -203,11 +188,7 @@ export class SocketTurn implements MessageClient {
     this.#sendFrame(writeErrorFrame(renderError(error, exchange), this.#createRecipient(exchange)));
   }
 
-  /**
-   * Forwards events to the client, up to the response's end.
-   *
-   * @returns false if the client reads too slowly
-   */
+  /** Forwards events up to the response's end. Returns false if the client reads too slowly. */
   #forwardEvents(events: readonly FramedEvent[], metadata: JsonObject): boolean {
     const frames: string[] = [];
     for (const event of events) {
@@ -227,11 +208,7 @@ export class SocketTurn implements MessageClient {
     return !this.#socket.frames.isFull;
   }
 
-  /**
-   * Keeps a response that has ended, so that it can be continued.
-   *
-   * @param id id of the response; undefined if it failed
-   */
+  /** @param id undefined if the response failed */
   #endResponse(id: string | undefined): void {
     this.#hasEnded = true;
     if (id === undefined) this.#socket.forgetPrevious(this);
@@ -243,7 +220,6 @@ export class SocketTurn implements MessageClient {
     return this.#exchange?.find(expandedItems) === undefined ? (this.previousSegments ?? []) : [];
   }
 
-  /** Lists the items after the kept conversation: those of the request and of its answer. */
   #listNewItems(): readonly Buffer[] {
     const storedItems = this.#exchange?.find(expandedItems);
     const requestItems =
@@ -266,7 +242,6 @@ export class SocketTurn implements MessageClient {
     return { streamId: this.frame.streamId, requestId: exchange.id, isCodex: this.#socket.isCodex };
   }
 
-  /** The account that sent the request. */
   get account(): string {
     return this.#exchange?.find(principal)?.accountId ?? '';
   }

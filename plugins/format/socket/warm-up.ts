@@ -19,16 +19,11 @@ export function createWarmUpEndpoint({ format, path }: Endpoint, host: () => Hos
     path,
     format,
     isMetered: false,
-    answer: (exchange) => respond(host(), exchange),
+    answer: (exchange) => respondWithEmptyResponse(host(), exchange),
   };
 }
 
-/**
- * Responds with an empty response.
- *
- * @throws GatewayError `invalid_request`, `model_not_found`
- */
-async function respond(host: Host, exchange: Exchange): Promise<Reply> {
+async function respondWithEmptyResponse(host: Host, exchange: Exchange): Promise<Reply> {
   const body: ResponsesRequest = await exchange.body.json();
   const name = requireModel(body.model);
   const context = {

@@ -80,7 +80,7 @@ export class ThreadStore {
   }
 }
 
-/** Returns true for routes to Anthropic, recognized by `betas`. No other vendor is known to support threads. */
+/** Anthropic is recognized by `betas`. No other vendor is known to support threads. */
 function supportsThreads({ upstream, profile }: Route): boolean {
   const { quirks } = profileIn('messages', profile);
   return upstream.formats.includes('messages') && quirks.betas && !isRefusedMember('thread', quirks);

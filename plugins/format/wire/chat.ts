@@ -12,7 +12,6 @@ interface UndeclaredMembers {
     | 'thinking' // DeepSeek, Moonshot, Z.ai
     | 'enable_thinking' // DashScope
     | 'thinking_budget'; // DashScope
-  /** Members of `reasoning` and `thinking`. */
   reasoning: 'type' | 'budget_tokens' | 'effort' | 'enabled' | 'exclude' | 'max_tokens';
   message:
     | 'reasoning_content' // DeepSeek
@@ -104,7 +103,7 @@ export type ChatChoice = Loose<
   chat.ChatCompletion.Choice | chat.ChatCompletionChunk.Choice,
   UndeclaredMembers['choice']
 >;
-/** What Azure's content filter says about a prompt. */
+/** Results of Azure's content filter for a prompt. */
 export type ChatFilterResults = Loose<never, UndeclaredMembers['filterResults']>;
 export type ChatLogprobs = Loose<chat.ChatCompletion.Choice.Logprobs>;
 export type ChatUsage = Loose<completions.CompletionUsage, UndeclaredMembers['usage']>;

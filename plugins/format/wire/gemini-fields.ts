@@ -15,7 +15,6 @@ export function readFields<U extends object, T extends object>(
   return holder.place(name, toCamelFields(holder.get(name)));
 }
 
-/** Reads a member like `readFields`; undefined if it is missing. */
 export function readFieldsIfPresent<U extends object, T extends object>(
   holder: BodyObject<T>,
   name: keyof T & string,
@@ -23,7 +22,6 @@ export function readFieldsIfPresent<U extends object, T extends object>(
   return holder.isMissing(name) ? undefined : readFields(holder, name);
 }
 
-/** Renames the members of an object to camelCase; returns any other value unchanged. */
 export function toCamelFields(value: JsonValue | undefined): JsonValue | undefined {
   return isJsonObject(value) ? renameToCamelCase(value) : value;
 }
@@ -66,16 +64,11 @@ export function readEnum<T extends object>(holder: BodyObject<T>, name: keyof T 
   return value === undefined || value === '' || value.endsWith('_UNSPECIFIED') ? undefined : value;
 }
 
-/**
- * Returns an object with its members named in camelCase; empty for any other value.
- *
- * @template T type that declares which members there may be
- */
+/** Returns an empty object for any other value. */
 export function asCamelObject<T extends Readonly<JsonObject> = JsonObject>(value: JsonValue | undefined): T {
   return (isJsonObject(value) ? renameToCamelCase(value) : {}) as T;
 }
 
-/** Returns a request's generation settings; empty if there are none. */
 export function asGenerationConfig(request: JsonObject): GeminiGenerationConfig {
   return asCamelObject(asCamelObject<GeminiRequest>(request).generationConfig);
 }

@@ -16,5 +16,4 @@ export type Loose<T, Others extends string = never> = {
   readonly [Name in DeclaredName<T> | Others]?: JsonValue | undefined;
 };
 
-/** A type whose members can be changed in place. */
 export type Editable<T> = { -readonly [Name in keyof T]: T[Name] };

@@ -11,17 +11,14 @@ import {
 
 export { readMember } from '#core/platform/json.ts';
 
-/** Returns the value if it is a count of zero or more. */
 export function asCount(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined;
 }
 
-/** Returns the value if it is an object, otherwise an empty object. */
 export function asObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** Returns the value if it is text, otherwise an empty text. */
 export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
@@ -36,17 +33,14 @@ export function scalarToNumber(value: JsonValue | undefined): number {
   return typeof value === 'object' && value !== null ? Number.NaN : Number(value);
 }
 
-/** Returns the value if it is a non-empty text. */
 export function asFilledText(value: JsonValue | undefined): string | undefined {
   return asText(value) || undefined;
 }
 
-/** Returns the value if it is a non-empty object. */
 export function asFilledObject(value: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(value) && Object.keys(value).length > 0 ? value : undefined;
 }
 
-/** Returns the value if it is a list, otherwise an empty list. */
 export function asList(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
@@ -58,13 +52,11 @@ export function keepIfSame(list: JsonValue | readonly JsonValue[] | undefined, c
   return isSame ? list : changed;
 }
 
-/** Adds up the defined values; undefined if none is defined. */
 export function sumDefined(...values: (number | undefined)[]): number | undefined {
   const defined = values.filter((value) => value !== undefined);
   return defined.length === 0 ? undefined : defined.reduce((total, value) => total + value, 0);
 }
 
-/** Lists the non-empty texts of a value that is a text or a list of texts. */
 export function listTexts(value: JsonValue | undefined): readonly string[] {
   const list = Array.isArray(value) ? value : [value];
   return list.filter((entry) => typeof entry === 'string' && entry !== '') as string[];
@@ -80,16 +72,11 @@ export function parseBody(text: string): JsonObject | undefined {
   return parseObject(text, parseExactInputs);
 }
 
-/**
- * Parses the object in an event's data.
- *
- * @param event the parsed event; omit it if numbers must be kept as written
- */
+/** @param event the parsed event; omit it if numbers must be kept as written */
 export function parseEventData(data: string, event?: StreamEvent): JsonObject | undefined {
   return event === undefined ? parseBody(data) : event.parse();
 }
 
-/** Parses a long text like `parseBody`, in steps. */
 export function* parseBodyInSteps(text: string): Generator<undefined, JsonObject | undefined> {
   try {
     const value = yield* parseExactInputsInSteps(text);
@@ -104,12 +91,10 @@ export function isTruncatedObject(data: string): boolean {
   return data.startsWith('{') && !data.endsWith('}') && !data.trimEnd().endsWith('}');
 }
 
-/** Returns true if a list of tools has a tool of one of these types. */
 export function hasToolOfType(tools: JsonValue | undefined, types: readonly string[]): boolean {
   return Array.isArray(tools) && tools.some((tool) => types.includes(scalarToText(readMember(tool, 'type'))));
 }
 
-/** Copies an object without its undefined members. */
 export function withoutUndefined<T extends object>(object: T): T {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
 }

@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 
 type Value = JsonValue | undefined;
 
-/** Creates the error for a member whose type or value is wrong. */
 export function invalidValue(path: string, expected: string): GatewayError {
   return new GatewayError('invalid_request', `\`${path}\` must be ${expected}.`, { param: path });
 }
@@ -12,11 +11,7 @@ export function isMissing(value: Value): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/**
- * Reads an integer; undefined if it is missing.
- *
- * @throws GatewayError `invalid_request`
- */
+/** @throws GatewayError `invalid_request` */
 export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 1_000_000_000): number | undefined {
   if (isMissing(value)) return undefined;
   if (typeof value !== 'number' || value < minimum || value > maximum) {
@@ -26,7 +21,6 @@ export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 
   return value;
 }
 
-/** An object that knows the paths of its members. */
 interface Holder {
   pathOf(name: string): string;
   place<U extends object>(name: string, value: Value, index: number): BodyObject<U>;
@@ -63,7 +57,6 @@ export class BodyObject<T extends object = JsonObject> {
     return this.#index === undefined ? path : `${path}[${this.#index}]`;
   }
 
-  /** Returns the path of a member. */
   pathOf(name: keyof T & string): string {
     const { path } = this;
     return path === '' ? name : `${path}.${name}`;
@@ -134,7 +127,6 @@ export class BodyObject<T extends object = JsonObject> {
     throw invalidValue(new BodyObject({}, name, this, index).path, 'an object');
   }
 
-  /** Reads a string or a list of strings; empty if it is missing. */
   texts(name: keyof T & string): readonly string[] {
     const value = this.get(name);
     if (isMissing(value)) return [];

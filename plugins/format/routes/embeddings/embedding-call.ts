@@ -26,7 +26,6 @@ export function isEmbeddingCall({ format }: ClientRequest, upstream: FormatDescr
   return format === geminiEmbeddings || (format === embeddings && upstream === geminiEmbeddings);
 }
 
-/** A request for embeddings, translated between OpenAI's and Google's formats. */
 export class EmbeddingCall implements PreparedCall {
   readonly request: UpstreamRequest;
   readonly #id: string;
@@ -35,12 +34,9 @@ export class EmbeddingCall implements PreparedCall {
   /** Undefined if the request is already in the upstream's format. */
   readonly #embeddingRequest: EmbeddingRequest | undefined;
 
-  /**
-   * @param id id of the exchange
-   * @throws GatewayError `invalid_request`, `unsupported_content`
-   */
-  constructor(id: string, client: ClientRequest, route: Route, upstream: FormatDescriptor) {
-    this.#id = id;
+  /** @throws GatewayError `invalid_request`, `unsupported_content` */
+  constructor(exchangeId: string, client: ClientRequest, route: Route, upstream: FormatDescriptor) {
+    this.#id = exchangeId;
     this.#client = client;
     this.#upstream = upstream;
     const { format, body } = client;
@@ -68,7 +64,11 @@ export class EmbeddingCall implements PreparedCall {
       client.createObserver(outline),
       { id: this.#id, dialect },
       {
-        repair: { failure: undefined, repairEvent: (event) => [event], repairReply: (answer) => this.#convert(answer) },
+        repair: {
+          failure: undefined,
+          repairEvent: (event) => [event],
+          repairReply: (answer) => this.#convertToClientFormat(answer),
+        },
         namer: modelPlace && new ModelNamer(model, modelPlace),
         readLargeUsage: this.#embeddingRequest === undefined ? client.readLargeUsage : undefined,
       },
@@ -81,8 +81,7 @@ export class EmbeddingCall implements PreparedCall {
       : writeOpenaiRequest(request, model);
   }
 
-  /** Converts an answer to the client's format. Errors stay unchanged. */
-  #convert(answer: JsonObject): JsonObject {
+  #convertToClientFormat(answer: JsonObject): JsonObject {
     const { body } = this.#client;
     if (this.#embeddingRequest === undefined || answer['error'] !== undefined) return answer;
     if (this.#upstream === embeddings) return toGeminiReply(answer, isBatch(body));
@@ -90,7 +89,7 @@ export class EmbeddingCall implements PreparedCall {
   }
 }
 
-/** Reads a request that must be translated; undefined if the request and the route both use Google's format. */
+/** Returns undefined if the request and the route both use Google's format. */
 function readEmbeddingRequest(
   { format, body }: ClientRequest,
   upstream: FormatDescriptor,
@@ -104,7 +103,7 @@ function isBatch({ requests }: JsonObject): boolean {
   return requests !== undefined;
 }
 
-/** Sets the model in Google's format, where each request in a batch names it too. */
+/** In Google's format, each request in a batch names the model too. */
 function setModel(body: JsonObject, model: string): JsonObject {
   const name = `models/${model}`;
   if (!isBatch(body)) return { ...body, model: name };

@@ -48,14 +48,14 @@ export function isPassedThrough(client: ClientRequest, route: Route): boolean {
   return adaptUnchanged(client, route) !== undefined;
 }
 
-/** A body adapted to a route. If only the model's name changes, it is the parsed object itself. */
+/** If only the model's name changes, `body` is the parsed object itself. */
 interface BodyAdaptation {
   readonly body: JsonObject;
   readonly usageOption: InsertedMember | undefined;
   readonly notes: Notes;
 }
 
-/** Adapts the outline of a long body; undefined if the request must be changed or may be refused, because that needs the whole body. */
+/** Returns undefined if the request must be changed or may be refused, because that needs the whole body. */
 function adaptUnchanged(client: ClientRequest, route: Route): BodyAdaptation | undefined {
   const { outline, content } = client;
   // Stored reasoning can only be found by the complete input of a call.
@@ -68,7 +68,7 @@ function adaptUnchanged(client: ClientRequest, route: Route): BodyAdaptation | u
   }
 }
 
-/** Adapts a parsed body. Each step needs the result of the previous one. */
+/** Each step needs the result of the previous one. */
 function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): BodyAdaptation {
   const { format, purpose, isStream, storedReasoning } = client;
   const { dropForeignReasoning, completeWithoutState: complete, setCountedModel, adapt: adaptOther } = format.client;
@@ -76,7 +76,7 @@ function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): Bod
   const profile = profileIn(format.name, route.profile);
   const endUser = selectEndUser(client, route);
   const origin = deriveOrigin(route.upstream);
-  const target: AdaptationTarget = { profile, notes, origin, storedReasoning: storedReasoning, endUser };
+  const target: AdaptationTarget = { profile, notes, origin, storedReasoning, endUser };
   const withReasoning = dropForeignReasoning?.(parsed, target) ?? parsed;
   const adapt = isTextFormat(format) ? format.text.adapt : adaptOther;
   const adaptedBody = removeAccountChoices(adapt?.(withReasoning, target) ?? withReasoning, route.upstream, notes);
@@ -128,11 +128,7 @@ function findGatewayStops({ format }: ClientRequest, requestedBody: JsonObject, 
 
 const openingBrace = 0x7b;
 
-/**
- * Inserts a member at the start of a body.
- *
- * @param prefix replaces the opening brace of the body
- */
+/** @param prefix replaces the opening brace of the body */
 function insertMember(body: UpstreamRequest['body'], prefix: Buffer): UpstreamRequest['body'] {
   const [first, ...others] = toPieces(body);
   if (first?.[0] !== openingBrace) return body;

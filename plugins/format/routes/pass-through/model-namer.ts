@@ -67,7 +67,6 @@ export class ModelNamer {
     return this.#tail && replaceTail(raw, this.#tail);
   }
 
-  /** Replaces the name in a text of one or more events. */
   renameEvents(text: string): string {
     if (!text.includes(this.#quotedMember)) return text;
     const renamed = text.split(eventEnd).map((event) => this.#rename(event, this.#findName(event)));
@@ -78,7 +77,6 @@ export class ModelNamer {
     return this.#rename(text, this.#readName(new JsonCursor(text)));
   }
 
-  /** Replaces the name in an answer before it is stored. */
   renameFinished(answer: JsonObject): JsonObject {
     return this.#place.member in answer ? { ...answer, [this.#place.member]: this.#name } : answer;
   }

@@ -28,7 +28,6 @@ export class PassThrough implements PreparedCall {
   readonly #client: ClientRequest;
   readonly #route: Route;
   readonly #isResumable: boolean;
-  /** Stop sequences that the route does not support. The gateway cuts the answer off at them. */
   readonly #gatewayStops: readonly string[];
 
   /** @param isResumable true to decode and encode the reply, so that another route can continue it */
@@ -97,7 +96,6 @@ export class PassThrough implements PreparedCall {
     });
   }
 
-  /** Creates a listener that stores the reasoning text if the vendor requires it in later requests. */
   #createReasoningListener(profile: Profile): ReplyListeners['onFragments'] {
     const { format, storedReasoning } = this.#client;
     if (storedReasoning === undefined || !isTextFormat(format) || !requiresReasoning(profile, true)) return undefined;

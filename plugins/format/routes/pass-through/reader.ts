@@ -18,19 +18,15 @@ const lineFeed = Buffer.from('\n');
 const blankLine = Buffer.from('\n\n');
 const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
 
-/** Who receives a reply: the id of the exchange, and the dialect for error messages. */
 type ReplyRecipient = Pick<Caller, 'id' | 'dialect'>;
 
-/** Optional steps when reading a reply. */
 interface PassThroughOptions {
   readonly repair?: ReplyRepair | undefined;
   readonly adapter?: ReplyAdapter | undefined;
   readonly namer?: ModelNamer | undefined;
-  /** Creates a reader that converts between streaming and non-streaming replies; undefined if the format only has one of them. */
+  /** Converts between streaming and non-streaming replies; undefined if the format only has one of them. */
   readonly converter?: (() => ReplyReader) | undefined;
-  /** Digest of the content that the observer reads; undefined in formats without conversations. */
   readonly content?: ContentDigest | undefined;
-  /** See `ClientSide`. */
   readonly readLargeUsage?: ((text: string) => ReplyReader['usage']) | undefined;
 }
 
@@ -43,7 +39,7 @@ export class PassThroughReader implements ReplyReader {
   readonly #client: ReplyRecipient;
   readonly #options: PassThroughOptions;
   readonly #framer = new SseFramer();
-  /** Digest of the content up to the last event, if the client does not get that event. */
+  /** Digest up to the last event, if the client does not get that event. */
   #digestBeforeDropped: { readonly digest: string | undefined } | undefined;
   #convertingReader: ReplyReader | undefined;
   #convertedReply: WholeReply | undefined;
@@ -214,7 +210,7 @@ export class PassThroughReader implements ReplyReader {
     return this.#options.namer?.renameEvents(events) ?? events;
   }
 
-  /** Passes each event to the observer. Returns the bytes for the client, up to a failure or the end. */
+  /** Returns the bytes for the client, up to a failure or the end. */
   #passEvents(events: readonly StreamEvent[]): readonly Buffer[] {
     const passedBytes: Buffer[] = [];
     for (const event of events) {
@@ -238,7 +234,7 @@ export class PassThroughReader implements ReplyReader {
     passed.push(adaptedText.endsWith('\n') ? lineFeed : blankLine);
   }
 
-  /** Passes an event to the observer. One that was cut off is a failure, because the answer would be a different one without it. */
+  /** An event that was cut off is a failure, because the answer would be a different one without it. */
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
     const wasComplete = this.#observer.isComplete;
@@ -252,7 +248,7 @@ export class PassThroughReader implements ReplyReader {
   }
 }
 
-/** Names of keep-alive events. Some vendors put them into the data, as its type. */
+/** Some vendors put the name of a keep-alive event into the data, as its type. */
 const pingNames = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 const pingType = /^\{\s*"type"\s*:\s*"(?:ping|keepalive|keep-alive|heartbeat)"/;
 const maxPingLength = 100; // characters of data
@@ -266,7 +262,7 @@ function hasInvalidData(event: StreamEvent): boolean {
   return event.data !== undefined && event.data.trim() !== '[DONE]' && event.parse() === undefined;
 }
 
-/** Returns true if clients can read the event: it is an object, the end mark of a Chat stream, or a comment. */
+/** True for an object, the end mark of a Chat stream, or a comment. */
 function isReadable({ data, text }: StreamEvent): boolean {
   if (data === undefined) return text.startsWith(':') || text.trim() === '';
   return data.startsWith('{') || data.trimStart().startsWith('{') || data.trim() === '[DONE]';

@@ -10,8 +10,7 @@ const quotedKey = '"model"';
 const maxModelLength = 512;
 const emptyBuffer = Buffer.alloc(0);
 
-/** Where the model's name is, with its quotes. */
-interface Span {
+interface NameSpan {
   readonly start: number;
   readonly end: number;
 }
@@ -34,8 +33,8 @@ export function rewriteModel(content: RequestContent, parsedName: unknown, model
   return text.slice(0, span.start) + JSON.stringify(model) + text.slice(span.end);
 }
 
-/** Replaces bytes in a body of several pieces. Joins them with short parts of the body, because each piece costs a write. */
-function replaceBytes(pieces: readonly Buffer[], { start, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
+/** Joins the new bytes with short parts of the body, because each piece costs a write. */
+function replaceBytes(pieces: readonly Buffer[], { start, end }: NameSpan, bytes: Buffer): UpstreamRequest['body'] {
   const [first = emptyBuffer] = pieces;
   if (pieces.length === 1 && first.length <= searchedBytes)
     return Buffer.concat([first.subarray(0, start), bytes, first.subarray(end)]);
@@ -46,7 +45,6 @@ function replaceBytes(pieces: readonly Buffer[], { start, end }: Span, bytes: Bu
   return longStart.length + longEnd.length === 0 ? joined : [...longStart, joined, ...longEnd];
 }
 
-/** Returns the bytes between two positions, which may be within a piece. */
 function slicePieces(pieces: readonly Buffer[], start: number, end = Infinity): Buffer[] {
   let offset = 0;
   return pieces.flatMap((piece) => {
@@ -56,8 +54,7 @@ function slicePieces(pieces: readonly Buffer[], start: number, end = Infinity): 
   });
 }
 
-/** Finds the name near the start of the body, without reading a long prompt. */
-function findNearStart(bytes: Buffer = emptyBuffer, model: unknown): Span | undefined {
+function findNearStart(bytes: Buffer = emptyBuffer, model: unknown): NameSpan | undefined {
   // In Latin-1 each character is one byte, so positions are the same in the text and the bytes.
   const start = bytes.toString('latin1', 0, searchedBytes);
   const position = start.indexOf(quotedKey);
@@ -65,8 +62,8 @@ function findNearStart(bytes: Buffer = emptyBuffer, model: unknown): Span | unde
   return findModel(start.slice(0, position + quotedKey.length + maxModelLength), model);
 }
 
-/** Finds a name after all long texts, where the rest of the outline equals the end of the body. */
-function findAfterLongTexts({ text, uncutBytes, pieces }: BodyOutline, model: unknown): Span | undefined {
+/** After all long texts, the rest of the outline equals the end of the body. */
+function findAfterLongTexts({ text, uncutBytes, pieces }: BodyOutline, model: unknown): NameSpan | undefined {
   const span = findModel(text, model);
   if (span === undefined) return undefined;
   const bytesToEnd = Buffer.byteLength(text.slice(span.start));
@@ -75,15 +72,14 @@ function findAfterLongTexts({ text, uncutBytes, pieces }: BodyOutline, model: un
   return { start, end: start + Buffer.byteLength(text.slice(span.start, span.end)) };
 }
 
-/** Finds the model's name; undefined if it differs from the one that the parser read. */
-function findModel(text: string, model: unknown): Span | undefined {
+/** Returns undefined if the name differs from the one that the parser read. */
+function findModel(text: string, model: unknown): NameSpan | undefined {
   const cursor = new JsonCursor(text);
   const name = cursor.enterMember('model') && cursor.readValue();
   if (name === undefined || !equalsText(name, model)) return undefined;
   return { start: cursor.position - name.length, end: cursor.position };
 }
 
-/** Returns true if the JSON string has this value, even if it is written with escapes. */
 function equalsText(json: string, text: unknown): boolean {
   return json === JSON.stringify(text) || (json.includes('\\') && parseJson(json) === text);
 }

@@ -11,7 +11,7 @@ import {
 } from '../../formats/gemini/request/thought-signature.ts';
 
 const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
-/** Reads opaque reasoning state, by the member that holds it in any of the formats; `data` occurs in redacted blocks. */
+/** By the member that holds the state in any of the formats; `data` occurs in redacted blocks. */
 const stateReaders: Readonly<Record<string, (text: string) => OpaqueState | undefined>> = {
   signature: readTaggedState,
   encrypted_content: readTaggedState,
@@ -21,7 +21,6 @@ const stateReaders: Readonly<Record<string, (text: string) => OpaqueState | unde
 };
 const stateNames = Object.keys(stateReaders);
 
-/** A member that holds opaque state with the gateway's tag. */
 interface TaggedMember {
   readonly name: string;
   readonly state: OpaqueState;
@@ -44,10 +43,8 @@ export function filterState(body: JsonObject, route: Route, notes: Notes): JsonO
 }
 
 /**
- * Replaces the tagged members in a value. Returns undefined if the value must be removed: a list that becomes empty, because vendors refuse
- * empty lists, or a message that had only reasoning.
- *
- * @param replaceState returns undefined for an object that must be removed
+ * Returns undefined if the value must be removed: a list that becomes empty, because vendors refuse empty lists, or a message that had only
+ * reasoning.
  */
 function filterValue(
   value: JsonValue | undefined,
@@ -67,7 +64,6 @@ function filterValue(
   return Object.fromEntries(entries.filter(([, member]) => member !== undefined));
 }
 
-/** Drops a part's signature, or the whole part if it has nothing else. */
 function dropSignature(value: JsonObject, name: string, { profile }: Route): JsonObject | undefined {
   const { [name]: _, ...part } = value;
   const isCall = part['functionCall'] !== undefined || part['function_call'] !== undefined;

@@ -17,9 +17,6 @@ import type { TextFormat, InsertedMember } from '../../formats/contract/descript
 /**
  * Encodes a conversation in a route's format, then adapts the body to the route as if a client had sent it.
  *
- * @param origin the upstream's tag, see opaque-state.ts
- * @param target includes the account's mark if its prompt cache is isolated
- * @param upstream determines which options customers may choose
  * @throws GatewayError `not_supported`
  */
 export function encodeForRoute(

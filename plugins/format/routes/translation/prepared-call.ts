@@ -2,14 +2,12 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** A model call prepared for one route: the request to send, and how to read the replies. */
 export interface PreparedCall {
   readonly request: UpstreamRequest;
-  /** Creates a reader for one reply. */
   createReader(): ReplyReader;
 }
 
-/** Calls by route. Each is prepared when first needed and then reused. */
+/** Prepares each call when it is first needed. */
 export class PreparedCalls<C extends PreparedCall> {
   readonly #prepare: (route: Route) => C;
   readonly #calls = new Map<Route, C | GatewayError>();
@@ -19,7 +17,6 @@ export class PreparedCalls<C extends PreparedCall> {
     this.#prepare = prepare;
   }
 
-  /** Returns the call, or the error if it could not be prepared. */
   find(route: Route): C | GatewayError {
     const call = this.#calls.get(route) ?? this.#tryToPrepare(route);
     this.#calls.set(route, call);

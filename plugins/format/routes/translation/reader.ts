@@ -17,7 +17,6 @@ import { createMalformedReplyError } from '../malformed.ts';
 const emptyBuffer = Buffer.alloc(0);
 const pieceSize = 65_536; // bytes of a stream that are converted in one step
 
-/** The decoder and framer for an upstream's reply. */
 export interface UpstreamReply {
   readonly decoder: ReplyDecoder;
   readonly framer: EventFramer;
@@ -40,10 +39,7 @@ export class TranslatingReader implements ReplyReader {
   #framingFailure: GatewayError | undefined;
   progress = 0;
 
-  /**
-   * @param content collects the answer's content, for its digests
-   * @param seam given if guard and encoder already have a part of the answer, from another route
-   */
+  /** @param seam given if guard and encoder already have a part of the answer, from another route */
   constructor(
     { decoder, framer }: UpstreamReply,
     guard: GrammarGuard,
@@ -68,11 +64,7 @@ export class TranslatingReader implements ReplyReader {
     return this.#guard.plainText;
   }
 
-  /**
-   * Creates a reader for the continuation from another route. For the client it is the same answer, with the same id and numbering.
-   *
-   * @param sentText text of the answer so far
-   */
+  /** For the client it is the same answer, with the same id and numbering. */
   continueWith(reply: UpstreamReply, route: GuardedRoute, sentText: string): TranslatingReader {
     this.#guard.resume(route);
     return new TranslatingReader(reply, this.#guard, this.#encoder, this.#content, new ContinuationSeam(sentText));

@@ -44,7 +44,7 @@ function hasHostedSearch(route: Route, request: ClientRequest): boolean {
   return profileIn(selectUpstreamFormat(route, request).name, route.profile).quirks.hosted_search;
 }
 
-/** Prepares calls that continue an answer; undefined if the answer has no text yet, too much text, or other content. */
+/** Returns undefined if the answer has no text yet, too much text, or other content. */
 export function createResumption(
   interrupted: ReplyReader,
   request: ClientRequest,
@@ -56,7 +56,6 @@ export function createResumption(
   return new Resumption(interrupted, sentText, request, translator);
 }
 
-/** Calls that continue an answer after the text that the client has received. Each route gets the same text. */
 class Resumption implements RouteCalls {
   readonly #interrupted: TranslatingReader;
   readonly #sentText: string;
@@ -91,18 +90,13 @@ class Resumption implements RouteCalls {
   }
 }
 
-/**
- * Appends the answer so far to the conversation.
- *
- * @param isPrefilled true if the model continues a prefilled answer without being told to
- */
-function appendAnswer(conversation: Conversation, sentText: string, isPrefilled: boolean): Conversation {
+function appendAnswer(conversation: Conversation, sentText: string, continuesPrefill: boolean): Conversation {
   const { items, maxOutputTokens } = conversation;
   const answer: Item = { type: 'message', role: 'assistant', parts: [{ type: 'text', text: sentText }] };
   const continuation: Item = { type: 'message', role: 'user', parts: [{ type: 'text', text: continueInstruction }] };
   return {
     ...conversation,
-    items: [...items, answer, ...(isPrefilled ? [] : [continuation])],
+    items: [...items, answer, ...(continuesPrefill ? [] : [continuation])],
     maxOutputTokens: maxOutputTokens && Math.max(minOutputTokens, maxOutputTokens - estimateTokens(sentText.length)),
   };
 }

@@ -87,7 +87,6 @@ export class CallTranslator {
   }
 }
 
-/** A request translated into a route's format. */
 export class Translation implements PreparedCall {
   readonly request: UpstreamRequest;
   readonly #exchange: Exchange;
@@ -97,7 +96,6 @@ export class Translation implements PreparedCall {
   readonly #names: ToolNames;
   readonly #origin: string;
   readonly #isStructured: boolean;
-  /** Stop sequences that the route does not support. The gateway cuts the answer off at them. */
   readonly #gatewayStops: readonly string[];
 
   constructor(
@@ -130,11 +128,6 @@ export class Translation implements PreparedCall {
     });
   }
 
-  /**
-   * Creates a reader for the continuation of an answer that another route began.
-   *
-   * @param sentText text of the answer so far
-   */
   readContinuation(interrupted: TranslatingReader, sentText: string): ReplyReader {
     const reply = openReply(this.#route, this.#upstreamFormat, this.#gatewayStops);
     return interrupted.continueWith(reply, { toolNames: this.#names, tagState: createTagger(this.#route) }, sentText);
@@ -188,11 +181,8 @@ export class Translation implements PreparedCall {
 }
 
 interface ReaderOptions {
-  /** The tool names as sent to the route; unchanged by default. */
   readonly names?: ToolNames;
-  /** Stop sequences that the route does not support. */
   readonly gatewayStops?: readonly string[];
-  /** True if the client asked for an output format. */
   readonly isStructured?: boolean;
 }
 
@@ -212,17 +202,15 @@ export function createReader(
   return new TranslatingReader(openReply(route, upstream, gatewayStops), guard, encoder, content);
 }
 
-/** Creates the tool names for a request whose names were sent unchanged. */
 export function createUnchangedNames({ text }: TextFormat): ToolNames {
   return new ToolNames({ tools: [], items: [] }, text.toolNames);
 }
 
 interface AnswerOptions extends Pick<GuardOptions, 'isStructured' | 'receiver'> {
-  /** The answer's format; by default the client's. */
   readonly upstream?: FormatDescriptor;
 }
 
-/** Creates the guard for a route's answer. It stores reasoning that the client will not send back. */
+/** Stores reasoning that the client will not send back. */
 export function createGuard(
   exchange: Exchange,
   client: ClientRequest,

@@ -11,11 +11,7 @@ import { requireFormat, requireKind } from '../../request/upstream-format.ts';
 import { mediaTypeOf } from '../../wire/media-type.ts';
 import { UploadCall } from './upload-call.ts';
 
-/**
- * Returns true if a request's body is a form.
- *
- * @throws GatewayError `unsupported_media_type` if the endpoint takes forms and the body is neither a form nor JSON
- */
+/** @throws GatewayError `unsupported_media_type` if the endpoint takes forms and the body is neither a form nor JSON */
 export function isUpload({ headers }: Exchange, { endpoint }: ClientCall): boolean {
   if (endpoint.isMultipart !== true) return false;
   const type = headers['content-type'];
@@ -24,11 +20,7 @@ export function isUpload({ headers }: Exchange, { endpoint }: ClientCall): boole
   throw new GatewayError('unsupported_media_type', 'Send this request as multipart/form-data.');
 }
 
-/**
- * Reads the form and creates the call.
- *
- * @throws GatewayError `invalid_request`, `model_not_found`, `wrong_endpoint`, or an error in reading the body
- */
+/** @throws GatewayError `invalid_request`, `model_not_found`, `wrong_endpoint`, or an error in reading the body */
 export async function openUpload(host: Host, exchange: Exchange, call: ClientCall): Promise<UploadCall> {
   const { body, headers } = exchange;
   const bytes = await (body.form?.() ?? body.bytes());

@@ -43,12 +43,10 @@ export class BackgroundRun {
   readonly #removeRun: () => void;
   /** Members that replace the upstream's in every response object. */
   readonly #fixedMembers: JsonObject;
-  /** The latest response object, with the output so far. */
-  #response: JsonObject;
+  #latestResponse: JsonObject;
   #hasEnded = false;
   #renewedAt: number; // ms, monotonic
 
-  /** @param queuedResponse the response object that was sent to the client */
   constructor(host: Host, exchange: Exchange, key: RunKey, queuedResponse: JsonObject) {
     const { id, background, store, previous_response_id }: ResponsesReply = queuedResponse;
     this.#fixedMembers = {
@@ -60,7 +58,7 @@ export class BackgroundRun {
     this.#host = host;
     this.#exchange = exchange;
     this.#key = key;
-    this.#response = queuedResponse;
+    this.#latestResponse = queuedResponse;
     this.#rows = new RunRows(host.database);
     this.#renewedAt = host.monotonic();
     this.#removeRun = getBackgroundRuns(host).add(key, () => exchange.abort(new ClientGone()));
@@ -99,7 +97,6 @@ export class BackgroundRun {
     if (!isRunning) this.#exchange.abort(new ClientGone());
   }
 
-  /** @throws the error that interrupted the reply */
   async #readReply({ status, body }: Reply): Promise<void> {
     if (status !== 200) throw readRefusal(this.#exchange, body);
     const listener = this.#exchange.find(replyListener);
@@ -119,11 +116,14 @@ export class BackgroundRun {
     const sequence = event.sequence ?? this.#log.lastSequence + 1;
     const response = readResponse(event);
     const isFirst = response !== undefined && this.#log.lastSequence === -1;
-    if (response !== undefined) this.#response = { ...response, ...this.#fixedMembers };
-    this.#log.add(response === undefined ? event.text : writeEvent(event.type, this.#response, sequence), sequence);
+    if (response !== undefined) this.#latestResponse = { ...response, ...this.#fixedMembers };
+    this.#log.add(
+      response === undefined ? event.text : writeEvent(event.type, this.#latestResponse, sequence),
+      sequence,
+    );
     this.#hasEnded = isEnding(event);
     if (!isFirst || this.#hasEnded) return;
-    runInBackground(this.#host.log, 'storing a response', () => this.#rows.update(this.#key, this.#response));
+    runInBackground(this.#host.log, 'storing a response', () => this.#rows.update(this.#key, this.#latestResponse));
   }
 
   /** Ends the response as a client's stream would end. */
@@ -134,8 +134,13 @@ export class BackgroundRun {
     const text = renderFailure?.(error) ?? renderStreamError(error, this.#key.id);
     const events = parseEvents(text);
     const lastResponse: JsonObject = events.map(readResponse).findLast((response) => response !== undefined) ?? {};
-    const endResponse: JsonObject = { ...this.#response, ...lastResponse, ...this.#fixedMembers, status: 'failed' };
-    this.#response = endResponse;
+    const endResponse: JsonObject = {
+      ...this.#latestResponse,
+      ...lastResponse,
+      ...this.#fixedMembers,
+      status: 'failed',
+    };
+    this.#latestResponse = endResponse;
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     for (const { type, text: eventText, sequence } of events) {
@@ -152,8 +157,9 @@ export class BackgroundRun {
     for (;;) {
       try {
         await this.#log.flush();
-        const size = JSON.stringify(this.#response).length;
-        const response = size <= maxBytes ? this.#response : createTooLargeResponse(this.#response, maxBytes);
+        const size = JSON.stringify(this.#latestResponse).length;
+        const response =
+          size <= maxBytes ? this.#latestResponse : createTooLargeResponse(this.#latestResponse, maxBytes);
         await this.#rows.end(this.#key, response, this.#host.now());
         return;
       } catch (error) {

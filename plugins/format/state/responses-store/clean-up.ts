@@ -4,10 +4,8 @@ import { ResponseRows } from './rows.ts';
 import { RunRows } from './run-rows.ts';
 
 /**
- * Marks running responses as failed if their instance has stopped, and deletes expired responses and events.
- *
- * @param eventRetentionMs how long the events of ended responses are kept
- * @returns how many expired responses were deleted
+ * Marks running responses as failed if their instance has stopped, and deletes expired responses and events. Returns the number of expired
+ * responses.
  */
 export async function cleanUpResponses(host: Host, eventRetentionMs: number): Promise<number> {
   const runs = new RunRows(host.database);

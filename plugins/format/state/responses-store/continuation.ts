@@ -14,15 +14,11 @@ interface ReferenceLookup {
   maxBytes(): number;
 }
 
-/**
- * Returns true if a request does not refer to stored data and its client waits for the answer.
- *
- * @param body the whole body or its outline
- */
+/** Returns true if a request does not refer to stored data and its client waits for the answer. The outline of the body is enough. */
 export function isSelfContained(body: ResponsesRequest): boolean {
   const { previous_response_id: previousId, conversation, background } = body;
   if (typeof previousId === 'string' || background === true || isConversation(conversation)) return false;
-  return readInputItems(body.input).every((item) => readReference(item) === undefined);
+  return toInputItems(body.input).every((item) => readReference(item) === undefined);
 }
 
 function isConversation(conversation: JsonValue | undefined): boolean {
@@ -32,7 +28,6 @@ function isConversation(conversation: JsonValue | undefined): boolean {
 interface ExpandedInput {
   /** The conversation up to the response that is continued, then the request's items. */
   readonly items: readonly JsonValue[];
-  /** True if `items` differs from the request's own items. */
   readonly isExpanded: boolean;
 }
 
@@ -47,7 +42,7 @@ export async function expandInput(body: ResponsesRequest, lookup: ReferenceLooku
     const message = 'Conversations are not stored. Continue a response with `previous_response_id`.';
     throw new GatewayError('not_supported', message, { param: 'conversation' });
   }
-  const items = readInputItems(body.input);
+  const items = toInputItems(body.input);
   const previousId = body.previous_response_id;
   if (typeof previousId !== 'string') {
     const resolvedItems = await resolveReferences(items, [], lookup);
@@ -60,8 +55,7 @@ export async function expandInput(body: ResponsesRequest, lookup: ReferenceLooku
   return { items: [...previousItems, ...omitRepeatedAnswer(resolvedItems, answer)], isExpanded: true };
 }
 
-/** Reads the input as a list of items. A string becomes a user message. */
-function readInputItems(input: JsonValue | undefined): readonly JsonValue[] {
+function toInputItems(input: JsonValue | undefined): readonly JsonValue[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input : [];
 }
@@ -78,7 +72,7 @@ async function findPrevious(id: string, { rows, accountId, now }: ReferenceLooku
   throw new GatewayError('previous_response_not_found', message, { param: 'previous_response_id' });
 }
 
-/** Replaces references by the items they name. Returns `items` itself if it has none. */
+/** Returns `items` itself if it has no references. */
 async function resolveReferences(
   items: readonly JsonValue[],
   prefix: readonly JsonValue[],
@@ -108,7 +102,7 @@ async function resolveReferences(
   });
 }
 
-/** Reads a reference's id. An item without a type is a reference if it has nothing but an id. */
+/** An item without a type is a reference if it has nothing but an id. */
 function readReference(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { id, type }: ResponsesItem = item;
@@ -122,7 +116,6 @@ function refuseReference(id: string, index: number): never {
   throw new GatewayError('previous_response_not_found', message, { param: `input[${index}]` });
 }
 
-/** Throws the error for a request that needs stored responses when the database fails. */
 export function throwUnavailable(cause: unknown): never {
   throw new GatewayError('unavailable', 'Stored responses are unavailable. Try again.', {
     retryAfter: 1,

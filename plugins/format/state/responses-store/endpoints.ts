@@ -29,7 +29,7 @@ export async function getResponse(host: Host, exchange: Exchange): Promise<Reply
 
 const maxOptionsBytes = 1_024; // room for `{"stream":true}` with spaces and other members
 
-/** Returns true if the query or the body asks for a stream. openai-go 3 sends the body `{"stream":true}` even with GET. */
+/** openai-go 3 sends the body `{"stream":true}` even with GET. */
 async function wantsStream({ query, headers, body }: Exchange): Promise<boolean> {
   if (query.get('stream') === 'true') return true;
   const length = Number(headers['content-length'] ?? 0);
@@ -65,20 +65,12 @@ export async function cancelResponse(host: Host, exchange: Exchange): Promise<Re
   return createJsonReply((await loadResponse(host, exchange)).response);
 }
 
-/**
- * Serves `GET /v1/responses/{id}/input_items`.
- *
- * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
- */
+/** @throws GatewayError `response_not_found`, `invalid_request`, `unavailable` */
 export async function listInputItems(host: Host, exchange: Exchange): Promise<Reply> {
   return createJsonReply(selectPage(await loadResponse(host, exchange), exchange.query));
 }
 
-/**
- * Serves `DELETE /v1/responses/{id}`.
- *
- * @throws GatewayError `response_not_found`, `unavailable`
- */
+/** @throws GatewayError `response_not_found`, `unavailable` */
 export async function deleteResponse(host: Host, exchange: Exchange): Promise<Reply> {
   const { accountId, id } = readRunKey(exchange);
   const isDeleted = await new ResponseRows(host.database).delete(accountId, id, host.now()).catch(throwUnavailable);
@@ -88,11 +80,7 @@ export async function deleteResponse(host: Host, exchange: Exchange): Promise<Re
   return createJsonReply({ id, object: 'response', deleted: true });
 }
 
-/**
- * Refuses OpenAI's other paths below `/v1/responses`, which would otherwise be taken for ids.
- *
- * @throws GatewayError `not_found` always
- */
+/** Refuses OpenAI's other paths below `/v1/responses`, which would otherwise be taken for ids. */
 export function refuseUnsupported({ endpoint }: Exchange): never {
   const { method, path } = endpoint;
   throw new GatewayError('not_found', `${method} ${path} is not supported. Send the whole conversation as \`input\`.`);
@@ -102,7 +90,7 @@ function loadResponse(host: Host, exchange: Exchange): Promise<StoredResponse> {
   return findResponse(host, readRunKey(exchange));
 }
 
-/** Reads the caller's account and the requested id. Without an account, no response is stored or found. */
+/** Without an account, no response is stored or found. */
 function readRunKey(exchange: Exchange): RunKey {
   const id = exchange.params['id'] ?? '';
   const accountId = exchange.find(principal)?.accountId;

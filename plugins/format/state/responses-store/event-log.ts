@@ -44,11 +44,7 @@ export class EventLog {
     });
   }
 
-  /**
-   * Stores all collected events.
-   *
-   * @throws the error that storing them caused
-   */
+  /** @throws the error that storing them caused */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

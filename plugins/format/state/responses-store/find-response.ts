@@ -20,7 +20,6 @@ export async function findResponse(host: Host, key: RunKey): Promise<StoredRespo
   return storedResponse;
 }
 
-/** Finds a stored response as `findResponse` does; undefined if there is none. */
 export async function findIfStored(host: Host, key: RunKey): Promise<StoredResponse | undefined> {
   const rows = new ResponseRows(host.database);
   const findRow = () => rows.find(key.accountId, key.id, host.now()).catch(throwUnavailable);
@@ -30,11 +29,7 @@ export async function findIfStored(host: Host, key: RunKey): Promise<StoredRespo
   return findRow();
 }
 
-/**
- * Marks a response as failed if its instance has stopped.
- *
- * @returns false if the response is not abandoned
- */
+/** Returns false if the response is not abandoned. */
 async function failIfAbandoned(host: Host, key: RunKey, response: JsonObject): Promise<boolean> {
   const runs = new RunRows(host.database);
   if ((await runs.findState(key, host.now()).catch(throwUnavailable)) !== 'abandoned') return false;
@@ -44,7 +39,6 @@ async function failIfAbandoned(host: Host, key: RunKey, response: JsonObject): P
   return true;
 }
 
-/** Returns the response with status `failed` and this error. */
 export function createFailedResponse(response: JsonObject, code: string, message: string): JsonObject {
   return { ...response, status: 'failed', error: { code, message } };
 }

@@ -28,7 +28,6 @@ export function selectPage(storedResponse: StoredResponse, query: URLSearchParam
   };
 }
 
-/** Describes an item for lists, with a type, an id, and content as parts. */
 function describeItem(item: JsonValue, responseId: string, index: number): JsonObject {
   const source: ResponsesItem = isJsonObject(item) ? item : {};
   const { content, role, id: itemId, type: itemType } = source;

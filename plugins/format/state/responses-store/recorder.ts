@@ -8,14 +8,12 @@ import { yieldIfLong } from '#core/platform/timing/turn.ts';
 import { scalarToText } from '../../wire/members.ts';
 import { throwUnavailable } from './continuation.ts';
 import { responsesSection } from './register.ts';
-import { isContinuable, isStorable, listItemIds, type NewRow, ResponseRows, measureRow } from './rows.ts';
+import { isContinuable, isStorable, listItemIds, type NewRow, ResponseRows, countRowBytes } from './rows.ts';
 
-/** What is stored along with the answer to a request. */
 export interface ResponseDraft {
   readonly accountId: string;
   /** All items before the answer's output. */
   readonly items: readonly JsonValue[];
-  /** The response that the request continues. */
   readonly previousId: string | undefined;
 }
 
@@ -43,16 +41,15 @@ export class Recorder {
   }
 
   /**
-   * Stores a response. Never rejects, so that the client always gets its answer.
-   *
-   * @returns why the response could not be stored; undefined if it was stored or need not be
+   * Never rejects, so that the client always gets its answer. Returns why the response could not be stored; undefined if it was stored or
+   * need not be.
    */
   async save(draft: ResponseDraft, response: JsonObject): Promise<string | undefined> {
     const { log, database } = this.#host;
     const { max_bytes, max_account_bytes } = this.#host.section(responsesSection);
     const row = await this.#createRowIfStorable(draft, response);
     if (row === undefined) return undefined;
-    const size = measureRow(row);
+    const size = countRowBytes(row);
     await yieldIfLong(size);
     if (size > Math.min(max_bytes, max_account_bytes)) {
       log.info(`response ${row.id} is not stored: its conversation has ${size} bytes`);
@@ -79,7 +76,7 @@ export class Recorder {
     const { max_bytes, max_account_bytes } = this.#host.section(responsesSection);
     const row = await this.#createRow(draft, response);
     const maxBytes = Math.min(max_bytes, max_account_bytes);
-    if (measureRow(row) > maxBytes)
+    if (countRowBytes(row) > maxBytes)
       throw new GatewayError(
         'request_too_large',
         `The conversation of a background response exceeds ${maxBytes} bytes.`,
@@ -89,7 +86,6 @@ export class Recorder {
     await withDeadline(saving, deadlineMs, `the database took more than ${deadlineMs} ms`).catch(throwUnavailable);
   }
 
-  /** @returns the note for the response */
   #reportFailure({ id }: NewRow, error: unknown): string {
     const suffix = this.#logThrottle.admit('storing');
     if (suffix !== undefined)
@@ -101,7 +97,7 @@ export class Recorder {
     return isContinuable(response) && isStorable(response['id']) ? this.#createRow(draft, response) : undefined;
   }
 
-  /** Creates a response's row. Yields to the event loop between long serializations, because 31 MB takes 50 ms. */
+  /** Yields to the event loop between long serializations, because 31 MB takes 50 ms. */
   async #createRow({ accountId, items, previousId }: ResponseDraft, response: JsonObject): Promise<NewRow> {
     const now = this.#host.now();
     const inputJson = JSON.stringify(items);
@@ -120,9 +116,7 @@ export class Recorder {
   }
 }
 
-/** The share of its limit that an account may add between measurements. */
 const measuringShare = 1 / 64;
-/** The maximum number of accounts to track. */
 const maxAccounts = 10_000;
 
 /**
@@ -137,7 +131,7 @@ export class AccountQuota {
   /** @param maxBytes the maximum total size of the account's rows */
   async save(rows: ResponseRows, row: NewRow, maxBytes: number): Promise<void> {
     const { accountId } = row;
-    const size = measureRow(row);
+    const size = countRowBytes(row);
     const maxUnmeasuredBytes = Math.floor(maxBytes * measuringShare);
     const addedBytes = (this.#addedBytes.get(accountId) ?? Infinity) + size;
     if (addedBytes <= maxUnmeasuredBytes) {

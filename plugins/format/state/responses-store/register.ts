@@ -7,7 +7,6 @@ import { integer, number, object } from '#core/platform/schema.ts';
 import { cleanUpResponses } from './clean-up.ts';
 import { cancelResponse, deleteResponse, getResponse, listInputItems, refuseUnsupported } from './endpoints.ts';
 
-/** Registers the config section, tables, cleanup job and endpoints for stored responses. */
 export function registerResponsesStore(server: Server): void {
   const registerEndpoint = (name: string, definition: Pick<Endpoint, 'method' | 'path' | 'answer' | 'documentation'>) =>
     server.gateway.endpoint({ ...definition, name, dialect: 'openai', isMetered: false, isAliased: true });
@@ -47,7 +46,6 @@ export function registerResponsesStore(server: Server): void {
 
 const MiB = 1024 ** 2;
 
-/** Configuration for stored responses, which let Responses API clients continue a conversation. */
 export const responsesSection = defineSection({
   name: 'responses',
   schema: object(

@@ -3,12 +3,6 @@ import { normalizeInput } from '../../canonical/stored-reasoning.ts';
 import { asList, asText } from '../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../wire/responses.ts';
 
-/**
- * Removes the items of a request that repeat the answer that it continues.
- *
- * @param items the request's own items
- * @param answer output of the response that is continued
- */
 export function omitRepeatedAnswer(items: readonly JsonValue[], answer: readonly JsonValue[]): readonly JsonValue[] {
   const repeatedIndexes = findRepeatedAnswer(items, answer);
   return repeatedIndexes.size === 0 ? items : items.filter((_item, index) => !repeatedIndexes.has(index));
@@ -42,7 +36,7 @@ export function findRepeatedAnswer(items: readonly JsonValue[], answer: readonly
   return repeatedIndexes;
 }
 
-/** Returns a text that is equal for equal calls; undefined for other items. Ignores the item's id, which some clients do not keep. */
+/** Ignores the item's id, which some clients do not keep. */
 function identifyCall(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { type, call_id: id, name, arguments: argumentsText, input }: ResponsesItem = item;
@@ -50,7 +44,6 @@ function identifyCall(item: JsonValue): string | undefined {
   return JSON.stringify([type, id, asText(name), normalizeInput(asText(argumentsText)), asText(input)]);
 }
 
-/** Reads the text of an assistant message; undefined for other items. */
 function readAnswerText(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { role, content }: ResponsesItem = item;

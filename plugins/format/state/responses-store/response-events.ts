@@ -5,11 +5,9 @@ import { readExchangeId } from '../../formats/responses/reply/reply-object.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../wire/responses.ts';
 import { firstFinalSequence, secondFinalSequence } from './run-rows.ts';
 
-/** A streamed event. */
 export interface WrittenEvent {
   readonly type: string;
   readonly text: string;
-  /** Undefined if the event has none. */
   readonly sequence: number | undefined;
 }
 
@@ -29,7 +27,7 @@ export function parseEvents(chunk: string): WrittenEvent[] {
   });
 }
 
-/** Reads an event's sequence number. A member of this name may also occur in a tool call's input. */
+/** A member of this name may also occur in a tool call's input. */
 function readSequence(data: string): number | undefined {
   const [sequence, ...otherSequences] = [...data.matchAll(sequencePattern)].map(([, digits]) => Number(digits));
   if (otherSequences.length === 0) return sequence;
@@ -49,12 +47,10 @@ export function readResponse({ type, text }: WrittenEvent): JsonObject | undefin
   return isJsonObject(response) ? response : undefined;
 }
 
-/** Writes an event that contains the response object. */
 export function writeEvent(type: string, response: JsonObject, sequence: number = firstFinalSequence): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, response })}\n\n`;
 }
 
-/** Writes a response's final event, according to its status. */
 export function writeEndEvent(response: JsonObject, sequence?: number): string {
   const { status } = response;
   const type = status === 'completed' || status === 'incomplete' ? status : 'failed';
@@ -73,7 +69,6 @@ export function writeStreamEnd(response: JsonObject, firstSequence: number = fir
   return writeError(error, firstSequence) + writeEndEvent(response, secondSequence);
 }
 
-/** Writes an error event. */
 export function writeError({ code, message, type }: JsonObject, sequence: number): string {
   const defaultType = code === 'server_error' ? 'server_error' : 'invalid_request_error';
   const error = {

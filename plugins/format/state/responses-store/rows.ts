@@ -5,7 +5,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { yieldIfLong } from '#core/platform/timing/turn.ts';
 import type { ResponseStore } from './entities.ts';
 
-/** A stored response. */
 export interface StoredResponse {
   readonly id: string;
   /** All items that precede the output, including those of the responses it continues. */
@@ -24,7 +23,7 @@ export interface NewRow {
   readonly itemIds: readonly string[];
   readonly createdAt: number; // epoch ms
   readonly expiresAt: number; // epoch ms
-  /** How long the lease of a response that is still running lasts. */
+  /** Given for a response that is still running. */
   readonly leaseMs?: number;
 }
 
@@ -81,11 +80,6 @@ export class ResponseRows {
     return deleted.length < maxDeletedRows;
   }
 
-  /**
-   * Finds a response that has not expired.
-   *
-   * @param now epoch ms
-   */
   async find(accountId: string, id: string, now: number): Promise<StoredResponse | undefined> {
     if (!isStorable(id)) return undefined;
     const [row] = await this.#database.query<StoredRow>(
@@ -122,7 +116,6 @@ export class ResponseRows {
     return itemsById;
   }
 
-  /** @returns false if there was no such response */
   async delete(accountId: string, id: string, now: number): Promise<boolean> {
     if (!isStorable(id)) return false;
     const rows = await this.#database.query(
@@ -132,11 +125,7 @@ export class ResponseRows {
     return rows.length > 0;
   }
 
-  /**
-   * Deletes responses that have expired by both clocks. Deletes in batches to keep locks short.
-   *
-   * @returns how many were deleted
-   */
+  /** Deletes responses that have expired by both clocks, in batches to keep locks short. */
   async deleteExpired(now: number): Promise<number> {
     let total = 0;
     for (;;) {
@@ -152,8 +141,7 @@ export class ResponseRows {
   }
 }
 
-/** Returns the size of a row's texts in bytes. */
-export function measureRow({ input, response }: NewRow): number {
+export function countRowBytes({ input, response }: NewRow): number {
   return Buffer.byteLength(input) + Buffer.byteLength(response);
 }
 
@@ -164,17 +152,14 @@ export function isStorable(id: unknown): id is string {
 
 const continuableStatuses = new Set<JsonValue | undefined>(['completed', 'incomplete']);
 
-/** Returns true for a response that has ended without a failure. */
 export function isContinuable(response: JsonObject): boolean {
   return continuableStatuses.has(response['status']);
 }
 
-/** Returns a response's output items; empty if it has no output. */
 export function outputOf(response: JsonObject): readonly JsonValue[] {
   return Array.isArray(response['output']) ? response['output'] : [];
 }
 
-/** Adds the items with these ids to the map. */
 export function collectItems(
   items: readonly JsonValue[],
   ids: ReadonlySet<string>,
@@ -199,12 +184,10 @@ function toParameters(row: NewRow): readonly unknown[] {
   ];
 }
 
-/** Lists the ids of output items to which requests can refer. */
 export function listItemIds(response: JsonObject): string[] {
   return outputOf(response).flatMap((item) => (isJsonObject(item) && isStorable(item['id']) ? [item['id']] : []));
 }
 
-/** Converts epoch milliseconds to a PostgreSQL timestamp. */
 export function toTimestamp(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }

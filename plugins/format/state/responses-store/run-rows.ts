@@ -4,7 +4,6 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { ResponseEvent } from './entities.ts';
 import { leaseEndSql, listItemIds, toTimestamp } from './rows.ts';
 
-/** Identifies a background response. */
 export interface RunKey {
   readonly accountId: string;
   readonly id: string;
@@ -25,8 +24,7 @@ const writeSequence = (number: number | ''): string => `"sequence_number":${numb
 
 /** Takes two parameters: the current time and the retention in ms. */
 const retainedSinceSql = `${earlierClockSql} - ?::float8 * interval '1 ms'`;
-/** How many rows are read at once. A row holds at most one flush of events. */
-const pageSize = 32;
+const pageSize = 32; // rows; each holds at most one flush of events
 const runningCondition = 'account_id = ? AND id = ? AND running_until IS NOT NULL';
 
 /** Running responses of all instances, and the events of their streams. */
@@ -37,7 +35,7 @@ export class RunRows {
     this.#database = database;
   }
 
-  /** Renews the lease for another `leaseMs` from now. Returns false if the response has ended, been deleted or been declared abandoned. */
+  /** Returns false if the response has ended, been deleted or been declared abandoned. */
   async renew({ accountId, id }: RunKey, leaseMs: number): Promise<boolean> {
     const sql = `UPDATE response_store SET running_until = ${leaseEndSql} WHERE ${runningCondition} RETURNING 1`;
     return (await this.#database.query(sql, [leaseMs, accountId, id])).length > 0;
@@ -48,7 +46,7 @@ export class RunRows {
     await this.#database.query(sql, [JSON.stringify(response), accountId, id]);
   }
 
-  /** Stores events. Has no effect if the response has ended. */
+  /** Has no effect if the response has ended. */
   async append({ accountId, id }: RunKey, { events, last_sequence }: StoredEvents, now: number): Promise<void> {
     await this.#database.query(
       `INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
@@ -101,9 +99,7 @@ export class RunRows {
     );
   }
 
-  /**
-   * Lists up to `pageSize` running responses whose lease has run out. Skips responses past `expires_at`, which are deleted in any state.
-   */
+  /** Up to `pageSize`. Skips responses past `expires_at`, which are deleted in any state. */
   async listAbandoned(now: number): Promise<readonly RunKey[]> {
     return this.#database.query<RunKey>(
       `SELECT account_id AS "accountId", id FROM response_store WHERE running_until < clock_timestamp() AND expires_at > ? LIMIT ?`,

@@ -6,10 +6,7 @@ class BackgroundRuns {
   readonly #stops = new Map<string, () => void>();
   readonly #waiters = new Map<string, Set<() => void>>();
 
-  /**
-   * @param stop ends the run
-   * @returns a function that removes the run
-   */
+  /** Returns a function that removes the run. */
   add({ id }: RunKey, stop: () => void): () => void {
     this.#stops.set(id, stop);
     return () => {
@@ -21,19 +18,17 @@ class BackgroundRuns {
     this.#stops.get(id)?.();
   }
 
-  /** Wakes the readers of a response, which may have new events. */
   wake({ id }: RunKey): void {
     for (const wakeReader of this.#waiters.get(id) ?? []) wakeReader();
   }
 
-  /** Waits for `wake`, but no longer than this, and only until the signal aborts. */
-  async waitForWake({ id }: RunKey, milliseconds: number, signal: AbortSignal): Promise<void> {
+  async waitForWake({ id }: RunKey, maxWaitMs: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const wakeReader = () => resolve();
     const waiters = this.#waiters.get(id) ?? new Set();
     this.#waiters.set(id, waiters.add(wakeReader));
-    const timer = setTimeout(wakeReader, milliseconds);
+    const timer = setTimeout(wakeReader, maxWaitMs);
     signal.addEventListener('abort', wakeReader, { once: true });
     await promise;
     clearTimeout(timer);
@@ -43,7 +38,6 @@ class BackgroundRuns {
   }
 }
 
-/** Returns this process's runs. */
 export function getBackgroundRuns(host: Host): BackgroundRuns {
   return host.keep('format/background-runs', () => new BackgroundRuns());
 }

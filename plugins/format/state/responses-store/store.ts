@@ -32,7 +32,6 @@ export const continuedId = defineFact<string>('continued_response');
 /** All items of a request that continues a stored response. */
 export const expandedItems = defineFact<readonly JsonValue[]>('expanded_items');
 
-/** A request whose client does not wait for the response. */
 interface BackgroundDraft extends ResponseDraft {
   readonly isStream: boolean;
 }
@@ -44,7 +43,6 @@ interface StoredCall {
   finished(): JsonObject | undefined;
 }
 
-/** The model call of an exchange whose answer may be stored. */
 export const storedCall = defineFact<StoredCall>('model_call');
 
 /**
@@ -178,11 +176,7 @@ export class ResponsesStore {
   }
 }
 
-/**
- * Returns the account that requests a background response.
- *
- * @throws GatewayError `not_supported` if no responses are stored, `invalid_request` if the request forbids storing
- */
+/** @throws GatewayError `not_supported` if no responses are stored, `invalid_request` if the request forbids storing */
 function requireBackgroundAccount(
   { store }: ResponsesRequest,
   accountId: string | undefined,
@@ -205,13 +199,13 @@ function isEventStream({ headers }: Reply): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
-/** Adds a note to the exchange's record, because a stream's headers have already been sent. */
+/** For the exchange's record, because a stream's headers have already been sent. */
 function addNote(exchange: Exchange, note: string): void {
   const deliveryRecord = exchange.find(delivery);
   if (deliveryRecord !== undefined) deliveryRecord.notes = [...(deliveryRecord.notes ?? []), note];
 }
 
-/** Replaces the body. It may be long once it contains what it refers to, so each step has its own turn of the event loop. */
+/** The body may be long once it contains what it refers to, so each step has its own turn of the event loop. */
 async function replaceBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
   await yieldIfLong(request.content.text.length);
   const text = JSON.stringify(body);

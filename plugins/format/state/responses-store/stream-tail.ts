@@ -20,11 +20,7 @@ const pollIntervalMs = 1_000; // how often a reader checks for events from other
 const keepAliveIntervalMs = 10_000; // after this long without events, a comment keeps client and proxies connected
 const keepAliveComment = ': keep-alive\n\n';
 
-/**
- * Streams the events of a response until it ends.
- *
- * @param afterSequence sequence number of the last event to skip; -1 for all events
- */
+/** @param afterSequence sequence number of the last event to skip; -1 for all events */
 export function streamResponse(host: Host, key: RunKey, afterSequence: number): Reply {
   const position = { lastSequence: afterSequence };
   return {
@@ -38,12 +34,11 @@ export function streamResponse(host: Host, key: RunKey, afterSequence: number): 
   };
 }
 
-/** How much of a stream has been sent. */
-interface Position {
+interface StreamPosition {
   lastSequence: number;
 }
 
-function createBody(host: Host, key: RunKey, position: Position): Readable {
+function createBody(host: Host, key: RunKey, position: StreamPosition): Readable {
   const abortController = new AbortController();
   return createReplyStream(readEvents(host, key, position, abortController.signal), () => abortController.abort());
 }
@@ -58,12 +53,13 @@ function renderReadFailure(error: GatewayError, sequence: number): string {
   return writeError({ type, code, message: renderStreamMessage(error, error.messageFor('openai')) }, sequence);
 }
 
-/**
- * Reads the stored events as they arrive, with comments that keep the connection alive.
- *
- * @throws GatewayError `response_not_found` if the response is deleted in the meantime
- */
-async function* readEvents(host: Host, key: RunKey, position: Position, signal: AbortSignal): AsyncGenerator<string> {
+/** @throws GatewayError `response_not_found` if the response is deleted in the meantime */
+async function* readEvents(
+  host: Host,
+  key: RunKey,
+  position: StreamPosition,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const rows = new RunRows(host.database);
   const runs = getBackgroundRuns(host);
   // The number stored with the last batch. The batch may end with an event that has no number.

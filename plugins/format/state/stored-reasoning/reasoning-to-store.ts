@@ -6,13 +6,11 @@ import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor
 import type { ClientRequest } from '../../request/client-request.ts';
 import { selectUpstreamFormat } from '../../request/upstream-format.ts';
 
-/** Which kinds of reasoning must be stored, because a later request needs them. */
 interface ReasoningToStore {
   readonly includesState: boolean; // opaque reasoning state
   readonly includesText: boolean;
 }
 
-/** Returns true if a route accepts the text of earlier reasoning in this format. */
 export function acceptsReasoningText({ name, text }: TextFormat, { profile }: Route): boolean {
   return text.features.reasoning === 'text' || requiresReasoning(profileIn(name, profile), true);
 }
@@ -20,7 +18,7 @@ export function acceptsReasoningText({ name, text }: TextFormat, { profile }: Ro
 /** Finds the kinds of reasoning that a model's routes accept in later requests but that the client does not send back. */
 export function findReasoningToStore({ routes }: Model, request: ClientRequest): ReasoningToStore {
   const candidates = routes.flatMap((route) => {
-    const format = findFormat(route, request);
+    const format = findUsableFormat(route, request);
     // Clients that ask for reasoning send it back if the route uses their format. Chat clients get it unasked, and most drop it.
     const isReturnedByClient = format === request.format && request.format.client.text?.hidesReasoning !== undefined;
     return format === undefined || isReturnedByClient ? [] : [{ route, format }];
@@ -31,8 +29,7 @@ export function findReasoningToStore({ routes }: Model, request: ClientRequest):
   };
 }
 
-/** Finds the text format of a request on a route; undefined if the route cannot serve it. */
-function findFormat(route: Route, request: ClientRequest): TextFormat | undefined {
+function findUsableFormat(route: Route, request: ClientRequest): TextFormat | undefined {
   try {
     const format = selectUpstreamFormat(route, request);
     return isTextFormat(format) ? format : undefined;

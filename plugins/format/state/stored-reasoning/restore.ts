@@ -4,9 +4,7 @@ import type { StoredReasoning, Thought } from '../../canonical/stored-reasoning.
 interface RestoreTarget {
   /** True if the route accepts reasoning text of any origin. */
   readonly acceptsText: boolean;
-  /** The upstream's origin tag, see opaque-state.ts. */
   readonly origin: string;
-  /** Returns the data of an opaque state that this upstream created and accepts; undefined for any other state. */
   findAcceptedState(state: OpaqueState | undefined): string | undefined;
 }
 
@@ -59,7 +57,6 @@ function restoreAnswer(
   return usableThoughts.size === 0 ? answer : replaceReasoning(answer, usableThoughts);
 }
 
-/** Returns true if this upstream created the reasoning's state, or the route accepts its text. */
 function canUse({ state, text }: Reasoning, target: RestoreTarget): boolean {
   return Boolean(target.findAcceptedState(state)) || (text !== '' && target.acceptsText);
 }

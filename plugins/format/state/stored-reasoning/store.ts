@@ -25,7 +25,7 @@ import { findReasoningToStore } from './reasoning-to-store.ts';
 
 const deadlineMs = 50; // how long a request waits for the reasoning from earlier turns
 const warnIntervalMs = 60_000; // time between warnings about a failing store
-const hourSeconds = 3_600;
+const secondsPerHour = 3_600;
 
 /**
  * Stores the reasoning before tool calls for clients whose format cannot carry it. The calls that a client sends
@@ -40,20 +40,20 @@ export class ReasoningStore {
   constructor(host: Host, retentionHours: number) {
     this.#host = host;
     const { storedReasonings: entries, accountReasoning: bytes } = bounds;
-    this.#limits = { seconds: retentionHours * hourSeconds, entries, bytes };
+    this.#limits = { seconds: retentionHours * secondsPerHour, entries, bytes };
   }
 
   /**
-   * Adds the conversation's reasoning to a request: what is stored for its history, and the means to store the reply's. Only queries the
-   * store if the history has calls whose reasoning a route of the model accepts and the client did not send back; otherwise synchronous.
+   * Attaches stored reasoning to a request, which restores that of earlier turns and stores the reply's. Only queries the store if the
+   * history has calls whose reasoning a route of the model accepts and the client did not send back; otherwise synchronous.
    */
   attachReasoning(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { format, outline, purpose } = request;
     const accountId = exchange.find(principal)?.accountId;
     const { findHistoryCalls, hidesReasoning } = format.client.text ?? {};
-    const isReasoningReturned = hidesReasoning?.(outline) === false;
+    const clientReturnsReasoning = hidesReasoning?.(outline) === false;
     const isDisabled = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
-    if (isDisabled || isReasoningReturned || findHistoryCalls === undefined || !Array.isArray(outline['tools']))
+    if (isDisabled || clientReturnsReasoning || findHistoryCalls === undefined || !Array.isArray(outline['tools']))
       return request;
     const reasoningToStore = findReasoningToStore(model, request);
     if (!reasoningToStore.includesState && !reasoningToStore.includesText) return request;
@@ -94,8 +94,8 @@ export class ReasoningStore {
 type CallThoughts = readonly StoredThought[];
 
 class ConversationReasoning implements StoredReasoning {
-  #thoughtsByName: ReadonlyMap<string, readonly CallThoughts[]> = new Map();
-  readonly #conversation: string;
+  #thoughtsByEntryName: ReadonlyMap<string, readonly CallThoughts[]> = new Map();
+  readonly #conversationDigest: string;
   readonly #history: readonly HistoryCall[];
   #historyCounts: Map<string, number> | undefined;
   readonly #saveEntries: (entries: ReadonlyMap<string, Buffer>) => void;
@@ -105,16 +105,15 @@ class ConversationReasoning implements StoredReasoning {
     history: readonly HistoryCall[],
     saveEntries: (entries: ReadonlyMap<string, Buffer>) => void,
   ) {
-    this.#conversation = digest(serializeFirstUserMessage(body));
+    this.#conversationDigest = computeDigest(serializeFirstUserMessage(body));
     this.#history = history;
     this.#saveEntries = saveEntries;
   }
 
   get hasStored(): boolean {
-    return this.#thoughtsByName.size > 0;
+    return this.#thoughtsByEntryName.size > 0;
   }
 
-  /** Lists the entry names for calls whose reasoning the client did not send back. */
   listEntryNames(): string[] {
     const callsWithoutReasoning = this.#history
       .filter(({ lacksReasoning }) => lacksReasoning)
@@ -123,7 +122,7 @@ class ConversationReasoning implements StoredReasoning {
   }
 
   addEntries(entries: ReadonlyMap<string, Buffer>): this {
-    this.#thoughtsByName = new Map([...entries].map(([name, stored]) => [name, decodeThoughts(stored)]));
+    this.#thoughtsByEntryName = new Map([...entries].map(([name, stored]) => [name, decodeThoughts(stored)]));
     return this;
   }
 
@@ -136,7 +135,7 @@ class ConversationReasoning implements StoredReasoning {
         const name = this.#createEntryName(call);
         const positionFromEnd = (counts.get(name) ?? 0) + 1;
         counts.set(name, positionFromEnd);
-        return readThoughts(this.#thoughtsByName.get(name)?.at(-positionFromEnd) ?? []);
+        return readThoughts(this.#thoughtsByEntryName.get(name)?.at(-positionFromEnd) ?? []);
       })
       .toReversed();
   }
@@ -145,27 +144,28 @@ class ConversationReasoning implements StoredReasoning {
     const entries = new Map<string, readonly CallThoughts[]>();
     for (const [call, thoughts] of listThoughtsByCall(reply)) {
       const name = this.#createEntryName(call);
-      const turns = entries.get(name) ?? this.#findEarlierThoughts(name);
-      if (thoughts.length > 0 || turns.some(({ length }) => length > 0)) entries.set(name, [...turns, thoughts]);
+      const thoughtsPerCall = entries.get(name) ?? this.#findEarlierThoughts(name);
+      if (thoughts.length > 0 || thoughtsPerCall.some(({ length }) => length > 0))
+        entries.set(name, [...thoughtsPerCall, thoughts]);
     }
-    const encodedEntries = [...entries].flatMap(([name, turns]) => {
-      const encodedEntry = encodeThoughts(turns);
+    const encodedEntries = [...entries].flatMap(([name, thoughtsPerCall]) => {
+      const encodedEntry = encodeThoughts(thoughtsPerCall);
       return encodedEntry === undefined ? [] : [[name, encodedEntry] as const];
     });
     if (encodedEntries.length > 0) this.#saveEntries(new Map(encodedEntries));
   }
 
-  /** Finds the stored thoughts of equal calls in the history. The list has one element per call, in order. */
+  /** The list has one element per equal call of the history, in order. */
   #findEarlierThoughts(name: string): readonly CallThoughts[] {
     this.#historyCounts ??= countNames(this.#history.map((call) => this.#createEntryName(call)));
     const count = this.#historyCounts.get(name) ?? 0;
-    const turns = count === 0 ? [] : (this.#thoughtsByName.get(name) ?? []).slice(-count);
-    return [...Array.from({ length: count - turns.length }, (): CallThoughts => []), ...turns];
+    const storedThoughts = count === 0 ? [] : (this.#thoughtsByEntryName.get(name) ?? []).slice(-count);
+    return [...Array.from({ length: count - storedThoughts.length }, (): CallThoughts => []), ...storedThoughts];
   }
 
-  /** Names an entry by conversation, id, name and input. Some vendors only number their calls, so ids repeat across conversations and turns. */
+  /** Some vendors only number their calls, so ids repeat across conversations and turns. */
   #createEntryName({ id, name, input }: CallIdentity): string {
-    return digest([this.#conversation, id, name, normalizeInput(input)].join('\n'));
+    return computeDigest([this.#conversationDigest, id, name, normalizeInput(input)].join('\n'));
   }
 }
 
@@ -175,7 +175,7 @@ function countNames(names: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Decodes an entry's thoughts; empty if another gateway version wrote it in a different form. */
+/** Returns an empty list if another gateway version wrote the entry in a different form. */
 function decodeThoughts(stored: Buffer): CallThoughts[] {
   const turns = parseObject(stored.toString())?.['turns'];
   return (Array.isArray(turns) ? turns : []).map((turn) =>
@@ -183,20 +183,19 @@ function decodeThoughts(stored: Buffer): CallThoughts[] {
   );
 }
 
-/** Encodes an entry, dropping the oldest thoughts until it fits; undefined if the latest alone are too large. */
-function encodeThoughts(turns: readonly CallThoughts[]): Buffer | undefined {
-  const keptTurns = [...turns];
-  for (const index of turns.keys()) {
-    const encodedEntry = Buffer.from(JSON.stringify({ turns: keptTurns }));
+/** Drops the oldest thoughts until the entry fits; undefined if the latest alone are too large. */
+function encodeThoughts(thoughtsPerCall: readonly CallThoughts[]): Buffer | undefined {
+  const keptThoughts = [...thoughtsPerCall];
+  for (const index of thoughtsPerCall.keys()) {
+    const encodedEntry = Buffer.from(JSON.stringify({ turns: keptThoughts }));
     if (encodedEntry.length <= bounds.storedReasoning) return encodedEntry;
-    keptTurns[index] = [];
+    keptThoughts[index] = [];
   }
   return undefined;
 }
 
-/** Returns a digest of more than 128 bits. */
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+function computeDigest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22); // 132 bits
 }
 
 function groupOf(accountId: string): string {

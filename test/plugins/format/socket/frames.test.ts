@@ -12,7 +12,7 @@ import { findMembers } from '../../../../plugins/format/socket/member-spans.ts';
 import { readNewItems } from '../../../../plugins/format/socket/new-items.ts';
 import { readCreateFrame, readFrame } from '../../../../plugins/format/socket/read-frame.ts';
 import { writeTextFrames } from '../../../../plugins/format/socket/text-frames.ts';
-import { convertToEvents, TurnOutput } from '../../../../plugins/format/socket/turn-output.ts';
+import { convertResponseToEvents, TurnOutput } from '../../../../plugins/format/socket/turn-output.ts';
 
 const create = (text: string) => readCreateFrame(readFrame(Buffer.from(text)));
 const bodyOf = (text: string, kept?: readonly string[]) => {
@@ -224,7 +224,7 @@ describe('the output of a response', () => {
   });
 
   it('of an answer that was not streamed begins and ends', () => {
-    const events = convertToEvents({ id: 'r', status: 'completed', output: [1], usage: {} });
+    const events = convertResponseToEvents({ id: 'r', status: 'completed', output: [1], usage: {} });
     expect(events.map(({ name }) => name)).toEqual(['response.created', 'response.completed']);
     expect(JSON.parse(String(events[0]?.data))).toMatchObject({ response: { status: 'in_progress', output: [] } });
   });

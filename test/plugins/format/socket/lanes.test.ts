@@ -19,7 +19,7 @@ function setUp(limits = {}, mayStart = () => true) {
   const add = (name: string, lane = name, isCounted = true) =>
     lanes.add({
       lane,
-      isCounted,
+      isLimited: isCounted,
       refuse: () => refused.push(name),
       release() {},
       start: (waited) => {

@@ -24,10 +24,10 @@ import { ThreadStore } from './state/threads.ts';
 
 const routedCountRequest = defineFact<ClientRequest>('count_request');
 
-/** Trials get the failure, because they test whether the route can count. */
 function estimateIfFailed(exchange: Exchange, reply: Reply): Reply {
   const request = exchange.find(routedCountRequest);
   const isFailed = reply.status === 404 || reply.status >= 500;
+  // Trials get the failure, because they test whether the route can count.
   const isTrial = exchange.find(trialModel) !== undefined;
   if (request === undefined || !isFailed || isTrial || exchange.isAborted) return reply;
   return respondWithTokenEstimate(request);
@@ -35,7 +35,6 @@ function estimateIfFailed(exchange: Exchange, reply: Reply): Reply {
 
 const hasThreadBackups = defineFact<boolean>('has_backups');
 
-/** Asks the client for the whole conversation, so that another route can serve it. */
 function restartThreadIfFailed(exchange: Exchange, reply: Reply): Reply {
   const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
   if (!isFailed || exchange.find(hasThreadBackups) !== true || exchange.isAborted) return reply;

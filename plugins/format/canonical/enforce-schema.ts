@@ -33,7 +33,6 @@ export function enforceSchema(
   return { schema, isStrict: false };
 }
 
-/** Returns undefined if the vendor would refuse the schema or not enforce it. */
 function fitForVendor(
   schema: JsonObject,
   strict: Strictness | undefined,

@@ -71,12 +71,12 @@ function estimateString(name: string, value: string, estimateText: EstimateText)
   return isAttachment(name, value) ? tokensPerAttachment : estimateText(value);
 }
 
-/** Short texts in these members are words. */
 function isAttachment(name: string, value: string): boolean {
+  // Short texts in these members are words.
   return attachmentMembers.has(name) && (value.length > 256 || value.startsWith('data:'));
 }
 
-/** Names that belong to a format are not part of the prompt, but names of tool parameters are. */
 function estimateName(name: string): number {
+  // Names that belong to a format are not part of the prompt, but names of tool parameters are.
   return name === 'type' || name === 'text' || name === 'role' || name === 'content' ? 0 : 1;
 }

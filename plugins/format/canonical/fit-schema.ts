@@ -10,11 +10,9 @@ import {
 } from './schema-subsets.ts';
 
 const maxDepth = 200; // request bodies cannot be nested deeper
-/** Bounds references that contain each other. */
-const maxInlined = 500;
+const maxInlined = 500; // bounds references that contain each other
 
-/** Which objects forbid unlisted members: all objects, objects that do not say, or none. */
-type ClosedObjects = 'always' | 'unspecified' | 'never';
+type ClosedObjects = 'always' | 'unspecified' | 'never'; // `unspecified`: objects that do not say
 
 /**
  * Translates a JSON Schema into the subset that a vendor enforces. As in Anthropic's SDK, keywords that the vendor refuses move into the

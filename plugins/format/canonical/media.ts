@@ -14,8 +14,7 @@ import type {
 import { detectImageType } from './generated-images.ts';
 import type { Notes } from './notes.ts';
 
-/** Paths in the client's request, for error messages. Parts created by the gateway have none. */
-const partPaths = new WeakMap<Part, string>();
+const partPaths = new WeakMap<Part, string>(); // in the client's request; parts created by the gateway have none
 
 /** Records the path for those parts that do not have a more specific one yet. */
 export function placeParts(parts: Part[], placed: Pick<BodyObject, 'path'>): Part[] {

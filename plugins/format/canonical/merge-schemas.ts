@@ -51,7 +51,6 @@ function mergeDescriptions(first: JsonValue | undefined, second: JsonValue | und
   return `${second}\n${first}`;
 }
 
-/** If both schemas have alternatives, moves those of the first into the description. */
 function mergeAlternatives(first: GeminiSchema, second: GeminiSchema, merged: GeminiSchema): JsonObject {
   const hasBoth = [first, second].every((schema) => alternativeKeywords.some((name) => Array.isArray(schema[name])));
   if (!hasBoth) return merged;

@@ -68,9 +68,9 @@ export class Notes {
     return this.#isTruncated ? [...this.#entries, truncationMark] : [...this.#entries];
   }
 
-  /** Replaces the characters that a header cannot contain, and semicolons, which separate notes. */
   #add(entry: string): void {
     if (this.#entries.has(entry)) return;
+    // Headers are ASCII, and semicolons separate notes.
     const headerText = entry
       .replace(/[^\x20-\x7e]/g, '?')
       .replaceAll(';', ',')

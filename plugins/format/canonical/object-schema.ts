@@ -3,8 +3,7 @@ import { appendKeywords } from './fit-schema.ts';
 import { alternativeKeywords, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
 
-/** Bounds references that contain each other. */
-const maxSchemas = 500;
+const maxSchemas = 500; // bounds references that contain each other
 const refusedAtTopLevel = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
 
 /**

@@ -133,10 +133,10 @@ export function readFilePart(file: BodyObject<ResponsesPart>, allowsUrl: boolean
   throw invalidValue(file.pathOf('file_data'), `the data of a file, unless there is ${alternatives}`);
 }
 
-/** Clients send PDF files as bare base64, which has no media type. */
 function readFileData(data: string, path: string): Source {
   const isUrl = isDataUrl(data) || /^https?:/i.test(data);
   if (isUrl) return readMediaUrl(data, path);
+  // Clients send PDF files as bare base64, which has no media type.
   return { type: 'base64', mediaType: 'application/pdf', data: toStandardBase64(data, path) };
 }
 

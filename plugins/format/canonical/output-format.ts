@@ -61,8 +61,8 @@ export function noteLostDescription(output: OutputFormat | undefined, notes: Enc
   if (output?.type === 'json_schema' && output.description !== undefined) notes.drop('description of json_schema');
 }
 
-/** The parameter requires a name of up to 64 letters, digits, - and _. */
 function toSchemaName(name: string | undefined): string {
+  // The name is required.
   return (name ?? '').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'response';
 }
 

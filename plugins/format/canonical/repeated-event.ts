@@ -2,8 +2,7 @@ import { findStringEnd } from '#core/platform/json-scan.ts';
 import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
 import { type DeltaFragment, type Fragment, selectOnlyDelta, progress, withText } from './reply.ts';
 
-/** Learning stops after this many failed attempts, because some vendors put a different number into each event. */
-const maxAttempts = 8;
+const maxAttempts = 8; // failed ones, because some vendors put a different number into each event
 const escapedCharacter = /["\\\p{Cc}]/u;
 
 /** Matches an event's number in a numbered stream. Quotes inside strings are escaped, so they do not match. */
@@ -34,8 +33,7 @@ export function findTextEnd(data: string, prefix: string): number | undefined {
   return data.slice(0, prefix.length) === prefix ? findStringEnd(data, prefix.length - 1) : undefined;
 }
 
-/** OpenAI pads its events to hide their length. */
-const padding = '"obfuscation":"';
+const padding = '"obfuscation":"'; // by which OpenAI hides the length of its events
 
 /** The tail of an event, split in two around the padding, whose content does not matter. */
 export type EventTail = readonly [string, string?];
@@ -61,8 +59,7 @@ export function hasTail(data: string, start: number, tail: string, afterPadding?
  */
 export class RepeatedEvent {
   #name: string | undefined;
-  /** The event up to and including the text's opening quote; undefined until an event has been learned. */
-  #prefix: NumberedPiece | undefined;
+  #prefix: NumberedPiece | undefined; // the event up to and including the text's opening quote
   #tail: NumberedPiece = [''];
   #afterPadding: NumberedPiece | undefined;
   #attempts = 0;

@@ -58,8 +58,8 @@ export class StopCutter implements ReplyDecoder {
     return toTextFragments('text', text.slice(0, heldFrom));
   }
 
-  /** Finds the sequence that is completed first, because that is where the upstream would have stopped. */
   #findFirst(text: string): StopMatch | undefined {
+    // The upstream would have stopped at the sequence that is completed first.
     return this.#sequences
       .map((sequence) => ({ position: text.indexOf(sequence), sequence }))
       .filter(({ position }) => position !== -1)

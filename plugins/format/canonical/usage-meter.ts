@@ -4,8 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { readMember } from '../wire/members.ts';
 import { estimateTokens, estimatePromptTokens, removeEmptyCounts } from './estimate.ts';
 
-/** How many deltas with text are measured at most, and how many are parsed to find them. */
-const maxDeltas = { measured: 4, parsed: 16 };
+const maxDeltas = { measured: 4, parsed: 16 }; // deltas with text, and deltas parsed to find them
 const textMembers = ['choices', 'content', 'output', 'candidates'] as const;
 const metadataMembers = new Set(
   (

@@ -43,9 +43,9 @@ function readDomains(value: JsonValue | undefined): readonly string[] | undefine
   return domains.length === 0 ? undefined : domains;
 }
 
-/** Chat nests the location in `approximate`. */
 function readLocation(location: JsonObject | undefined): SearchLocation | undefined {
   if (location === undefined) return undefined;
+  // Chat nests the location in `approximate`.
   const fields = new BodyObject(location, 'user_location').maybeObject('approximate')?.value ?? location;
   return Object.fromEntries(
     locationMembers.flatMap((name) => (asText(fields[name]) === '' ? [] : [[name, asText(fields[name])]])),

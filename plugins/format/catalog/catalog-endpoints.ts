@@ -33,8 +33,8 @@ export function listModels(host: Host, exchange: Exchange, states: ModelStates):
   });
 }
 
-/** Claude Code's model picker lists only chat models. */
 function selectForPicker(models: readonly ListedModel[], { service }: Host): ListedModel[] {
+  // Claude Code's model picker lists only chat models.
   const chatModels = models.filter(({ model }) => model.kind === 'chat');
   const byPickerName = new Map(
     chatModels.map(({ name, model }) => [createPickerName(service.prefix, name), model] as const),
@@ -48,8 +48,7 @@ export function getModel(host: Host, exchange: Exchange, states: ModelStates): R
   return respondWithModel(host, exchange, (model) => describeModel(model, host, states));
 }
 
-/** Clients require a creation date, which the catalog does not have. */
-const creationDate = new Date('2026-01-01T00:00:00Z');
+const creationDate = new Date('2026-01-01T00:00:00Z'); // required by clients; the catalog has none
 
 function describeModel({ name, model }: ListedModel, host: Host, states: ModelStates) {
   const { input, output } = readLimits(model);
@@ -129,7 +128,6 @@ function respondWithList(
   return { status: 200, headers: { ...headers, ...notice }, body };
 }
 
-/** @throws GatewayError `plan_inactive`, `model_not_found` */
 function respondWithModel(host: Host, exchange: Exchange, describe: (model: ListedModel) => object): Reply {
   const reason = exchange.find(entitlement)?.inactiveReason;
   if (reason !== undefined) throw new GatewayError('plan_inactive', reason);
@@ -138,7 +136,7 @@ function respondWithModel(host: Host, exchange: Exchange, describe: (model: List
   return { status: 200, headers, body: JSON.stringify(describe({ name: nameInReply(model, requested), model })) };
 }
 
-/** Headers must be ASCII, but the base URL in the text may contain other characters. */
 function encodeHeader(text: string): string {
+  // Headers must be ASCII, but the base URL in the text may contain other characters.
   return text.toWellFormed().replace(/[^ -~]+/g, encodeURIComponent);
 }

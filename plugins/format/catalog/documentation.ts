@@ -19,9 +19,8 @@ const examples: Readonly<Record<string, (model: string) => JsonObject>> = {
   gemini_count_tokens: createGeminiExample,
 };
 
-/** Without `alt=sse`, a Gemini stream is a single JSON array. */
 const geminiStreamQuery: Readonly<Record<string, JsonSchema>> = {
-  alt: { type: 'string', enum: ['sse', 'json'], default: 'json' },
+  alt: { type: 'string', enum: ['sse', 'json'], default: 'json' }, // without `sse`, the stream is a single array
 };
 
 export function documentEndpoints({ client }: FormatDescriptor): Endpoint[] {
@@ -48,7 +47,6 @@ interface OpenSchema extends JsonSchema {
   properties: Record<string, OpenSchema | JsonSchema>;
 }
 
-/** Allows other members, whose check is left to the upstream. */
 function buildBodySchema({ checkedParameters }: ParameterRules, required: readonly string[]): JsonSchema {
   const body: OpenSchema = { type: 'object', properties: {} };
   if (required.includes('model')) body.properties['model'] = { type: 'string' };

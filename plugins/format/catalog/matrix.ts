@@ -35,12 +35,12 @@ export function determineSupport(client: ClientTextFormat, route: Route, feature
   return losses.length === 0 ? 'yes' : { losses };
 }
 
-/** A model that cannot reason with tools in Chat gets requests with tools on the Responses endpoint. */
 function selectFormat(
   client: ClientTextFormat,
   { upstream, profile }: Route,
   feature: ModelFeature,
 ): TextFormat | undefined {
+  // A model that cannot reason with tools in Chat gets requests with tools on the Responses endpoint.
   const isForTools = feature === 'tools' || feature === 'parallel tools';
   const needsResponses = isForTools && profile.quirks.responses_for_tools && upstream.formats.includes(responses.name);
   return needsResponses ? responses : selectPreferredFormat(client, upstream.formats);
@@ -85,7 +85,6 @@ function findReasoningLoss(
 
 type LossTable = readonly (readonly [feature: ModelFeature, loss: LossText, isLost: boolean])[];
 
-/** Lists losses that also occur on routes of the client's own format. */
 function listAdaptationLosses(
   client: ClientTextFormat,
   upstream: TextFormat,
@@ -161,7 +160,6 @@ function describeRow(model: Model, client: ClientTextFormat, route: Route, losse
   return [[model.id, model.kind, route.id, client.name, upstream.name, ...cells]];
 }
 
-/** Describes a route of a model that is not a chat model. Its endpoints, except for embeddings, are called in their own format. */
 function describeOtherKind({ id, kind }: Model, route: Route): string[][] {
   const served = formats.filter((format) => format.kind === kind && route.upstream.formats.includes(format.name));
   const names = served.map(({ name }) => name).join(', ');

@@ -74,10 +74,10 @@ function listVendors(formatNames: readonly string[]): string[] {
   return [...new Set(clientFormats.map(({ client, dialect }) => client.vendor ?? dialects[dialect].vendor))];
 }
 
-/** Endpoints without a vendor preset do not declare their support. */
 function describeInputs({ routes }: Model): ('files' | 'audio' | 'video')[] {
   const primary = selectPrimaryRoutes(routes);
   return (['files', 'audio', 'video'] as const).filter((input) =>
+    // Endpoints without a vendor preset do not declare their support.
     primary.every(({ upstream, profile }) => upstream.vendor !== undefined && profile.capabilities[input]),
   );
 }
@@ -98,16 +98,16 @@ function describeChatSettings({ routes }: Model): ModelSettings {
   };
 }
 
-/** Only the Messages format has safeguards. */
 function hasSafeguards({ upstream, profile }: Route): boolean {
+  // Only the Messages format has safeguards.
   if (selectPreferredFormat(messages, upstream.formats) !== messages) return false;
   const { quirks } = profileIn(messages.name, profile);
   return (quirks.betas || quirks.safeguards) && !isRefusedMember('safeguards', quirks);
 }
 
-/** Embedding formats are translated into each other. */
 function canCallInFormat({ client, text, kind, name }: FormatDescriptor, model: Model): boolean {
   if (client === undefined || text !== undefined || kind !== model.kind) return false;
+  // Embedding formats are translated into each other.
   const names = kind === 'embedding' ? embeddingFormats.map((format) => format.name) : [name];
   return model.routes.some(({ upstream }) => upstream.formats.some((format) => names.includes(format)));
 }
@@ -166,11 +166,11 @@ function selectPrimaryRoutes(routes: readonly Route[]): readonly Route[] {
   return routes.filter(({ priority }) => priority === routes[0]?.priority);
 }
 
-/** Routes without a limit are assumed not to have a smaller one. */
 function findSmallestLimit(
   routes: readonly Route[],
   readLimit: (route: Route) => number | undefined,
 ): number | undefined {
+  // Routes without a limit are assumed not to have a smaller one.
   const limits = routes.map(readLimit).filter((limit) => limit !== undefined);
   return limits.length === 0 ? undefined : Math.min(...limits);
 }

@@ -55,12 +55,12 @@ class WholeContentReader implements SentReader {
     const text = this.#body.join().toString();
     addFragments(
       content,
+      // Without `alt=sse`, a Gemini stream is a single array.
       text.trimStart().startsWith('[') ? this.#readEntries(text) : this.#decoder.readWhole(parseBody(text) ?? {}),
     );
     return content.digest;
   }
 
-  /** Reads the entries of a Gemini stream without `alt=sse`, which is a single array. */
   #readEntries(text: string): readonly Fragment[] {
     const entries = parseJson(text) as JsonValue | undefined;
     if (!Array.isArray(entries)) return [];

@@ -50,8 +50,7 @@ export class SentContent {
     lastType: undefined as BlockHead['type'] | undefined,
   };
   #separator = '';
-  /** Undefined until the call's input has begun. */
-  #isInputHeld: boolean | undefined;
+  #isInputHeld: boolean | undefined; // undefined until the call's input has begun
   #callCount = 0;
   #heldCalls: { readonly key: number; readonly name: string; readonly input: string }[] = [];
 

@@ -1,8 +1,7 @@
 import { createHash, hash, type Hash } from 'node:crypto';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 
-/** Shorter texts, as in most answers, are hashed in one call at half the cost. */
-const minPieceLength = 4_096;
+const minPieceLength = 4_096; // characters; shorter texts are hashed in one call at half the cost
 const separator = Buffer.from([0xff]); // never occurs in UTF-8
 
 /** Computes the SHA-256 of a text in UTF-8 from its pieces. Keeps at most the last 4 KB of the text. */
@@ -34,9 +33,9 @@ export class TextDigest {
     return (suffix === '' ? textHash : textHash.update(separator).update(suffix)).digest('hex');
   }
 
-  /** Leaves the first half of a surrogate pair at the end, because its second half may arrive in the next piece. */
   #flush(): void {
     const { text } = this.#pending;
+    // The second half of a surrogate pair may arrive in the next piece.
     const lastUnit = text.charCodeAt(text.length - 1);
     const end = lastUnit >= 0xd800 && lastUnit <= 0xdbff ? text.length - 1 : text.length;
     (this.#hash ??= createHash('sha256')).update(text.slice(0, end));

@@ -19,16 +19,14 @@ interface RequestProperties {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
   readonly upstreamPath?: string | undefined;
-  /** At first as the client requested it and, once the model is found, as replies give it. */
-  readonly model: string;
+  readonly model: string; // as requested and, once the model is found, as replies give it
   readonly isStream: boolean;
   /** If set, the body has that response's items in place of its id. */
   readonly previousId?: string | undefined;
   readonly storedReasoning?: StoredReasoning | undefined;
   readonly thread?: Thread | undefined;
   readonly endUser?: string | undefined;
-  /** Features that are left out for every route. */
-  readonly notes?: readonly string[] | undefined;
+  readonly notes?: readonly string[] | undefined; // on features that are left out for every route
 }
 
 /** Read once; every attempt starts from it. */

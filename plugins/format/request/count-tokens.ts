@@ -19,7 +19,6 @@ export function respondWithTokenEstimate({ format, body }: ClientRequest): Reply
 
 const maxSampleLength = 131_072; // characters; analyzing ten thousand takes a millisecond
 
-/** Analyzes the start of a prompt and extrapolates to the rest. */
 function createSampledEstimate(): (text: string) => number {
   let [characters, tokens] = [0, 0];
   return (text) => {

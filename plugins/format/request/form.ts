@@ -90,7 +90,6 @@ function* readParts(bytes: Buffer, delimiter: Buffer): Generator<Part> {
 
 const parameterPattern = /;\s*([^=;\s]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]*))\s*/gy;
 
-/** Reads the name in `Content-Disposition: form-data; name="model"`. */
 function readHead(head: string): Pick<Part, 'name' | 'isFile'> {
   const [, list] = /^content-disposition\s*:\s*form-data\s*((?:;.*)?)$/im.exec(head) ?? [];
   const values = new Map<string, string>();

@@ -12,9 +12,9 @@ export function hasHostedTools({ tools, web_search_options: search }: JsonObject
   return isJsonObject(search) || (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && isHosted(tool)));
 }
 
-/** In Gemini a member identifies a tool, in the other formats its type does. */
 function isHosted(tool: JsonObject): boolean {
   const { type, name, functionDeclarations, function_declarations: declarations } = tool;
+  // In Gemini a member identifies a tool, in the other formats its type does.
   if (typeof type === 'string') return !clientToolType.test(type);
   return name === undefined && functionDeclarations === undefined && declarations === undefined;
 }

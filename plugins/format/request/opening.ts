@@ -24,13 +24,12 @@ export function readOpening(outline: JsonObject, bodyOutline?: BodyOutline): str
   return readTexts(completeMessage ?? messages[index] ?? '');
 }
 
-/** Only messages with parts, as in Gemini, may lack a role. */
 function isUserMessage(message: JsonValue): boolean {
   const role = readMember(message, 'role');
+  // Only messages with parts, as in Gemini, may lack a role.
   return role === 'user' || (role === undefined && readMember(message, 'parts') !== undefined);
 }
 
-/** Parts without text appear as their type. */
 function readTexts(message: JsonValue): string {
   const content = isJsonObject(message) ? (message['content'] ?? message['parts'] ?? message['text'] ?? null) : message;
   const texts: string[] = [];

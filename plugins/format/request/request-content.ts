@@ -18,8 +18,7 @@ export class RequestContent {
   #bytes: Buffer | undefined;
   #text: string | undefined;
   #body: JsonObject | undefined;
-  /** Has the numbers in inputs of calls exactly as written. */
-  #exactBody: JsonObject | undefined;
+  #exactBody: JsonObject | undefined; // with the numbers in inputs of calls exactly as written
 
   private constructor(outline: JsonObject, bodyOutline: BodyOutline | undefined) {
     this.outline = outline;

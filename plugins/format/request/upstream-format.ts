@@ -38,9 +38,9 @@ export function selectPreferredFormat(client: TextFormat, available: readonly st
   return available.includes(client.name) ? client : textFormats.find(({ name }) => available.includes(name));
 }
 
-/** Models that reason by default may refuse tools in Chat. */
 function needsResponses({ upstream, profile }: Route, format: TextFormat, tools: unknown): boolean {
   if (format === responses || !profile.quirks.responses_for_tools) return false;
+  // Models that reason by default may refuse tools in Chat.
   return upstream.formats.includes(responses.name) && Array.isArray(tools) && tools.length > 0;
 }
 

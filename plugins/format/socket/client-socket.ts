@@ -116,8 +116,8 @@ export class ClientSocket implements TurnSocket {
     this.#closeIfDone();
   }
 
-  /** If a client without a valid key has sent no message, handles an empty request, so that the rejection is recorded and counted. */
   #rejectUnauthenticated(): void {
+    // As the answer to a request, the rejection is recorded and counted.
     this.#readMessage(emptyRequest);
   }
 
@@ -289,7 +289,6 @@ export class ClientSocket implements TurnSocket {
   }
 }
 
-/** The empty text stands for the unnamed lane, because names are not empty. */
 function laneOf({ streamId }: CreateFrame): string {
-  return streamId ?? '';
+  return streamId ?? ''; // names are never empty
 }

@@ -9,8 +9,7 @@ interface ErrorRecipient {
 
 const retryHeaders = /^(?:retry-after|x-should-retry|x-ratelimit-)/;
 
-/** Sent with retryable errors that name no delay, because Codex ends the turn if there is none. */
-const defaultRetryAfterSeconds = '2';
+const defaultRetryAfterSeconds = '2'; // without a delay, Codex ends the turn
 
 /**
  * Writes the rejection of a request as an event. It has a status, without which clients wait for another event, headers in both places

@@ -125,7 +125,6 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (this.#isDraining) client.drain();
   }
 
-  /** A failure, such as too many open files, is not remembered. */
   #loadAcceptor(): Promise<Acceptor> {
     return (this.#acceptorPromise ??= loadAcceptor().catch((error: unknown) => {
       this.#acceptorPromise = undefined;

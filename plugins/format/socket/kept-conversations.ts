@@ -15,7 +15,6 @@ export class ConversationSegment implements OutlinedItems {
   readonly #countBytes: (bytes: number) => void;
   readonly #reserve: (segment: ConversationSegment, bytes: number) => boolean;
   #outline: ItemsOutline | undefined;
-  /** True if the segment is too short for an outline, or its outline is too large to be useful. */
   #hasNoOutline = false;
   #size: number;
   #holders = 0;
@@ -212,9 +211,8 @@ export class KeptConversations implements Reclaimable {
     return true;
   }
 
-  /** Drops conversations, of this account or of all accounts, until this many bytes are freed. */
-  #evict(bytes: number, account?: string): void {
-    const targetBytes = this.#getHeldBytes(account) - bytes;
+  #evict(bytesToFree: number, account?: string): void {
+    const targetBytes = this.#getHeldBytes(account) - bytesToFree;
     for (const conversation of this.#conversations) {
       if (this.#getHeldBytes(account) <= targetBytes) return;
       if (account === undefined || conversation.account === account) this.drop(conversation);

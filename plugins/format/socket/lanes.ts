@@ -8,10 +8,8 @@ interface QueuedRequest {
   readonly isLimited: boolean;
   /** Must not reject. `waitedMs`: time since the request became the first in its lane. */
   start(waitedMs: number): Promise<void>;
-  /** Called if the limit was reached for as long as the request may wait. */
-  refuse(): void;
-  /** Called if the socket closed before the request could run. */
-  release(): void;
+  refuse(): void; // called if the limit was reached for as long as the request may wait
+  release(): void; // called if the socket closed before the request could run
 }
 
 interface LaneLimits {

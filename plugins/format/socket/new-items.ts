@@ -27,12 +27,11 @@ export function readNewItems(frame: ClientFrame, lastItems: Buffer | undefined):
   return Buffer.concat(newItems.flatMap((item, index) => (index === 0 ? [item] : [separator, item])));
 }
 
-/** Returns false for items without a call. The type of a call ends in `_call`; within a text, the quote would be escaped. */
 function isCall(bytes: Buffer): boolean {
+  // Ends the type of a call; within a text, the quote would be escaped.
   return bytes.includes('_call"');
 }
 
-/** Returns undefined for bytes that are not items, which are refused later. */
 function splitItems(bytes: Buffer): Buffer[] | undefined {
   const cursor = new JsonCursor(bytes.toString('latin1'), 0, maxSteps);
   const items: Buffer[] = [];

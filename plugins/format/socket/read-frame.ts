@@ -71,8 +71,8 @@ export function refuseEvent({ type }: ClientFrame): never {
   );
 }
 
-/** If the member occurs several times, the last one counts, as in JSON.parse. */
 function readValue({ bytes, members }: Pick<ClientFrame, 'bytes' | 'members'>, name: string): JsonValue | undefined {
+  // The last one counts, as in JSON.parse.
   const span = members.findLast((member) => member.name === name);
   if (span === undefined) return undefined;
   const value = parseJson(bytes.toString('utf8', span.valueStart, span.end));

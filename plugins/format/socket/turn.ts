@@ -150,7 +150,6 @@ export class SocketTurn implements MessageClient {
     if (reason instanceof GatewayError && !this.#hasEnded) this.#endBroken(exchange, reply, reason, metadata);
   }
 
-  /** Ends a broken response with an event or, if it has not begun, with a rejection. */
   #endBroken(exchange: Exchange, reply: Reply, error: GatewayError, metadata: JsonObject): void {
     exchange.fail(error);
     if (this.#output.id === undefined) {
@@ -173,7 +172,6 @@ export class SocketTurn implements MessageClient {
     this.#forwardEvents(isEventStream ? parseEvents(bytes) : convertResponseToEvents(response ?? {}), metadata);
   }
 
-  /** Ends a response whose stream had no final event, or only an error event. */
   #finishStream(exchange: Exchange): void {
     if (this.#hasEnded || exchange.isClientGone) return;
     const truncated = createTruncatedReplyError();
@@ -208,7 +206,6 @@ export class SocketTurn implements MessageClient {
     return !this.#socket.frames.isFull;
   }
 
-  /** @param id undefined if the response failed */
   #endResponse(id: string | undefined): void {
     this.#hasEnded = true;
     if (id === undefined) this.#socket.forgetPrevious(this);

@@ -80,9 +80,9 @@ export class ThreadStore {
   }
 }
 
-/** Anthropic is recognized by `betas`. No other vendor is known to support threads. */
 function supportsThreads({ upstream, profile }: Route): boolean {
   const { quirks } = profileIn('messages', profile);
+  // Anthropic is recognized by `betas`. No other vendor is known to support threads.
   return upstream.formats.includes('messages') && quirks.betas && !isRefusedMember('thread', quirks);
 }
 

@@ -89,7 +89,6 @@ export class EmbeddingCall implements PreparedCall {
   }
 }
 
-/** Returns undefined if the request and the route both use Google's format. */
 function readEmbeddingRequest(
   { format, body }: ClientRequest,
   upstream: FormatDescriptor,
@@ -103,10 +102,10 @@ function isBatch({ requests }: JsonObject): boolean {
   return requests !== undefined;
 }
 
-/** In Google's format, each request in a batch names the model too. */
 function setModel(body: JsonObject, model: string): JsonObject {
   const name = `models/${model}`;
   if (!isBatch(body)) return { ...body, model: name };
+  // Each request in a batch names the model too.
   const requests = asList(body['requests']).map((request) => ({ ...(request as JsonObject), model: name }));
   return { ...body, requests };
 }

@@ -68,7 +68,6 @@ function adaptUnchanged(client: ClientRequest, route: Route): BodyAdaptation | u
   }
 }
 
-/** Each step needs the result of the previous one. */
 function adaptBody(client: ClientRequest, parsed: JsonObject, route: Route): BodyAdaptation {
   const { format, purpose, isStream, storedReasoning } = client;
   const { dropForeignReasoning, completeWithoutState: complete, setCountedModel, adapt: adaptOther } = format.client;

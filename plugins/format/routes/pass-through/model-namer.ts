@@ -9,8 +9,7 @@ interface Frame {
   readonly client: Buffer;
 }
 
-/** Where a text has the model's name, with its quotes. */
-type NameSpan = MemberPosition & { readonly end: number };
+type NameSpan = MemberPosition & { readonly end: number }; // with the quotes of the name
 
 const maxFrameLength = 1_024; // characters
 const eventEnd = '\n\n';
@@ -58,10 +57,10 @@ export class ModelNamer {
       text.slice(span.start - 1),
       text.slice(span.start - 1, span.valueStart) + this.#quotedName + text.slice(span.end),
     );
+    // Not decoded as a whole, because the event may contain an image.
     return this.#renameByFrame(raw) ?? Buffer.from(this.#rename(text, span));
   }
 
-  /** Replaces the name without decoding the whole event, which may contain an image. */
   #renameByFrame(raw: Buffer): Buffer | undefined {
     if (this.#head !== undefined) return replaceHead(raw, this.#head);
     return this.#tail && replaceTail(raw, this.#tail);

@@ -210,7 +210,6 @@ export class PassThroughReader implements ReplyReader {
     return this.#options.namer?.renameEvents(events) ?? events;
   }
 
-  /** Returns the bytes for the client, up to a failure or the end. */
   #passEvents(events: readonly StreamEvent[]): readonly Buffer[] {
     const passedBytes: Buffer[] = [];
     for (const event of events) {
@@ -234,10 +233,10 @@ export class PassThroughReader implements ReplyReader {
     passed.push(adaptedText.endsWith('\n') ? lineFeed : blankLine);
   }
 
-  /** An event that was cut off is a failure, because the answer would be a different one without it. */
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
     const wasComplete = this.#observer.isComplete;
+    // Without the truncated event, the answer would be a different one.
     if (!event.isPlain && isTruncatedObject(event.data))
       this.#framingFailure = createMalformedReplyError('event_truncated');
     else this.#observer.observeEvent(event);
@@ -262,7 +261,6 @@ function hasInvalidData(event: StreamEvent): boolean {
   return event.data !== undefined && event.data.trim() !== '[DONE]' && event.parse() === undefined;
 }
 
-/** True for an object, the end mark of a Chat stream, or a comment. */
 function isReadable({ data, text }: StreamEvent): boolean {
   if (data === undefined) return text.startsWith(':') || text.trim() === '';
   return data.startsWith('{') || data.trimStart().startsWith('{') || data.trim() === '[DONE]';

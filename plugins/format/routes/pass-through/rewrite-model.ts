@@ -33,11 +33,11 @@ export function rewriteModel(content: RequestContent, parsedName: unknown, model
   return text.slice(0, span.start) + JSON.stringify(model) + text.slice(span.end);
 }
 
-/** Joins the new bytes with short parts of the body, because each piece costs a write. */
 function replaceBytes(pieces: readonly Buffer[], { start, end }: NameSpan, bytes: Buffer): UpstreamRequest['body'] {
   const [first = emptyBuffer] = pieces;
   if (pieces.length === 1 && first.length <= searchedBytes)
     return Buffer.concat([first.subarray(0, start), bytes, first.subarray(end)]);
+  // Each piece costs a write, so short ones are joined.
   const [before, after] = [slicePieces(pieces, 0, start), slicePieces(pieces, end)];
   const [shortStart, longStart] = start <= searchedBytes ? [before, []] : [[], before];
   const [shortEnd, longEnd] = sumSizes(after) <= searchedBytes ? [after, []] : [[], after];
@@ -62,17 +62,16 @@ function findNearStart(bytes: Buffer = emptyBuffer, model: unknown): NameSpan | 
   return findModel(start.slice(0, position + quotedKey.length + maxModelLength), model);
 }
 
-/** After all long texts, the rest of the outline equals the end of the body. */
 function findAfterLongTexts({ text, uncutBytes, pieces }: BodyOutline, model: unknown): NameSpan | undefined {
   const span = findModel(text, model);
   if (span === undefined) return undefined;
+  // After all long texts, the rest of the outline equals the end of the body.
   const bytesToEnd = Buffer.byteLength(text.slice(span.start));
   if (bytesToEnd > uncutBytes) return undefined;
   const start = pieces.reduce((sum, { length }) => sum + length, -bytesToEnd);
   return { start, end: start + Buffer.byteLength(text.slice(span.start, span.end)) };
 }
 
-/** Returns undefined if the name differs from the one that the parser read. */
 function findModel(text: string, model: unknown): NameSpan | undefined {
   const cursor = new JsonCursor(text);
   const name = cursor.enterMember('model') && cursor.readValue();

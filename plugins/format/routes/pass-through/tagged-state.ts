@@ -11,11 +11,10 @@ import {
 } from '../../formats/gemini/request/thought-signature.ts';
 
 const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
-/** By the member that holds the state in any of the formats; `data` occurs in redacted blocks. */
 const stateReaders: Readonly<Record<string, (text: string) => OpaqueState | undefined>> = {
   signature: readTaggedState,
   encrypted_content: readTaggedState,
-  data: readTaggedState,
+  data: readTaggedState, // in redacted blocks
   thoughtSignature: decodeSignature,
   thought_signature: decodeSignature,
 };

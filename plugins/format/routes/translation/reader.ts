@@ -33,8 +33,7 @@ export class TranslatingReader implements ReplyReader {
   readonly #framer: EventFramer;
   readonly #seam: ContinuationSeam | undefined;
   readonly #content: TranslatedContent | undefined;
-  /** False once it is clear that the client gets the answer as one object. */
-  #isStream = true;
+  #isStream = true; // false once the client is known to get one object
   #output = '';
   #framingFailure: GatewayError | undefined;
   progress = 0;
@@ -206,7 +205,6 @@ export class TranslatingReader implements ReplyReader {
   }
 }
 
-/** @throws GatewayError if the body would take too long to read */
 function* parseInSteps(body: Buffer): Generator<undefined, JsonObject | undefined> {
   const text = body.toString();
   yield;

@@ -26,8 +26,7 @@ import { getBackgroundRuns } from './runs.ts';
 /** Other instances consider a run abandoned after this time, unless its instance renews the lease. */
 export const leaseMs = 30_000;
 const renewIntervalMs = 3_000;
-/** Delay between attempts to store the end if the database fails. The attempts stop when the lease expires. */
-const retryIntervalMs = 2_000;
+const retryIntervalMs = 2_000; // between attempts to store the end, until the lease expires
 
 /**
  * A response that is generated without its client. The run takes the client's place in the exchange and stores the bytes that the client

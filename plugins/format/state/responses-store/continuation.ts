@@ -7,11 +7,9 @@ import { collectItems, isContinuable, outputOf, type ResponseRows, type StoredRe
 
 interface ReferenceLookup {
   readonly rows: ResponseRows;
-  /** Undefined for callers without an account, whose responses are not stored. */
   readonly accountId: string | undefined;
   readonly now: number; // epoch ms
-  /** Returns how many bytes a request may have, including everything that it refers to. */
-  maxBytes(): number;
+  maxBytes(): number; // of a request with everything that it refers to
 }
 
 /** Returns true if a request does not refer to stored data and its client waits for the answer. The outline of the body is enough. */
@@ -26,8 +24,7 @@ function isConversation(conversation: JsonValue | undefined): boolean {
 }
 
 interface ExpandedInput {
-  /** The conversation up to the response that is continued, then the request's items. */
-  readonly items: readonly JsonValue[];
+  readonly items: readonly JsonValue[]; // the continued conversation, then the request's items
   readonly isExpanded: boolean;
 }
 
@@ -102,11 +99,11 @@ async function resolveReferences(
   });
 }
 
-/** An item without a type is a reference if it has nothing but an id. */
 function readReference(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { id, type }: ResponsesItem = item;
   if (typeof id !== 'string') return undefined;
+  // An item without a type is a reference if it has nothing but an id.
   const isBare = (type ?? null) === null && Object.keys(item).every((name) => name === 'id' || name === 'type');
   return isBare || type === 'item_reference' ? id : undefined;
 }

@@ -29,9 +29,9 @@ export async function getResponse(host: Host, exchange: Exchange): Promise<Reply
 
 const maxOptionsBytes = 1_024; // room for `{"stream":true}` with spaces and other members
 
-/** openai-go 3 sends the body `{"stream":true}` even with GET. */
 async function wantsStream({ query, headers, body }: Exchange): Promise<boolean> {
   if (query.get('stream') === 'true') return true;
+  // openai-go 3 sends the body `{"stream":true}` even with GET.
   const length = Number(headers['content-length'] ?? 0);
   if (!(length > 0 && length <= maxOptionsBytes)) return false;
   return (await body.json())['stream'] === true;
@@ -90,7 +90,6 @@ function loadResponse(host: Host, exchange: Exchange): Promise<StoredResponse> {
   return findResponse(host, readRunKey(exchange));
 }
 
-/** Without an account, no response is stored or found. */
 function readRunKey(exchange: Exchange): RunKey {
   const id = exchange.params['id'] ?? '';
   const accountId = exchange.find(principal)?.accountId;

@@ -29,7 +29,6 @@ export async function findIfStored(host: Host, key: RunKey): Promise<StoredRespo
   return findRow();
 }
 
-/** Returns false if the response is not abandoned. */
 async function failIfAbandoned(host: Host, key: RunKey, response: JsonObject): Promise<boolean> {
   const runs = new RunRows(host.database);
   if ((await runs.findState(key, host.now()).catch(throwUnavailable)) !== 'abandoned') return false;

@@ -73,8 +73,7 @@ export const responsesSection = defineSection({
       : [],
 });
 
-/** How long the stream events of a finished response are kept. After that, they are recreated from the response object. */
-const eventRetentionMs = 3_600_000;
+const eventRetentionMs = 3_600_000; // after that, a response's events are recreated from its object
 
 /** Safe to run twice or concurrently. */
 const cleanupJob: JobDefinition = {

@@ -36,11 +36,11 @@ export function findRepeatedAnswer(items: readonly JsonValue[], answer: readonly
   return repeatedIndexes;
 }
 
-/** Ignores the item's id, which some clients do not keep. */
 function identifyCall(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { type, call_id: id, name, arguments: argumentsText, input }: ResponsesItem = item;
   if (typeof id !== 'string' || !asText(type).endsWith('_call')) return undefined;
+  // Without the item's own id, which some clients do not keep.
   return JSON.stringify([type, id, asText(name), normalizeInput(asText(argumentsText)), asText(input)]);
 }
 

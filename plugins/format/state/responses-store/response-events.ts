@@ -27,9 +27,9 @@ export function parseEvents(chunk: string): WrittenEvent[] {
   });
 }
 
-/** A member of this name may also occur in a tool call's input. */
 function readSequence(data: string): number | undefined {
   const [sequence, ...otherSequences] = [...data.matchAll(sequencePattern)].map(([, digits]) => Number(digits));
+  // A member of this name may also occur in a tool call's input.
   if (otherSequences.length === 0) return sequence;
   const { sequence_number: number }: ResponsesEvent = parseObject(data) ?? {};
   return typeof number === 'number' ? number : undefined;

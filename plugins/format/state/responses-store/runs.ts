@@ -1,7 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RunKey } from './run-rows.ts';
 
-/** This process's background runs and waiting readers. */
 class BackgroundRuns {
   readonly #stops = new Map<string, () => void>();
   readonly #waiters = new Map<string, Set<() => void>>();

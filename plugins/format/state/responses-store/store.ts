@@ -39,7 +39,6 @@ interface BackgroundDraft extends ResponseDraft {
 const backgroundDraft = defineFact<BackgroundDraft>('background_response');
 
 interface StoredCall {
-  /** Returns the complete answer as sent to the client; undefined until it is complete. */
   finished(): JsonObject | undefined;
 }
 
@@ -176,7 +175,6 @@ export class ResponsesStore {
   }
 }
 
-/** @throws GatewayError `not_supported` if no responses are stored, `invalid_request` if the request forbids storing */
 function requireBackgroundAccount(
   { store }: ResponsesRequest,
   accountId: string | undefined,
@@ -199,8 +197,8 @@ function isEventStream({ headers }: Reply): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
-/** For the exchange's record, because a stream's headers have already been sent. */
 function addNote(exchange: Exchange, note: string): void {
+  // A stream's headers have already been sent.
   const deliveryRecord = exchange.find(delivery);
   if (deliveryRecord !== undefined) deliveryRecord.notes = [...(deliveryRecord.notes ?? []), note];
 }

@@ -53,7 +53,6 @@ function renderReadFailure(error: GatewayError, sequence: number): string {
   return writeError({ type, code, message: renderStreamMessage(error, error.messageFor('openai')) }, sequence);
 }
 
-/** @throws GatewayError `response_not_found` if the response is deleted in the meantime */
 async function* readEvents(
   host: Host,
   key: RunKey,

@@ -2,8 +2,7 @@ import type { Conversation, Item, OpaqueState, Reasoning, ToolCall } from '../..
 import type { StoredReasoning, Thought } from '../../canonical/stored-reasoning.ts';
 
 interface RestoreTarget {
-  /** True if the route accepts reasoning text of any origin. */
-  readonly acceptsText: boolean;
+  readonly acceptsText: boolean; // of any origin
   readonly origin: string;
   findAcceptedState(state: OpaqueState | undefined): string | undefined;
 }

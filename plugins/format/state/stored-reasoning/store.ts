@@ -163,8 +163,8 @@ class ConversationReasoning implements StoredReasoning {
     return [...Array.from({ length: count - storedThoughts.length }, (): CallThoughts => []), ...storedThoughts];
   }
 
-  /** Some vendors only number their calls, so ids repeat across conversations and turns. */
   #createEntryName({ id, name, input }: CallIdentity): string {
+    // Some vendors only number their calls, so ids repeat across conversations and turns.
     return computeDigest([this.#conversationDigest, id, name, normalizeInput(input)].join('\n'));
   }
 }
@@ -175,8 +175,8 @@ function countNames(names: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Returns an empty list if another gateway version wrote the entry in a different form. */
 function decodeThoughts(stored: Buffer): CallThoughts[] {
+  // Another gateway version may have written a different form.
   const turns = parseObject(stored.toString())?.['turns'];
   return (Array.isArray(turns) ? turns : []).map((turn) =>
     (Array.isArray(turn) ? turn : []).filter(isJsonObject).map((thought) => thought as unknown as StoredThought),

@@ -26,7 +26,7 @@ import { SessionSecret } from './routing/session-secret.ts';
 import { CallSessions } from './routing/sessions.ts';
 import { createTrialParts } from './routing/trial-parts.ts';
 
-/** Creates the `upstream` stage of one pipeline. Commands do not load this module, because they serve no requests. */
+/** Commands do not load this module, because they serve no requests. */
 export async function createUpstreamStage(options: Infer<typeof upstreamSchema>, host: Host): Promise<Stage> {
   const health = getRouteHealth(host);
   const telemetry = host.section(telemetrySection);

@@ -41,8 +41,8 @@ function createKeyChecks(upstream: Upstream, catalog: Catalog): DiagnosticCheck[
   }));
 }
 
-/** Checks that the cloud issues a token. Calls no model, because a token may be allowed to use some models of a cloud and not others. */
 async function checkCredentials({ credentials = {} }: Upstream): Promise<Finding> {
+  // Calls no model, because a token may be allowed to use some models of a cloud and not others.
   const readToken = createTokenReader(credentials);
   if (credentials.aws !== undefined)
     return skipped('AWS keys sign requests on this machine; only a model call shows whether AWS accepts them');
@@ -91,7 +91,6 @@ function describeRefusal(status: number): Finding {
   return skipped(`the upstream has no list of models (${status}), so only a model call shows whether it takes the key`);
 }
 
-/** Adds the upstream's own message, which is often the best explanation. */
 function appendMessage(finding: Finding, message: string): Finding {
   return message === '' ? finding : { ...finding, text: `${finding.text}: ${message}` };
 }
@@ -101,12 +100,9 @@ async function readMessage(response: Response, secrets: readonly string[]): Prom
   return removeSecrets((message ?? '').replace(/\s+/g, ' ').trim(), maxMessageLength, secrets);
 }
 
-/**
- * Compares the routes with a model list in the form of OpenAI, Anthropic, Gemini or Ollama. A list that is invalid or may have more pages
- * passes the check.
- */
 function checkModels({ name }: Upstream, body: JsonObject | undefined, { models }: Catalog): Finding {
   const ids = body && readModelIds(body);
+  // A list that is invalid or may have more pages passes the check.
   if (ids === undefined || ids.length === 0) return ok('accepted');
   // Ollama lists the model `name` as `name:latest`.
   const listedIds = new Set(ids.flatMap((id) => [id, id.replace(/:latest$/, '')]));

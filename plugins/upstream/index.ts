@@ -11,7 +11,6 @@ import { upstreamStage } from './stage.ts';
 import { toolDiagnosis } from './tool-diagnosis.ts';
 import { vendors } from './vendors.ts';
 
-/** Sends requests to upstreams: the stage, its vendor presets, diagnostics and commands. */
 export const plugin: GatewayPlugin = {
   name: 'upstream',
   register(server) {

@@ -127,7 +127,6 @@ export function computeMaxRequestSeconds(
   return Math.max(deadline + wait, idle, progress, ...routeIdleTimeouts) + 30;
 }
 
-/** Returns true if requests may have to wait for a slot. */
 export function hasCapacity({ upstreams }: Catalog): boolean {
   return upstreams.some(({ capacity }) => capacity !== undefined);
 }

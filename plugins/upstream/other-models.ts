@@ -2,8 +2,7 @@ import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** A route is reported once it has had this many replies by a different model within a day; a few may be the vendor's mistakes. */
-const minReplies = 10;
+const minReplies = 10; // by a different model within a day; fewer may be the vendor's mistakes
 const maxCountedReplies = 1_000;
 const maxRoutes = 20;
 const maxAgeMs = 60_000;
@@ -36,10 +35,7 @@ export const otherModelProblem: ProblemKind = {
 /** Cached, because pages refresh every few seconds. */
 const cachedOtherModels = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, findOtherModels);
 
-/**
- * Counts replies by a different model, per route and model. The time is a parameter, so that PostgreSQL plans only for the partitions of
- * the last day.
- */
+/** The time is a parameter, so that PostgreSQL plans only for the partitions of the last day. */
 async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModelRow[]> {
   return database.query<OtherModelRow>(
     `SELECT route, answered_model AS model, count(*)::int AS answers, ${epoch('min(started_at)')} AS since

@@ -10,7 +10,6 @@ import { TokenSource } from './credentials/token-source.ts';
 import { RouteHealth } from './health/route-health.ts';
 import { KeyPool, type PooledKeys } from './routing/key-pool.ts';
 
-/** Returns the health of all routes, which survives reloads. */
 export function getRouteHealth(host: Host): RouteHealth {
   return host.keep('upstream/health', () => {
     const health = new RouteHealth(host, host.database.notifications);
@@ -21,7 +20,6 @@ export function getRouteHealth(host: Host): RouteHealth {
 
 const keyPools = new WeakMap<Upstream, KeyPool>();
 
-/** Returns the keys of an upstream in this catalog, with the state that they had before a reload. */
 export function getKeyPool(upstream: Upstream, host: Host): KeyPool {
   const existing = keyPools.get(upstream);
   if (existing !== undefined) return existing;
@@ -35,7 +33,7 @@ export function getKeyPool(upstream: Upstream, host: Host): KeyPool {
 
 const tokenSources = new WeakMap<Upstream, TokenSource>();
 
-/** Returns the token source of an upstream with credentials. A reload keeps it unless the credentials have changed. */
+/** A reload keeps the source unless the credentials have changed. */
 export function getTokenSource(upstream: Upstream, host: Host): TokenSource {
   const existing = tokenSources.get(upstream);
   if (existing !== undefined) return existing;
@@ -63,7 +61,7 @@ function listRoutes({ catalog }: Host): readonly Route[] {
   return routes;
 }
 
-/** Returns the status of all routes, including cooldowns of keys. Called for each page of models, and there may be thousands of routes. */
+/** Called for each page of models, and there may be thousands of routes. */
 export function readRouteStatuses(host: Host): RouteStatus[] {
   const health = getRouteHealth(host);
   const monotonic = host.monotonic();
@@ -96,7 +94,6 @@ function createKeyGauge(name: string, description: string, count: (keys: KeyPool
   };
 }
 
-/** Gauges of the routes, and of the keys of their upstreams. */
 export const routeGauges: readonly Gauge[] = [
   {
     name: 'route_state',

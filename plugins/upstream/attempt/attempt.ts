@@ -16,8 +16,7 @@ import {
 } from './fault.ts';
 import { openBody } from './open-body.ts';
 
-/** The most bytes of a stream that the four buffers between the upstream and a slow client may hold. */
-const maxUnreadBytes = 4 * bounds.slowReader;
+const maxUnreadBytes = 4 * bounds.slowReader; // in the four buffers between the upstream and a slow client
 
 const maxTurnMs = 10;
 
@@ -87,11 +86,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     return this.#headers;
   }
 
-  /**
-   * Sends the request.
-   *
-   * @throws Fault if the route failed before anything was sent to the client
-   */
+  /** @throws Fault if the route failed before anything was sent to the client */
   run(): Promise<Reply> {
     const { body } = this.request;
     const turn = typeof body === 'string' ? yieldIfLong(body.length) : undefined;
@@ -174,6 +169,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     this.#isOver = true;
     const fault = cause && (this.request.redact?.(cause) ?? cause);
     this.clock.stop();
+    // A complete reply keeps its memory until the exchange ends.
     if (fault !== undefined) this.#releaseMemory();
     if (!this.#isClosedByUpstream) this.#controller?.abort(fault ?? new Error('no longer needed'));
     if (!this.#isHandedOver) return this.#result.reject(fault);
@@ -213,7 +209,6 @@ export class Attempt implements CallHandler, UpstreamResponse {
     if (!this.#isPausedForReader && !this.#isOver) this.#controller?.resume();
   }
 
-  /** Releases the memory of a failed response immediately. A complete reply keeps its memory until the exchange ends. */
   #releaseMemory(): void {
     this.request.memory.shrink(this.#reservedBytes);
     this.#reservedBytes = 0;
@@ -251,8 +246,9 @@ export class Attempt implements CallHandler, UpstreamResponse {
   }
 
   #describeTimeout(cause: TimeoutCause): string {
-    const { silenceMs, progressTimeoutMs } = this.clock;
-    if (cause === 'silence') return upstreamReason('upstream.reason.silent', { seconds: Math.round(silenceMs / 1000) });
+    const { silenceTimeoutMs, progressTimeoutMs } = this.clock;
+    if (cause === 'silence')
+      return upstreamReason('upstream.reason.silent', { seconds: Math.round(silenceTimeoutMs / 1000) });
     if (cause === 'no progress')
       return upstreamReason('upstream.reason.no_content', { seconds: Math.round(progressTimeoutMs / 1000) });
     return upstreamReason('upstream.reason.deadline', { seconds: Math.round(this.request.limits.deadline) });

@@ -1,8 +1,7 @@
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 
-/** After this much backpressure, the duration of a response says more about the client than about the route. */
-const minClientDelayMs = 200;
+const minClientDelayMs = 200; // after more backpressure, the duration measures the client rather than the route
 
 /** Why an attempt timed out: no bytes, bytes but no progress, or the deadline. */
 export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
@@ -23,7 +22,7 @@ export class AttemptClock {
   readonly #stalledMsAtStart = readStalledMs();
   #nextCheckAt = Infinity;
   #lastByteAt = performance.now();
-  #silenceMs = 0;
+  #silenceTimeoutMs = 0;
   #lastProgressAt = this.#lastByteAt;
   #progressTimeoutMs = Infinity;
   #deadlineAt: number;
@@ -37,12 +36,10 @@ export class AttemptClock {
     this.setTimeouts(silence * 1000);
   }
 
-  /** How long the attempt may go without a byte. */
-  get silenceMs(): number {
-    return this.#silenceMs;
+  get silenceTimeoutMs(): number {
+    return this.#silenceTimeoutMs;
   }
 
-  /** How long the attempt may go without progress. */
   get progressTimeoutMs(): number {
     return this.#progressTimeoutMs;
   }
@@ -57,11 +54,6 @@ export class AttemptClock {
     return readStalledMs() > this.#stalledMsAtStart;
   }
 
-  /**
-   * Notes that a byte arrived.
-   *
-   * @param time `performance.now()` ms
-   */
   noteByte(time: number = performance.now()): void {
     this.#lastByteAt = time;
   }
@@ -71,9 +63,8 @@ export class AttemptClock {
     this.#lastProgressAt = this.#lastByteAt;
   }
 
-  /** Sets how long the attempt may go without a byte and without progress. */
-  setTimeouts(silenceMs: number, progressTimeoutMs: number = this.#progressTimeoutMs): void {
-    this.#silenceMs = silenceMs;
+  setTimeouts(silenceTimeoutMs: number, progressTimeoutMs: number = this.#progressTimeoutMs): void {
+    this.#silenceTimeoutMs = silenceTimeoutMs;
     this.#progressTimeoutMs = progressTimeoutMs;
     this.#scheduleEarlierCheck();
   }
@@ -84,7 +75,6 @@ export class AttemptClock {
     this.#scheduleEarlierCheck();
   }
 
-  /** Undoes `startGrace`. */
   cancelGrace(): void {
     this.#graceEndsAt = Infinity;
     this.#restartTimeouts();
@@ -127,7 +117,7 @@ export class AttemptClock {
   #scheduleEarlierCheck(): void {
     const now = performance.now();
     const earliestEnd = Math.min(
-      now + this.#silenceMs,
+      now + this.#silenceTimeoutMs,
       now + this.#progressTimeoutMs,
       this.#deadlineAt,
       this.#graceEndsAt,
@@ -145,7 +135,7 @@ export class AttemptClock {
     const now = performance.now();
     const endTimes = {
       deadline: Math.min(this.#deadlineAt, this.#graceEndsAt) + this.#currentPauseMs,
-      silence: this.#lastByteAt + this.#silenceMs,
+      silence: this.#lastByteAt + this.#silenceTimeoutMs,
       'no progress': this.#lastProgressAt + this.#progressTimeoutMs,
     };
     const remainingMs = Math.min(...Object.values(endTimes)) - now;

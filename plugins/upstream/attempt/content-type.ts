@@ -1,5 +1,4 @@
-/** Content types that say nothing about the body. The empty string stands for a missing header. */
-const ambiguousTypes = new Set(['', 'text/plain', 'application/octet-stream']);
+const ambiguousTypes = new Set(['', 'text/plain', 'application/octet-stream']); // '' if there is no header
 
 const streamTypes = new Set(['text/event-stream', 'application/x-ndjson']);
 
@@ -29,13 +28,12 @@ export function looksLikeEvents(bytes: Buffer): boolean | undefined {
   return needsMoreBytes ? undefined : false;
 }
 
-/** Returns the content type under which a complete reply is sent to the client. A body with an ambiguous type has been parsed as JSON. */
+/** A body with an ambiguous type has been parsed as JSON. */
 export function toClientContentType(contentType: string): string {
   return ambiguousTypes.has(parseMediaType(contentType)) ? 'application/json' : contentType;
 }
 
-/** Returns the media type in lower case, without parameters (RFC 9110 §8.3.1). */
 function parseMediaType(contentType: string): string {
   const end = contentType.indexOf(';');
-  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase(); // RFC 9110 §8.3.1
 }

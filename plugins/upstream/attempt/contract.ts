@@ -24,20 +24,17 @@ export interface AttemptRequest {
   /** True if `onEnd` decides how an interrupted stream continues; the stream then ends without an error. */
   readonly isResumable?: boolean;
   readonly limits: AttemptLimits;
-  /** Memory budget for the bytes of the response. */
   readonly memory: MemoryShare;
   /** Creates a second reader of the response. It finds the end of a stream that is converted as a whole. */
   readonly createReader?: () => ReplyReader;
   readonly now: () => number;
   /** Secrets to remove from errors: the upstream's keys and host. Called only if there is an error. */
   readonly secrets?: () => readonly string[];
-  /** Name of the upstream's preset, which selects the patterns for its error messages. */
+  /** Selects the patterns for its error messages. */
   readonly vendor?: string | undefined;
-  /** Removes what the client must not see from a fault. */
   readonly redact?: (fault: Fault) => Fault;
   /** Called when a connection, new or reused, is open and the request is being sent. */
   readonly onConnected?: () => void;
-  /** Called when the first content of the response arrives. */
   readonly onContent: () => void;
   /** Called if the gateway itself failed to read the response. The attempt ends; nothing else reports the error. */
   readonly onFailure?: (error: unknown) => void;
@@ -51,7 +48,7 @@ export interface AttemptRequest {
  */
 export const finishGraceMs = 500;
 
-/** A response whose head has arrived, and what its body may do with the attempt. */
+/** A response whose head has arrived, as its body sees it. */
 export interface UpstreamResponse {
   readonly request: AttemptRequest;
   readonly reader: ReplyReader;
@@ -66,11 +63,7 @@ export interface UpstreamResponse {
   readonly isYielding: boolean;
   /** Hands the reply to the client. From then on, no other route can take over. */
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void;
-  /**
-   * Ends the attempt.
-   *
-   * @param fault set if the response is incomplete
-   */
+  /** @param fault set if the response is incomplete */
   end(fault?: Fault): void;
   /**
    * Reserves memory for this many bytes of the response, in place of the previous reservation.
@@ -79,16 +72,12 @@ export interface UpstreamResponse {
    * @returns false if the attempt ended for lack of memory
    */
   reserveMemory(bytes: number, mustFit?: boolean): boolean;
-  /** Stops reading from the upstream until `resume`. */
   pause(): void;
   resume(): void;
 }
 
-/** Reads the body of a response. */
 export interface ResponseBody {
-  /** Called for each chunk of the body. */
   receive(chunk: Buffer): void;
-  /** Called when the upstream has ended the body. */
   end(): void;
   /** Called when the attempt has timed out. `timeout` becomes the outcome unless enough has arrived. */
   expire(timeout: Fault): void;
@@ -101,7 +90,6 @@ export interface ResponseBody {
   close?(fault: Fault | undefined): void;
 }
 
-/** Returns the Content-Type header, or '' if there is none. */
 export function getContentType({ headers }: UpstreamResponse): string {
   return String(headers['content-type'] ?? '');
 }

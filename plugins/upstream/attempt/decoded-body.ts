@@ -13,8 +13,7 @@ import { decodesBrotli } from '#core/platform/node-release.ts';
 import type { UpstreamResponse, ResponseBody } from './contract.ts';
 import { type Fault, createInterruptedFault } from './fault.ts';
 
-/** The largest zstd window allowed in HTTP, as a power of two (RFC 9659). */
-const zstdWindowLog = 23;
+const zstdWindowLog = 23; // the largest window allowed in HTTP (RFC 9659)
 
 /** Decoders by content coding (RFC 9110 §8.4.1, RFC 9659). `first` is the first byte of the body. */
 const decoders: Readonly<Record<string, (first: number, options: { readonly chunkSize?: number }) => Transform>> = {
@@ -27,7 +26,6 @@ const decoders: Readonly<Record<string, (first: number, options: { readonly chun
     createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLog } }),
 };
 
-/** Returns true if bodies with this content coding can be decompressed. */
 export function canDecode(coding: string): boolean {
   return Object.hasOwn(decoders, coding) && (coding !== 'br' || decodesBrotli());
 }
@@ -44,7 +42,6 @@ export class DecodedBody implements ResponseBody {
   #connectionFault: Fault | undefined;
   #reservedBytes = 0; // for one output chunk of the decoder
 
-  /** @param openInner creates the inner body */
   constructor(
     response: UpstreamResponse,
     contentCoding: string,
@@ -69,7 +66,7 @@ export class DecodedBody implements ResponseBody {
     this.#innerBody.expire(timeout);
   }
 
-  /** Decodes what has been received, then fails. */
+  /** Decodes the received bytes, then fails. */
   disconnect(fault: Fault): void {
     this.#connectionFault = fault;
     if (this.#decoder === undefined) this.#failInnerBody(fault);
@@ -100,11 +97,9 @@ export class DecodedBody implements ResponseBody {
     return decoder;
   }
 
-  /**
-   * Returns options for long output chunks if the response is not a stream and memory allows them. A stream keeps its small flushed chunks.
-   */
   #chooseChunkOptions(): { readonly chunkSize?: number } {
     const { isStream, memory } = this.#response.request;
+    // A stream keeps its small flushed chunks.
     if (isStream || !memory.grow(longChunkBytes)) return {};
     this.#reservedBytes = longChunkBytes;
     return { chunkSize: longChunkBytes };

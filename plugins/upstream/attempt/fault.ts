@@ -26,7 +26,7 @@ interface FaultEffects {
   readonly next: 'key' | 'route' | 'wider' | 'stop';
 }
 
-/** What each kind of fault leads to. All faults are recorded with kind, status and message. */
+/** All faults are recorded with kind, status and message. */
 export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   client: { key: 'none', breaker: 'release', next: 'stop' },
   overflow: { key: 'none', breaker: 'release', next: 'wider' },
@@ -43,15 +43,10 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
 
 interface FaultDetails {
   readonly status?: number | undefined;
-  /** True if the connection was reused and the upstream had already closed it. */
-  readonly isStaleConnection?: boolean;
-  /** True if a reused connection delivered nothing in time; the peer may be gone. */
-  readonly isSilentConnection?: boolean;
-  /** True if the request itself may have caused the fault, so that sending it again would cause it again. */
-  readonly mayBeCausedByRequest?: boolean;
-  /** True for a 404 that does not mention a model: the base URL may be wrong. */
-  readonly isUnclear404?: boolean;
-  /** Set if the vendor says that it has closed the key or its account. */
+  readonly isStaleConnection?: boolean; // reused, and already closed by the upstream
+  readonly isSilentConnection?: boolean; // reused, and delivered nothing in time; the peer may be gone
+  readonly mayBeCausedByRequest?: boolean; // sending the request again may then fail again
+  readonly isUnclear404?: boolean; // mentions no model, so the base URL may be wrong
   readonly closing?: ClosureRule | undefined;
 }
 
@@ -84,8 +79,7 @@ export class Fault extends Error {
 const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 const closedCodes = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Codes of errors that mean the gateway's own machine has run out of file descriptors, buffers or ports. */
-const exhaustionCodes = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
+const localExhaustionCodes = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
 
 /** Translates a connection error. The client sees neither addresses nor vendor text. */
 export function createConnectionFault(thrown: unknown, hasResponse: boolean): Fault {
@@ -111,7 +105,7 @@ export function createConnectionFault(thrown: unknown, hasResponse: boolean): Fa
  */
 function isLocalExhaustion(thrown: unknown): boolean {
   const errors = thrown instanceof AggregateError ? thrown.errors : [thrown];
-  return errors.length > 0 && errors.every((error) => exhaustionCodes.has(errorCode(error)));
+  return errors.length > 0 && errors.every((error) => localExhaustionCodes.has(errorCode(error)));
 }
 
 function createLocalFault(cause: unknown): Fault {
@@ -119,10 +113,7 @@ function createLocalFault(cause: unknown): Fault {
   return new Fault('local', new GatewayError('unavailable', message, { cause, retryAfter: 1 }));
 }
 
-/**
- * Creates the fault for a failure after the request was sent. The request itself may be the cause: some crash an upstream or make it reason
- * endlessly.
- */
+/** The request itself may be the cause: some crash an upstream or make it reason endlessly. */
 export function createInterruptedFault(
   code: 'upstream_failed' | 'upstream_timeout',
   message: string,
@@ -131,7 +122,6 @@ export function createInterruptedFault(
   return new Fault('route', new GatewayError(code, message, { cause }), { mayBeCausedByRequest: true });
 }
 
-/** Creates the fault for a reused connection on which no response came in time. */
 export function createSilentConnectionFault(message: string): Fault {
   const error = new GatewayError('upstream_timeout', message);
   return new Fault('route', error, { mayBeCausedByRequest: true, isSilentConnection: true });
@@ -146,17 +136,13 @@ export function createRouteFault(
   return new Fault('route', new GatewayError(code, message, { cause }));
 }
 
-/**
- * Creates the fault for a response that does not fit into the gateway's memory. Trying another route would not help, because its response
- * would be as large.
- */
+/** Trying another route would not help, because its response would be as large. */
 export function createMemoryFault(memory: MemoryShare): Fault {
   memory.countRefusal('reply');
   const message = upstreamReason('upstream.reason.memory');
   return new Fault('memory', new GatewayError('unavailable', message, { retryAfter: 1 }));
 }
 
-/** Creates the fault that ends an attempt because its exchange is over. */
 export function createGoneFault(reason: unknown): Fault {
   const error =
     reason instanceof GatewayError
@@ -165,12 +151,11 @@ export function createGoneFault(reason: unknown): Fault {
   return new Fault('gone', error);
 }
 
-/** Creates the fault that ends an attempt because another route responded first. */
 export function createHedgeLostFault(): Fault {
   return new Fault('gone', new GatewayError('internal_error', upstreamReason('upstream.reason.faster')));
 }
 
-/** Describes a fault for the log and the operator. Clients must not see it, because it may contain host names and addresses. */
+/** For the log and the operator. Clients must not see it, because it may contain host names and addresses. */
 export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
   // The client's message is about all routes of the model; the operator needs the upstream's own message.
@@ -203,11 +188,7 @@ export function faultKindOf(meaning: ErrorMeaning): FaultKind {
   return kindByMeaning[meaning];
 }
 
-/**
- * Creates the fault for an error inside a 2xx response or in place of its content.
- *
- * @param secrets the upstream's keys and host, which are removed from the message
- */
+/** For an error inside a 2xx response or in place of its content. */
 export function createResponseFault(error: GatewayError, status: number, secrets: readonly string[] = []): Fault {
   const { meaning } = error.details;
   const kind = meaning === undefined ? 'route' : faultKindOf(meaning);
@@ -236,7 +217,7 @@ export function renameModel(fault: Fault, upstreamName: string, clientName: stri
   return new Fault(kind, renamedError, fault);
 }
 
-/** Returns the status and the upstream's message on one line, for the log and the record. Clients never see it. */
+/** On one line, for the log and the record. Clients never see it. */
 export function describeRefusal({ error, status }: Fault): string {
   return `${status ?? ''} ${upstreamMessage(error)}`.replace(/\s+/g, ' ').trim();
 }

@@ -7,11 +7,7 @@ import { type Fault, createRouteFault } from './fault.ts';
 import { StreamBody } from './stream-body.ts';
 import { RefusalBody, WholeBody } from './whole-body.ts';
 
-/**
- * Creates the body reader that fits the response head.
- *
- * @throws Fault if the body cannot be decoded
- */
+/** @throws Fault if the body cannot be decoded */
 export function openBody(response: UpstreamResponse): ResponseBody {
   const contentCoding = String(response.headers['content-encoding'] ?? 'identity').toLowerCase();
   if (contentCoding === 'identity' || contentCoding === '') return openDecodedBody(response);
@@ -27,8 +23,8 @@ function openDecodedBody(response: UpstreamResponse): ResponseBody {
   return isEventStream(getContentType(response)) ? openLabelledBody(response, true) : new UnlabelledBody(response);
 }
 
-/** Accepts a stream where none was requested, and a complete body where a stream was; some vendors send these. */
 function openLabelledBody(response: UpstreamResponse, isStream: boolean): ResponseBody {
+  // Some vendors send a stream where none was requested, or a complete body where a stream was.
   return isStream && response.request.isStream ? new StreamBody(response) : new WholeBody(response, isStream);
 }
 

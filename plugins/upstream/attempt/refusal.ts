@@ -24,7 +24,6 @@ import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts'
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { Fault, faultKindOf } from './fault.ts';
 
-/** Statuses that mean the request is invalid, unless the message says otherwise. */
 const clientStatuses = new Set([400, 404, 413, 415, 422]);
 const overloadStatuses = new Set([503, 529]);
 const timeoutStatuses = new Set([408, 504, 524]);
@@ -43,14 +42,7 @@ interface RefusalHeaders {
   readonly date?: string | string[] | undefined;
 }
 
-/**
- * Converts a 3xx, 4xx or 5xx response into a fault.
- *
- * @param body first bytes of the body
- * @param now epoch ms
- * @param secrets the upstream's keys and host, which are removed from the message
- * @param vendor name of the upstream's preset
- */
+/** Converts a 3xx, 4xx or 5xx response into a fault. `body` has its first bytes; `now` is epoch ms. */
 export function parseRefusal(
   status: number,
   headers: RefusalHeaders,
@@ -110,22 +102,20 @@ function classifyRefusal(status: number, reported: ReportedError, isPage: boolea
   return isKeyStatus && !(status === 403 && isModeration(reported)) ? 'key' : 'client';
 }
 
-/** Returns true for server errors that some servers also use to reject requests. Other 5xx statuses mean that the upstream is down. */
 function mayBeClientError(status: number): boolean {
+  // Some servers also reject requests with these. Other 5xx statuses mean that the upstream is down.
   return status >= 500 && !overloadStatuses.has(status) && !timeoutStatuses.has(status);
 }
 
-/** Returns true if the error is about the request or the server's flags, and not about the server's state. */
 function isAboutRequest(meaning: ErrorMeaning | undefined): meaning is ErrorMeaning {
   return meaning === 'overflow' || meaning === 'limit' || meaning === 'unsupported' || meaning === 'setup';
 }
 
-/** Returns true for a 409 that is about the request. Others are about the upstream's state. */
 function isConflict(status: number, { type, code, param }: ReportedError): boolean {
+  // Other 409s are about the upstream's state.
   return status === 409 && (param !== undefined || [type, code].some((word) => requestConflictCodes.has(word ?? '')));
 }
 
-/** @param retryAfter seconds that the upstream asks to wait */
 function createStatusFault(status: number, reported: ReportedError, retryAfter: number | undefined): Fault {
   const code = chooseFailureCode(findUnavailability(status) ?? findErrorMeaning(reported));
   const error = new GatewayError(code, describeStatus(status), retryAfter === undefined ? {} : { retryAfter });
@@ -144,8 +134,8 @@ function describeStatus(status: number): string {
   return upstreamReason('upstream.reason.status', { status });
 }
 
-/** Returns a short body as text. If the body is not JSON, it is the server's error message. */
 function readShortText(body: Buffer): string | undefined {
+  // A short body that is not JSON is the server's error message.
   return body.length <= 256 ? body.toString().trim() : undefined;
 }
 
@@ -217,7 +207,7 @@ function readSentAt({ date }: RefusalHeaders, now: number): number {
   return Number.isNaN(time) ? now : time;
 }
 
-/** Returns false for an infinite wait, after which the key would never be used again. */
 function isFiniteWait(value: number): boolean {
+  // After an infinite wait, the key would never be used again.
   return value > 0 && Number.isFinite(value);
 }

@@ -6,10 +6,8 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { type UpstreamResponse, type ResponseBody, finishGraceMs } from './contract.ts';
 import { createResponseFault, createInterruptedFault, type Fault } from './fault.ts';
 
-/** How many characters of a response are read without reserving memory; most responses are shorter. */
-const unreservedCharacters = 65_536;
-/** A response up to this length is never aborted for lack of memory. About 64,000 tokens. */
-const protectedCharacters = 262_144;
+const unreservedCharacters = 65_536; // read without reserving memory; most responses are shorter
+const protectedCharacters = 262_144; // about 64,000 tokens; shorter responses are never aborted for lack of memory
 const maxPacketBytes = 65_536;
 
 /**
@@ -69,9 +67,8 @@ export class StreamBody implements ResponseBody {
   }
 
   /**
-   * Reserves memory for a long event such as an image, for events before the first content, and for text that the reader buffers.
-   *
-   * @returns false if the attempt ended for lack of memory
+   * For a long event such as an image, for events before the first content, and for text that the reader buffers. Returns false if the
+   * attempt ended for lack of memory.
    */
   #reserve(chunk: Buffer): boolean {
     const { held = 0 } = this.#response.reader;
@@ -91,11 +88,6 @@ export class StreamBody implements ResponseBody {
     );
   }
 
-  /**
-   * Ends the attempt because the response has ended.
-   *
-   * @param fault outcome if the response is incomplete; default: closed early
-   */
   #endUnlessComplete(fault?: Fault): void {
     const { reader } = this.#response;
     const remainder = reader.end();
@@ -202,7 +194,7 @@ export class StreamBody implements ResponseBody {
   }
 }
 
-/** Creates the fault only when needed, because capturing a stack is expensive. */
+/** Created only when needed, because capturing a stack is expensive. */
 function createClosedEarlyFault(): Fault {
   return createInterruptedFault('upstream_failed', upstreamReason('upstream.reason.cut'));
 }

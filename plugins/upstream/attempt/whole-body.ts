@@ -11,8 +11,7 @@ import { type UpstreamResponse, type ResponseBody, getContentType, finishGraceMs
 import { createResponseFault, createInterruptedFault, type Fault } from './fault.ts';
 import { parseRefusal } from './refusal.ts';
 
-/** How long the body of an error may take. The status and the first bytes are enough to try another route. */
-const errorBodyTimeoutMs = 2_000;
+const errorBodyTimeoutMs = 2_000; // the status and the first bytes are enough to try another route
 
 /** Body of a 3xx, 4xx or 5xx. It becomes a fault, described by whatever part of the body arrives in time. */
 export class RefusalBody implements ResponseBody {

@@ -9,10 +9,8 @@ import {
 /** An account that holds slots, waits for them or used some recently. Virtual times are ms of a slot. */
 interface Account {
   weight: number;
-  /** Virtual time at which its most recently granted slot is expected to end. Its next start tag is not earlier. */
-  virtualFinish: number;
-  /** Decaying sum of the account's slot-ms, as of `usedAt`. */
-  use: number;
+  virtualFinish: number; // expected end of the latest granted slot; the next start tag is not earlier
+  use: number; // decaying sum of slot-ms, as of `usedAt`
   usedAt: number;
   meanDurationMs: number | undefined; // undefined before the first request
   running: number;
@@ -38,15 +36,14 @@ interface RunningRequest {
  */
 export class FairQueue {
   readonly #accounts = new Map<string, Account>();
-  /** Start tags of the accounts that wait. Equal tags are served in order of arrival. */
+  /** Equal tags are served in order of arrival. */
   readonly #readyTags = new Map<string, number>();
   readonly #waitingAccounts = new Map<string, string>(); // account by the id of its waiting request
   readonly #runningRequests = new Map<string, RunningRequest>();
   #virtualTime = 0;
   #lastFinish = 0;
   #meanMs: number | undefined;
-  /** Decaying sum of each account's use divided by its weight, as of `#totalUseAt`. */
-  #totalUse = 0;
+  #totalUse = 0; // decaying sum of use divided by weight, as of `#totalUseAt`
   #totalUseAt = 0;
   #nextArrival = 0; // theoretical arrival time of the request rate; see gcra.ts
   #learnedLimit: number | undefined;
@@ -142,7 +139,6 @@ export class FairQueue {
     this.#remainingRequests--;
   }
 
-  /** Returns the factor by which a slot costs this account more: 1, or more if its use is above average. */
   #computeBurden({ use, usedAt, weight }: Account, now: number): number {
     const totalUse = decay(this.#totalUse, this.#totalUseAt, now);
     if (totalUse <= 0) return 1;
@@ -223,9 +219,8 @@ export class FairQueue {
     return earliest;
   }
 
-  /** Returns the ms until another request may start: 0 for now, Infinity if a slot must become free first. */
   #msUntilRoom(limits: SlotLimits, now: number): number {
-    if (this.#runningRequests.size >= this.currentLimit(limits, now)) return Infinity;
+    if (this.#runningRequests.size >= this.currentLimit(limits, now)) return Infinity; // a slot must become free first
     const { requests, periodMs } = limits;
     const nextArrival = Math.min(this.#nextArrival, now + periodMs);
     const rateDelay = requests === Infinity ? 0 : Math.max(nextArrival, now) + periodMs / requests - periodMs - now;

@@ -3,7 +3,6 @@ import type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { CapacityPool, Place } from './pool.ts';
 
-/** Lists the upstreams that declare a capacity, with their pools. Loads the pool module only if there is one. */
 async function listPools(host: Host): Promise<(readonly [Upstream, CapacityPool])[]> {
   const limitedUpstreams = host.catalog.upstreams.filter(({ capacity }) => capacity !== undefined);
   if (limitedUpstreams.length === 0) return [];
@@ -19,7 +18,6 @@ function listPlaces(pool: CapacityPool, placeState: Place['state']): Place[] {
   return [...pool.places].filter(({ state }) => state === placeState);
 }
 
-/** Gauges of the slots in use and the requests waiting on this instance. */
 export const capacityGauges: readonly Gauge[] = [
   {
     name: 'upstream_slots_used',

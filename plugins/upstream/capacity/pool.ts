@@ -14,8 +14,7 @@ import { Throttle } from '#core/platform/timing/throttle.ts';
 import { FairQueue } from './fair-queue.ts';
 
 const warnIntervalMs = 60_000;
-/** Limits for requests that are already waiting, which may keep waiting. */
-const unlimitedWaiting = { waitingByAccount: Infinity, waiting: Infinity };
+const unlimitedWaiting = { waitingByAccount: Infinity, waiting: Infinity }; // for requests that already wait
 
 export interface PoolParts {
   readonly log: Logger;
@@ -48,15 +47,13 @@ export class CapacityPool implements Disposable {
   readonly name: string;
   /** Name of the pool in the store. */
   readonly key: string;
-  /** Limits of the current configuration. */
   limits: SlotLimits;
   readonly #parts: PoolParts;
   readonly #places = new Map<string, Place>();
   #timer: NodeJS.Timeout | undefined;
   #nextBeatAt = 0; // `performance.now()` ms
   readonly #warningThrottle = new Throttle(warnIntervalMs);
-  /** Grants slots if there is no store or it is unavailable; otherwise undefined. */
-  #localQueue: FairQueue | undefined;
+  #localQueue: FairQueue | undefined; // grants slots while there is no store or it is unavailable
   #isBeating = false;
   #isClosed = false;
   #lastPlaceNumber = 0;
@@ -200,11 +197,6 @@ export class CapacityPool implements Disposable {
     return reply;
   }
 
-  /**
-   * Grants slots locally until the store is available again.
-   *
-   * @throws errors that have nothing to do with the store
-   */
   #switchToLocal(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#localQueue !== undefined) return;
@@ -236,7 +228,6 @@ export class CapacityPool implements Disposable {
     this.#timer = setTimeout(() => this.startBeat(), milliseconds).unref();
   }
 
-  /** Sends a heartbeat in the background. */
   startBeat(): void {
     runInBackground(this.#parts.log, `the slots of ${this.name}`, () => this.beat());
   }

@@ -24,7 +24,6 @@ export class SlotPools implements AsyncDisposable {
     this.#subscription = this.#subscribe();
   }
 
-  /** Applies the limits of a new configuration. */
   configure({ upstreams }: Catalog, queue: QueueOptions): void {
     for (const upstream of upstreams) {
       const pool = this.getOrCreate(upstream, queue);
@@ -32,15 +31,11 @@ export class SlotPools implements AsyncDisposable {
     }
   }
 
-  /** Returns the pool of an upstream, or undefined if it has not been created. */
   find(upstream: Upstream): CapacityPool | undefined {
     return this.#pools.get(createKey(upstream));
   }
 
-  /**
-   * Returns the pool of an upstream, or undefined if it declares no capacity. An upstream that occurs only in a variant gets its pool with
-   * its first request.
-   */
+  /** An upstream that occurs only in a variant gets its pool with its first request. */
   getOrCreate(upstream: Upstream, queue: QueueOptions): CapacityPool | undefined {
     if (upstream.capacity === undefined) return undefined;
     const existing = this.find(upstream);
@@ -83,15 +78,11 @@ function createPoolLimits({ capacity }: Upstream, queue: QueueOptions) {
   return { concurrent, requests, periodMs, waitingByAccount: queue.per_account, waiting: queue.total };
 }
 
-/**
- * Creates the key of an upstream's pool. It contains the base URL, because an upstream at another address has other slots even if the name
- * is the same.
- */
 function createKey({ name, baseUrl }: Upstream): string {
+  // An upstream at another address has other slots, even under the same name.
   return `${name} ${baseUrl}`;
 }
 
-/** Returns the host's slot pools, which the first call creates. */
 export function getSlotPools(host: Host): SlotPools {
   return host.keep('upstream/capacity', () => {
     const { log, shared } = host;

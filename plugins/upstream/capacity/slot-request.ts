@@ -12,7 +12,7 @@ import type { CapacityPool, Place } from './pool.ts';
 import { readRateHeaders } from './rate-headers.ts';
 import { type SlotPools, getSlotPools, type QueueOptions } from './slot-pools.ts';
 
-/** What the stage needs to wait for slots; missing if no upstream declares a capacity. */
+/** Missing if no upstream declares a capacity. */
 export interface QueueParts {
   readonly pools: SlotPools;
   readonly options: QueueOptions;
@@ -37,11 +37,7 @@ export class Slot {
     this.#now = now;
   }
 
-  /**
-   * Notes the limits that the upstream reported in an attempt.
-   *
-   * @param keyCount number of the upstream's keys, because limits apply per key
-   */
+  /** @param keyCount number of the upstream's keys, because limits apply per key */
   noteLimits(
     fault: Fault | undefined,
     headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -51,11 +47,7 @@ export class Slot {
     if (keyCount === 1) this.#remainingRequests = readRateHeaders(headers, this.#now()) ?? this.#remainingRequests;
   }
 
-  /**
-   * Frees the slot. Safe to call more than once.
-   *
-   * @param isServed false if the duration says nothing about other requests
-   */
+  /** Safe to call more than once. `isServed` is false if the duration says nothing about other requests. */
   async release(isServed: boolean): Promise<void> {
     await this.#pool.end(this.#place, {
       isServed,
@@ -93,7 +85,6 @@ export class SlotRequest {
     return this.#parts.options.prefer_backup;
   }
 
-  /** How long the request may still wait. */
   get remainingMs(): number {
     return this.#parts.options.wait * 1000 - this.#waitedMs;
   }
@@ -102,21 +93,15 @@ export class SlotRequest {
     return this.#exchange.isAborted;
   }
 
-  /** True while the request waits in any queue. */
   get isQueued(): boolean {
     return this.#places.size > 0;
   }
 
-  /** Returns the pool of a route's upstream, or undefined if it declares no capacity. */
   getPool({ upstream }: Route): CapacityPool | undefined {
     return this.#parts.pools.getOrCreate(upstream, this.#parts.options);
   }
 
-  /**
-   * Takes a free slot, or a place in the queue if there is none.
-   *
-   * @returns undefined if no slot was free
-   */
+  /** Takes a free slot or, if the request may wait, a place in the queue. Returns undefined if no slot was free. */
   async takeSlot(pool: CapacityPool, mayWait: boolean): Promise<Slot | undefined> {
     if (this.#places.has(pool)) return undefined;
     const { accountId: account = this.#exchange.id, limits } = this.#exchange.find(principal) ?? {};
@@ -167,7 +152,6 @@ export class SlotRequest {
     await Promise.all(places.map(([pool, place]) => pool.end(place, unusedResult)));
   }
 
-  /** Creates the fault for a request that got no slot. */
   createFault(): Fault {
     const { wait, per_account } = this.#parts.options;
     const expectedSeconds = Math.ceil((this.#forecast?.expectedMs ?? 1_000) / 1000);
@@ -199,7 +183,6 @@ function toSeconds(milliseconds: number): string {
   return (milliseconds / 1000).toFixed(1);
 }
 
-/** Creates the queue parts for a configuration that declares a capacity. */
 export function createQueueParts(host: Host, options: QueueOptions, header: string): QueueParts {
   return { pools: getSlotPools(host), options, SlotRequest, header, now: () => host.now() };
 }

@@ -1,18 +1,16 @@
 import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 
-/** How many attempts wait for the whole connect timeout to find out whether the upstream is dead. */
-const maxProbingAttempts = 10;
+const maxProbingAttempts = 10; // wait for the whole connect timeout, to find out whether the upstream is dead
 /** Connecting takes two round trips and a handshake. If it takes longer than this, the upstream may be dead. */
 const slowAfterMs = 300;
 
-/** An attempt that waits for a connection. */
 export interface ConnectingAttempt {
   /**
    * Ms until another route should be tried as well; undefined for a probing attempt and after `leave`. Counted from the start of the
    * longest wait in the queue, because all attempts wait for the same origin.
    */
   readonly hedgeAfter: number | undefined;
-  /** Leaves the queue. The caller must call it when the attempt has a connection or has ended. */
+  /** The caller must call it when the attempt has a connection or has ended. */
   leave(): void;
 }
 

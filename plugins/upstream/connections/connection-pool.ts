@@ -16,8 +16,7 @@ interface ConnectionPoolOptions {
   readonly quarantineMs: number;
   readonly maxAgeMs: number; // a request in flight may finish
   readonly connectTimeoutSeconds?: number; // default: 10
-  /** Name expected in the upstream's certificate; default: the host of the origin. */
-  readonly serverName?: string | undefined;
+  readonly serverName?: string | undefined; // expected in the certificate; default: the host of the origin
   readonly isPersistent?: boolean;
   readonly onSurplus?: () => void;
 }
@@ -50,18 +49,14 @@ export class ConnectionPool implements ConnectionOwner {
     this.#connect = createConnector(origin, options.connectTimeoutSeconds ?? 10, options.serverName);
   }
 
-  /**
-   * Sends a request on an available or new connection.
-   *
-   * @throws TypeError for a request that cannot be sent
-   */
+  /** @throws TypeError for a request that cannot be sent */
   dispatch(call: UpstreamCall, handler: CallHandler): void {
     const request = encodeRequest(call, this.#host, this.#isPersistent);
     const connection = this.#takeAvailable() ?? this.#openConnection();
     connection.send(request, call.method !== 'HEAD', handler);
   }
 
-  /** Closes idle connections. Resolves when all requests in flight have finished. */
+  /** Resolves when all requests in flight have finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const connection of [...this.#quarantined, ...this.#available, ...this.#justFinished]) connection.destroy();
@@ -81,6 +76,7 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   onIdle(connection: Connection): void {
+    // One turn later, because an upstream that closes a connection after its response does so right away.
     if (this.#justFinished.push(connection) === 1) setImmediate(() => this.#releaseFinished());
   }
 
@@ -106,7 +102,6 @@ export class ConnectionPool implements ConnectionOwner {
     return connection;
   }
 
-  /** Releases finished connections one turn later, because an upstream that closes a connection after its response does so right away. */
   #releaseFinished(): void {
     const finished = this.#justFinished;
     this.#justFinished = [];
@@ -127,13 +122,10 @@ export class ConnectionPool implements ConnectionOwner {
     }
   }
 
-  /**
-   * Schedules the end of the quarantine. A timer alone is not enough, because a blocked event loop reads no sockets; an immediate runs
-   * after the sockets were read in the same turn as the timer.
-   */
   #scheduleQuarantineEnd(milliseconds: number): void {
     const check = () => {
       const idleBefore = performance.now() - this.#options.quarantineMs;
+      // A blocked event loop reads no sockets, but an immediate runs after they were read in the turn of the timer.
       setImmediate(() => this.#endQuarantine(idleBefore));
     };
     this.#quarantineTimer = setTimeout(check, milliseconds).unref();

@@ -11,11 +11,9 @@ interface ConnectionUse {
 
 /** Controls one request. Does nothing once the response is complete. */
 export interface CallControl {
-  /** The connection that carries the request. */
   readonly connection?: ConnectionUse & { readonly isDestroyed: boolean };
   /** Closes the connection. */
   abort(reason: Error): void;
-  /** Stops reading the response until `resume`. */
   pause(): void;
   resume(): void;
 }
@@ -30,7 +28,6 @@ export interface CallHandler {
   onResponseError(control: CallControl, error: Error): void;
 }
 
-/** Is notified of what happens to a connection. */
 export interface ConnectionOwner {
   /** Called when the connection can take the next request. */
   onIdle(connection: Connection): void;
@@ -40,9 +37,8 @@ export interface ConnectionOwner {
   onSurplus(): void;
 }
 
-/** Error for a connection that the upstream closed. It has undici's code, like the errors of other clients. */
 class ClosedError extends Error {
-  readonly code = 'UND_ERR_SOCKET';
+  readonly code = 'UND_ERR_SOCKET'; // undici's, like the errors of other clients
 
   constructor() {
     super('other side closed');
@@ -74,11 +70,7 @@ export class Connection implements ConnectionUse {
   #unparsed: Buffer | undefined;
   #hasSocketEnded = false; // by the upstream; bytes may still be unparsed
 
-  /**
-   * Opens the connection.
-   *
-   * @param isPersistent false if it serves a single request
-   */
+  /** @param isPersistent false if it serves a single request */
   constructor(owner: ConnectionOwner, connect: Connect, isPersistent: boolean) {
     this.#owner = owner;
     this.#isPersistent = isPersistent;
@@ -98,11 +90,7 @@ export class Connection implements ConnectionUse {
     return this.#parser.idleSeconds;
   }
 
-  /**
-   * Sends a request once the connection is open. The connection must be idle.
-   *
-   * @param hasBody false if the response has no body
-   */
+  /** The connection must be idle. `hasBody` is false if the response has none. */
   send(request: readonly Buffer[], hasBody: boolean, handler: CallHandler): void {
     this.#call = new Call(this, request, hasBody, handler);
     if (this.#isConnected) this.#startCall(this.#call);
@@ -237,7 +225,6 @@ export class Connection implements ConnectionUse {
     this.#owner.onIdle(this);
   }
 
-  /** Handles bytes that belong to no request. */
   #handleSurplus(bytes: Buffer): void {
     if (isEmptyLines(bytes)) return;
     if (!isIdleTimeout(bytes)) this.#owner.onSurplus();
@@ -270,7 +257,6 @@ export class Connection implements ConnectionUse {
   }
 }
 
-/** One request on a connection and the delivery of its response. */
 class Call implements CallControl, ResponseSink {
   readonly connection: Connection;
   readonly hasBody: boolean;
@@ -290,9 +276,9 @@ class Call implements CallControl, ResponseSink {
     return this.#request === undefined;
   }
 
-  /** Returns the request to send, and drops the reference so that it does not stay in memory during the response. */
   takeRequest(): readonly Buffer[] {
     const request = this.#request ?? [];
+    // The request must not stay in memory during the response.
     this.#request = undefined;
     return request;
   }
@@ -313,8 +299,8 @@ class Call implements CallControl, ResponseSink {
     this.handler.onResponseStart(this, status, headers);
   }
 
-  /** Joins the chunks of one read in place, over the chunk sizes between them, so that they are delivered at once. */
   onData(bytes: Buffer, start: number, end: number): void {
+    // Joins the chunks of one read in place, over the chunk sizes between them.
     if (this.#chunkEnd === 0) this.#chunkStart = start;
     else bytes.copyWithin(this.#chunkEnd, start, end);
     this.#chunkEnd = this.#chunkEnd === 0 ? end : this.#chunkEnd + end - start;
@@ -334,13 +320,13 @@ class Call implements CallControl, ResponseSink {
   }
 }
 
-/** Returns true for the 408 that load balancers send before they close an idle connection. */
 function isIdleTimeout(bytes: Buffer): boolean {
+  // Load balancers send a 408 before they close an idle connection.
   return /^HTTP\/1\.\d 408/.test(bytes.toString('latin1', 0, 12));
 }
 
-/** Returns true for empty lines, which parsers skip between messages. */
 function isEmptyLines(bytes: Buffer): boolean {
+  // Parsers skip empty lines between messages.
   return bytes.length <= 4 && bytes.every((byte) => byte === 0x0d || byte === 0x0a);
 }
 

@@ -16,8 +16,7 @@ const maxAgeMs = 60_000;
  */
 const defaultQuarantineMs = 20;
 
-/** After an unrequested response, how long each request to the upstream gets its own connection. */
-const suspectMs = 3_600_000;
+const suspectMs = 3_600_000; // how long each request gets its own connection after an unrequested response
 
 export interface ConnectionsOptions {
   readonly log?: Pick<Logger, 'warn'>;
@@ -31,14 +30,13 @@ export class Connections implements AsyncDisposable {
   readonly #pools = new Map<string, ConnectionPool>(); // by origin, connect timeout and server name
   readonly #closingPools = new Set<ConnectionPool>(); // with requests in flight
   readonly #connectQueues = new Map<string, ConnectQueue>();
-  /** Timers that end the suspicion, by the origin that sent an unrequested response. */
+  /** By the origin that sent an unrequested response. */
   readonly #suspectTimers = new Map<string, NodeJS.Timeout>();
 
   constructor(options: ConnectionsOptions = {}) {
     this.#options = options;
   }
 
-  /** Returns the queue of attempts that wait for a connection to the origin. */
   getQueue(origin: string): ConnectQueue {
     const existing = this.#connectQueues.get(origin);
     if (existing !== undefined) return existing;
@@ -47,12 +45,7 @@ export class Connections implements AsyncDisposable {
     return queue;
   }
 
-  /**
-   * Returns the pool for an origin.
-   *
-   * @param connectTimeout seconds
-   * @param serverName see `Target`
-   */
+  /** @param connectTimeout seconds */
   getPool(origin: string, connectTimeout: number, serverName?: string): ConnectionPool {
     const key = `${origin} ${connectTimeout} ${serverName ?? ''}`;
     const existing = this.#pools.get(key);
@@ -83,8 +76,8 @@ export class Connections implements AsyncDisposable {
     closingPool.close().then(forget, forget);
   }
 
-  /** Stops reusing connections to an origin, because a late response could be taken for the response to another customer's request. */
   #markSuspect(origin: string): void {
+    // A late response could be taken for the response to another customer's request.
     if (this.#suspectTimers.has(origin)) return;
     this.#options.log?.warn(
       `${origin} sent a response that no request asked for; for an hour, each request to it uses its own connection`,
@@ -110,13 +103,11 @@ export class Connections implements AsyncDisposable {
 interface Target {
   readonly origin: string;
   readonly path: string;
-  /** Name expected in the upstream's certificate, if a configured Host header differs from the host of the URL. */
-  readonly serverName?: string;
+  readonly serverName?: string; // in the certificate, if a configured Host header differs from the URL's host
 }
 
 const targets = new WeakMap<Route['upstream'], Target>();
 
-/** Returns the origin and path of an upstream's base URL, parsed once. */
 export function getTarget({ upstream }: Route): Target {
   const cached = targets.get(upstream);
   if (cached !== undefined) return cached;

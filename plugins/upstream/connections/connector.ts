@@ -4,12 +4,10 @@ import { expireName } from '#core/platform/names/install.ts';
 import { NameError } from '#core/platform/names/names.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 
-/** TCP keep-alive: ms until the first probe, ms between probes, and their number. */
-const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };
+const keepAlive = { initialDelayMs: 10_000, intervalMs: 5_000, probes: 3 };
 
-/** Error for a connection that was not open in time. Uses undici's code, which other modules expect. */
 class ConnectTimeoutError extends Error {
-  readonly code = 'UND_ERR_CONNECT_TIMEOUT';
+  readonly code = 'UND_ERR_CONNECT_TIMEOUT'; // undici's, which other modules expect
 
   constructor() {
     super('Connect Timeout Error');
@@ -58,7 +56,7 @@ export function createConnector(origin: string, timeout: number, serverName?: st
       : connectTcp(address);
     socket.once('lookup', (error) => (isResolved = error === null));
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
-      socket.setKeepAlive(true, keepAlive.initialDelay, keepAlive.interval, keepAlive.count);
+      socket.setKeepAlive(true, keepAlive.initialDelayMs, keepAlive.intervalMs, keepAlive.probes);
       finish();
     });
     // The listener also prevents later errors from being thrown.

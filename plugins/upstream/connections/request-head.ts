@@ -1,6 +1,5 @@
 import { connectionHeaders, headerNamePattern, headerValuePattern } from '#core/platform/http-fields.ts';
 
-/** An HTTP request to an upstream. */
 export interface UpstreamCall {
   readonly origin: string;
   readonly path: string; // including the query
@@ -10,8 +9,7 @@ export interface UpstreamCall {
   readonly body: Buffer | string | readonly Buffer[];
 }
 
-/** Bodies up to this size are copied into the buffer of the head, which costs less than writing several buffers. */
-const maxCopiedBytes = 16_384;
+const maxCopiedBytes = 16_384; // into the buffer of the head, which costs less than writing several buffers
 
 const requestTargetPattern = /^\/[\x21-\x7e\x80-\xff]*$/;
 

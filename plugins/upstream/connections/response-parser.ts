@@ -3,7 +3,6 @@ import { bounds } from '#core/platform/bounds.ts';
 /** Headers by lower-case name. A header that occurs several times is a list. */
 export type ResponseHeaders = Record<string, string | string[] | undefined>;
 
-/** Receives the parts of one response from its parser. */
 export interface ResponseSink {
   /** Receives the final head; interim responses are skipped. */
   onHead(status: number, headers: ResponseHeaders): void;
@@ -12,11 +11,9 @@ export interface ResponseSink {
    * afterwards.
    */
   onData(bytes: Buffer, start: number, end: number): void;
-  /** Called when the response is complete. */
   onEnd(): void;
 }
 
-/** Error for a response whose end cannot be determined. */
 class FramingError extends Error {
   override readonly name = 'FramingError';
 
@@ -49,8 +46,7 @@ const maxFramingRatio = 16; // chunks of one byte each have a ratio of five
 const versionPrefix = 'HTTP/1.';
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
 const fieldLines = /^(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
-/** Half a line break, or a byte that is not allowed in a head. */
-const misplacedByte = /\r[^\n]|[^\r]\n|\0/;
+const misplacedByte = /\r[^\n]|[^\r]\n|\0/; // half a line break, or a byte that is not allowed in a head
 
 /**
  * Parses HTTP/1.1 and 1.0 responses from bytes that may be split anywhere. It is strict: where two parsers could disagree about the end of
@@ -68,19 +64,14 @@ export class ResponseParser {
   #sink: ResponseSink | undefined;
   #hasBody = true;
   #state: State = 'head';
-  /** Remaining bytes of the body or chunk or, while a chunk size is being read, the size so far. */
-  #remainingBytes = 0;
+  #remainingBytes = 0; // of the body or chunk; while a chunk size is being read, the size so far
   #sizeDigits = 0;
   #block: Buffer | undefined;
   #blockLength = 0;
   #framingBytes = 0;
   #bodyBytes = 0;
 
-  /**
-   * Prepares for the next response.
-   *
-   * @param hasBody false for the response to HEAD
-   */
+  /** @param hasBody false for the response to HEAD */
   start(sink: ResponseSink, hasBody: boolean): void {
     this.#sink = sink;
     this.#hasBody = hasBody;
@@ -93,7 +84,6 @@ export class ResponseParser {
     this.idleSeconds = undefined;
   }
 
-  /** True while no response is expected. */
   get isIdle(): boolean {
     return this.#sink === undefined;
   }
@@ -109,11 +99,7 @@ export class ResponseParser {
     return position - start;
   }
 
-  /**
-   * Ends the input, because the upstream has closed the connection.
-   *
-   * @returns true if this completed the response
-   */
+  /** Ends the input, because the upstream has closed the connection. Returns true if this completed the response. */
   close(): boolean {
     if (this.#sink === undefined || this.#state !== 'until close') return false;
     this.#finish(this.#sink);
@@ -204,6 +190,7 @@ export class ResponseParser {
     this.#blockLength = usedLength;
     if (usedLength > bounds.upstreamHead) throw new FramingError('a head that is too long');
     if (blockEnd === -1) {
+      // A response that is not HTTP may never complete a head.
       this.#rejectEarly(block, Math.max(0, previousLength - 1), length);
       return [undefined, end];
     }
@@ -211,7 +198,6 @@ export class ResponseParser {
     return [block.toString('latin1', 0, usedLength), position + usedLength - previousLength];
   }
 
-  /** Rejects malformed bytes early: a response that is not HTTP may never complete a head. */
   #rejectEarly(block: Buffer, start: number, length: number): void {
     if (misplacedByte.test(block.toString('latin1', start, length))) throw new FramingError('a misplaced line break');
     if (this.#state !== 'head') return;
@@ -353,8 +339,8 @@ function parseFields(lines: string): ResponseHeaders {
   return headers;
 }
 
-/** Removes spaces and tabs around a value (RFC 9110 §5.6.3). `trim` would also remove other characters. */
 function trimSpaces(text: string, valueStart: number, valueEnd: number): string {
+  // `trim` would also remove other characters (RFC 9110 §5.6.3).
   let [start, end] = [valueStart, valueEnd];
   while (start < end && isSpace(text.charCodeAt(start))) start++;
   while (start < end && isSpace(text.charCodeAt(end - 1))) end--;
@@ -365,7 +351,6 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Reads the seconds from `Keep-Alive: timeout=5`. */
 function parseKeepAliveTimeout(value: string | string[] | undefined): number | undefined {
   if (value === undefined) return undefined;
   const seconds = /timeout\s*=\s*"?(\d{1,9})/i.exec(String(value))?.[1];

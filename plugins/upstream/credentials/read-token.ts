@@ -10,7 +10,7 @@ type Aws = NonNullable<CloudCredentials['aws']>;
 type Google = NonNullable<CloudCredentials['google']>;
 type Entra = NonNullable<CloudCredentials['entra']>;
 
-/** Creates a function that gets tokens with these credentials. It loads the cloud's library with the first token. */
+/** Loads the cloud's library with the first token. */
 export function createTokenReader({ aws, google, entra }: CloudCredentials): ReadToken {
   if (aws !== undefined) return () => signBedrockKey(aws);
   if (entra !== undefined) return () => requestEntraToken(entra);
@@ -49,8 +49,7 @@ export async function signBedrockKey(
   };
 }
 
-/** Scope for the models of Microsoft and other vendors in Foundry. */
-const entraScope = 'https://cognitiveservices.azure.com/.default';
+const entraScope = 'https://cognitiveservices.azure.com/.default'; // models of Microsoft and other vendors in Foundry
 const entraTimeoutMs = 8_000;
 
 /**
@@ -81,7 +80,6 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
 
 type GoogleLibrary = typeof googleAuth;
 
-/** Loads Google's library on first use and turns off its Brotli decoding. */
 class GoogleAuthLibrary {
   #loading: Promise<GoogleLibrary> | undefined;
 

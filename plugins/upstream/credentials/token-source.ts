@@ -2,7 +2,6 @@ import { runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** A bearer token for requests. */
 export interface Token {
   readonly value: string;
   readonly lifetimeSeconds: number; // from now
@@ -33,8 +32,7 @@ interface Moment {
 const past: Moment = { monotonic: -Infinity, wall: -Infinity };
 
 const deadlineMs = 10_000;
-/** A token is renewed this long before it expires, or a quarter of its lifetime before if that is less. */
-const maxLeadMs = 300_000;
+const maxLeadMs = 300_000; // before the expiry, or a quarter of the lifetime if that is less
 const retryDelayMs = 10_000;
 
 /** Supplies an upstream's token and renews it before it expires. At most one request for a token is in flight. */
@@ -51,11 +49,7 @@ export class TokenSource {
     this.#clock = clock;
   }
 
-  /**
-   * Returns a valid token, or a promise if one has to be fetched first.
-   *
-   * @throws Error if the cloud issues none
-   */
+  /** @throws Error if the cloud issues none */
   get(): string | Promise<string> {
     if (this.#isPast(this.#validUntil)) return this.#renew();
     if (this.#isPast(this.#renewAt)) {
@@ -65,7 +59,6 @@ export class TokenSource {
     return this.#value;
   }
 
-  /** Discards a token that the upstream has rejected. */
   discard(value: string): void {
     if (value === this.#value) this.#validUntil = past;
   }

@@ -12,17 +12,13 @@ export class BackgroundWork implements Disposable {
   #isDisposed = false;
   #retryAbort = new AbortController();
 
-  /**
-   * @param description for the log
-   * @param runOnce does the work once; retried after any rejection
-   */
+  /** @param runOnce retried after any rejection */
   constructor(log: Logger, description: string, runOnce: () => Promise<void>) {
     this.#log = log;
     this.#description = description;
     this.#runOnce = runOnce;
   }
 
-  /** Starts the work. If it is already running or waits for a retry, it runs once more afterwards. */
   request(): void {
     this.#isRequested = true;
     if (!this.#isRunning) runInBackground(this.#log, this.#description, () => this.#run());

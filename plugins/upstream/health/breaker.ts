@@ -9,7 +9,6 @@ export interface BreakerOptions extends EvidenceOptions {
   readonly maxCooldown: number;
 }
 
-/** Defaults of the stage's `breaker` setting. */
 export const defaultBreakerOptions: BreakerOptions = {
   failures: 5,
   failureRatio: 0.5,
@@ -71,8 +70,7 @@ export class Breaker {
   /** The latest probe while half-open. Until `#probeUntil`, no other request becomes a probe. */
   #probe: Admission | undefined;
   #probeUntil = 0;
-  /** Probes whose outcome counts: the latest one, and earlier ones that have not ended. */
-  #probes = new WeakSet<Admission>();
+  #probes = new WeakSet<Admission>(); // the latest probe, and earlier ones that have not ended
   #reason: string | undefined;
 
   constructor(options: BreakerOptions) {
@@ -129,11 +127,7 @@ export class Breaker {
     return this.#isOpen && this.#probes.has(admission);
   }
 
-  /**
-   * Records that a request of the account was served.
-   *
-   * @returns true if this closed the breaker
-   */
+  /** Returns true if this closed the breaker. */
   recordSuccess(now: number, admission: Admission, account: string): boolean {
     this.#evidence.recordSuccess(now, account);
     if (!this.#isOpen) {
@@ -153,11 +147,7 @@ export class Breaker {
     this.close();
   }
 
-  /**
-   * Records that the route failed.
-   *
-   * @returns true if this opened the breaker or repeated its cooldown
-   */
+  /** Returns true if this opened the breaker or repeated its cooldown. */
   recordFailure(now: number, failure: RouteFailure, admission: Admission): boolean {
     const { reason, requester, retryAfterMs = 0 } = failure;
     const isOpened = this.#isOpen
@@ -198,7 +188,6 @@ export class Breaker {
     this.#endProbes();
   }
 
-  /** Adopts the accounts in another instance's breaker. */
   adoptAccounts(accounts: readonly BreakerAccount[], now: number): void {
     if (this.#isOpen) this.#addOpeners(accounts.filter(({ hasOpened }) => hasOpened).map(({ account }) => account));
     for (const { account, waits, disproved } of accounts) {
@@ -208,13 +197,13 @@ export class Breaker {
     }
   }
 
-  /** Closes the breaker and clears all failures and waits, because an operator asked for it. */
+  /** Unlike `close`, also ends the waits of accounts with a Retry-After. */
   reset(): void {
     this.#retryAfterEnds.clear();
     this.close();
   }
 
-  /** Closes the breaker. Accounts with a Retry-After keep waiting. */
+  /** Accounts with a Retry-After keep waiting. */
   close(): void {
     this.#isOpen = false;
     this.#openUntil = 0;
@@ -229,13 +218,12 @@ export class Breaker {
     return now < this.#openUntil ? 'open' : 'half_open';
   }
 
-  /** Returns the time from which the open breaker admits the account. The accounts that opened it wait longer. */
   #computeAdmissionTime(account: string): number {
+    // The accounts that opened the breaker wait longer.
     const openerDelay = Math.min(this.#lastCooldown, this.#options.cooldown);
     return this.#openers.has(account) ? this.#openUntil + openerDelay : this.#openUntil;
   }
 
-  /** Returns when the account's Retry-After ends, or 0. Removes it once it has passed. */
   #readRetryAfterEnd(account: string, now: number): number {
     if (this.#retryAfterEnds.size === 0) return 0;
     const until = this.#retryAfterEnds.get(account) ?? 0;
@@ -297,7 +285,7 @@ export class Breaker {
 
   #listAccounts(now: number): readonly BreakerAccount[] | undefined {
     const waiting = [...this.#retryAfterEnds].filter(([, until]) => until > now).slice(-bounds.openingAccounts);
-    const disproved = this.#evidence.remainingDisprovals(now);
+    const disproved = this.#evidence.getRemainingDisprovalMs(now);
     const accounts = new Set([...this.#openers, ...waiting.map(([account]) => account), ...disproved.keys()]);
     if (accounts.size === 0) return undefined;
     return [...accounts].map((account) => ({

@@ -1,9 +1,7 @@
 import { SlidingSlices } from './sliding-slices.ts';
 
-/** Options of a sliding window. */
 export interface CallWindowOptions {
-  /** Length of the window in ms. */
-  readonly window: number;
+  readonly window: number; // ms
 }
 
 /** Counts calls and failures over a sliding window. Times are ms. */
@@ -25,7 +23,6 @@ export class CallWindow {
     return this.#slices.listCounts(now).reduce((sum, { calls }) => sum + calls, 0);
   }
 
-  /** Returns the share of failed calls, or 0 if there are none. */
   computeFailureRatio(now: number): number {
     const calls = this.countCalls(now);
     return calls === 0 ? 0 : this.#slices.listCounts(now).reduce((sum, { failures }) => sum + failures, 0) / calls;

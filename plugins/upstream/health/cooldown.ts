@@ -2,7 +2,6 @@ import { exponentialDelay } from '#core/platform/timing/backoff.ts';
 
 const cooldownRangeMs = { min: 60_000, max: 3_600_000 };
 
-/** A cooldown as sent to other instances. */
 export interface CooldownStatus {
   readonly left: number; // remaining ms; zero or negative once it is over
   /** How many cooldowns there were since the last reset. */

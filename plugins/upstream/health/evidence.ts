@@ -3,7 +3,6 @@ import { AccountWindow } from './account-window.ts';
 import { CallWindow } from './call-window.ts';
 import type { Requester } from './requester.ts';
 
-/** Thresholds for opening a breaker. */
 export interface EvidenceOptions {
   /** This many consecutive failures open the breaker. */
   readonly failures: number;
@@ -22,8 +21,7 @@ export interface RouteFailure {
   readonly retryAfterMs?: number;
 }
 
-/** Failures that requests may have caused must affect at least this many accounts, so that no customer can block a route for others. */
-const minAccounts = 2;
+const minAccounts = 2; // so that no customer can block a route for others
 
 /**
  * Evidence against a route whose breaker is closed: a run of failures without a success, and the share of failures in a window.
@@ -39,12 +37,10 @@ export class Evidence {
   readonly #accounts: AccountWindow;
   readonly #failedConversations = new Map<string, number>();
   #runLength = 0;
-  /** Failures in the run that no request can have caused. */
-  #definiteFailures = 0;
+  #definiteFailures = 0; // in the run, which no request can have caused
   /** Conversations in the run; each counts once. */
   readonly #runConversations = new Set<string>();
   readonly #runAccounts = new Set<string>();
-  /** When each account's failures count again, by account. */
   readonly #disprovedUntil = new Map<string, number>();
 
   constructor(options: EvidenceOptions) {
@@ -88,11 +84,7 @@ export class Evidence {
     return this.#isRunSufficient || this.#isShareSufficient(now);
   }
 
-  /**
-   * Records that the conversation failed.
-   *
-   * @returns true if it had already failed in this window
-   */
+  /** Returns true if the conversation had already failed in this window. */
   recordConversation(conversation: string, now: number): boolean {
     const failedAt = this.#failedConversations.get(conversation);
     if (failedAt !== undefined && now - failedAt < this.#options.window) return true;
@@ -106,22 +98,16 @@ export class Evidence {
     return [...new Set([...failingAccounts, ...this.#runAccounts])].slice(-bounds.openingAccounts);
   }
 
-  /**
-   * Ignores the failures of an account that opened the breaker, because the route serves another account.
-   *
-   * @param durationMs how long the failures are ignored
-   */
+  /** Ignores the failures of an account that opened the breaker, because the route serves another account. */
   disprove(account: string, now: number, durationMs = this.#options.window): void {
     storeLatest(this.#disprovedUntil, account, now + durationMs, bounds.openingAccounts);
   }
 
-  /** Returns true while failures of the account are ignored. */
   isDisproved(account: string, now: number): boolean {
     return this.#disprovedUntil.size > 0 && (this.#disprovedUntil.get(account) ?? 0) > now;
   }
 
-  /** Returns for how many more ms an account's failures are ignored, by account. */
-  remainingDisprovals(now: number): ReadonlyMap<string, number> {
+  getRemainingDisprovalMs(now: number): ReadonlyMap<string, number> {
     return new Map(
       [...this.#disprovedUntil].flatMap(([account, until]) => (until > now ? [[account, until - now]] : [])),
     );

@@ -23,7 +23,6 @@ export const resetRouteAction = defineAction({
   perform: (host, route) => resetRoute(host, route),
 });
 
-/** Defines `/operator/routes/reset?route=…`, which closes the breaker of a route and ends the cooldowns of its keys. */
 export const resetRoutePage = (reports: StatusReports) =>
   plainPage(
     resetRouteAction,

@@ -10,14 +10,12 @@ import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
 import type { Timing } from './throughput.ts';
 
-/** How often this instance tries to claim a probe that another instance is sending, so that not every request queries the store. */
-const claimIntervalMs = 1_000;
+const claimIntervalMs = 1_000; // between attempts to claim a probe, so that not every request queries the store
 
 /** Health of all routes: a breaker and the usual throughput for each upstream and model. Survives reloads. */
 export class RouteHealth implements AsyncDisposable {
   /** A reload updates it in place, because breakers read it on each use. */
   readonly options: { -readonly [Name in keyof BreakerOptions]: BreakerOptions[Name] } = { ...defaultBreakerOptions };
-  /** Called after an operator has reset a route. */
   onReset: (id: string) => void = () => {};
   /** Called after a route's state changed on this instance and was sent to the others. */
   onChange: () => void = () => {};
@@ -26,7 +24,6 @@ export class RouteHealth implements AsyncDisposable {
   readonly #sync: RouteSync;
   readonly #resetSubscription: Promise<() => void> | undefined;
 
-  /** @param notifications announce the route resets of operators */
   constructor(parts: RouteSyncParts, notifications?: Notifications) {
     this.#parts = parts;
     this.#sync = new RouteSync(parts, {
@@ -89,11 +86,7 @@ export class RouteHealth implements AsyncDisposable {
     } else if (wasUnavailable) this.#sync.announce(id);
   }
 
-  /**
-   * Records a complete response.
-   *
-   * @param timing undefined if it does not measure the route, for example because the client was slow
-   */
+  /** @param timing undefined if it does not measure the route, for example because the client was slow */
   recordSuccess(
     route: Route,
     admission: Admission,
@@ -114,7 +107,6 @@ export class RouteHealth implements AsyncDisposable {
       this.#reportClosed(id, 'the route responds again');
   }
 
-  /** Records that the route failed. */
   recordFailure(route: Route, admission: Admission, failure: RouteFailure): void {
     this.#applyFailure(getHealthKey(route), admission, failure, false);
   }
@@ -142,7 +134,6 @@ export class RouteHealth implements AsyncDisposable {
     this.#getState(id).breaker.release(admission);
   }
 
-  /** Returns the ms until the first of these routes admits a request. */
   msUntilAdmission(routes: readonly Route[], requester: Requester = unknownRequester): number {
     const now = this.#parts.monotonic();
     const breakers = routes.map((route) => this.#getState(getHealthKey(route)).breaker);
@@ -154,10 +145,7 @@ export class RouteHealth implements AsyncDisposable {
     return routes.map((route) => this.getStatus(route, monotonic(), now()));
   }
 
-  /**
-   * @param now monotonic ms
-   * @param wallTime epoch ms
-   */
+  /** `now` is monotonic ms, `wallTime` epoch ms. */
   getStatus(route: Route, now: number, wallTime: number): RouteStatus {
     const id = getHealthKey(route);
     return this.#getState(id).getStatus(id, now, wallTime);

@@ -20,8 +20,7 @@ export interface RouteReport {
   readonly throughput?: TypicalThroughput | undefined;
 }
 
-/** A report outlives its cooldown, so that the next cooldown is longer and a disconnected instance can catch up. */
-const retentionSeconds = 3600;
+const retentionSeconds = 3600; // after a cooldown, so that the next one is longer and a disconnected instance can catch up
 
 const createKey = (id: string) => `upstream/routes/${id}`;
 
@@ -35,22 +34,14 @@ export async function readReport({ cache }: Shared, id: string, now: number): Pr
   return entry === undefined ? undefined : parseReport(parseJson(entry.value.toString()), now, entry.age * 1000);
 }
 
-/**
- * Stores a route's report for other instances.
- *
- * @throws SharedUnavailable
- */
+/** @throws SharedUnavailable */
 export async function storeReport({ cache }: Shared, id: string, report: RouteReport, now: number): Promise<void> {
   const longestPauseMs = Math.max(0, report.breaker.opensFor, report.cooldown.left);
   const lifetimeSeconds = Math.ceil(longestPauseMs / 1000) + retentionSeconds;
   await cache.set(createKey(id), Buffer.from(JSON.stringify(addAbsoluteTimes(report, now))), lifetimeSeconds);
 }
 
-/**
- * Stores that a route's breaker is closed and that it has no cooldown.
- *
- * @throws SharedUnavailable
- */
+/** @throws SharedUnavailable */
 export async function storeReset(shared: Shared, id: string, now: number): Promise<void> {
   const stored = await readReport(shared, id, now);
   if (stored === undefined) return;
@@ -65,12 +56,11 @@ interface RouteMessage {
   readonly report: RouteReport;
 }
 
-/** Serializes a message to the other instances. */
 export function serializeMessage({ report, ...sender }: RouteMessage, now: number): string {
   return JSON.stringify({ ...sender, report: addAbsoluteTimes(report, now) });
 }
 
-/** Parses a message; undefined if it is malformed, for example because the sender runs another version. */
+/** Returns undefined if the message is malformed, for example because the sender runs another version. */
 export function parseMessage(text: string, now: number): RouteMessage | undefined {
   const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;
@@ -80,8 +70,8 @@ export function parseMessage(text: string, now: number): RouteMessage | undefine
   return { instance, id, report };
 }
 
-/** Adds absolute times by the sender's clock, because earlier versions read only these. */
 function addAbsoluteTimes(report: RouteReport, now: number): object {
+  // Earlier versions read only absolute times, by the sender's clock.
   const { breaker, cooldown } = report;
   return {
     ...report,
@@ -90,18 +80,17 @@ function addAbsoluteTimes(report: RouteReport, now: number): object {
   };
 }
 
-/** @param age ms since the report was stored */
-function parseReport(value: unknown, now: number, age: number): RouteReport | undefined {
+function parseReport(value: unknown, now: number, ageMs: number): RouteReport | undefined {
   if (!isJsonObject(value)) return undefined;
   const { at, breaker, cooldown } = value;
   if (!Number.isSafeInteger(at) || !isJsonObject(breaker) || !isJsonObject(cooldown)) return undefined;
-  const opensFor = computeRemaining(breaker['opensFor'], age, breaker['opensUntil'], now);
-  const left = computeRemaining(cooldown['left'], age, cooldown['until'], now);
+  const opensFor = computeRemaining(breaker['opensFor'], ageMs, breaker['opensUntil'], now);
+  const left = computeRemaining(cooldown['left'], ageMs, cooldown['until'], now);
   if (Number.isNaN(opensFor + left)) return undefined;
   return { ...value, breaker: { ...breaker, opensFor }, cooldown: { ...cooldown, left } } as unknown as RouteReport;
 }
 
-/** Returns the ms that remain of a pause. Reports of earlier versions contain only its end, by the sender's clock. */
 function computeRemaining(left: unknown, age: number, until: unknown, now: number): number {
+  // Reports of earlier versions contain only the end of a pause, by the sender's clock.
   return left === undefined ? Number(until) - now : Number(left) - age;
 }

@@ -21,12 +21,10 @@ export class RouteState {
     this.breaker = new Breaker(options);
   }
 
-  /** Marks a change that has to be sent to other instances. */
   markChanged(wallTime: number): void {
     this.changedAt = Math.max(wallTime, this.changedAt + 1);
   }
 
-  /** Creates the report for other instances. */
   createReport(now: number): RouteReport {
     return {
       at: this.changedAt,
@@ -51,7 +49,6 @@ export class RouteState {
     }
   }
 
-  /** Returns the status as operators see it. */
   getStatus(route: string, now: number, wallTime: number): RouteStatus {
     if (this.breaker.isClosed && !this.cooldown.isUnproven)
       return { route, state: 'closed', open_until: null, reason: null };

@@ -20,8 +20,7 @@ const channel = 'upstream/breakers';
  */
 const spreadMsPerInstance = 0.25;
 const maxImmediateInstances = 20;
-/** Corrections of an outdated report are spread over this time, so that one correction is enough. */
-const correctionSpreadMs = 1_000;
+const correctionSpreadMs = 1_000; // so that one correction of an outdated report is enough
 
 /**
  * Synchronizes route states between instances. It sends changes to the other instances as events, stores them for instances that start
@@ -46,7 +45,6 @@ export class RouteSync implements AsyncDisposable {
     this.#subscription = this.#subscribe();
   }
 
-  /** Sends a change of this instance to the other instances. */
   announce(id: string): void {
     const state = this.#states.getState(id);
     state.markChanged(this.#parts.now());
@@ -71,16 +69,11 @@ export class RouteSync implements AsyncDisposable {
     if (this.#isShared) this.#catchUpWork.request();
   }
 
-  /** Reconciles without the retry delay, because the store seems to be available again. */
   #catchUpNow(): void {
     if (this.#isShared) this.#catchUpWork.requestNow();
   }
 
-  /**
-   * Claims the probe of a route for this instance. Always succeeds if there are no other instances.
-   *
-   * @param seconds after this time another instance may probe, even if this probe has no result
-   */
+  /** Always succeeds if there are no other instances. After `seconds`, another instance may probe even if this probe has no result. */
   claimProbe(id: string, seconds: number): boolean | Promise<boolean> {
     if (!this.#isShared) return true;
     const { shared, instance } = this.#parts;
@@ -88,7 +81,6 @@ export class RouteSync implements AsyncDisposable {
     return shared.cache.claim(probeKey(id), instance, seconds).catch(() => true);
   }
 
-  /** Gives up the claim of a probe, so that any instance may send the next one. */
   releaseProbe(id: string): void {
     // If this fails, the claim expires by itself.
     if (this.#isShared) this.#parts.shared.cache.release(probeKey(id), this.#parts.instance).catch(() => undefined);
@@ -162,7 +154,6 @@ export class RouteSync implements AsyncDisposable {
   }
 }
 
-/** Runs the work once, at a random time within `spreadMs`, even if it is scheduled again before that. */
 function scheduleOnce(timers: Map<string, NodeJS.Timeout>, id: string, spreadMs: number, work: () => void): void {
   if (timers.has(id)) return;
   const run = () => {

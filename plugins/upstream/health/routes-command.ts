@@ -11,7 +11,6 @@ import { resetRouteAction } from './reset.ts';
 import { storeReset } from './route-report.ts';
 import { type ListedRoute, describeRoute } from './routes-resource.ts';
 
-/** Defines `daypass routes`, which lists the breakers of all routes or resets one of them. */
 export const routesCommand = (routes: OperatorResource<ListedRoute>): Command => ({
   name: 'routes',
   define(parser, context) {
@@ -47,11 +46,6 @@ export const routesCommand = (routes: OperatorResource<ListedRoute>): Command =>
   },
 });
 
-/**
- * Stores the reset for instances that start later.
- *
- * @throws CommandFailed for an unknown route
- */
 async function storeResetFor(host: Host, route: string): Promise<void> {
   const routeIds = listRouteIds(host);
   if (!routeIds.includes(route)) throw new CommandFailed(`Route "${route}" not found. Routes: ${routeIds.join(', ')}`);

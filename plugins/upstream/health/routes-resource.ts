@@ -26,7 +26,7 @@ export const routesResource = (reports: StatusReports) =>
 
 export type ListedRoute = ReturnType<typeof describeRoute>;
 
-/** Returns a route with all properties; those without a value are null. */
+/** Properties without a value are null. */
 export function describeRoute({ route, state, ...status }: RouteStatus) {
   return { route, state, open_since: null, keys_cooling_down: 0, keys_closed: 0, ...status };
 }

@@ -4,8 +4,7 @@ import { storeLatest } from './evidence.ts';
 import type { Requester } from './requester.ts';
 
 const pauseRangeMs = { min: 30_000, max: 600_000 };
-/** After this many failures of a conversation, or failing conversations of an account, the route is tried last for it. */
-const pauseThreshold = 2;
+const pauseThreshold = 2; // failures of a conversation, or failing conversations of an account
 
 interface Setback {
   failures: number;
@@ -22,7 +21,6 @@ interface Setback {
 export class Setbacks {
   readonly #entries = new Map<string, Setback>();
 
-  /** Records that the route failed a request or did not respond to it. */
   recordFailure({ account, conversation }: Requester, now: number): void {
     const conversationEntry = this.#updateEntry(`c${conversation}`, now);
     if (now < conversationEntry.pausedUntil) return;
@@ -34,14 +32,12 @@ export class Setbacks {
     if (now >= accountEntry.pausedUntil) startPause(accountEntry, now);
   }
 
-  /** Records that the route served the requester. */
   recordSuccess(requester: Requester): void {
     if (this.#entries.size === 0) return;
     this.#entries.delete(`c${requester.conversation}`);
     this.#entries.delete(`a${requester.account}`);
   }
 
-  /** Returns true while the route is tried last for this requester. */
   isDemoted(requester: Requester, now: number): boolean {
     if (this.#entries.size === 0) return false;
     return this.#isPaused(`a${requester.account}`, now) || this.#isPaused(`c${requester.conversation}`, now);
@@ -55,7 +51,6 @@ export class Setbacks {
     return now < (this.#entries.get(key)?.pausedUntil ?? 0);
   }
 
-  /** Returns the entry as the latest one, or a new entry if the last failure was long ago. */
   #updateEntry(key: string, now: number): Setback {
     const existing = this.#entries.get(key);
     const isRecent =
@@ -67,11 +62,7 @@ export class Setbacks {
   }
 }
 
-/**
- * Starts a pause after `pauseThreshold` failures or, if there has been a pause, after any failure.
- *
- * @returns false if no pause started
- */
+/** After `pauseThreshold` failures or, if there has been a pause, after any failure. Returns false if no pause started. */
 function startPause(entry: Setback, now: number): boolean {
   if (entry.pauses === 0 && entry.failures < pauseThreshold) return false;
   entry.pausedUntil = now + exponentialDelay(pauseRangeMs, entry.pauses);

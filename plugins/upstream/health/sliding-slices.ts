@@ -6,10 +6,7 @@ export class SlidingSlices<Counts> {
   readonly #createCounts: () => Counts;
   readonly #slices: { readonly startedAt: number; readonly counts: Counts }[] = [];
 
-  /**
-   * @param options read on each call, because a reload changes them
-   * @param createCounts creates zero counts
-   */
+  /** @param options read on each call, because a reload changes them */
   constructor(options: { readonly window: number }, createCounts: () => Counts) {
     this.#options = options;
     this.#createCounts = createCounts;
@@ -25,7 +22,6 @@ export class SlidingSlices<Counts> {
     return slice.counts;
   }
 
-  /** Returns the counts of all slices in the window. */
   listCounts(now: number): Counts[] {
     this.#dropExpired(now);
     return this.#slices.map(({ counts }) => counts);

@@ -1,8 +1,6 @@
 const minSamples = 20;
-/** A route is slow if its first content, or each token, takes this many times as long as usual. */
-const slowFactor = 10;
-/** First content that arrives within this time is never late. */
-const minSlowMs = 2_000;
+const slowFactor = 10; // times the usual time to the first content, or for each token
+const minSlowMs = 2_000; // first content within this time is never slow
 const minTokens = 50;
 /** A response that streams faster than this was generated earlier and buffered, so its streaming time measures nothing. */
 const burstMs = 500;
@@ -12,7 +10,6 @@ const burstMs = 500;
  */
 const maxUsualRate = 200;
 
-/** Measured times of one response. */
 export interface Timing {
   readonly firstContentMs: number; // since the request was sent
   readonly durationMs: number; // from sending the request to the end of the response
@@ -33,11 +30,7 @@ export class Throughput {
   #firstContent = 0; // ms, moving average
   #rate = 0; // tokens per second, moving average
 
-  /**
-   * Records a complete response.
-   *
-   * @returns why this response was slow for the route; undefined if it was not
-   */
+  /** Returns why this response was slow for the route; undefined if it was not. */
   recordTiming(timing: Timing): string | undefined {
     const reason = this.#samples < minSamples ? undefined : this.#describeSlowness(timing);
     this.#samples++;
@@ -81,7 +74,6 @@ function computeStreamingMs({ firstContentMs, durationMs }: Timing): number {
   return durationMs - firstContentMs;
 }
 
-/** Returns the tokens per second, or undefined for responses too short to measure. */
 function computeTokenRate({ tokens }: Timing, elapsedMs: number): number | undefined {
   return tokens === undefined || tokens < minTokens ? undefined : (tokens * 1000) / Math.max(burstMs, elapsedMs);
 }

@@ -11,7 +11,6 @@ import { selectFinalError } from './final-error.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
 
-/** A route whose breaker has admitted a request. */
 export interface AdmittedRoute {
   readonly route: Route;
   readonly keys: KeyPool;
@@ -20,7 +19,6 @@ export interface AdmittedRoute {
   readonly slot?: Slot | undefined;
 }
 
-/** A route that was tried and did not serve. */
 export interface FailedRoute {
   readonly route: Route;
   readonly fault: Fault;
@@ -54,17 +52,14 @@ export class RouteAdmission {
     return this.#parts.health.isHealthy(route, this.#requester) && this.#isReady(route);
   }
 
-  /** Returns true while the route's breaker is open for the requester. */
   isBreakerOpen(route: Route): boolean {
     return this.#parts.health.msUntilAdmission([route], this.#requester) > 0;
   }
 
-  /** Returns the route's fault if all its keys are throttled. */
   findThrottling(route: Route): Fault | undefined {
     return findThrottling(this.#parts, route);
   }
 
-  /** Notes a route that is not tried because its breaker is open. */
   noteOpenBreaker(route: Route): void {
     this.#skippedRoutes.push(route);
   }
@@ -74,11 +69,7 @@ export class RouteAdmission {
     this.#throttlingFaults.push(fault);
   }
 
-  /**
-   * Admits the request to a route if the keys, the breaker and, after the first attempt, the retry budget allow it.
-   *
-   * @returns undefined if one of them refuses
-   */
+  /** Returns undefined if the keys, the breaker or, after the first attempt, the retry budget refuse. */
   admit(route: Route): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
     const throttling = this.findThrottling(route);
     if (throttling !== undefined) {
@@ -90,28 +81,19 @@ export class RouteAdmission {
     return whenSettled(admission, (claimedAdmission) => this.#chargeRetry(route, claimedAdmission, isHealthy));
   }
 
-  /**
-   * Takes a retry from the budget unless the route is healthy, so that no request is lost if a route fails with hundreds of requests in
-   * flight.
-   */
   #chargeRetry(route: Route, admission: Admission | undefined, isHealthy: boolean): AdmittedRoute | undefined {
     if (admission === undefined) {
       this.#skippedRoutes.push(route);
       return undefined;
     }
+    // A healthy route costs no retry, so no request is lost if a route fails with hundreds in flight.
     if (isHealthy || this.#allowance.takeAttempt()) return { route, admission, keys: this.#parts.getKeyPool(route) };
     this.#isOverBudget = true;
     this.#parts.health.release(route, admission);
     return undefined;
   }
 
-  /**
-   * Returns the client's error.
-   *
-   * @param failed routes that were tried
-   * @param hasUntriedRoutes true if some routes were not tried
-   */
-  summarize(failed: readonly FailedRoute[], hasUntriedRoutes: boolean): GatewayError {
+  createFinalError(failed: readonly FailedRoute[], hasUntriedRoutes: boolean): GatewayError {
     const faults = [...this.#throttlingFaults, ...failed.map(({ fault }) => fault)];
     return selectFinalError(faults, this.#msUntilNext(failed, hasUntriedRoutes));
   }

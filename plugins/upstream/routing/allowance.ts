@@ -5,7 +5,7 @@ interface AllowanceLimits {
   readonly deadline: number; // seconds
 }
 
-/** What one request may use: a number of attempts, some time, and retries from the budget that all requests share. */
+/** Budget of one request: a number of attempts, some time, and retries that all requests share. */
 export class Allowance {
   readonly #limits: AllowanceLimits;
   readonly #budget: RetryBudget;
@@ -24,12 +24,10 @@ export class Allowance {
     return this.#attempts;
   }
 
-  /** False once the attempts or the time are used up. */
   get hasAttempts(): boolean {
     return this.#attempts < this.#limits.maxAttempts && this.remainingSeconds > 0;
   }
 
-  /** True if only one more attempt is allowed. */
   get isLastAttempt(): boolean {
     return this.#attempts === this.#limits.maxAttempts - 1;
   }
@@ -42,8 +40,6 @@ export class Allowance {
   /**
    * Returns how long an attempt may take if it has to leave time for another route: the remaining time less the reserve, but at least half
    * of it.
-   *
-   * @param reserve seconds
    */
   computeSecondsWithReserve(reserve: number): number {
     return this.remainingSeconds - Math.min(reserve, this.remainingSeconds / 2);

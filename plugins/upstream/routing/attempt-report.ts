@@ -39,7 +39,6 @@ export class AttemptReport {
     this.startedAt = exchange.elapsed;
   }
 
-  /** Notes the first content of the reply. */
   noteContent(): void {
     const { route, keys, admission } = this.#admitted;
     this.#firstContentMs = this.#exchange.elapsed - this.startedAt;
@@ -48,13 +47,7 @@ export class AttemptReport {
     this.#parts.health.noteContent(route, admission, this.#settings.requester);
   }
 
-  /**
-   * Ends the attempt.
-   *
-   * @param fault undefined if the attempt served the request
-   * @param status status of the upstream's response
-   * @param measurement undefined if the durations do not measure the route; `tokens` is set if they measure its throughput
-   */
+  /** `measurement` is undefined if the durations do not measure the route; its `tokens` are set if they measure its throughput. */
   end(
     fault: Fault | undefined,
     status: number | undefined,
@@ -87,7 +80,6 @@ export class AttemptReport {
     else health.recordFailure(route, admission, createRouteFailure(fault, requester));
   }
 
-  /** Records that the key was rejected. Each cooldown is logged, because only the operator can fix the key. */
   #reportRejectedKey(fault: Fault): void {
     const { log, monotonic } = this.#parts;
     const { route, keys } = this.#admitted;
@@ -101,11 +93,13 @@ export class AttemptReport {
     if (seconds === 0) return;
     const keyName = `key ${keys.getPosition(key)} of ${keys.size}`;
     const event = `upstream ${upstream} rejected ${keyName} for ${this.#exchange.id}`;
+    // Only the operator can fix the key.
     log.warn(`${event}; not used for ${seconds} s: ${message}`);
   }
 
   #addToRecord(fault: Fault | undefined, status: number | undefined): void {
     const isAborted = fault === undefined ? this.#exchange.isAborted : fault.kind === 'gone';
+    const outcome = fault === undefined ? 'served' : 'failed';
     const { attempts } = this.#delivery;
     const index = attempts.findLastIndex(({ startedAt }) => startedAt <= this.startedAt) + 1;
     attempts.splice(index, 0, {
@@ -114,14 +108,14 @@ export class AttemptReport {
       status,
       startedAt: this.startedAt,
       duration: this.#exchange.elapsed - this.startedAt,
-      outcome: isAborted ? 'aborted' : fault === undefined ? 'served' : 'failed',
+      outcome: isAborted ? 'aborted' : outcome,
       fault: fault?.kind,
       error: fault === undefined ? undefined : this.#describeForRecord(fault),
     });
   }
 
-  /** Describes a fault for the record. Customers can read it, so hosts and addresses are removed from system error messages. */
   #describeForRecord(fault: Fault): string {
+    // Customers can read the record, so system error messages must not contain hosts and addresses.
     const text = describeFault(fault);
     return removeSecrets(text, text.length, listSecrets(this.#admitted.route.upstream));
   }

@@ -18,7 +18,6 @@ export class Candidates {
   readonly #search: SlotSearch | undefined;
   #isOrdered = false;
 
-  /** @param slotRequest set if the request may have to wait for slots */
   constructor(
     parts: Pick<RelayParts, 'health' | 'demoted' | 'getKeyPool' | 'monotonic'>,
     allowance: Allowance,
@@ -36,20 +35,17 @@ export class Candidates {
     this.#search = slotRequest && new SlotSearch(slotRequest, this.#remaining, this.#admission, allowance);
   }
 
-  /** True if no untried route is left. */
   get isEmpty(): boolean {
     return this.#remaining.routes.length === 0;
   }
 
-  /** True while an untried route is healthy. */
   get hasHealthy(): boolean {
     return this.#remaining.routes.some((route) => this.#admission.isHealthy(route));
   }
 
   /**
-   * Takes the next route that may be tried now; undefined if there is none or the allowance is used up.
-   *
-   * @param mayWait false for a second, concurrent route, which must have a free slot
+   * Returns undefined if there is no route or the allowance is used up. `mayWait` is false for a second, concurrent route, which must have
+   * a free slot.
    */
   takeNext(calls: RouteCalls, mayWait = true): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
     this.#orderByCalls(calls);
@@ -66,7 +62,6 @@ export class Candidates {
     return undefined;
   }
 
-  /** Moves routes that support the whole request to the front. Done once, with the calls of the first attempt. */
   #orderByCalls(calls: RouteCalls): void {
     if (this.#isOrdered) return;
     this.#isOrdered = true;
@@ -83,21 +78,12 @@ export class Candidates {
     this.#remaining.routes.push(route);
   }
 
-  /**
-   * Keeps only the routes with a larger context window than this one.
-   *
-   * @param window the route's context window in tokens, as its upstream reported it
-   */
+  /** @param window the route's context window in tokens, as its upstream reported it */
   keepWiderThan(route: Route, window: number | undefined): void {
     this.#remaining.routes = selectWider({ maxInputTokens: route.maxInputTokens ?? window }, this.#remaining.routes);
   }
 
-  /**
-   * Returns the client's error if no route served.
-   *
-   * @param failed routes that were tried
-   */
-  summarize(failed: readonly FailedRoute[]): GatewayError {
-    return this.#admission.summarize(failed, !this.isEmpty);
+  createFinalError(failed: readonly FailedRoute[]): GatewayError {
+    return this.#admission.createFinalError(failed, !this.isEmpty);
   }
 }

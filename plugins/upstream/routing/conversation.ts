@@ -5,7 +5,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { Requester } from '../health/requester.ts';
 
 const digestCharacters = 16; // 96 bits
-const digests = new Map<string, string>();
+const accountDigests = new Map<string, string>();
 
 /** Returns the session id that the client sent, made unique across accounts; undefined if it sent none. */
 export function readAccountSession(exchange: Exchange): string | undefined {
@@ -14,8 +14,8 @@ export function readAccountSession(exchange: Exchange): string | undefined {
 }
 
 /**
- * Returns an id for the conversation that a request belongs to. If the client sends no session id, its opening identifies it: clients send
- * the whole conversation with each turn, and only its start stays the same.
+ * If the client sends no session id, the opening identifies the conversation: clients send all of it with each turn, and only its start
+ * stays the same.
  */
 function identifyConversation(exchange: Exchange): string {
   return (
@@ -46,18 +46,17 @@ export class ExchangeRequester implements Requester {
   }
 }
 
-/** Returns the same string object each time for an account, because maps have to hash every new string object. */
 function digestAccount(account: string): string {
-  let digest = digests.get(account);
+  // Maps have to hash every new string object, so an account keeps its own.
+  let digest = accountDigests.get(account);
   if (digest === undefined) {
     digest = hash('sha256', account, 'base64url').slice(0, digestCharacters);
-    if (digests.size >= bounds.accountDigests) digests.clear();
-    digests.set(account, digest);
+    if (accountDigests.size >= bounds.accountDigests) accountDigests.clear();
+    accountDigests.set(account, digest);
   }
   return digest;
 }
 
-/** Returns the account id, or '' for requests without an account. */
 export function getAccountId(exchange: Exchange): string {
   return exchange.find(principal)?.accountId ?? '';
 }

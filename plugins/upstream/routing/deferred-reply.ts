@@ -9,9 +9,6 @@ import type { RouteReply } from './route-attempts.ts';
 /**
  * Sends the headers of a stream early if the reply is slow, so that clients and proxies do not time out. The host then sends keep-alives,
  * the first one right away. Routes can still fail over, because no content has been sent, but errors now arrive inside the stream.
- *
- * @param delaySeconds the headers are sent after this time
- * @param readHeaders returns more headers to send early
  */
 export async function sendHeadersEarly(
   pendingReply: Promise<Reply>,
@@ -44,9 +41,8 @@ function openPendingReply(pendingReply: Promise<Reply>, caller: Caller, extraHea
 }
 
 /**
- * Joins the replies of several routes into one streamed reply. Each continues where the previous one was truncated.
- *
- * @param resume requests the continuation of an interrupted reply; resolves with undefined if no route continues it
+ * Joins the replies of several routes into one streamed reply. Each continues where the previous one was truncated. `resume` resolves with
+ * undefined if no route continues the reply.
  */
 export function joinReplies(
   first: RouteReply,

@@ -15,12 +15,10 @@ export class DeliveryNotes {
     this.#header = header;
   }
 
-  /** Adds notes to the record. */
   add(notes: readonly string[] = []): void {
     if (notes.length > 0) this.#delivery.notes = [...new Set([...(this.#delivery.notes ?? []), ...notes])];
   }
 
-  /** Adds these notes to the header of a reply. */
   addToReply(reply: Reply, notes: readonly string[]): Reply {
     this.add(notes);
     if (notes.length === 0) return reply;

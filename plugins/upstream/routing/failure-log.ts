@@ -21,12 +21,7 @@ export class FailureLog {
     this.#now = now;
   }
 
-  /**
-   * Logs a failure, unless the route's last line is too recent.
-   *
-   * @param effect what happens next, such as `asking openai/gpt-6-sol`
-   * @param requestId id of the request that failed
-   */
+  /** @param effect what happens next, such as `asking openai/gpt-6-sol` */
   logFailure(log: Logger, route: string, fault: Fault, effect: string, requestId: string): void {
     if (!isReportable(fault)) return;
     const now = this.#now();

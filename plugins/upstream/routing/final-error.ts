@@ -2,11 +2,7 @@ import type { FaultKind } from '#core/gateway/facts.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Fault } from '../attempt/fault.ts';
 
-/**
- * Returns the client's error if no route served.
- *
- * @param waitMs ms until an untried route or key may be used; undefined if there is none
- */
+/** @param waitMs ms until an untried route or key may be used; undefined if there is none */
 export function selectFinalError(faults: readonly Fault[], waitMs: number | undefined): GatewayError {
   const unsupported = findUnsupportedError(faults);
   // A route that was skipped because it is down may support the request.
@@ -20,9 +16,9 @@ function isUnsupported(kind: FaultKind): boolean {
   return kind === 'unsupported' || kind === 'setup';
 }
 
-/** Returns the error if no tried route can ever serve the request. Errors in the request come before errors in the configuration. */
 function findUnsupportedError(faults: readonly Fault[]): GatewayError | undefined {
   if (!faults.every(({ kind }) => isUnsupported(kind) || kind === 'no_model')) return undefined;
+  // Errors in the request come before errors in the configuration.
   return (faults.find(({ kind }) => kind === 'unsupported') ?? faults.find(({ kind }) => kind === 'setup'))?.error;
 }
 
@@ -47,7 +43,6 @@ function summarizeFailures(faults: readonly Fault[], waitMs: number | undefined)
   return waitMs === undefined ? keyFault.error : createUnavailableError(waitMs);
 }
 
-/** Replaces the wait in the error, if it has one, by the shortest wait of any route. */
 function useShortestWait(error: GatewayError, faults: readonly Fault[], waitMs: number | undefined): GatewayError {
   const { code, message, details } = error;
   if (details.retryAfter === undefined) return error;
@@ -64,7 +59,6 @@ function createUnavailableError(waitMs: number | undefined): GatewayError {
   );
 }
 
-/** Returns the seconds until the route may serve, according to its fault. */
 export function getWaitSeconds({ error }: Fault): number {
   return error.details.retryAfter ?? 0;
 }

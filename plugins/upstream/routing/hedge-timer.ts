@@ -14,12 +14,10 @@ export class HedgeTimer {
     this.#hedgeAfterMs = hedgeAfter * 1000;
   }
 
-  /** Starts the timer for a route. */
   start(): void {
     this.#startedAt = performance.now();
   }
 
-  /** Notes that the latest attempt is waiting for its connection. */
   noteConnecting(attempt: ConnectingAttempt): void {
     this.#connectingAttempt = attempt;
   }

@@ -3,16 +3,13 @@ import type { KeyClosure, KeyClosures, ReportedClosure } from '#core/gateway/mod
 import { exponentialDelay } from '#core/platform/timing/backoff.ts';
 import { pickBySession } from './route-order.ts';
 
-/** A key with its cooldowns. Times are monotonic ms, like every `now` in this file. */
+/** Times are monotonic ms, like every `now` in this file. */
 interface PooledKey {
   readonly value: string;
-  /** The key is not used until the closure ends. */
   closure: KeyClosure;
   rejectedUntil: number; // for all models
   rejections: number;
-  /** By upstream model, because vendors limit models separately. */
-  readonly throttles: Map<string, Throttle>;
-  /** The pool's use counter when this key was last used. */
+  readonly throttles: Map<string, Throttle>; // by upstream model, because vendors limit models separately
   lastUse: number;
 }
 
@@ -21,7 +18,6 @@ interface Throttle {
   readonly until: number;
 }
 
-/** Keys of an upstream by value. */
 export type PooledKeys = Map<string, PooledKey>;
 
 const rejectionCooldownSeconds = { min: 60, max: 3_600 };
@@ -54,26 +50,23 @@ export class KeyPool {
     this.#useCount = Math.max(...this.#keys.map(({ lastUse }) => lastUse));
   }
 
-  /** Creates a pool for trials. It skips closed keys, and never closes, opens or cools down keys of this pool. */
+  /** For trials: skips closed keys, and never closes, opens or cools down keys of this pool. */
   copyForTrial(upstream: Upstream): KeyPool {
     return new KeyPool(upstream, new Map(this.#keys.map(({ value, closure }) => [value, createKey(value, closure)])));
   }
 
-  /** Number of keys. */
   get size(): number {
     return this.#keys.length;
   }
 
-  /** Returns the position of the key, counted from 1, which stands for it in messages. */
+  /** Counted from 1. */
   getPosition(value: string): number {
     return this.#keys.findIndex((key) => key.value === value) + 1;
   }
 
   /**
-   * Picks an available key, or the one that becomes available first.
-   *
-   * @param session session whose requests share a prompt cache
-   * @param preferred key with that cache, if known
+   * Picks an available key, or the one that becomes available first. The requests of a session share a prompt cache; `preferred` is the key
+   * with that cache, if known.
    */
   pickKey(now: number, model: string, session?: string, preferred?: string): string {
     const preferredKey = preferred === undefined ? undefined : this.#findKey(preferred);
@@ -83,7 +76,6 @@ export class KeyPool {
     return key.value;
   }
 
-  /** Returns true if any key is available now. */
   isReady(now: number, model: string): boolean {
     return this.#keys.some((key) => getCooldownEnd(key, model) <= now);
   }
@@ -110,31 +102,20 @@ export class KeyPool {
     return count;
   }
 
-  /** Counts the keys that are cooling down because the upstream rejected them. */
   countRejected(now: number): number {
     return this.#keys.filter(({ rejectedUntil }) => rejectedUntil > now).length;
   }
 
-  /** Counts the keys that their vendor has closed. */
   countClosed(now: number): number {
     return this.#keys.filter(({ closure }) => closure.until > now).length;
   }
 
-  /**
-   * Records that the vendor has closed the key.
-   *
-   * @returns false if the key should cool down instead
-   */
+  /** Returns false if the key should cool down instead. */
   recordClosure(value: string, report: ReportedClosure): boolean {
     const key = this.#findKey(value);
     return key !== undefined && this.#closures?.report(key.closure, report) === true;
   }
 
-  /**
-   * Records that the upstream throttled the key for a model.
-   *
-   * @param until when the throttling ends, in monotonic ms
-   */
   recordThrottling(value: string, model: string, now: number, until: number): void {
     const key = this.#findKey(value);
     if (key === undefined) return;
@@ -142,11 +123,7 @@ export class KeyPool {
     key.throttles.set(model, { throttledAt: now, until: latestEnd });
   }
 
-  /**
-   * Records that the upstream rejected the key, for example because it is out of credit.
-   *
-   * @returns seconds of the cooldown; 0 if the key is already cooling down, because requests in flight do not extend it
-   */
+  /** Returns the seconds of the cooldown; 0 if the key is already cooling down, because requests in flight do not extend it. */
   recordRejection(value: string, now: number): number {
     const key = this.#findKey(value);
     if (key === undefined || key.rejectedUntil > now) return 0;
@@ -156,7 +133,6 @@ export class KeyPool {
     return seconds;
   }
 
-  /** Records that the upstream accepted the key. */
   recordAcceptance(value: string): void {
     const key = this.#findKey(value);
     if (key === undefined) return;
@@ -165,7 +141,6 @@ export class KeyPool {
     if (key.closure.until !== 0) this.#closures?.recordAccepted(key.closure);
   }
 
-  /** Makes every key available. */
   reset(): void {
     for (const key of this.#keys) {
       key.rejectedUntil = 0;
@@ -196,7 +171,6 @@ function getCooldownEnd({ rejectedUntil, closure, throttles }: PooledKey, model:
   return Math.max(rejectedUntil, closure.until, throttles.get(model)?.until ?? 0);
 }
 
-/** Returns when the key was last throttled, or 0 if not within the last hour. */
 function getLastThrottling({ throttles }: PooledKey, model: string, now: number): number {
   const throttledAt = throttles.get(model)?.throttledAt ?? 0;
   return now - throttledAt < throttleMemoryMs ? throttledAt : 0;

@@ -9,7 +9,7 @@ import type { HedgeTimer } from './hedge-timer.ts';
 import type { RelayParts } from './relay-parts.ts';
 import type { SessionLease } from './sessions.ts';
 
-/** What all attempts of one request share. */
+/** Shared by all attempts of one request. */
 export interface RelayContext {
   readonly parts: RelayParts;
   readonly exchange: Exchange;
@@ -22,6 +22,5 @@ export interface RelayContext {
   readonly allowance: Allowance;
   readonly candidates: Candidates;
   readonly hedgeTimer: HedgeTimer;
-  /** True if another route may continue an interrupted stream. */
   readonly isResumable: boolean;
 }

@@ -32,7 +32,6 @@ export type HealthReports = Pick<
   | 'msUntilAdmission'
 >;
 
-/** What every relay of a stage needs. */
 export interface RelayParts {
   readonly options: RelayOptions;
   readonly connections: Connections;
@@ -54,7 +53,7 @@ export interface RelayParts {
   /** Share of traces to record, for upstreams that continue traces; default: 0. */
   readonly traceSample?: number;
   getKeyPool(route: Route): KeyPool;
-  /** Returns the tokens of an upstream with cloud credentials; missing if no upstream has any. */
+  /** Missing if no upstream has cloud credentials. */
   getTokenSource?(route: Route): TokenSource;
   now(): number; // epoch ms
   monotonic(): number; // ms; for cooldowns

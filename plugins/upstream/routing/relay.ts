@@ -73,11 +73,7 @@ export class Relay {
     return this.#slotRequest?.headers ?? {};
   }
 
-  /**
-   * Returns the reply, with headers about its routes.
-   *
-   * @throws GatewayError if no route served the request
-   */
+  /** @throws GatewayError if no route served the request */
   run(): Promise<Reply> {
     const { parts, adapter: call, delivery: record } = this.#context;
     return parts.routeHeaders.addToReply(this.#tryAll(), call.model, record);
@@ -161,7 +157,7 @@ export class Relay {
     if (refusal !== undefined) throw this.#stopWithError(findFirstRefusal(failed) ?? refusal.fault);
     // The client disconnected while the request waited for a slot.
     if (this.#context.exchange.isAborted) throw this.#context.exchange.abortReason;
-    throw candidates.summarize(failed);
+    throw candidates.createFinalError(failed);
   }
 
   #logFailure({ route, fault }: FailedRoute): void {
@@ -188,7 +184,6 @@ export class Relay {
     );
   }
 
-  /** Resolves when a route serves or fails, or with `late` when another route should be tried as well. */
   #nextResult(): Promise<RouteResult | 'late'> {
     const running = [...this.#runningAttempts.values()];
     // Two routes cannot continue the same reply.
@@ -225,7 +220,6 @@ export class Relay {
   }
 }
 
-/** Returns the rejection by the route that was tried first, for a client whose request is invalid. */
 function findFirstRefusal(failed: readonly OrderedFailure[]): Fault | undefined {
   return failed.toSorted((a, b) => a.attemptsBefore - b.attemptsBefore).find(({ fault }) => isRefusal(fault))?.fault;
 }

@@ -37,11 +37,9 @@ export class RouteAttempts {
   /** The route as used to encode requests: once the upstream has asked for it, with a lower output limit or without reasoning. */
   #encodedRoute: Route;
   #attempt: Attempt | undefined;
-  /** True if earlier requests used the token of the last attempt; always false for keys. */
-  #isTokenReused = false;
+  #isTokenReused = false; // earlier requests used the token of the last attempt; false for keys
   #isStopped = false;
 
-  /** @param calls encode the request, for a reply or a continuation */
   constructor(context: RelayContext, admitted: AdmittedRoute, calls: RouteCalls) {
     this.route = admitted.route;
     this.#encodedRoute = admitted.route;
@@ -51,7 +49,6 @@ export class RouteAttempts {
     this.#calls = calls;
   }
 
-  /** Resolves with the reply, or with the fault of the last attempt. */
   async run(): Promise<RouteReply | Fault> {
     let isHandedOver = false;
     try {
@@ -64,11 +61,6 @@ export class RouteAttempts {
     }
   }
 
-  /**
-   * Frees the slot, if any, in the background.
-   *
-   * @param isServed true after a complete response
-   */
   #releaseSlot(isServed: boolean): void {
     const { slot } = this.#admitted;
     if (slot !== undefined) runInBackground(this.#context.parts.log, 'freeing a slot', () => slot.release(isServed));
@@ -89,25 +81,22 @@ export class RouteAttempts {
     }
   }
 
-  /** Ends the attempt in flight and prevents further attempts. */
   stop(fault: Fault): void {
     this.#isStopped = true;
     this.#attempt?.end(fault);
   }
 
-  /** Takes permission for another attempt on this route. The last attempt is kept for another route, if there is one. */
   #takeRetry(): boolean {
     const { allowance, candidates } = this.#context;
     if (this.#isStopped || !allowance.hasAttempts) return false;
+    // The last attempt is kept for another route, if there is one.
     return !(allowance.isLastAttempt && !candidates.isEmpty) && allowance.takeAttempt();
   }
 
   /**
    * Lowers the output token limit to the maximum that the upstream gave when it rejected the request. Leaves out reasoning that the model
    * lacks, unless another route is left, which may have it. The route is then tried once more without charging the retry budget: it did not
-   * fail, and no other route is more likely to serve.
-   *
-   * @returns false if the route must not be tried again
+   * fail, and no other route is more likely to serve. Returns false if the route must not be tried again.
    */
   #adaptToRefusal(fault: Fault): boolean {
     const { allowance, candidates } = this.#context;
@@ -151,6 +140,7 @@ export class RouteAttempts {
       report.end(credential, undefined, undefined);
       return credential;
     }
+    const attemptParts = createRequest(this.#context, route, credential, request, report.startedAt);
     const connectingAttempt = parts.connections.getQueue(getTarget(route).origin).enter();
     hedgeTimer.noteConnecting(connectingAttempt);
     const finishAttempt = (fault: Fault | undefined) => {
@@ -176,7 +166,6 @@ export class RouteAttempts {
       if (fault !== undefined) this.#logInterruption(fault);
       this.#releaseSlot(fault === undefined);
     };
-    const attemptParts = createRequest(this.#context, route, credential, request, report.startedAt);
     const attempt = new Attempt(
       {
         ...attemptParts,
@@ -238,11 +227,7 @@ export class RouteAttempts {
   }
 }
 
-/**
- * Creates the request to a route: address, key, body and limits.
- *
- * @param startedAt start of the attempt, ms after the start of the exchange
- */
+/** @param startedAt ms after the start of the exchange */
 function createRequest(
   { parts, exchange, adapter, allowance, candidates, isResumable }: RelayContext,
   route: Route,

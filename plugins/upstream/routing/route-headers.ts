@@ -6,7 +6,7 @@ import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** What clients learn about routes: nothing, their positions in the model's list, or the names of upstreams and models. */
+/** How routes are identified to clients: not at all, by position in the model's list, or by the names of upstream and model. */
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;
 export type RouteExposure = (typeof routeExposures)[number];
 
@@ -52,7 +52,6 @@ export class RouteHeaders {
     };
   }
 
-  /** Returns the route with its status or, after a 2xx or without a status, with the kind of its fault. */
   #describeAttempt(model: Model, { route, status = 0, fault, outcome }: AttemptRecord): string {
     return `${this.#formatRoute(model, route)} ${status >= 300 ? status : (fault ?? outcome)}`;
   }
@@ -69,7 +68,6 @@ export function createQueueHeaderName({ slug }: Pick<Service, 'slug'>): string {
   return `x-${slug}-queue`;
 }
 
-/** Describes the header for requests that waited for a slot. */
 export function describeQueueHeader(service: Pick<Service, 'slug'>): DocumentedHeader {
   return {
     name: createQueueHeaderName(service),
@@ -79,7 +77,6 @@ export function describeQueueHeader(service: Pick<Service, 'slug'>): DocumentedH
   };
 }
 
-/** Describes the response headers about routes and notes that customers may see. */
 export function describeRouteHeaders(service: Pick<Service, 'slug'>, exposure: RouteExposure): DocumentedHeader[] {
   const notes = { name: notesHeaderName(service), text: 'upstream.docs.notes', example: 'top_k dropped' };
   const [first, second] = exposure === 'names' ? ['main/model', 'backup/model'] : ['1', '2'];

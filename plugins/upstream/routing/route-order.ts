@@ -10,18 +10,15 @@ export function orderRoutes(routes: readonly Route[], session: string | undefine
   return scored.toSorted((a, b) => a.route.priority - b.route.priority || b.score - a.score).map(({ route }) => route);
 }
 
-/** Routes that a request has not tried yet, in order. */
 export interface RemainingRoutes {
   routes: Route[];
 }
 
-/** Moves the route with this id to the front. */
 export function moveToFront(routes: Route[], id: string | undefined): Route[] {
   const first = id === undefined ? undefined : routes.find((route) => route.id === id);
   return first === undefined ? routes : [first, ...routes.filter((route) => route !== first)];
 }
 
-/** Moves the routes that do not match to the end. */
 export function moveMatchingFirst(routes: Route[], matches: (route: Route) => boolean): Route[] {
   if (routes.length < 2 || routes.every(matches)) return routes;
   return [...routes.filter(matches), ...routes.filter((route) => !matches(route))];
@@ -40,7 +37,7 @@ export function selectWider(
   return [...widerRoutes, ...unknownRoutes];
 }
 
-/** Picks the candidate for a session. Most sessions keep theirs when candidates are added or removed. */
+/** Most sessions keep their candidate when others are added or removed. */
 export function pickBySession<T>(candidates: readonly T[], getName: (candidate: T) => string, session: string): T {
   const scores = candidates.map((candidate) => hashToFraction(getName(candidate), session));
   return candidates[scores.indexOf(Math.max(...scores))] as T;

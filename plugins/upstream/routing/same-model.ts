@@ -68,11 +68,8 @@ const snapshotPattern = new RegExp(`[-@](${datePatterns.join('|')})(?=$|[-@])`);
 const datedPreviewPattern = new RegExp(`-(?:preview|exp)${snapshotPattern.source}|${snapshotPattern.source}-preview`);
 
 interface ModelName {
-  /** The name without a date and without what clouds and relays add to it. */
-  readonly text: string;
-  /** Parts of the name, sorted because some vendors write `claude-4.5-sonnet`. */
-  readonly words: readonly string[];
-  /** Digits of the date. */
+  readonly text: string; // without a date, and without the affixes of clouds and relays
+  readonly words: readonly string[]; // sorted, because some vendors write `claude-4.5-sonnet`
   readonly date: string | undefined;
   readonly isDatedPreview: boolean;
   readonly isLatest: boolean;
@@ -88,8 +85,6 @@ const lastComparisons = new WeakMap<
  * Returns true unless the reply reports a model other than the one that the route requests. A dated snapshot of the requested model is the
  * same model, and so is any name that the vendor documents for it. If the model is requested by date, a different date is a different
  * model.
- *
- * @param reportedName model name in the reply
  */
 export function isSameModel(route: Pick<Route, 'model' | 'upstream'>, reportedName: string): boolean {
   const previous = lastComparisons.get(route);

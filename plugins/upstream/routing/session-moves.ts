@@ -21,7 +21,6 @@ type SessionMovesHost = Pick<Host, 'instance' | 'shared' | 'log'>;
  * messages. A lost message costs one turn without a cached prompt.
  */
 export class SessionMoves implements AsyncDisposable {
-  /** Called for each move that another instance sent. */
   onMove: (move: SessionMove) => void = () => undefined;
   readonly #host: SessionMovesHost;
   readonly #closing = new AbortController();
@@ -32,7 +31,6 @@ export class SessionMoves implements AsyncDisposable {
     if (host.shared.kind === 'redis') this.#subscription = this.#subscribe();
   }
 
-  /** Sends a move, if there are other instances. */
   send(move: SessionMove): void {
     const { shared, instance } = this.#host;
     if (this.#subscription === undefined) return;

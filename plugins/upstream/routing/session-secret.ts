@@ -23,7 +23,6 @@ export class SessionSecret implements Disposable {
     this.#firstRead = read().catch(() => this.#retries.request());
   }
 
-  /** Waits for the secret, at most `startTimeoutMs`. */
   async waitUntilRead(): Promise<void> {
     if (this.value === undefined)
       await withDeadline(this.#firstRead, startTimeoutMs, 'the database is slow').catch(() => undefined);

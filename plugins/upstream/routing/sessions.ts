@@ -26,8 +26,7 @@ interface MovedPlace extends SessionPlace {
 interface SessionsParts {
   secret(): string | undefined;
   monotonic(): number; // ms
-  /** Missing if there are no other instances. */
-  readonly moves?: Pick<SessionMoves, 'send' | 'onMove'>;
+  readonly moves?: Pick<SessionMoves, 'send' | 'onMove'>; // missing if there are no other instances
 }
 
 /**
@@ -50,7 +49,6 @@ export class CallSessions {
     if (parts.moves !== undefined) parts.moves.onMove = (move) => this.#applyMove(move);
   }
 
-  /** Number of sessions that moved away from their derived place. */
   get movedCount(): number {
     return this.#movedPlaces.size;
   }
@@ -82,7 +80,6 @@ export class CallSessions {
     return { routeId: route.id, key: key ?? '' };
   }
 
-  /** Records which route and key served a session. */
   recordPlace(lease: SessionLease, route: Route, key: string): void {
     const isDerivedPlace =
       lease.order[0]?.id === route.id &&
@@ -118,7 +115,6 @@ export class CallSessions {
       this.#movedPlaces.delete(this.#movedPlaces.keys().next().value as string);
   }
 
-  /** Marks a session as used by the lease. */
   acquire(id: string, lease: SessionLease): void {
     this.#activeLeases.set(id, lease);
   }
@@ -136,14 +132,13 @@ export class CallSessions {
     return isRunning && !isBound ? undefined : new SessionLease(this, id, session, model);
   }
 
-  /** Derives the session from the opening. A checksum is enough, because two openings with the same checksum merely share a place. */
   #deriveSession(exchange: Exchange): string | undefined {
     if (this.#parts.secret() === undefined) return undefined;
     const { opening } = exchange.get(adapter);
+    // Two openings with the same checksum merely share a place.
     return `${getAccountId(exchange)}/${opening.length}-${crc32(opening)}`;
   }
 
-  /** Computes the digest that identifies a session in messages and memory. */
   computeDigest(id: string): string {
     return hash('sha256', `${this.#parts.secret() ?? ''}\n${id}`, 'base64url').slice(0, 22);
   }
@@ -156,7 +151,6 @@ export class SessionLease {
   #digest: string | undefined;
   /** Name of the session, from which order and key are derived. */
   readonly session: string;
-  /** Routes of the model in the order of the session. */
   readonly order: Route[];
   /** The place to try first, if the session has moved. */
   readonly place: SessionPlace | undefined;
@@ -180,18 +174,16 @@ export class SessionLease {
     return this.#reply?.isFinished !== true;
   }
 
-  /** Records the session's place when the first content of the reply arrives. */
   recordPlace(route: Route, key: string, reply: { readonly isFinished: boolean }): void {
     this.#reply = reply;
     this.#sessions.recordPlace(this, route, key);
   }
 
-  /** Acquires the session before the request is sent. Until `release`, its other requests are spread over the routes. */
+  /** Until `release`, the session's other requests are spread over the routes. */
   acquire(): void {
     this.#sessions.acquire(this.#id, this);
   }
 
-  /** Releases the session once its response has ended. */
   release(): void {
     this.#sessions.release(this.#id, this);
   }

@@ -32,7 +32,6 @@ export class SlotSearch {
     this.#allowance = allowance;
   }
 
-  /** Returns true while the request may wait for a slot of the route's upstream. */
   canWaitFor(route: Route): boolean {
     return this.#slotRequest.getPool(route) !== undefined && this.#slotRequest.remainingMs > 0;
   }

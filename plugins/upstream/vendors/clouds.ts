@@ -21,7 +21,6 @@ const cloudClaude = {
   },
 } as const satisfies Partial<Vendor>;
 
-/** Claude models whose names have a prefix, such as `anthropic.` or `us.anthropic.`. */
 const prefixedClaudeModels: readonly VendorModels[] = claudeModels.map((model) => ({
   ...model,
   match: `*${model.match}`,

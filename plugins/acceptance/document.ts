@@ -5,11 +5,9 @@ import { toOwnPath, type ReadSiteLinks, selectSiteLinks } from '#core/web/markdo
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** Pages that a buyer accepts by paying. */
 export const acceptedPages = ['terms', 'refunds'] as const;
 export type AcceptedPage = (typeof acceptedPages)[number];
 
-/** The part of each language's `PageText` that is stored. */
 export type StoredTexts = Readonly<Partial<Record<Language, Pick<PageText, 'title' | 'version' | 'body' | 'digest'>>>>;
 
 /** A document currently in force, in the reader's language. */
@@ -26,10 +24,7 @@ export interface Document {
 
 type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 
-/**
- * Lists the documents currently in force that this reader can open.
- * @param readLinks link reader of the plugin that serves the pages; undefined if that plugin is not loaded
- */
+/** Lists the documents in force that this reader can open. `readLinks` is undefined if no loaded plugin serves the pages. */
 export function listDocuments(reader: Reader, readLinks: ReadSiteLinks | undefined): Document[] {
   const links = selectSiteLinks(reader, readLinks);
   return acceptedPages.flatMap((page) => {
@@ -79,7 +74,6 @@ function computeDigest(parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('\n')).digest('base64url');
 }
 
-/** Returns the version of the text in the document's language. */
 export function getVersion({ texts, language }: Pick<Document, 'texts' | 'language'>): string | undefined {
   return texts?.[language]?.version;
 }
@@ -89,8 +83,8 @@ export const digestPattern = /^[\w-]{43}$/;
 const buildVersionPath = (digest: string) => `/accepted/${digest}`;
 
 /**
- * Returns the path of this version, which later edits of the page do not affect. For an external document, of which we keep no copy, returns
- * its URL.
+ * Returns the path of this version, which later edits of the page do not affect; for an external document, of which we keep no copy, its
+ * URL.
  */
 export function createPermanentLink({ digest, address }: Pick<Document, 'digest' | 'address'>): string {
   return address ?? buildVersionPath(digest);

@@ -32,12 +32,10 @@ export const Acceptance = defineEntity({
     id: p.uuid().primary(),
     accountId: p.uuid(),
     orderId: p.uuid(),
-    /** Order code. */
     code: personal(p.text(), retention),
     page: personal(p.text(), retention),
     digest: personal(p.text(), retention),
     version: personal(p.text().nullable(), retention),
-    /** Language in which the text was shown. */
     language: personal(p.text(), retention),
     acceptedAt: personal(p.datetime().defaultRaw('clock_timestamp()'), retention),
   },

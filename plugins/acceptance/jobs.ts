@@ -1,9 +1,7 @@
 import { loadReceiptSteps } from '#core/business/payments/receipts.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 
-/** How long acceptances are kept if no receipts are stored; the default of `seller.keep_years`. */
-const defaultRetentionYears = 10;
-/** How long acceptances are kept if their order can no longer be paid. */
+const defaultRetentionYears = 10; // the default of `seller.keep_years`
 const unpaidRetentionDays = 90;
 
 /**

@@ -13,7 +13,6 @@ import { readDocument, type StoredDocument } from './store.ts';
 
 const { description: _, ...pageLayout } = markdownPageDefaults; // search engines skip a page without a description
 
-/** The most texts that are cached; each is rendered only once. */
 const maxCachedTexts = 20;
 
 /** `/accepted/{digest}`: a permanent copy of a version of the terms or the refund policy that was shown to buyers. */
@@ -30,13 +29,12 @@ export const createVersionPage = (gateway: Pick<Registry, 'siteLinksReader'>): P
     return {
       ...(await describeMarkdown(texts, request)),
       version: version === undefined ? '' : request.t('acceptance.version', { version }),
-      notice: describeForce(digest, stored, gateway, request),
+      notice: createForceNotice(digest, stored, gateway, request),
     };
   },
 });
 
-/** Describes whether this version is the one that buyers accept now. */
-function describeForce(
+function createForceNotice(
   digest: string,
   { page, texts, createdAt }: StoredDocument,
   gateway: Pick<Registry, 'siteLinksReader'>,

@@ -4,7 +4,6 @@ import { defineView } from '#core/web/resources/field.ts';
 import { createAfterSchema, defineResource, readPage } from '#core/web/resources/resource.ts';
 import { type AcceptanceRecord, listAcceptances } from './store.ts';
 
-/** Records of who accepted which version, and when. */
 export const acceptances = defineResource({
   name: 'acceptance',
   summary: 'list accepted versions of the terms and refund policy, newest first',

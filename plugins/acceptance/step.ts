@@ -18,8 +18,7 @@ import {
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Maximum length of the form field: twice what two texts need. */
-const maxFieldLength = 200;
+const maxFieldLength = 200; // twice what two texts need
 
 /** Creates the checkout step that shows a sentence with links and records the acceptance. It has no checkbox. */
 export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>): CheckoutStep => ({
@@ -41,14 +40,14 @@ export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>)
     if (documents.length === 0) return undefined;
     return async (transaction, order) => {
       const acceptedTexts = await recordAcceptance(transaction, order, parseShownTexts(accepted), documents);
-      if (acceptedTexts !== undefined) return acceptedTexts.map((acceptedText) => describeLine(acceptedText, request));
+      if (acceptedTexts !== undefined)
+        return acceptedTexts.map((acceptedText) => describeReceiptLine(acceptedText, request));
       clearRecordedTimes(request.host);
       throw new FieldErrors({ accepted: 'acceptance.changed' });
     };
   },
 });
 
-/** Describes `By paying you accept the terms and the refund policy.` */
 function describeSentence(documents: readonly Document[], isChanged: boolean, { t }: PageRequest): SentencePiece[] {
   const links = documents.flatMap((document, index): SentencePiece[] => [
     { text: t(index === 0 ? 'acceptance.by_paying' : 'acceptance.and') },
@@ -59,8 +58,7 @@ function describeSentence(documents: readonly Document[], isChanged: boolean, { 
 
 const translate = (render: (language: Language) => string) => ({ en: render('en'), id: render('id') });
 
-/** Describes the accepted version as a line of the receipt, the email and the operators' order page. */
-function describeLine(accepted: AcceptedText, { host }: Pick<PageRequest, 'host'>): OrderLine {
+function describeReceiptLine(accepted: AcceptedText, { host }: Pick<PageRequest, 'host'>): OrderLine {
   const { time_zone: timeZone } = host.section(serviceSection);
   const texts = { en, id };
   return {

@@ -13,19 +13,17 @@ import {
 } from './document.ts';
 import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.ts';
 
-/** Minimum time between two recordings of the same text. */
 const recordIntervalMs = 600_000;
-/** Minutes for which a replaced text can still be accepted after it was last recorded as shown. Every buyer gets at least an hour. */
+/** Every buyer gets at least an hour, although `shown_at` is recorded only once per interval. */
 const acceptanceMinutes = 60 + recordIntervalMs / 60_000;
 
 const recordedTimesKey = 'acceptance-noted';
 
-/** Returns when each text, by digest, was last recorded as shown, in ms of the monotonic clock. */
+/** When each text, by digest, was last recorded, in ms of the monotonic clock. */
 function getRecordedTimes({ keep }: Pick<Host, 'keep'>): Map<string, number> {
   return keep(recordedTimesKey, () => new Map<string, number>());
 }
 
-/** Records texts that are about to be shown. Skips those that were recorded recently. */
 export async function recordShownTexts(
   host: Pick<Host, 'keep' | 'monotonic' | 'database'>,
   documents: readonly Document[],
@@ -44,18 +42,16 @@ export async function recordShownTexts(
   for (const { digest } of dueDocuments) recordedTimes.set(digest, host.monotonic());
 }
 
-/** A text named in the buyer's form, with the language in which it was shown. */
 interface ShownText {
   readonly digest: string;
   readonly language: string;
 }
 
-/** Encodes the value of the form field, for example `DIGEST.en DIGEST.en`. */
+/** Example: `DIGEST.en DIGEST.en`. */
 export function encodeShownTexts(documents: readonly Document[]): string {
   return documents.map(({ digest, language }) => `${digest}.${language}`).join(' ');
 }
 
-/** Parses the value of the form field. Skips invalid entries. */
 export function parseShownTexts(fieldValue: string): ShownText[] {
   return fieldValue.split(' ').flatMap((entry) => {
     const [digest = '', language = ''] = entry.split('.');
@@ -155,7 +151,6 @@ export async function findChangedPages(
   });
 }
 
-/** A text as it was shown to buyers. */
 export interface StoredDocument {
   readonly page: AcceptedPage;
   readonly address: string | undefined;
@@ -163,7 +158,6 @@ export interface StoredDocument {
   readonly createdAt: Date;
 }
 
-/** Reads a shown text by its digest; undefined if it is not stored. */
 export async function readDocument(database: Queries, digest: string): Promise<StoredDocument | undefined> {
   if (!digestPattern.test(digest)) return undefined;
   const [row] = await database.query<Row<typeof AcceptanceText, 'page' | 'address' | 'texts' | 'created_at'>>(
@@ -178,10 +172,8 @@ type AcceptanceRow = Row<
   'id' | 'account_id' | 'order_id' | 'code' | 'digest' | 'version' | 'accepted_at'
 > & { readonly page: AcceptedPage; readonly language: Language; readonly address: string | null };
 
-/** A text that an account has accepted, and when. */
 export type AcceptanceRecord = RecordOf<AcceptanceRow>;
 
-/** Lists the acceptances of an account or of an order code, newest first. */
 export async function listAcceptances(
   database: Queries,
   {

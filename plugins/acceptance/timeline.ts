@@ -4,7 +4,6 @@ import { listAcceptances } from './store.ts';
 
 const maxAcceptances = 20;
 
-/** Reads an account's acceptances for the timeline on its operator page. */
 export const readAcceptanceTimeline: ReadTimeline = async ({ host, t }, account) => {
   const records = await listAcceptances(host.database, { account }, maxAcceptances);
   return records.map(({ page, code, version, language, digest, address, acceptedAt }) => ({

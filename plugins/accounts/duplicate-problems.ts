@@ -1,7 +1,6 @@
 import { findDuplicateAddresses, indexMissingCondition } from '#core/business/accounts/duplicate-addresses.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 
-/** Reports accounts that share an email address; only an operator can resolve that. */
 export const duplicateAddresses: ProblemKind = {
   name: 'doubled_address',
   order: 100,

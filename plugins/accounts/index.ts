@@ -6,8 +6,7 @@ import { cleanDeletedJob, publishJob, retentionJob, planEndJob, planEndSweep } f
 import { registerAccountPages } from './pages/index.ts';
 
 /**
- * `daypass account` for operators, the pages where owners manage their own account, and the jobs that publish and delete events and record
- * when plans end.
+ * `daypass account`, the pages where owners manage their account, and the jobs that publish and delete events and record when plans end.
  */
 export const plugin: GatewayPlugin = {
   name: 'accounts',

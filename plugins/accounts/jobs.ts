@@ -5,7 +5,7 @@ import { clearReplacedDigests } from '#core/business/accounts/replaced-keys.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 
-/** Publishes events that the relay missed: notifications are lost while the connection to PostgreSQL is down. */
+/** Notifications to the relay are lost while the connection to PostgreSQL is down. */
 export const publishJob: JobDefinition = {
   name: 'publish-account-events',
   description: 'Publishes recorded events that have not been published yet.',
@@ -16,7 +16,6 @@ export const publishJob: JobDefinition = {
   },
 };
 
-/** Runs once a day. */
 export const retentionJob: JobDefinition = {
   name: 'remove-old-account-events',
   description: 'Deletes events published, and digests of keys replaced, more than 90 days ago.',
@@ -27,10 +26,8 @@ export const retentionJob: JobDefinition = {
   },
 };
 
-/** How late a request record may arrive after its account was deleted; it waits in a journal while the database is down. */
-const maxRecordDelayDays = 7;
+const maxRecordDelayDays = 7; // meanwhile the record waits in a journal, for example while the database is down
 
-/** Runs every hour. */
 export const cleanDeletedJob: JobDefinition = {
   name: 'clean-deleted-accounts',
   description: 'Removes content and addresses of requests that were recorded after their account was deleted.',
@@ -42,12 +39,9 @@ export const cleanDeletedJob: JobDefinition = {
 };
 
 const intervalSeconds = 60;
-/** How far ahead a sweep enqueues jobs, so that each end is reported on time. */
-const lookAheadSeconds = 2 * intervalSeconds;
-/** Added to a job's due time, because the clocks of queue and database may differ. */
-const slackSeconds = 0.1;
+const lookAheadSeconds = 2 * intervalSeconds; // two sweeps, so that each end is reported on time
+const slackSeconds = 0.1; // the clocks of queue and database may differ
 
-/** Runs when a plan ends, and 24 hours before. */
 export const planEndJob: JobDefinition<{ accountId: string }> = {
   name: 'plan-end',
   description: "Records that an account's plan has ended, or ends within 24 hours.",

@@ -42,8 +42,7 @@ function toAnnouncement({ text_en: en, text_id: id, ...submitted }: Announcement
   return { model: undefined, ...submitted, text: { en: en.trim(), id: id.trim() } };
 }
 
-/** The subject of all records, because an announcement that has ended has no page of its own. */
-const listSubject: SubjectKind = { name: 'announcements' };
+const listSubject: SubjectKind = { name: 'announcements' }; // for all records: an ended announcement has no page of its own
 const announcementSubject: SubjectKind = {
   name: 'announcement',
   async find({ database }, handle) {
@@ -53,7 +52,7 @@ const announcementSubject: SubjectKind = {
   },
 };
 
-/** Shows each text only to readers of its language, because both say the same. */
+/** Both texts say the same. */
 const describeInLanguage =
   (textLanguage: string): MemberDescriber<string> =>
   (value, reader) =>

@@ -24,7 +24,6 @@ export interface Announcement {
   readonly until: number;
 }
 
-/** An announcement created by an operator. */
 export interface StoredAnnouncement extends Announcement {
   readonly id: string;
   readonly createdBy: string;
@@ -32,7 +31,7 @@ export interface StoredAnnouncement extends Announcement {
   readonly endedAt: number | undefined;
 }
 
-/** What an operator enters. The model may be given by any of its names. */
+/** The model may be given by any of its names. */
 export interface AnnouncementInput extends Omit<Announcement, 'from' | 'until'> {
   /** Start time, RFC 3339. */
   readonly since: string;
@@ -42,7 +41,6 @@ export interface AnnouncementInput extends Omit<Announcement, 'from' | 'until'> 
 /**
  * Publishes an announcement, and sends it by email if requested (`record-mails.ts`).
  *
- * @returns the announcement's id and the number of emails
  * @throws ActionRefused `not_found` for an unknown model
  * @throws AccountError `span`, or `no_mail` if emails are requested and the gateway cannot send any
  */
@@ -91,11 +89,7 @@ export async function changeAnnouncement(
   if (updatedRows.length === 0) throw createNotFoundError();
 }
 
-/**
- * Ends or cancels an announcement.
- *
- * @throws ActionRefused `not_found` if it has ended
- */
+/** @throws ActionRefused `not_found` if the announcement has ended */
 export async function endAnnouncement(database: Queries, id: string): Promise<void> {
   const updatedRows = await database.query(
     `update announcement set ended_at = clock_timestamp()
@@ -132,7 +126,6 @@ type AnnouncementColumns = Row<
 const openCondition = 'announcement.ended_at is null and announcement.ends_at > clock_timestamp()';
 const conditions = { open: openCondition, ended: `not (${openCondition})`, all: 'true' } as const;
 
-/** Lists up to 100 announcements that have not ended, earliest start first. */
 export async function listOpenAnnouncements(database: Queries): Promise<StoredAnnouncement[]> {
   const rows = await database.query<AnnouncementColumns>(
     `select ${columns} from announcement where ${conditions.open}
@@ -142,12 +135,7 @@ export async function listOpenAnnouncements(database: Queries): Promise<StoredAn
   return rows.map(toAnnouncement);
 }
 
-/**
- * Lists announcements, newest first.
- *
- * @param state only those in this state; default: all
- * @param after id of the last announcement of the previous page
- */
+/** Lists the newest first. `after` is the id of the last announcement of the previous page. */
 export async function listAnnouncements(
   database: Queries,
   limit: number,
@@ -169,11 +157,6 @@ export async function findAnnouncement(database: Queries, id: string): Promise<S
   return row && toAnnouncement(row);
 }
 
-/**
- * Returns true if the announcement is shown now or will be.
- *
- * @param now epoch ms
- */
 export function isOpen({ until, endedAt }: StoredAnnouncement, now: number): boolean {
   return endedAt === undefined && now < until;
 }

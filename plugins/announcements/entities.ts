@@ -15,7 +15,6 @@ export const AnnouncementRow = defineEntity({
     textId: impersonal(p.text()),
     startsAt: p.datetime(),
     endsAt: p.datetime(),
-    /** Name of the operator who created it. */
     createdBy: impersonal(p.text()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     /** When an operator ended it early; null if none did. */

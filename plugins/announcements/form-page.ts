@@ -8,10 +8,8 @@ import { announcementsPath as path } from './resource.ts';
 
 const hourMs = 3_600_000;
 
-/** The field next to which each error is shown. On these pages, `not_found` can only mean the model. */
-const errorFields = { not_found: 'model', span: 'until', no_mail: 'mail' } as const;
+const errorFields = { not_found: 'model', span: 'until', no_mail: 'mail' } as const; // here, `not_found` can only mean the model
 
-/** `/operator/announcements/new`: creates an announcement. */
 export const newAnnouncementPage: Page = plainPage(
   createAction,
   {
@@ -29,7 +27,6 @@ export const newAnnouncementPage: Page = plainPage(
   { path: `${path}/new`, errors: errorFields },
 );
 
-/** `/operator/announcements/{id}`: changes an announcement that has not ended. */
 export const editAnnouncementPage: Page = plainPage(
   changeAction,
   {
@@ -46,7 +43,6 @@ export const editAnnouncementPage: Page = plainPage(
   { path: `${path}/{id}`, title: 'operator.act.announcement.change.question', errors: errorFields },
 );
 
-/** `/operator/announcements/{id}/end`: asks whether to end an announcement early. */
 export const endPage: Page = plainPage(endAction, {
   path: `${path}/{id}`,
   async find(request) {
@@ -55,10 +51,7 @@ export const endPage: Page = plainPage(endAction, {
   },
 });
 
-/**
- * Reads the announcement named in the path.
- * @throws PageError 404 if it does not exist or has ended
- */
+/** @throws PageError 404 if the announcement does not exist or has ended */
 async function requireAnnouncement({ host, params }: PageRequest): Promise<StoredAnnouncement> {
   const announcement = await findAnnouncement(host.database, params['id'] ?? '');
   if (announcement !== undefined && isOpen(announcement, host.now())) return announcement;

@@ -3,7 +3,6 @@ import { listOpenAnnouncements } from './announcements.ts';
 import { listConfiguredAnnouncements } from './notices.ts';
 import { announcements, announcementsPath } from './resource.ts';
 
-/** `/operator/announcements`: current, future and past announcements from this page and gateway.yaml. */
 export const announcementsPage = tablesPage({
   path: announcementsPath,
   title: 'operator.announcements',

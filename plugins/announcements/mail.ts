@@ -1,7 +1,6 @@
 import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import { findAnnouncement, isOpen } from './announcements.ts';
 
-/** Email to the recipients of an announcement, see `recordMails`. */
 export const announcementMail: MailKind<'announcement.published'> = {
   event: 'announcement.published',
   delivery: 'optional',

@@ -4,19 +4,15 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { type Announcement, listOpenAnnouncements } from './announcements.ts';
 import { announcementsSection } from './section.ts';
 
-/** How long before its start maintenance is announced. */
 const maintenanceLeadMs = 7 * 86_400_000;
-/** Stored announcements are cached, so that visits to the public page cause no queries and the page works even if a query fails. */
+/** Visits to the public page cause no queries, and the page works even if a query fails. */
 const cacheOptions = { maxAgeMs: 2_000, timeoutMs: 5_000, maxWaitMs: 1_000, staleIfErrorMs: 3_600_000 };
 
 const storedAnnouncements = cacheReading(cacheOptions, ({ database }) => listOpenAnnouncements(database));
 
 /**
  * Lists the announcements to show now, from gateway.yaml and from operators, earliest start first. Never rejects: if the database does not
- * respond, operators' announcements are missing.
- *
- * @param now epoch ms
- * @param readers visitors do not see announcements meant for customers
+ * respond, operators' announcements are missing. Visitors do not see announcements meant for customers.
  */
 export async function listCurrentAnnouncements(
   host: Host,
@@ -32,7 +28,6 @@ export async function listCurrentAnnouncements(
     .toSorted((a, b) => a.from - b.from);
 }
 
-/** Lists all announcements in gateway.yaml, whether past, current or future. */
 export function listConfiguredAnnouncements({ section, catalog }: Pick<Host, 'section' | 'catalog'>): Announcement[] {
   return section(announcementsSection).map(({ kind, text, from, until, model }) => ({
     kind,
@@ -44,7 +39,6 @@ export function listConfiguredAnnouncements({ section, catalog }: Pick<Host, 'se
   }));
 }
 
-/** Describes the current announcements as notices; for maintenance with its time span. */
 export async function describeAnnouncements(
   request: PageRequest,
   now: number,
@@ -66,7 +60,6 @@ export async function describeAnnouncements(
   });
 }
 
-/** Shows announcements on the status page, in its JSON, and on the home page. */
 export const announcementNotices: NoticeSource = {
   name: 'announcements',
   show: describeAnnouncements,

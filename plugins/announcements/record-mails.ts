@@ -2,8 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { eventChannel } from '#core/business/accounts/account-events.ts';
 import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 
-/** An announcement about a model goes to accounts that have used it within this many days. */
-const usageDays = 30;
+const recentUsageDays = 30;
 
 /**
  * Records the event `announcement.published` for each recipient: every account that has an address and current or future paid time and has
@@ -34,8 +33,7 @@ export async function recordMails(
   return row?.count ?? 0;
 }
 
-/** Builds the SQL condition that the account has used a model, by a usage table. */
 function buildUsageCondition(table: string): string {
   return `exists (select from ${table} u where u.account_id = a.id and u.model = ?
-    and u.hour > clock_timestamp() - interval '${usageDays} days')`;
+    and u.hour > clock_timestamp() - interval '${recentUsageDays} days')`;
 }

@@ -5,12 +5,12 @@ import { type Announcement, listAnnouncements, type StoredAnnouncement } from '.
 
 type ListedAnnouncement = StoredAnnouncement | Announcement;
 
-/** Path of the list. An announcement that has not ended has its own page below it. */
+/** An announcement that has not ended has its own page below the list. */
 export const announcementsPath = '/operator/announcements';
 
 const stateKinds = { planned: 'waiting', shown: 'ok', over: undefined, ended: undefined } as const;
 
-/** Operators' announcements. The page also lists those in gateway.yaml. */
+/** The page also lists those in gateway.yaml. */
 export const announcements = defineResource({
   name: 'announcement',
   summary: "list operators' announcements, newest first",
@@ -29,7 +29,9 @@ export const announcements = defineResource({
         value: ({ text }) => text.en,
         cell: ({ text }, { language }) => text[language],
         link: (announcement, now) =>
-          'id' in announcement && isShown(announcement, now) ? `${announcementsPath}/${announcement.id}` : undefined,
+          'id' in announcement && isPlannedOrShown(announcement, now)
+            ? `${announcementsPath}/${announcement.id}`
+            : undefined,
       },
       kind: {
         type: 'state',
@@ -51,7 +53,7 @@ export const announcements = defineResource({
       state: {
         type: 'state',
         at: 'end',
-        value: (announcement, now) => (isShown(announcement, now) ? 'open' : 'ended'),
+        value: (announcement, now) => (isPlannedOrShown(announcement, now) ? 'open' : 'ended'),
         cell(announcement, { t, host }) {
           const state = determineState(announcement, host.now());
           return { text: t(`operator.announcement_state.${state}`), kind: stateKinds[state] };
@@ -79,14 +81,12 @@ export const announcements = defineResource({
   },
 });
 
-/** @param now epoch ms */
 function determineState(announcement: ListedAnnouncement, now: number): keyof typeof stateKinds {
   if ('endedAt' in announcement && announcement.endedAt !== undefined) return 'ended';
   if (now >= announcement.until) return 'over';
   return now < announcement.from ? 'planned' : 'shown';
 }
 
-/** Returns true if the announcement is shown now or will be. */
-function isShown(announcement: ListedAnnouncement, now: number): boolean {
+function isPlannedOrShown(announcement: ListedAnnouncement, now: number): boolean {
   return ['planned', 'shown'].includes(determineState(announcement, now));
 }

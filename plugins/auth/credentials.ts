@@ -30,7 +30,7 @@ export function readPresentedToken(headers: IncomingHttpHeaders, prefix: string)
   return token !== undefined && isAccessToken(token, prefix) ? token : undefined;
 }
 
-/** Parses a bearer token. The scheme is case-insensitive, and several spaces may follow it (RFC 9110 §11.1, §11.4). */
+/** The scheme is case-insensitive, and several spaces may follow it (RFC 9110 §11.1, §11.4). */
 function parseBearer(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;

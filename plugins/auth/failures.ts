@@ -23,12 +23,10 @@ export class FailedAuthentications {
     this.#clock = clock;
   }
 
-  /** Returns how many seconds must pass before this address may fail again; 0 if none. */
   getWaitSeconds(address: string | undefined, limits: FailureLimits): number {
     return Math.max(0, this.#readState(parseNetwork(address), limits).wait / 1_000_000);
   }
 
-  /** Counts a failed authentication from this address. */
   countFailure(address: string | undefined, limits: FailureLimits): void {
     const network = parseNetwork(address);
     const { now, debt, interval } = this.#readState(network, limits);
@@ -43,7 +41,6 @@ export class FailedAuthentications {
   }
 }
 
-/** Returns this process's counts, which survive a reload. */
 export function getFailedAuthentications(host: Host): FailedAuthentications {
   return host.keep('failed-authentications', () => new FailedAuthentications());
 }

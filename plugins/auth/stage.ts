@@ -18,7 +18,6 @@ import { createTokenHolderFinder } from './token-holder.ts';
 
 const keyPath = '/account/key';
 
-/** Hint recorded for requests that use a page's access token. */
 const playgroundHint = 'playground';
 
 /**
@@ -107,7 +106,6 @@ export const authStage = defineStage({
     const findByKeys = (exchange: Exchange, keys: readonly string[]) =>
       findAccount(directory, keys, maxAge, () => failures.getWaitSeconds(exchange.remoteAddress, limits) > 0);
 
-    /** Finds the account of the first valid key or, if there is no key, of the token. */
     const findCaller = (exchange: Exchange) => {
       const keys = readPresentedKeys(exchange.headers, prefix);
       const token = keys.length === 0 ? readPresentedToken(exchange.headers, prefix) : undefined;
@@ -115,7 +113,7 @@ export const authStage = defineStage({
       return { found: findByKeys(exchange, keys), keys, hint: undefined };
     };
 
-    /** Marks a request to a public endpoint as unauthenticated unless it has a valid key. A failed lookup counts as no valid key. */
+    /** A failed lookup counts as no valid key. */
     const markUnauthenticated = async (exchange: Exchange): Promise<void> => {
       const keys = readPresentedKeys(exchange.headers, prefix);
       const lookup = keys.length === 0 ? undefined : findByKeys(exchange, keys);
@@ -175,7 +173,7 @@ function createInvalidKeyError({ name, prefix, baseUrl }: Service, setup: string
 
 function createReplacedKeyError({ name, baseUrl }: Service, setup: string, date: Date): GatewayError {
   return createKeyError(
-    `This ${name} API key was replaced on ${formatDay(date)}. Use the new one, or create another at ${baseUrl}${keyPath}, then run: ${setup}`,
+    `This ${name} API key was replaced on ${formatUtcDay(date)}. Use the new one, or create another at ${baseUrl}${keyPath}, then run: ${setup}`,
   );
 }
 
@@ -188,14 +186,13 @@ function createBlockedError(service: Service, date: Date, pausedAt: Date | undef
   if (pausedAt !== undefined)
     return new GatewayError(
       'account_blocked',
-      `This ${name} account has been paused by its owner since ${formatDay(pausedAt)}, who can resume it at ${baseUrl}/account`,
+      `This ${name} account has been paused by its owner since ${formatUtcDay(pausedAt)}, who can resume it at ${baseUrl}/account`,
     );
-  const message = `This ${name} account has been blocked since ${formatDay(date)}. Contact ${formatContact(service) ?? 'support'}; see ${baseUrl}`;
+  const message = `This ${name} account has been blocked since ${formatUtcDay(date)}. Contact ${formatContact(service) ?? 'support'}; see ${baseUrl}`;
   return new GatewayError('account_blocked', message);
 }
 
-/** Formats the day in UTC. */
-function formatDay(date: Date): string {
+function formatUtcDay(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 

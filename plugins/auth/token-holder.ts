@@ -11,8 +11,8 @@ const timeoutMs = 2_000;
 type FindTokenHolder = (token: string) => Promise<AccountRecord | undefined>;
 
 /**
- * Creates a function that returns the account of an access token while the token's session is open. It reads the session for each request,
- * because a session may end at any moment and pages make few calls. A token with a wrong signature causes no query.
+ * Reads the session for each request, because a session may end at any moment and pages make few calls. A token with a wrong signature
+ * causes no query.
  *
  * @param maxAge maximum age of a cached account, seconds
  * @throws GatewayError `unavailable` if the database does not respond

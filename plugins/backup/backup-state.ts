@@ -11,31 +11,26 @@ import en from './texts/en.json' with { type: 'json' };
 
 const backupReason = defineSentences(en);
 
-/** How late a backup may be, as a share of the interval. */
-const toleratedDelay = 0.5;
-/** Minimum time between reads of the folder. Checks run every few seconds. */
-const rereadIntervalMs = 30_000;
+const toleratedDelayRatio = 0.5;
+const rereadIntervalMs = 30_000; // checks run every few seconds
 
 interface NewestBackup {
   readonly at: number; // epoch ms
   readonly bytes: number;
 }
 
-/** The results of backups taken by this process, and the newest backup in the folder. */
 class BackupState {
   readonly #host: Pick<Host, 'now' | 'monotonic'>;
-  /** When the first interval began, epoch ms. */
-  readonly startedAt: number;
+  readonly firstIntervalStart: number;
   #failure: { readonly at: number; readonly reason: string } | undefined;
   #folder: { readonly path: string; readonly newest: WatchedDisk<NewestBackup | undefined> } | undefined;
 
   constructor(host: Pick<Host, 'now' | 'monotonic'>) {
     this.#host = host;
-    this.startedAt = host.now();
+    this.firstIntervalStart = host.now();
   }
 
-  /** Why the last attempt failed; undefined if it succeeded. */
-  get failure() {
+  get lastFailure() {
     return this.#failure;
   }
 
@@ -55,7 +50,6 @@ class BackupState {
   }
 }
 
-/** Returns this process's state, which survives a reload. */
 export function getBackupState(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): BackupState {
   return host.keep('backup/state', () => new BackupState(host));
 }
@@ -76,16 +70,20 @@ export const backupCheck: HealthCheck = {
     const intervalMs = getBackupIntervalMs(host);
     if (every === undefined || intervalMs === undefined) return { ok: true };
     const state = getBackupState(host);
-    const { failure } = state;
-    if (failure !== undefined)
-      return { ok: false, reason: backupReason('backup.reason.failed', { why: failure.reason }), since: failure.at };
-    const dueAt = (watchNewestBackup(host).read()?.at ?? state.startedAt) + intervalMs * (1 + toleratedDelay);
+    const { lastFailure } = state;
+    if (lastFailure !== undefined)
+      return {
+        ok: false,
+        reason: backupReason('backup.reason.failed', { why: lastFailure.reason }),
+        since: lastFailure.at,
+      };
+    const dueAt =
+      (watchNewestBackup(host).read()?.at ?? state.firstIntervalStart) + intervalMs * (1 + toleratedDelayRatio);
     if (host.now() <= dueAt) return { ok: true };
     return { ok: false, reason: backupReason('backup.reason.missed', { every }), since: dueAt };
   },
 };
 
-/** Report nothing unless backups are scheduled. */
 export const backupGauges: readonly Gauge[] = [
   createScheduledGauge(
     'backup_last_success_timestamp_seconds',
@@ -98,7 +96,7 @@ export const backupGauges: readonly Gauge[] = [
     async (host) => (await watchNewestBackup(host).readFresh())?.bytes ?? 0,
   ),
   createScheduledGauge('backup_failed', '1 while the last scheduled backup of this instance has failed.', (host) =>
-    getBackupState(host).failure === undefined ? 0 : 1,
+    getBackupState(host).lastFailure === undefined ? 0 : 1,
   ),
 ];
 

@@ -44,13 +44,11 @@ export const backupSection = defineSection({
 const missingBackupNotice =
   'orders and accounts are not backed up: set backup: { every: day }, or { every: elsewhere } if another tool does it';
 
-/** Returns the interval of scheduled backups in ms, or undefined if none are scheduled. */
 export function getBackupIntervalMs({ section }: Pick<Host, 'section'>): number | undefined {
   const { every } = section(backupSection);
   return every === undefined || every === 'elsewhere' ? undefined : intervalsMs[every];
 }
 
-/** Returns the absolute path of the backup folder. */
 export function getBackupFolder({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string {
   return resolve(dataFolder, section(backupSection).to);
 }

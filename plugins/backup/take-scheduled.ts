@@ -7,11 +7,9 @@ import type { TakenBackup } from '#core/platform/backup/take.ts';
 import { getBackupState } from './backup-state.ts';
 import { getBackupFolder, getBackupIntervalMs, backupSection } from './section.ts';
 
-/** How early a backup may be taken, because the job does not run to the second. */
-const maxEarlyMs = 300_000;
+const maxEarlyMs = 300_000; // the job does not run to the second
 const maxBackupMs = 6 * 3_600_000;
 
-/** Takes a backup of this gateway's database and of records that are waiting for it. */
 export async function takeBackupNow(host: Host, to: string): Promise<TakenBackup> {
   // Imported on demand: it loads the driver and the compressor, which are needed only once a day.
   const { takeBackup } = await import('#core/platform/backup/take.ts');
@@ -25,10 +23,7 @@ export async function takeBackupNow(host: Host, to: string): Promise<TakenBackup
   });
 }
 
-/**
- * Takes a backup if the newest file in the folder is old enough, so a backup missed while the gateway was off is taken after the next
- * start.
- */
+/** A backup missed while the gateway was off is taken after the next start. */
 export const backupJob: JobDefinition = {
   name: 'backup',
   description: 'Takes a backup if the newest one is old enough, as set by `backup` in gateway.yaml.',

@@ -26,19 +26,15 @@ export interface Balance {
   readonly readAt: number | undefined;
   /** Why the last query failed. */
   readonly error: string | undefined;
-  /** Models that have no route through another account. */
-  readonly lost: readonly string[];
-  /** How many models have a route through another account. */
-  readonly backed: number;
+  readonly lostModels: readonly string[];
+  readonly backedModelCount: number;
 }
 
-/** Reads all accounts, the first to run out first. */
 export async function readBalances(host: Host): Promise<Balance[]> {
   const [reported, ownBalances] = await Promise.all([readReported(host), readConfigured(host)]);
   return [...reported, ...ownBalances].toSorted((first, second) => rank(first) - rank(second));
 }
 
-/** Selects the balances that need the operator's attention. */
 export function selectLowBalances(host: Pick<Host, 'section'>, balances: readonly Balance[]): Balance[] {
   const { alert_days: alertDays } = host.section(balancesSection);
   return balances.filter(({ days, ...rest }) => isUsedUp(rest) || (days !== undefined && days <= alertDays));
@@ -80,11 +76,13 @@ async function readReported(host: Host): Promise<Balance[]> {
   return [...accounts.values()].map((group) => {
     const digests = new Set(group.map(({ digest }) => digest));
     const readings = readingsByKey.get(group[0]?.digest ?? '') ?? [];
-    return { ...summarize(readings), ...findEffect(host, digests), source: 'vendor' };
+    return { ...summarize(readings), ...findRunOutEffect(host, digests), source: 'vendor' };
   });
 }
 
-function summarize(readings: readonly Reading[]): Omit<Balance, 'upstreams' | 'source' | 'lost' | 'backed'> {
+function summarize(
+  readings: readonly Reading[],
+): Omit<Balance, 'upstreams' | 'source' | 'lostModels' | 'backedModelCount'> {
   const latest = readings.findLast(({ amount }) => amount !== null);
   const amounts = readings.flatMap(({ at, amount, currency }): BalanceAt[] =>
     amount === null || currency !== latest?.currency ? [] : [{ at, amount }],
@@ -101,8 +99,7 @@ function summarize(readings: readonly Reading[]): Omit<Balance, 'upstreams' | 's
   };
 }
 
-/** Finds what stops if the account of these keys runs out: the upstreams that have no other key. */
-function findEffect({ catalog }: Pick<Host, 'catalog'>, digests: ReadonlySet<string>) {
+function findRunOutEffect({ catalog }: Pick<Host, 'catalog'>, digests: ReadonlySet<string>) {
   const affected = catalog.upstreams.filter((upstream) =>
     upstream.apiKeys.some((key) => digests.has(digestKey(upstream, key))),
   );
@@ -116,9 +113,12 @@ function findEffect({ catalog }: Pick<Host, 'catalog'>, digests: ReadonlySet<str
   };
 }
 
-function findLosses(catalog: Host['catalog'], upstreams: readonly string[]): Pick<Balance, 'lost' | 'backed'> {
-  const { lostModels: lost, backedModels: backed } = findDependents(catalog, new Set(upstreams));
-  return { lost: lost.map(({ publicName }) => publicName), backed: backed.length };
+function findLosses(
+  catalog: Host['catalog'],
+  upstreams: readonly string[],
+): Pick<Balance, 'lostModels' | 'backedModelCount'> {
+  const { lostModels, backedModels } = findDependents(catalog, new Set(upstreams));
+  return { lostModels: lostModels.map(({ publicName }) => publicName), backedModelCount: backedModels.length };
 }
 
 async function readConfigured(host: Host): Promise<Balance[]> {
@@ -136,7 +136,7 @@ async function readConfigured(host: Host): Promise<Balance[]> {
   }));
 }
 
-/** Counts accounts that have paid time now; they lose models when a balance runs out. */
+/** Counts accounts that have paid time now. */
 export async function countActivePasses(database: Queries): Promise<number> {
   const [row] = await database.query<{ passes: number }>(
     `select count(distinct p.account_id)::float8 as passes from ${periodsInForceSql} p join account a on a.id = p.account_id

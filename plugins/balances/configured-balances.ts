@@ -17,11 +17,9 @@ interface ConfiguredBalance {
 
 type FigureHost = Pick<Host, 'section' | 'database' | 'now'>;
 
-/** How often the hourly usage of past months is summed again. Records that arrive late count from the next sum on. */
-const maxSettledAgeMs = 3_600_000;
+const maxSettledAgeMs = 3_600_000; // records that arrive late count from the next sum on
 const timeoutMs = 30_000;
 
-/** Costs by upstream up to `until`. */
 interface SettledCosts {
   readonly until: number; // epoch ms
   readonly used: ReadonlyMap<string, number>;
@@ -33,7 +31,7 @@ const settledCosts = cacheReading(
   readSettled,
 );
 
-/** Reads the figures in gateway.yaml minus the usage since then. They are estimates, because vendors round prices differently. */
+/** Estimates, because vendors round prices differently. */
 export async function readConfiguredBalances(host: Host): Promise<ConfiguredBalance[]> {
   const { section, now } = host;
   const figures = Object.entries(section(balancesSection).own);
@@ -70,7 +68,7 @@ async function readSettled(host: FigureHost): Promise<SettledCosts> {
   return { until, used, usedInWeek };
 }
 
-/** Caches readings by their start time, because several figures share a day. */
+/** Several figures share a day. */
 function cacheBySince<T>(read: (since: number) => Promise<T>): (since: number) => Promise<T> {
   const readings = new Map<number, Promise<T>>();
   return (since) => {

@@ -4,15 +4,12 @@ export interface BalanceAt {
 }
 
 interface Forecast {
-  /** Average use per day over the last week. */
   readonly perDay: number;
-  /** Undefined if nothing is used. */
   readonly days: number | undefined;
 }
 
 export const day = 86_400_000; // ms
 export const week = 7 * day; // ms
-/** Minimum time span that the readings must cover for a forecast. */
 const minCoverageMs = day / 8;
 
 /**
@@ -34,7 +31,6 @@ export function forecast(readings: readonly BalanceAt[]): Forecast | undefined {
   return computeForecast(latest.amount, (usedAmount / coveredMs) * day);
 }
 
-/** Computes how long an amount lasts at a constant daily use. */
 export function computeForecast(amount: number, perDay: number): Forecast {
   return { perDay, days: perDay > 0 ? Math.max(0, amount) / perDay : undefined };
 }

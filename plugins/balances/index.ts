@@ -25,7 +25,6 @@ const daysGauge = gaugeBy(
   async (host) => findFewestDays(await getRecentBalances(host)),
 );
 
-/** Describes vendors' rate limits for `/readyz?verbose`. */
 function describeLimits({ upstream, reportedAt, requests, tokens }: ReportedLimits) {
   return { upstream, at: new Date(reportedAt).toISOString(), requests: requests ?? null, tokens: tokens ?? null };
 }

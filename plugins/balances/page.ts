@@ -6,7 +6,6 @@ import { countActivePasses, selectLowBalances, readBalances } from './balances.t
 import { describeEffect } from './problems.ts';
 import { balances, balancesPath } from './resource.ts';
 
-/** `/operator/balances`: the balances at vendors, and the models that depend on them. */
 export const balancesPage = tablesPage({
   path: balancesPath,
   title: 'balances.title',
@@ -26,7 +25,6 @@ export const balancesPage = tablesPage({
   },
 });
 
-/** Describes the rate limits in vendors' response headers, as this instance last saw them. */
 function describeLimitsTable(request: PageRequest) {
   const { t, host, format } = request;
   const describeLimit = (sample: { readonly limit: number; readonly left: number } | undefined) =>

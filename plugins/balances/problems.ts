@@ -12,7 +12,6 @@ declare module '#core/gateway/events/events.ts' {
 
 const maxNamed = 3;
 
-/** Accounts at vendors that have run out or soon will. */
 export const balanceProblems: ProblemKind = {
   name: 'balance',
   order: 30,
@@ -53,12 +52,12 @@ export const balanceProblems: ProblemKind = {
         path: balancesPath,
         data: {
           passes,
-          balances: lowBalances.map(({ upstreams, amount, currency, days, lost }) => ({
+          balances: lowBalances.map(({ upstreams, amount, currency, days, lostModels }) => ({
             upstreams: [...upstreams],
             amount: amount ?? null,
             currency: currency ?? null,
             days_left: days ?? null,
-            models_lost: [...lost],
+            models_lost: [...lostModels],
           })),
         },
       };
@@ -77,17 +76,17 @@ function describeBalance(balance: Balance, { t, format }: ProblemReader): string
   return t(amount === undefined || amount > 0 ? 'balances.problem.refused' : 'balances.problem.spent', values);
 }
 
-/** Describes what happens when the balance runs out, such as `212 passes lose 4 models`, where a pass is an account with paid time. */
+/** Example: `212 passes lose 4 models`, where a pass is an account with paid time. */
 export function describeEffect(
-  { lost, backed }: Pick<Balance, 'lost' | 'backed'>,
+  { lostModels, backedModelCount }: Pick<Balance, 'lostModels' | 'backedModelCount'>,
   passes: number,
   { t }: Pick<ProblemReader, 't'>,
 ): string {
-  if (lost.length === 0) return t('balances.effect.backed', { count: backed });
-  const names = `${lost.slice(0, maxNamed).join(', ')}${lost.length > maxNamed ? ', …' : ''}`;
+  if (lostModels.length === 0) return t('balances.effect.backed', { count: backedModelCount });
+  const names = `${lostModels.slice(0, maxNamed).join(', ')}${lostModels.length > maxNamed ? ', …' : ''}`;
   return t('balances.effect.lost', {
     count: passes,
-    models: t('balances.model_count', { count: lost.length }),
+    models: t('balances.model_count', { count: lostModels.length }),
     names,
   });
 }

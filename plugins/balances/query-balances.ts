@@ -18,7 +18,7 @@ interface QueryableKey {
   readonly upstream: Upstream;
 }
 
-/** Lists each key once, even if several upstreams at a host share it. */
+/** Upstreams at one host may share a key. */
 export function listQueryableKeys({ catalog }: Pick<Host, 'catalog'>): QueryableKey[] {
   const keys = catalog.upstreams
     .filter((upstream) => upstream.isEnabled && !upstream.isDemo && findEndpoint(upstream) !== undefined)
@@ -28,7 +28,6 @@ export function listQueryableKeys({ catalog }: Pick<Host, 'catalog'>): Queryable
 
 type QueryHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
-/** Queries the balance of every key, and records either the balance or why it is unknown. */
 export async function queryBalances(host: QueryHost): Promise<void> {
   const { database, now } = host;
   if (host.section(balancesSection).ask) {

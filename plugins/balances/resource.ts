@@ -4,7 +4,7 @@ import { type Balance, readBalances } from './balances.ts';
 
 export const balancesPath = '/operator/balances';
 
-/** Formats an amount in a vendor's currency, which the money formatter may not support. */
+/** The money formatter may not support a vendor's currency. */
 function formatAmount(amount: number | undefined, currency: string | undefined): string {
   return amount === undefined ? '' : `${amount.toFixed(2)} ${currency}`;
 }
@@ -37,7 +37,7 @@ export const balances = defineResource({
       value: ({ days }) => (days === undefined ? '' : days.toFixed(1)),
       cell: ({ days }, { format }) => (days === undefined ? '' : format.number(Math.floor(days * 10) / 10)),
     },
-    loses: { type: 'text', fit: 'text', at: 'below', value: ({ lost }) => lost.join(', ') },
+    loses: { type: 'text', fit: 'text', at: 'below', value: ({ lostModels }) => lostModels.join(', ') },
     source: { type: 'state', at: 'hide', of: 'source' },
     read: {
       type: 'time',

@@ -6,14 +6,11 @@ import { type Balance, isUsedUp, selectLowBalances, readBalances } from './balan
 import { queryBalances } from './query-balances.ts';
 import { balancesPath } from './resource.ts';
 
-/** How old balances may be. The vendors themselves are queried only every hour. */
-const maxAgeMs = 60_000;
+const maxAgeMs = 60_000; // the vendors themselves are queried only every hour
 const timeoutMs = 10_000;
 
-/** Cached for pages that refresh every few seconds. */
-const readings = new WeakMap<Host, FreshValue<readonly Balance[]>>();
+const readings = new WeakMap<Host, FreshValue<readonly Balance[]>>(); // for pages that refresh every few seconds
 
-/** Returns balances that are at most a minute old. */
 export function getRecentBalances(host: Host): Promise<readonly Balance[]> {
   const options = {
     maxAgeMs,
@@ -33,7 +30,6 @@ export async function renewBalances(host: Host): Promise<void> {
   readings.delete(host);
 }
 
-/** Notes on routes whose accounts will soon run out. */
 export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   const lowBalances = selectLowBalances(host, await getRecentBalances(host));
   return lowBalances.flatMap((balance) => {
@@ -48,9 +44,7 @@ export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   });
 };
 
-/**
- * Returns the remaining days by upstream. If an upstream's keys belong to several accounts, the fewest: metrics would add up equal labels.
- */
+/** If an upstream's keys belong to several accounts, the fewest days: metrics would add up equal labels. */
 export function findFewestDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
   const least = new Map<string, number>();
   for (const { upstreams, days = Infinity } of balances)
@@ -58,13 +52,11 @@ export function findFewestDays(balances: readonly Pick<Balance, 'upstreams' | 'd
   return least;
 }
 
-/** Returns whole days, or tenths of a day if less than one is left. */
 export function roundDays(balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>): number {
   const { days = 0 } = isUsedUp(balance) ? {} : balance;
   return days < 1 ? Math.floor(days * 10) / 10 : Math.floor(days);
 }
 
-/** Formats days: `3 days`, `0.7 days`. */
 export function describeDays(
   balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>,
   { t, format }: Localizer,

@@ -1,7 +1,6 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { type JsonObject, type JsonValue, listObjects, readMember } from '#core/platform/json.ts';
 
-/** An account's remaining balance, as reported by its vendor. */
 export interface ReportedBalance {
   readonly amount: number;
   readonly currency: string;
@@ -9,10 +8,8 @@ export interface ReportedBalance {
   readonly isAvailable?: boolean;
 }
 
-/** A vendor's endpoint that reports the balance of the account to which a key belongs. */
 interface BalanceEndpoint {
   readonly vendor: string;
-  /** Upstream presets that have this endpoint, and hosts that identify it for upstreams without a preset. */
   readonly presets: readonly string[];
   readonly hosts: readonly string[];
   /** Path on the host of the upstream's base URL. */
@@ -96,7 +93,6 @@ export const balanceEndpoints: readonly BalanceEndpoint[] = [
   },
 ];
 
-/** Returns the endpoint for an upstream, or undefined if its vendor does not report balances to API keys. */
 export function findEndpoint({ vendor, baseUrl }: Pick<Upstream, 'vendor' | 'baseUrl'>): BalanceEndpoint | undefined {
   const { hostname } = new URL(baseUrl);
   return balanceEndpoints.find(

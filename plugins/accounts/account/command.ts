@@ -36,7 +36,6 @@ const account: CommandSubject<AccountDetails> = {
   describe: describeAccount,
 };
 
-/** `GET /operator/api/accounts/{handle}`. */
 export const accountReading: OperatorReading = {
   path: '/accounts/{handle}',
   summary: 'read an account',
@@ -59,7 +58,7 @@ function describeAccount(details: AccountDetails, timeZone: string): string[] {
 const ledgerHelp = `Days are added after the last period, or from now if it has ended. They are removed from the end, never from time that has passed.
 Either way the ledger gets a new entry; existing entries never change.`;
 
-/** Command names and texts of the actions. `needsConfirmation: false` keeps existing scripts working. */
+/** `needsConfirmation: false` keeps existing scripts working. */
 const actionCommands = [
   [
     'account.block',
@@ -120,7 +119,7 @@ and the ledger are kept under the account's id, for bookkeeping. Remaining time 
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof getCoreAction>[0], ActionCommandWords])[];
 
-/** `daypass account …`: manages accounts. Works while a gateway is running; PostgreSQL notifies it of every change. */
+/** Works while a gateway is running: PostgreSQL notifies it of every change. */
 export const accountCommand: Command = {
   name: 'account',
   define(parser, context) {

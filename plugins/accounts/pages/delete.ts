@@ -10,8 +10,7 @@ import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redire
 
 const path = '/account/delete';
 const deletedPath = '/account-deleted';
-/** How many of the latest orders are searched for open ones. An account has few open orders. */
-const maxRecentOrders = 50;
+const maxRecentOrders = 50; // an account has few open orders
 
 function getConfirmationPhrase(request: PageRequest): string {
   const { email, name } = accountOf(request);
@@ -33,7 +32,6 @@ const deleteForm = defineForm({
   },
 });
 
-/** `/account/delete`: the form that deletes the account; lists what is deleted and what is kept. */
 export const deletePage: Page = {
   path,
   role: 'account',
@@ -48,13 +46,13 @@ export const deletePage: Page = {
       phrase: getConfirmationPhrase(request),
       hasEmail: accountOf(request).email !== undefined,
       time: await describeRemainingTime(request),
-      orders: orders.flatMap((order) => describeLoss(order, request)),
+      orders: orders.flatMap((order) => describeDeletionEffects(order, request)),
     };
   },
   forms: [deleteForm],
 };
 
-/** Confirms the deletion; the reader no longer has an account. */
+/** The reader no longer has an account. */
 export const deletedPage: Page = {
   path: deletedPath,
   role: 'public',
@@ -83,8 +81,7 @@ function isOpen({ state, expiresAt, readAt }: Order): boolean {
   return (state === 'created' || state === 'pending') && expiresAt > readAt;
 }
 
-/** Describes what deleting the account does to an order: an undecided payment, a lost code, or a cancellation. Empty if nothing. */
-function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
+function describeDeletionEffects(order: Order, { t, format, host }: PageRequest): string[] {
   const { code, price, currency, flags, payments } = order;
   const undecidedPayments = payments.flatMap((payment) => {
     const isFlagged = flags.some(

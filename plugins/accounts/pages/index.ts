@@ -5,7 +5,6 @@ import { ownDataDownload } from './own-data.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Adds the pages where owners export their data or delete their account. */
 export function registerAccountPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
   gateway.page(deletePage);

@@ -4,10 +4,8 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, Download, type Page } from '#core/web/pages/page.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 
-/** Download limits per account. Each download reads all of the account's records. */
-const downloadLimits = { limit: 6, period: 3600, burst: 3 };
+const downloadLimits = { limit: 6, period: 3600, burst: 3 }; // each download reads all of the account's records
 
-/** `/account/data.json`: downloads all data of the account. */
 export const ownDataDownload: Page = {
   path: '/account/data.json',
   role: 'account',

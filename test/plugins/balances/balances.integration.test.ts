@@ -92,7 +92,7 @@ it('the days that are left, and what stops then, follow from the use of a week',
   handle = balance('30.00');
   await ask();
   const found = await deep();
-  expect(found).toMatchObject({ lost: ['dp/alone'], backed: 1 });
+  expect(found).toMatchObject({ lostModels: ['dp/alone'], backedModelCount: 1 });
   expect(found?.days).toBeCloseTo(3, 2);
 });
 
@@ -153,6 +153,6 @@ it('an own figure shrinks by what the records cost', async () => {
     output_tokens: 1_000_000,
   });
   const own = (await readBalances(host())).find(({ source }) => source === 'own');
-  expect(own).toMatchObject({ upstreams: ['other'], amount: 82, currency: 'USD', lost: [], backed: 1 });
+  expect(own).toMatchObject({ upstreams: ['other'], amount: 82, currency: 'USD', lostModels: [], backedModelCount: 1 });
   expect(own?.perDay).toBeCloseTo(18 / 7, 1);
 });

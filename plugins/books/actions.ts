@@ -26,7 +26,7 @@ export const reconcileAction = defineAction({
   }),
 });
 
-/** Compares the books of one day. The implementation is imported on use, because loading MikroORM would slow down every command. */
+/** Imported on use: loading MikroORM would slow down every command. */
 async function reconcileBooks(host: Host, day: string, timeZone: string, provider: string | undefined) {
   const { reconcileDay } = await import('./reconcile.ts');
   if (!isDay(day)) throw new ActionRefused(`"${day}" is not a day, such as 2026-11-22.`, 'invalid');

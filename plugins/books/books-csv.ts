@@ -8,8 +8,7 @@ interface Total {
   readonly provider: string;
   readonly currency: string;
   amount: number;
-  /** Undefined if unknown, as opposed to a fee of 0. */
-  fee: number | undefined;
+  fee: number | undefined; // undefined if unknown, as opposed to 0
 }
 
 /**
@@ -29,7 +28,7 @@ export class BooksCsv {
 
   readonly head = formatCsvLine(heading);
 
-  /** Returns the lines for the next movement. Movements must be passed oldest first. */
+  /** Movements must be passed oldest first. */
   renderMovement(movement: Movement): string[] {
     const { day, clock } = formatLocalTime(movement.at, this.#timeZone);
     const totalLines = day === this.#day ? [] : this.renderTotals();
@@ -39,7 +38,6 @@ export class BooksCsv {
     return [...totalLines, line];
   }
 
-  /** Returns the total lines of the last day. */
   renderTotals(): string[] {
     const day = this.#day;
     if (!this.#includesTotals || day === undefined) return [];

@@ -20,7 +20,6 @@ import type { Reconciliation } from './reconcile.ts';
 const exitCodes = exitCodesFor('account or provider');
 const formatExamples = (line: string) => exampleText([line], exitCodes);
 
-/** Defines `daypass orders export`, `reconcile` and `month`: commands for bookkeeping. */
 export function defineBooks(parser: Parser, context: CommandContext): void {
   defineExport(parser, context);
   defineReconcile(parser, context);
@@ -104,10 +103,6 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     );
 }
 
-/**
- * Formats the document as lines of CSV or HTML.
- * @throws CommandFailed if receipts are requested and none are stored
- */
 function formatDocument(
   document: Awaited<ReturnType<typeof readMonthDocument>>,
   { html, receipts }: { readonly html?: true; readonly receipts?: true },

@@ -3,7 +3,6 @@ import { formatSection, formatTable, formatTime } from '#core/extension/commands
 import type { BookTotals } from './match-books.ts';
 import type { Reconciliation } from './reconcile.ts';
 
-/** Describes the result of comparing the books. */
 export function describeReconciliation(reconciliation: Reconciliation, currency: string, timeZone: string): string[] {
   const { provider, isList, here, stated, differences, unread } = reconciliation;
   const sums = ({ payments, refunds, fees }: BookTotals) => [

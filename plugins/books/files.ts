@@ -11,10 +11,9 @@ import { booksPath } from './page.ts';
 import { receiptsToCsv } from './receipt-lines.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
-/** Byte order mark. Without it, spreadsheets assume a legacy character set. */
-const byteOrderMark = '\uFEFF';
+const byteOrderMark = '\uFEFF'; // without it, spreadsheets assume a legacy character set
 
-/** `/operator/orders/books.csv?since=2026-11-01&until=2026-11-30`: payments and refunds by day, like `daypass orders export`. */
+/** `?since=2026-11-01&until=2026-11-30` */
 export const booksFile: Page = {
   path: `${booksPath}.csv`,
   role: 'operator',
@@ -38,9 +37,7 @@ async function* renderLines(movements: AsyncIterable<Movement>, books: BooksCsv)
   yield joinLines(books.renderTotals());
 }
 
-/**
- * `/operator/orders/books/month?month=2026-11`: printable monthly turnover for the tax office. `&as=csv` and `&as=receipts` return files.
- */
+/** `?month=2026-11`; `&as=csv` and `&as=receipts` return files. */
 export const monthPage: Page = {
   path: `${booksPath}/month`,
   role: 'operator',

@@ -4,11 +4,8 @@ import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 
-/**
- * How many days ago the compared days were. The second day back is compared again, because late reports appear in the provider's books a
- * day later.
- */
-const comparedAges = [2, 1];
+/** Late reports appear in the provider's books a day later, so the second day back is compared again. */
+const comparedDaysAgo = [2, 1];
 
 export const reconcileJob: JobDefinition = {
   name: 'reconcile-payments',
@@ -18,7 +15,7 @@ export const reconcileJob: JobDefinition = {
   async run(_, host) {
     const { time_zone: timeZone } = host.section(service);
     const today = host.now();
-    for (const age of comparedAges) {
+    for (const age of comparedDaysAgo) {
       const { day } = formatLocalTime(new Date(today - age * 86_400_000), timeZone);
       await compareDay(host, day, timeZone);
     }

@@ -1,7 +1,6 @@
 import type { StatedMovement } from '#core/business/payments/payment-provider.ts';
 
-/** A payment or refund in our books. */
-export interface Entry {
+export interface BookEntry {
   readonly kind: 'payment' | 'refund';
   readonly id: string; // primary key
   readonly provider_id: string | null;
@@ -14,35 +13,31 @@ export interface Entry {
   readonly account_id: string;
 }
 
-/** A movement that is in both books. */
-export type Pair = readonly [Entry, StatedMovement];
+export type MatchedPair = readonly [BookEntry, StatedMovement];
 
 interface Matches {
-  readonly pairs: readonly Pair[];
-  /** Only in our books. */
-  readonly onlyOurs: readonly Entry[];
-  /** Only in the provider's books. */
+  readonly pairs: readonly MatchedPair[];
+  readonly onlyOurs: readonly BookEntry[];
   readonly onlyTheirs: readonly StatedMovement[];
 }
 
-/** Tried in this order: same id, then same charge and amount, then same charge. Each movement is matched at most once. */
-const rules: readonly ((entry: Entry, stated: StatedMovement) => boolean)[] = [
+/** In order of precedence. Each movement is matched at most once. */
+const rules: readonly ((entry: BookEntry, stated: StatedMovement) => boolean)[] = [
   (entry, { id, key }) => entry.provider_id === id || (entry.kind === 'refund' && entry.id === key),
   (entry, stated) => isSameCharge(entry, stated) && entry.amount === stated.amount,
   isSameCharge,
 ];
 
-function isSameCharge(entry: Entry, { id, reference, providerReference, key }: StatedMovement): boolean {
+function isSameCharge(entry: BookEntry, { id, reference, providerReference, key }: StatedMovement): boolean {
   if (entry.kind === 'refund' && key !== undefined) return false;
   const { provider_reference: ours } = entry;
   return entry.reference === reference || (ours !== null && (ours === id || ours === providerReference));
 }
 
-/** Pairs the provider's movements with ours. */
-export function matchBooks(entries: readonly Entry[], stated: readonly StatedMovement[]): Matches {
+export function matchBooks(entries: readonly BookEntry[], stated: readonly StatedMovement[]): Matches {
   const onlyOurs = new Set(entries);
-  const index = indexByName(entries);
-  const pairs: Pair[] = [];
+  const index = indexByIdsAndReferences(entries);
+  const pairs: MatchedPair[] = [];
   let onlyTheirs = stated;
   for (const rule of rules) {
     onlyTheirs = onlyTheirs.filter((movement) => {
@@ -58,9 +53,8 @@ export function matchBooks(entries: readonly Entry[], stated: readonly StatedMov
   return { pairs, onlyOurs: [...onlyOurs], onlyTheirs };
 }
 
-/** Indexes entries under every id and reference that the provider may use for them. */
-function indexByName(entries: readonly Entry[]): Map<string, Entry[]> {
-  const index = new Map<string, Entry[]>();
+function indexByIdsAndReferences(entries: readonly BookEntry[]): Map<string, BookEntry[]> {
+  const index = new Map<string, BookEntry[]>();
   for (const entry of entries) {
     const names = [entry.id, entry.provider_id, entry.reference, entry.provider_reference];
     for (const name of new Set(names)) {
@@ -72,15 +66,12 @@ function indexByName(entries: readonly Entry[]): Map<string, Entry[]> {
   return index;
 }
 
-/** Totals of a time range in one currency. */
 export interface BookTotals {
   readonly payments: { readonly count: number; readonly amount: number };
   readonly refunds: { readonly count: number; readonly amount: number };
-  /** Sum of the fees that the provider reported. */
   readonly fees: number;
 }
 
-/** Sums up payments and refunds, and the fees that the provider reported. */
 export function computeTotals(
   movements: readonly Pick<StatedMovement, 'kind' | 'amount' | 'currency'>[],
   currency: string,

@@ -7,24 +7,19 @@ import { type BookDay, readMonth, sumDays } from './monthly-books.ts';
 import { type MonthReceipts, type PrintedReceipts, describeReceipts, readMonthReceipts } from './receipt-lines.ts';
 import { describeYear, readYearSoFar, type YearSoFar } from './year-so-far.ts';
 
-/** The tax office counts days in Jakarta time. */
-export const taxTimeZone = 'Asia/Jakarta';
+export const taxTimeZone = 'Asia/Jakarta'; // the tax office counts days in Jakarta time
 
 interface MonthDocument {
   readonly seller: string;
   readonly month: string; // 2026-11
   readonly timeZone: string;
   readonly currency: string;
-  /** All days of the month. */
   readonly days: readonly BookDay[];
-  /** When the books were read. */
   readonly madeAt: Date;
-  /** Undefined if the shop does not store receipts. */
-  readonly receipts?: MonthReceipts | undefined;
+  readonly receipts?: MonthReceipts | undefined; // undefined if the shop does not store receipts
   readonly year?: YearSoFar;
 }
 
-/** Reads the turnover and receipts of a month, such as `2026-11`. */
 export async function readMonthDocument(
   { database, section, service, now }: Pick<Host, 'database' | 'section' | 'service' | 'now'>,
   month: string,
@@ -37,14 +32,13 @@ export async function readMonthDocument(
   return { seller: service.name, month, timeZone, currency, days, madeAt: new Date(now()), receipts, year };
 }
 
-/** Omits future days, for which the document would show zeros. */
+/** Future days would show zeros. */
 function selectStartedDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[] {
   const today = formatLocalTime(madeAt, timeZone).day;
   const lastMoved = days.findLast(({ payments, refunds }) => payments + refunds > 0)?.day ?? '';
   return days.filter(({ day }) => day <= today || day <= lastMoved);
 }
 
-/** Renders CSV lines: one per day, then `total` for the month. */
 export function monthToCsv(document: MonthDocument): string[] {
   const { currency } = document;
   const days = selectStartedDays(document);
@@ -57,21 +51,17 @@ export function monthToCsv(document: MonthDocument): string[] {
   ];
 }
 
-/** A printable document in the tax office's language. */
 interface PrintedMonth {
   readonly title: string;
   readonly about: string;
   readonly columns: readonly string[];
-  /** Cells in column order. */
   readonly rows: readonly (readonly string[])[];
   readonly total: readonly string[];
   readonly note: string;
-  /** Turnover from the start of the year to the end of the month. */
-  readonly year: string;
+  readonly year: string; // turnover from the start of the year to the end of the month
   readonly receipts: PrintedReceipts | undefined;
 }
 
-/** Describes the month for printing. */
 export function describeMonth(document: MonthDocument): PrintedMonth {
   const { seller, month, timeZone, currency, madeAt, year, receipts } = document;
   const days = selectStartedDays(document);
@@ -93,7 +83,6 @@ export function describeMonth(document: MonthDocument): PrintedMonth {
   };
 }
 
-/** Renders the month as an HTML page for printing or saving as PDF. */
 export function monthToHtml(document: MonthDocument): string {
   const { title, about, columns, rows, total, note, year, receipts } = describeMonth(document);
   return `<!doctype html>

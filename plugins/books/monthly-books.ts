@@ -1,25 +1,15 @@
 import type { Queries } from '#core/platform/database/database.ts';
 
-/** Totals of one day, or of the whole month. */
 export interface BookDay {
-  /** `2026-11-22`, in the accounting time zone. */
-  readonly day: string;
+  readonly day: string; // 2026-11-22, in the accounting time zone
   readonly payments: number;
-  /** Money received for any purpose. */
-  readonly gross: number;
+  readonly gross: number; // for any purpose
   readonly refunds: number;
-  /** Refunds, both through the provider and by hand. */
-  readonly refunded: number;
-  /** Fees that the providers reported. */
-  readonly fees: number;
+  readonly refunded: number; // through the provider and by hand
+  readonly fees: number; // as reported by the providers
 }
 
-/**
- * Reads the turnover by day for the tax office: all money in one currency, on the day it was received or refunded. Every day of the month
- * is listed.
- *
- * @param month `2026-11`
- */
+/** Reads all money in one currency, by the day it was received or refunded. Lists every day of the month (`2026-11`). */
 export async function readMonth(
   database: Queries,
   { month, timeZone, currency }: { readonly month: string; readonly timeZone: string; readonly currency: string },
@@ -44,11 +34,10 @@ export async function readMonth(
   );
 }
 
-/** Sums up several days; `day` labels the sum. */
-export function sumDays(days: readonly BookDay[], day: string): BookDay {
+export function sumDays(days: readonly BookDay[], label: string): BookDay {
   const sum = (select: (day: BookDay) => number) => days.reduce((total, each) => total + select(each), 0);
   return {
-    day,
+    day: label,
     payments: sum(({ payments }) => payments),
     gross: sum(({ gross }) => gross),
     refunds: sum(({ refunds }) => refunds),

@@ -16,11 +16,8 @@ import type { Reconciliation } from './reconcile.ts';
 
 export const booksPath = '/operator/orders/books';
 
-/** Used in the query in place of the action's name if no provider had books for the day. */
-const noBooks = 'nothing';
-/** How long a browser waits for a comparison; the comparison itself continues. */
-const maxWaitMs = 20_000;
-/** How many differences are listed per day, and how many comparisons. */
+const noBooks = 'nothing'; // in the query, in place of the action's name
+const maxBrowserWaitMs = 20_000; // the comparison itself continues
 const limits = { differences: 200, actions: 10 };
 
 const form = defineForm({
@@ -29,7 +26,7 @@ const form = defineForm({
   async submit({ day }, request) {
     if (!isDay(day)) throw new FieldErrors({ day: 'form.invalid' });
     const work = runFormAction(request, reconcileAction, '', { day });
-    const result = await waitForFirst([work], maxWaitMs);
+    const result = await waitForFirst([work], maxBrowserWaitMs);
     // The action's record will show the outcome.
     if (result === notSettled) {
       runInBackground(request.host.log, 'a comparison of the books', () => work);
@@ -46,7 +43,6 @@ function requireComplete(compared: readonly Reconciliation[]): void {
   if (count > 0) throw new FieldErrors({ '': 'operator.books_unread' }, { count });
 }
 
-/** `/operator/orders/books`: differences of a day, and the files for bookkeeping. */
 export const booksPage: Page = {
   path: booksPath,
   role: 'operator',
@@ -86,7 +82,6 @@ export const booksPage: Page = {
   forms: [form],
 };
 
-/** Returns the latest day, up to today, that has payments or refunds. */
 async function findNewestDay({ host }: PageRequest, zone: string, today: string): Promise<string> {
   const last = await readLastMovement(host.database);
   const day = last === undefined ? today : formatLocalTime(last, zone).day;

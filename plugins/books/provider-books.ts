@@ -14,21 +14,14 @@ interface ProviderBooks {
   readonly movements: readonly StatedMovement[];
   /** True if the provider lists its movements, including those without an order; false if each charge was queried instead. */
   readonly isList: boolean;
-  /** References of charges whose status could not be read. */
-  readonly unread: ReadonlySet<string>;
-  /** References of charges whose refunds the provider does not list. */
-  readonly unlisted: ReadonlySet<string>;
+  readonly unread: ReadonlySet<string>; // references of charges whose status could not be read
+  readonly unlisted: ReadonlySet<string>; // references of charges whose refunds the provider does not list
 }
 
 const maxMovements = 200_000;
 const concurrency = 4;
 
-/**
- * Reads a provider's books.
- *
- * @param signal prevents further calls once it aborts
- * @throws PaymentError if the list cannot be read, or the signal has aborted
- */
+/** @throws PaymentError if the list cannot be read, or the signal has aborted */
 export async function readProviderBooks(
   host: Host,
   provider: string,

@@ -6,14 +6,13 @@ import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import type { BookDay } from './monthly-books.ts';
 
-/** The numbered receipts of a month; refunds have negative amounts. */
+/** Refunds have negative amounts. */
 export interface MonthReceipts {
   readonly lines: readonly ReceiptLine[];
   /** Money of the month that has no receipt because the shop did not store receipts yet. */
   readonly unnumbered: { readonly count: number; readonly gross: number };
 }
 
-/** Reads the receipts of a month, or undefined if the shop has never stored one. */
 export async function readMonthReceipts(
   database: Queries & Transactions,
   days: readonly BookDay[],
@@ -84,7 +83,6 @@ export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: st
   ];
 }
 
-/** A printable table in the tax office's language. */
 export interface PrintedReceipts {
   readonly title: string;
   readonly sellers: string;
@@ -93,7 +91,6 @@ export interface PrintedReceipts {
   readonly total: readonly string[];
 }
 
-/** Describes the receipts for printing. */
 export function describeReceipts(
   { lines, unnumbered }: MonthReceipts,
   timeZone: string,

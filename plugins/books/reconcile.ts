@@ -12,7 +12,14 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
-import { type BookTotals, type Entry, sumFees, matchBooks, type Pair, computeTotals } from './match-books.ts';
+import {
+  type BookTotals,
+  type BookEntry,
+  sumFees,
+  matchBooks,
+  type MatchedPair,
+  computeTotals,
+} from './match-books.ts';
 import { readProviderBooks } from './provider-books.ts';
 import en from './texts/en.json' with { type: 'json' };
 
@@ -24,13 +31,11 @@ import en from './texts/en.json' with { type: 'json' };
 interface Difference extends FlaggedMoney {
   /** `here`: only in our books. `provider`: only in the provider's. `amount`: in both, with different amounts. */
   readonly side: 'here' | 'provider' | 'amount';
-  /** The provider's id, or ours if the provider has none. */
-  readonly id: string;
+  readonly id: string; // the provider's, or ours if the provider has none
   readonly reference: string | undefined;
   readonly at: Date;
 }
 
-/** Result of a comparison. */
 export interface Reconciliation {
   readonly provider: string;
   /** False if the provider cannot list its movements, so those without a charge of ours are not found. */
@@ -38,20 +43,17 @@ export interface Reconciliation {
   readonly here: BookTotals;
   readonly stated: BookTotals;
   readonly differences: readonly Difference[];
-  /** How many charges could not be read; compare again later. */
-  readonly unread: number;
+  readonly unread: number; // charges; compare again later
 }
 
 const reason = defineSentences(en);
 
-/** How far apart, in ms, the two sides may date the same movement, which can put it on different days. */
-const toleranceMs = 6 * 3_600_000;
+const toleranceMs = 6 * 3_600_000; // the two sides may date a movement this far apart, and so on different days
 
 /**
  * Compares our payments and refunds in a time range with a provider's books. First settles payments that the provider lists and this
  * gateway has not recorded. Manual refunds are omitted, because the provider does not know them.
  *
- * @param signal prevents further calls to the provider once it aborts
  * @throws PaymentError if the provider's list cannot be read, or the signal has aborted
  * @throws Error if the provider is not configured
  */
@@ -68,14 +70,14 @@ export async function reconcile(
   if (books.isList && (await settleUnrecorded(host, provider, matches.onlyTheirs)))
     matches = matchBooks(await readEntries(host.database, provider, wideSpan), books.movements);
   const isInSpan = ({ at }: { readonly at: number | Date }) => Number(at) >= +span.since && Number(at) < +span.until;
-  const isComparable = ({ kind, reference }: Entry) =>
+  const isComparable = ({ kind, reference }: BookEntry) =>
     !books.unread.has(reference) && !(kind === 'refund' && books.unlisted.has(reference));
   const onlyOurs = matches.onlyOurs.filter((entry) => isInSpan(entry) && isComparable(entry));
   const onlyTheirs = matches.onlyTheirs.filter(isInSpan);
   const differing = matches.pairs.filter(([entry, stated]) => isInSpan(entry) && entry.amount !== stated.amount);
   await storeMatches(host.database, matches.pairs, provider);
   await flagDifferences(host, provider, onlyOurs, onlyTheirs, differing);
-  if (books.isList) await closeUnlisted(host.database, provider, span, matches.onlyTheirs);
+  if (books.isList) await closeUnlistedFlags(host.database, provider, span, matches.onlyTheirs);
   const matched = matches.pairs;
   const ours = [...matched.map(([entry]) => entry), ...matches.onlyOurs].filter(isInSpan);
   const theirs = books.movements.filter(isInSpan);
@@ -96,13 +98,7 @@ export async function reconcile(
   };
 }
 
-/**
- * Compares a day with one provider, or with all providers whose books may contain our money.
- *
- * @param provider a configured provider
- * @throws PaymentError if a provider's list cannot be read, or the signal has aborted
- * @throws Error if the provider is not configured
- */
+/** Compares a day with one provider, or with all providers whose books may contain our money. Throws what `reconcile` throws. */
 export async function reconcileDay(
   host: Host,
   {
@@ -139,8 +135,8 @@ export async function listProviders(host: Host, { since, until }: TimeSpan): Pro
   return [...names].filter((name) => getPaymentProviders(host).get(name)?.isSandbox !== true).toSorted();
 }
 
-async function readEntries(database: Queries, provider: string, { since, until }: TimeSpan): Promise<Entry[]> {
-  return database.query<Entry>(
+async function readEntries(database: Queries, provider: string, { since, until }: TimeSpan): Promise<BookEntry[]> {
+  return database.query<BookEntry>(
     `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
      select m.*, m.amount::float8 as amount, ${epoch('m.moved_at')} as at,
        coalesce(m.provider_reference, a.provider_reference) as provider_reference, o.account_id
@@ -159,7 +155,7 @@ async function readEntries(database: Queries, provider: string, { since, until }
   );
 }
 
-/** Settles charges that only the provider's books show as paid or refunded; returns true if any of them is ours. */
+/** Returns true if any of the movements is ours. */
 async function settleUnrecorded(host: Host, provider: string, onlyTheirs: readonly StatedMovement[]): Promise<boolean> {
   let hasOurs = false;
   for (const movement of onlyTheirs) {
@@ -180,7 +176,6 @@ interface Charge {
   readonly accountId: string;
 }
 
-/** Returns the charge to which a movement belongs, or undefined if it is not ours. */
 async function findCharge(
   database: Queries,
   provider: string,
@@ -195,8 +190,7 @@ async function findCharge(
   return charge;
 }
 
-/** Stores fees. If the amounts match, marks the movement as reconciled and closes flags that say it is missing. */
-async function storeMatches(database: Queries, pairs: readonly Pair[], provider: string): Promise<void> {
+async function storeMatches(database: Queries, pairs: readonly MatchedPair[], provider: string): Promise<void> {
   const equalPairs = pairs.filter(([entry, stated]) => entry.amount === stated.amount);
   const fees = pairs.flatMap(([{ kind, id }, { fee }]) =>
     kind === 'payment' && fee !== undefined ? [{ id, fee }] : [],
@@ -229,11 +223,7 @@ async function storeMatches(database: Queries, pairs: readonly Pair[], provider:
   );
 }
 
-/**
- * Closes flags of movements that the provider no longer lists.
- * @param onlyTheirs the movements that only the provider lists
- */
-async function closeUnlisted(
+async function closeUnlistedFlags(
   database: Queries,
   provider: string,
   { since, until }: TimeSpan,
@@ -245,16 +235,14 @@ async function closeUnlisted(
        and (f.detail ->> 'at')::timestamptz >= to_timestamp(?::float8 / 1000)
        and (f.detail ->> 'at')::timestamptz < to_timestamp(?::float8 / 1000)
        and f.subject not in (select json_array_elements_text(?::json))`,
-    [createUnlistedReason(provider), provider, +since, +until, JSON.stringify(listSubjects(onlyTheirs, provider))],
+    [createUnlistedReason(provider), provider, +since, +until, JSON.stringify(listFlagSubjects(onlyTheirs, provider))],
   );
 }
 
-/** Lists the flag subjects of a provider's movements, with or without an order. */
-function listSubjects(movements: readonly StatedMovement[], provider: string): string[] {
+function listFlagSubjects(movements: readonly StatedMovement[], provider: string): string[] {
   return movements.flatMap(({ id }) => [id, `${provider}/${id}`]);
 }
 
-/** Returns the resolution of a flag whose movement turned up in both books later. */
 function createInBooksReason(provider: string): string {
   return reason('orders.reason.in_books', { provider });
 }
@@ -263,13 +251,12 @@ function createUnlistedReason(provider: string): string {
   return reason('orders.reason.unlisted', { provider });
 }
 
-/** Flags each difference once and clears its reconciled mark. Reopens flags that an earlier comparison closed. */
 async function flagDifferences(
   { database }: Host,
   provider: string,
-  onlyOurs: readonly Entry[],
+  onlyOurs: readonly BookEntry[],
   onlyTheirs: readonly StatedMovement[],
-  differing: readonly Pair[],
+  differing: readonly MatchedPair[],
 ): Promise<void> {
   for (const [entry, stated] of [...onlyOurs.map((absent) => [absent, undefined] as const), ...differing]) {
     const { kind, amount, currency } = entry;
@@ -306,7 +293,7 @@ async function flagDifferences(
          and ${kind === 'payment' ? 'id in (select json_array_elements_text(?::json)::uuid)' : 'key in (select json_array_elements_text(?::json))'}`,
       [JSON.stringify(ours.filter((entry) => entry.kind === kind).map(({ id }) => id))],
     );
-  const subjects = [...ours.map(getFlagSubject), ...listSubjects(onlyTheirs, provider)];
+  const subjects = [...ours.map(getFlagSubject), ...listFlagSubjects(onlyTheirs, provider)];
   await database.query(
     `update order_flag f set resolved_at = null, resolution = null from json_array_elements_text(?::json) as differing(subject)
      where f.kind in ('not_in_books', 'not_at_provider') and f.subject = differing.subject and f.resolution in (?)`,
@@ -314,11 +301,11 @@ async function flagDifferences(
   );
 }
 
-function getFlagSubject({ kind, id, provider_id: name }: Entry): string {
+function getFlagSubject({ kind, id, provider_id: name }: BookEntry): string {
   return kind === 'refund' ? id : (name ?? id);
 }
 
-function toDifference(side: 'here' | 'amount', entry: Entry, statedAmount: number | undefined): Difference {
+function toDifference(side: 'here' | 'amount', entry: BookEntry, statedAmount: number | undefined): Difference {
   const { kind, id, provider_id: name, reference, amount, currency, at } = entry;
   return { side, kind, id: name ?? id, reference, amount, statedAmount, currency, at: new Date(at) };
 }

@@ -1,7 +1,6 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
-/** Turnover from the start of the year to the end of a month. */
 export interface YearSoFar {
   readonly gross: number;
   readonly refunded: number;
@@ -13,7 +12,6 @@ const thresholds = [
   { rupiah: 4_800_000_000, note: 'di atas Rp 4,8 miliar: batas wajib menjadi Pengusaha Kena Pajak (PPN)' },
 ] as const;
 
-/** Reads the turnover of the year up to the end of a month, such as `2026-11`. */
 export async function readYearSoFar(
   database: Queries,
   { month, timeZone, currency }: { readonly month: string; readonly timeZone: string; readonly currency: string },
@@ -32,7 +30,6 @@ export async function readYearSoFar(
   return row ?? { gross: 0, refunded: 0 };
 }
 
-/** Describes the turnover in the tax office's language, and notes the thresholds exceeded this year. */
 export function describeYear({ gross, refunded }: YearSoFar, month: string, currency: string): string {
   const exceeded = currency === 'IDR' ? thresholds.filter(({ rupiah }) => gross > rupiah) : [];
   const notes = exceeded.map(({ note }) => ` Catatan: ${note}.`).join('');

@@ -10,7 +10,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { runInTurns, nextTurn, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 
-/** Headers that select a version of a format. Do not change their order: it is part of the cache keys of replies already stored. */
+/** Do not change their order: it is part of the cache keys of replies already stored. */
 const versionHeaders = Object.values(dialects)
   .toReversed()
   .flatMap((dialect) => dialect.versionHeaders);
@@ -43,7 +43,6 @@ async function readExactBody({ body }: Exchange): Promise<JsonObject> {
     : parseExact(text))) as JsonObject;
 }
 
-/** Finds the requested model and the name that replies use for it; undefined if the catalog does not have it. */
 export async function findCalledModel(
   { body, params }: Exchange,
   catalog: Catalog,
@@ -74,7 +73,7 @@ async function computeHash(text: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Returns canonical JSON: members are sorted and strings are prefixed with their length, so different objects never give the same text. */
+/** Sorts members and prefixes strings with their length, so different objects never give the same text. */
 function toCanonicalText(value: unknown): string {
   if (typeof value === 'string') return value.isWellFormed() ? `${value.length}"${value}` : JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return String(value);

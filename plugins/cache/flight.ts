@@ -2,14 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { CacheEntry, Shared } from '#core/platform/shared/shared.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 
-/** How long a claim lasts unless its leader extends it. */
-const claimLifetimeSeconds = 15;
-/** How often a leader extends its claim. */
+const claimLifetimeSeconds = 15; // unless its leader extends it
 const extendIntervalSeconds = 5;
-/** How often followers check the store, in case a signal was lost. */
-const pollIntervalMs = 500;
-/** The longest a follower waits. */
-const maxWaitMs = 120_000;
+const pollIntervalMs = 500; // in case a signal was lost
+const maxFollowerWaitMs = 120_000;
 
 /**
  * The right to call the upstream on behalf of several identical exchanges. The others wait as followers. The holder must end it by exactly
@@ -27,8 +23,7 @@ export interface FlightLead {
   freeFollowers(): Promise<void>;
 }
 
-/** A leader's signal to its followers: `look` to check the store, `go` to make their own calls. */
-type LeaderSignal = 'look' | 'go';
+type LeaderSignal = 'look' | 'go'; // `look`: check the store; `go`: make your own call
 
 const createChannelName = (key: string) => `cache:${key}`;
 
@@ -46,7 +41,7 @@ export async function joinFlight(
   const owner = randomUUID();
   const firstResult = await lookUpOrClaim(shared, key, owner);
   if (firstResult !== undefined) return firstResult;
-  const deadline = performance.now() + maxWaitMs;
+  const deadline = performance.now() + maxFollowerWaitMs;
   let nextSignal = Promise.withResolvers<LeaderSignal>();
   const unsubscribe = await shared.events.subscribe(createChannelName(key), (message) =>
     nextSignal.resolve(message === 'go' ? 'go' : 'look'),
@@ -65,7 +60,7 @@ export async function joinFlight(
   }
 }
 
-/** Returns the cached entry, or a lead if the claim succeeds; undefined while another exchange holds the claim. */
+/** Returns undefined while another exchange holds the claim. */
 async function lookUpOrClaim(shared: Shared, key: string, owner: string): Promise<CacheEntry | FlightLead | undefined> {
   const entry = await shared.cache.get(key);
   if (entry !== undefined) return entry;

@@ -91,7 +91,6 @@ export class ReplyCache {
     return { ...reply, headers };
   }
 
-  /** Ends the lead, if any, of an exchange that is over. */
   release(exchange: Exchange): void {
     const heldLead = exchange.find(leadFact);
     if (heldLead !== undefined) this.#endLead(exchange, heldLead);
@@ -102,7 +101,7 @@ export class ReplyCache {
     this.#settle(heldLead, (lead) => (exchange.isClientGone ? lead.handOver() : lead.freeFollowers()));
   }
 
-  /** Settles the lead once. A failure of the store is only logged, because the client gets its reply anyway. */
+  /** A failure of the store is only logged, because the client gets its reply anyway. */
   #settle(heldLead: HeldLead, endFlight: (lead: FlightLead) => Promise<void>): void {
     if (heldLead.isSettled) return;
     heldLead.isSettled = true;
@@ -112,18 +111,13 @@ export class ReplyCache {
     });
   }
 
-  /**
-   * Logs that the store is unavailable, so that the exchange continues without it.
-   *
-   * @throws any other error
-   */
   #warnUnavailable(error: unknown): undefined {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#warning.tryPass()) this.#options.log.warn(`responses are not cached: ${error.message}`);
   }
 }
 
-/** Returns the digests to store; undefined if a stage has changed the content, which is then digested each time the reply is sent. */
+/** Undefined if a stage has changed the content, which is then digested each time the reply is sent. */
 function findDigests(exchange: Exchange): AnswerDigests | undefined {
   return exchange.find(changedContent) === undefined ? exchange.find(answerDigests) : undefined;
 }

@@ -7,8 +7,7 @@ import { integer, object } from '#core/platform/schema.ts';
 import { ReplyCache } from './reply-cache.ts';
 
 const headerName = 'x-service-cache';
-/** The longest wait: up to two minutes for the leader, then for the store. */
-const maxWaitSeconds = 150;
+const maxWaitSeconds = 150; // up to two minutes for the leader, then for the store
 
 /**
  * Caches replies, separately for each account, for clients that send `X-Service-Cache: SECONDS`. Identical requests in flight share one
@@ -47,7 +46,7 @@ export const cacheStage = defineStage({
         const requestedSeconds = exchange.headers[headerName];
         if (requestedSeconds === undefined || exchange.endpoint.isPublic) return;
         const seconds = parseSeconds(String(requestedSeconds), maxAge);
-        if (exchange.format === undefined || !exchange.endpoint.isMetered || isForm(exchange)) return;
+        if (exchange.format === undefined || !exchange.endpoint.isMetered || isUpload(exchange)) return;
         return cache.find(exchange, seconds);
       },
       // The client of a detached exchange has already received a different reply.
@@ -57,8 +56,8 @@ export const cacheStage = defineStage({
   },
 });
 
-/** Returns true for uploads. They are not cached, because they are rarely identical. */
-function isForm({ headers }: Exchange): boolean {
+/** Uploads are rarely identical, so they are not cached. */
+function isUpload({ headers }: Exchange): boolean {
   return headers['content-type']?.toLowerCase().startsWith('multipart/') === true;
 }
 

@@ -10,7 +10,6 @@ export const storedVersion = 1;
 interface StoredHead {
   readonly version: number;
   readonly contentType: string;
-  /** Digests of the reply's content; undefined if unknown. */
   readonly digests?: AnswerDigests | undefined;
 }
 
@@ -19,13 +18,11 @@ interface StoredReply {
   readonly digests: AnswerDigests | undefined;
 }
 
-/** Encodes a reply for the store. */
 export function encodeStored(contentType: string, body: Buffer, digests?: AnswerDigests): Buffer {
   const head: StoredHead = { version: storedVersion, contentType, digests };
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
 
-/** Returns the stored reply; undefined if it is malformed or was written by another gateway version. */
 export function decodeStored(stored: Buffer): StoredReply | undefined {
   const end = stored.indexOf(0x0a);
   try {

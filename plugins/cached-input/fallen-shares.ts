@@ -27,7 +27,6 @@ export interface FallenShare {
 
 type Counts = Pick<UsageCounts, 'answered' | 'cached' | 'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
 
-/** Counts of the calls that share these names. A name is null if the calls have none. */
 export interface CallCounts {
   readonly route: string | null;
   readonly model: string | null;
@@ -35,7 +34,6 @@ export interface CallCounts {
   readonly counts: Counts;
 }
 
-/** Counts for a period, by route and model, and also by client. */
 export interface PeriodCounts {
   readonly byRoute: readonly CallCounts[];
   readonly byClient: readonly CallCounts[];
@@ -72,7 +70,6 @@ function findFallenBy(of: FallenShare['of'], week: readonly CallCounts[], day: r
   });
 }
 
-/** Returns the share of cached input; undefined if there are too few calls. */
 function calculateShare(counts: Counts | undefined): number | undefined {
   if (counts === undefined) return undefined;
   // Replies from the gateway's own cache involve no vendor.
@@ -129,7 +126,7 @@ function toCallCounts(rows: readonly (UsageCounts & Omit<CallCounts, 'counts'>)[
 const maxAgeMs = 300_000;
 const timeoutMs = 10_000;
 
-/** Cached for five minutes, because each reading scans a week of records. */
+/** Each reading scans a week of records. */
 export const fallenSharesReading = cacheReading(
   { maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs },
   ({ database, now }) => readFallenShares(database.records, now()),

@@ -3,8 +3,7 @@ import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { countUsage, calculateCacheShares, startOfHours, type UsageCounts } from '#core/gateway/records/usage.ts';
 import { toKnownClient } from './known-clients.ts';
 
-/** How many hours of input a share covers. */
-const shareHours = 24;
+const coveredHours = 24;
 const maxAgeMs = 60_000;
 const timeoutMs = 5_000;
 
@@ -17,13 +16,13 @@ interface NamedShare {
   readonly written: number;
 }
 
-/** Cached for a minute, so that both metrics and all scrapers see the same shares. */
+/** Both metrics and all scrapers see the same shares for a minute. */
 const shareReading = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, async (host) =>
   (await Promise.all(dimensions.map((by) => readShares(host, by)))).flat(),
 );
 
 async function readShares({ database, now, catalog }: Host, by: NamedShare['by']): Promise<NamedShare[]> {
-  const rows = await countUsage(database.records, { since: startOfHours(now(), shareHours) }, [by]);
+  const rows = await countUsage(database.records, { since: startOfHours(now(), coveredHours) }, [by]);
   const rowsByName = Map.groupBy(rows, (row) =>
     findKnownName(by, (row as Partial<Record<NamedShare['by'], string | null>>)[by], catalog),
   );
@@ -33,7 +32,7 @@ async function readShares({ database, now, catalog }: Host, by: NamedShare['by']
   });
 }
 
-/** Returns the name if gateway.yaml or the code defines it, because client input must not create series. */
+/** Client input must not create series. */
 function findKnownName(
   by: NamedShare['by'],
   name: string | null | undefined,

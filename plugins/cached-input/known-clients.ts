@@ -40,7 +40,6 @@ const knownClients: ReadonlySet<string> = new Set([
   'zed',
 ]);
 
-/** Returns the name if it is known, otherwise `other`. */
 export function toKnownClient(name: string): string {
   return knownClients.has(name) ? name : 'other';
 }

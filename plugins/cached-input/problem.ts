@@ -10,7 +10,7 @@ declare module '#core/gateway/events/events.ts' {
 
 const maxListed = 5;
 
-/** Reports that vendors cache much less of the prompts than in the week before, so that the same usage costs several times as much. */
+/** The same usage then costs several times as much. */
 export const fallenCacheProblem: ProblemKind = {
   name: 'cached_input',
   order: 75,

@@ -14,7 +14,6 @@ import { writeOperatorReason } from './record/canary-reason.ts';
  * gateway.yaml, which only someone with access to the machine can write.
  */
 
-/** Minutes until a canary may be promoted automatically. */
 const defaultMinutes = 10;
 
 const number = integer({ minimum: 1 }, 'Number of the running canary; a different number is refused.');

@@ -8,7 +8,7 @@ import { type ColumnOf, describeTable, type TableSection } from '#core/web/pages
 import { endAction, fullAction } from './actions.ts';
 import { Canaries, type Canary } from './record/canaries.ts';
 import type { CanarySide } from './record/canary-counts.ts';
-import { shownMs } from './run/state.ts';
+import { resultShownMs } from './run/state.ts';
 
 const pagePath = '/operator/configuration/canary';
 
@@ -16,7 +16,6 @@ export function createCanaries(registry: Registry, { database }: Pick<PageReques
   return new Canaries(database, new ConfigHistory(database, registry));
 }
 
-/** Creates `/operator/configuration/canary`: compares a canary that is running, or that ended within a day, with the other accounts. */
 export const createCanaryPage = (registry: Registry): Page => ({
   path: pagePath,
   role: 'operator',
@@ -38,7 +37,6 @@ export const createCanaryPage = (registry: Registry): Page => ({
   forms: [canaryForm],
 });
 
-/** Describes the canary in a sentence or two, with a link to its page; undefined if it ended more than a day ago. */
 export async function describeNotice(registry: Registry, request: PageRequest): Promise<VariantNotice | undefined> {
   const canary = await readShownCanary(registry, request);
   return (
@@ -51,7 +49,7 @@ export async function describeNotice(registry: Registry, request: PageRequest): 
 
 async function readShownCanary(registry: Registry, { host }: PageRequest): Promise<Canary | undefined> {
   const [canary] = await createCanaries(registry, host).list(1);
-  const isOld = canary?.end !== undefined && host.now() - canary.end.at.getTime() > shownMs;
+  const isOld = canary?.end !== undefined && host.now() - canary.end.at.getTime() > resultShownMs;
   return isOld ? undefined : canary;
 }
 

@@ -11,16 +11,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { Canaries, type Canary } from './record/canaries.ts';
 import type { CanarySide } from './record/canary-counts.ts';
 import { writeOperatorReason } from './record/canary-reason.ts';
-import { describeActive, describeCanary, describeEnd } from './run/describe.ts';
+import { describeReach, describeCanary, describeEnd } from './run/describe.ts';
 import { startCanary } from './run/start-canary.ts';
 
-/** How long instances have to report that they cannot serve the canary. */
-const settleMs = 3_000;
+const settleMs = 3_000; // for instances to report that they cannot serve the canary
 const tickMs = 250;
-/** Seconds until a canary may be promoted automatically. */
 const defaultSeconds = 600;
 
-/** Options that `createCanarySource` declares. */
 interface ReloadOptions {
   readonly canary?: number;
   readonly for?: number;
@@ -38,11 +35,7 @@ interface Services {
   readonly options: ReloadOptions;
 }
 
-/**
- * Handles `daypass reload` with canary options.
- *
- * @returns false if there are none
- */
+/** @returns false if there are no canary options */
 export async function reload(
   registry: Registry,
   context: ReloadContext,
@@ -82,7 +75,7 @@ async function start(services: Services, path: string | undefined, share: number
   );
   await waitUntilSettled(canaries, canary);
   context.print(describeCanary(canary));
-  context.print(describeActive(accounts));
+  context.print(describeReach(accounts));
   context.print('Follow it with: daypass reload --status');
 }
 
@@ -97,7 +90,6 @@ async function makeFull({ context, documents, canaries, options: { note } }: Ser
     context.print('gateway.yaml still has the old configuration: write the change into it.');
 }
 
-/** @throws CommandFailed if an instance has ended the canary by then */
 async function waitUntilSettled(canaries: Canaries, { id }: Canary): Promise<void> {
   for (let waitedMs = 0; waitedMs < settleMs; waitedMs += tickMs) {
     await setTimeout(tickMs);

@@ -16,7 +16,7 @@ function declareOptions(reload: Parser): void {
     .addOption(
       new Option('--canary <share>', 'serve it to this share of the accounts, such as 10%').argParser(parseShare),
     )
-    .option('--for <time>', 'time until it may be promoted automatically: 10m, 2h; default: 10m', parseTime)
+    .option('--for <time>', 'time until it may be promoted automatically: 10m, 2h; default: 10m', parseSeconds)
     .option('--note <text>', 'why', parseLine)
     .addOption(new Option('--full', 'serve the running canary to all accounts').conflicts(['canary', 'status']))
     .addOption(new Option('--status', 'compare the running canary with the others').conflicts('canary'))
@@ -34,15 +34,13 @@ A change to gateway.yaml itself is loaded at once for all accounts, so write the
     );
 }
 
-/** @returns the share, from 0 to 1 */
 function parseShare(text: string): number {
   const share = /^\d{1,2}(\.\d{1,2})?%$/.test(text) ? Number(text.slice(0, -1)) / 100 : 0;
   if (share > 0) return share;
   throw new InvalidArgumentError('It must be a share of the accounts from 0.01% to 99.99%, such as 10%.');
 }
 
-/** @returns seconds */
-function parseTime(text: string): number {
+function parseSeconds(text: string): number {
   const [, count, unit = ''] = /^(\d{1,5})([smh])$/.exec(text) ?? [];
   const seconds = Number(count) * ({ s: 1, m: 60, h: 3_600 }[unit] ?? 0);
   if (seconds >= 60 && seconds <= 86_400) return seconds;

@@ -5,7 +5,6 @@ import { writeOperatorReason } from './record/canary-reason.ts';
 import { CanaryRun } from './run/canary-run.ts';
 import { describeCanary, describeEnd } from './run/describe.ts';
 
-/** The most canaries that `daypass history` lists below the configurations. */
 const maxListed = 5;
 
 export const createCanaryVariants = (registry: Registry): Variants => ({

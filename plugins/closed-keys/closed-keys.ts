@@ -17,10 +17,8 @@ declare module '#core/gateway/events/events.ts' {
 export const closedKeyChannel = 'daypass_closed_key';
 const retryDays = 1;
 
-/** How long until a closed key is tried again. */
 export const retryDelayMs = retryDays * 86_400_000;
-/** Days after `retry_at` until the closure of a key that gateway.yaml no longer has is deleted. */
-const forgottenAfterDays = 7;
+const forgottenAfterDays = 7; // after `retry_at`, for a key that gateway.yaml no longer has
 const maxWordsLength = 300;
 
 interface StoredClosure {
@@ -33,18 +31,16 @@ interface StoredClosure {
   readonly source: string;
   readonly closedAt: number; // epoch ms
   readonly retryAt: number; // epoch ms
-  /** Ms, by the database's clock, until a request may try the key; zero or negative if it may now. */
-  readonly left: number;
+  readonly left: number; // ms by the database's clock until a request may try the key; zero or negative if it may now
   readonly refusals: number;
 }
 
-/** A stored closure, and where gateway.yaml has the key. */
 export interface ClosedKey extends StoredClosure {
   /** `key 2 of 3`, once per upstream that has the key. */
   readonly places: readonly { readonly upstream: string; readonly position: number; readonly of: number }[];
 }
 
-/** Reads all stored closures, oldest first, including those of keys that gateway.yaml no longer has. */
+/** Includes closures of keys that gateway.yaml no longer has. */
 export async function readClosures(database: Queries): Promise<StoredClosure[]> {
   return database.query<StoredClosure>(
     `select id, digest, upstream, vendor, part, words, source, refusals, ${epoch('closed_at')} as "closedAt",
@@ -53,19 +49,17 @@ export async function readClosures(database: Queries): Promise<StoredClosure[]> 
   );
 }
 
-/** Lists closures of keys that are still in gateway.yaml, oldest first. */
 export async function listClosedKeys({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<ClosedKey[]> {
   const closures = await readClosures(database);
   if (closures.length === 0) return [];
-  const places = findPlaces(catalog);
+  const places = findPlacesByDigest(catalog);
   return closures.flatMap((closure) => {
     const keyPlaces = places.get(closure.digest) ?? [];
     return keyPlaces.length === 0 ? [] : [{ ...closure, places: keyPlaces }];
   });
 }
 
-/** Finds where gateway.yaml has each key, by key digest. */
-function findPlaces(catalog: Host['catalog']): Map<string, ClosedKey['places'][number][]> {
+function findPlacesByDigest(catalog: Host['catalog']): Map<string, ClosedKey['places'][number][]> {
   const places = new Map<string, ClosedKey['places'][number][]>();
   for (const upstream of catalog.upstreams) {
     const keys = upstream.apiKeys.length > 0 ? [...new Set(upstream.apiKeys)] : [''];
@@ -78,22 +72,16 @@ function findPlaces(catalog: Host['catalog']): Map<string, ClosedKey['places'][n
   return places;
 }
 
-/**
- * Deletes closures of keys that this gateway.yaml does not have and that have been due for a week without any instance trying them. Another
- * instance may run with a different file.
- */
+/** Closures are kept for a week after they are due, because another instance may run with a different file. */
 export async function deleteOldClosures({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<void> {
-  const configuredDigests = [...findPlaces(catalog).keys(), ''];
+  const configuredDigests = [...findPlacesByDigest(catalog).keys(), ''];
   await database.query(
     `delete from closed_key where digest not in (?) and retry_at < clock_timestamp() - ? * interval '1 day'`,
     [configuredDigests, forgottenAfterDays],
   );
 }
 
-/**
- * Records that a vendor has rejected a key as closed.
- * @returns true if the key was not closed before
- */
+/** @returns true if the key was not closed before */
 export function storeClosure(
   { database }: Pick<Host, 'database'>,
   digest: string,
@@ -123,10 +111,6 @@ export function storeClosure(
   });
 }
 
-/**
- * Removes the closure of a key that its vendor accepts again.
- * @returns false if the key was not closed
- */
 export async function removeClosure({ database }: Pick<Host, 'database'>, digest: string): Promise<boolean> {
   const rows = await database.query(
     `with gone as (delete from closed_key where digest = ? returning digest)
@@ -136,10 +120,7 @@ export async function removeClosure({ database }: Pick<Host, 'database'>, digest
   return rows.length > 0;
 }
 
-/**
- * Lets the next request on any instance try the key.
- * @returns false if there is no such closure
- */
+/** Lets the next request on any instance try the key. */
 export async function retryClosure({ database }: Pick<Host, 'database'>, id: string): Promise<boolean> {
   const rows = await database.query(
     `with tried as (update closed_key set retry_at = clock_timestamp() where id = ? returning digest)

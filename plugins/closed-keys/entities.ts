@@ -18,7 +18,6 @@ export const ClosedKeyRow = defineEntity({
     /** The vendor's page that documents such messages. */
     source: impersonal(p.text()),
     closedAt: p.datetime(),
-    /** When a request may next try the key. */
     retryAt: p.datetime(),
     refusals: p.integer().default(1),
   },

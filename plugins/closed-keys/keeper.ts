@@ -10,7 +10,6 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   readonly #host: KeeperHost;
   #reading: Promise<void> | undefined; // in progress
   #nextReading: Promise<void> | undefined; // starts after the one in progress, if any caller is waiting
-  /** Keys whose change this instance is still writing. */
   readonly #keysBeingWritten = new Set<string>();
   /** Keys that changed on this instance since the current reading began, which may have read their old state. */
   #changedKeys = new Set<string>();
@@ -20,7 +19,6 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     this.#host = host;
   }
 
-  /** Reads the stored closures now, and again after a change on any instance. */
   async start(): Promise<void> {
     const { database, log } = this.#host;
     const reread = () => runInBackground(log, 'reading closed keys', () => this.read());
@@ -56,7 +54,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     runInBackground(this.#host.log, taskName, () => write().finally(() => this.#keysBeingWritten.delete(id)));
   }
 
-  /** Applies the stored closures. Readings never overlap, so an old result cannot overwrite a newer one. */
+  /** Readings never overlap, so an old result cannot overwrite a newer one. */
   read(): Promise<void> {
     if (this.#reading === undefined) {
       this.#reading = this.#adoptStored().finally(() => (this.#reading = undefined));
@@ -96,7 +94,6 @@ export class ClosedKeyKeeper implements AsyncDisposable {
   }
 }
 
-/** Starts the keeper once per serving process. */
 export async function startKeeper(host: Host): Promise<void> {
   await host.keep('closed-keys/keeper', () => new ClosedKeyKeeper(host)).start();
 }

@@ -3,7 +3,6 @@ import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { retryAction } from './actions.ts';
 import { closedKeys, closedKeysPath as path } from './resource.ts';
 
-/** `/operator/closed-keys`: keys that vendors have closed; operators can have one tried again. */
 export const closedKeysPage = tablesPage({
   path,
   title: 'closed-keys.title',
@@ -14,5 +13,4 @@ export const closedKeysPage = tablesPage({
   record: 'closures',
 });
 
-/** `/operator/closed-keys/{id}/retry`: lets the next request try the key. */
 export const retryPage = plainPage(retryAction, { path, label: 'closed-keys.title' });

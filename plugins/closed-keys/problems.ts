@@ -3,7 +3,6 @@ import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/pr
 import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
 import { closedKeysPath } from './resource.ts';
 
-/** Reports keys and accounts that vendors have closed. */
 export const closedKeyProblems: ProblemKind = {
   name: 'closed_key',
   order: 15,
@@ -52,7 +51,7 @@ function formatPlaces({ places }: ClosedKey, { t }: ProblemReader): string {
   return places.map((place) => t('closed-keys.place', place)).join(', ');
 }
 
-/** Describes which models are affected. A model stops if none of its upstreams has an open key. */
+/** A model stops if none of its upstreams has an open key. */
 function describeEffect(key: ClosedKey, closedKeys: readonly ClosedKey[], { host, t }: ProblemReader): string {
   const countClosed = (name: string) =>
     new Set(

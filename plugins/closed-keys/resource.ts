@@ -5,7 +5,6 @@ import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
 
 export const closedKeysPath = '/operator/closed-keys';
 
-/** Keys in gateway.yaml that their vendors have closed. */
 export const closedKeys = defineResource({
   name: 'closure',
   summary: 'list upstream API keys that vendors have closed, oldest first',

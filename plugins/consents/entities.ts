@@ -14,9 +14,7 @@ export const ConsentRow = defineEntity({
     name: personal(p.text()),
     label: personal(p.json<ConsentWords>()),
     digest: personal(p.text()),
-    /** Language in which the words were shown. */
     language: personal(p.text()),
-    /** Page where the consent was given. */
     place: personal(p.enum(['checkout', 'account'] as const)),
     givenAt: personal(p.datetime().defaultRaw('clock_timestamp()')),
     withdrawnAt: personal(p.datetime().nullable()),

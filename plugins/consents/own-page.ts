@@ -17,7 +17,7 @@ const giveForm = defineForm({
   },
 });
 
-/** Withdraws a consent, even if gateway.yaml no longer declares it. */
+/** Also withdraws a consent that gateway.yaml no longer declares. */
 const withdrawForm = defineForm({
   path: `${consentsPath}/withdraw`,
   fields: object(['name'], { name: string({ maxLength: 40 }) }),
@@ -27,7 +27,6 @@ const withdrawForm = defineForm({
   },
 });
 
-/** `/account/consents`: the consents that an account has given or can give, each with one button. */
 export const consentsPage: Page = {
   path: consentsPath,
   role: 'account',

@@ -6,7 +6,6 @@ import { createAfterSchema, defineResource, readPage } from '#core/web/resources
 import { type Consent, listDeclaredConsents } from './section.ts';
 import { listReachableAccounts, type ReachableAccount } from './store.ts';
 
-/** Accounts that have given a consent and may be contacted. */
 export const consents = defineResource({
   name: 'consent',
   summary: 'list accounts that have given a consent and may be contacted, newest first',
@@ -30,10 +29,7 @@ export const consents = defineResource({
   },
 });
 
-/**
- * Returns the consent with this name, or all if no name is given.
- * @throws InvalidQuery for a name that gateway.yaml does not declare
- */
+/** @throws InvalidQuery for a name that gateway.yaml does not declare */
 function chooseConsents(declared: readonly Consent[], name: string | undefined): readonly Consent[] {
   const chosenConsents = declared.filter((consent) => name === undefined || consent.name === name);
   if (name === undefined || chosenConsents.length > 0) return chosenConsents;

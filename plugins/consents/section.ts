@@ -4,8 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 
-/** The most consents; each is a checkbox at *Pay*. */
-export const maxConsents = 5;
+export const maxConsents = 5; // each is a checkbox at *Pay*
 
 const wordsOptions = {
   minLength: 1,
@@ -34,18 +33,14 @@ export const consentsSection = defineSection({
   },
 });
 
-/** The text of a consent in both languages. */
 export type ConsentWords = Readonly<Record<Language, string>>;
 
-/** A consent declared in gateway.yaml. */
 export interface Consent {
   readonly name: string;
   readonly label: ConsentWords;
-  /** SHA-256 of the name and the words in both languages, base64url. */
-  readonly digest: string;
+  readonly digest: string; // SHA-256 of the name and the words in both languages, base64url
 }
 
-/** Lists the consents declared in gateway.yaml, in that order. */
 export function listDeclaredConsents({ section }: Pick<Host, 'section'>): Consent[] {
   return Object.entries(section(consentsSection)).map(([name, { label }]) => ({
     name,

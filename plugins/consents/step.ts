@@ -5,18 +5,14 @@ import { consentsPath } from './own-page.ts';
 import { type Consent, listDeclaredConsents, maxConsents } from './section.ts';
 import { recordConsents, readConsentsInForce } from './store.ts';
 
-/**
- * Returns the name of a checkbox. It uses the position, because a step declares its fields only once, while the consents in gateway.yaml
- * may change.
- */
+/** By position, because a step declares its fields only once, while the consents in gateway.yaml may change. */
 const getBoxName = (index: number) => `consent_${index + 1}`;
 
 /** Shows an unticked checkbox at *Pay* for each consent that the account has not given yet. */
 export const consentStep: CheckoutStep = {
   name: 'consents',
   fields: {
-    /** Digests of the words, in checkbox order. */
-    consents: 44 * maxConsents,
+    consents: 44 * maxConsents, // digests of the words, in checkbox order
     consents_in: 2,
     ...Object.fromEntries(Array.from({ length: maxConsents }, (_, index) => [getBoxName(index), 1])),
   },

@@ -7,14 +7,12 @@ import type { Language } from '#core/web/texts/texts.ts';
 import type { ConsentRow } from './entities.ts';
 import type { Consent, ConsentWords } from './section.ts';
 
-/** How many withdrawn consents are kept as proof per account and name. */
-const maxWithdrawnConsents = 20;
+const maxWithdrawnConsents = 20; // as proof, per account and name
 
 const columns = ['id', 'name', 'label', 'digest', 'language', 'place', 'given_at', 'withdrawn_at'] as const;
 
 type ConsentColumns = Row<typeof ConsentRow, (typeof columns)[number]> & { readonly label: ConsentWords };
 
-/** A recorded consent. */
 export type GivenConsent = RecordOf<ConsentColumns>;
 
 interface ShownContext {
@@ -38,7 +36,7 @@ export async function recordConsents(
   );
 }
 
-/** Records a consent in its own transaction. Skips deleted accounts, whose personal data must not be stored again. */
+/** Skips deleted accounts, whose personal data must not be stored again. */
 export async function recordConsent(
   database: Transactions,
   accountId: string,
@@ -51,7 +49,6 @@ export async function recordConsent(
   });
 }
 
-/** Withdraws an account's consents under a name, in any wording. */
 export async function withdrawConsents(database: Transactions, accountId: string, name: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
@@ -69,12 +66,10 @@ export async function withdrawConsents(database: Transactions, accountId: string
   });
 }
 
-/** Reads an account's consents in force, newest first. */
 export async function readConsentsInForce(database: Queries, accountId: string): Promise<GivenConsent[]> {
   return readConsents(database, 'account_id = ? and withdrawn_at is null', [accountId]);
 }
 
-/** Reads all consents of an account, including withdrawn ones, newest first. */
 export async function readAllConsents(database: Queries, accountId: string, limit: number): Promise<GivenConsent[]> {
   return readConsents(database, 'account_id = ?', [accountId], limit);
 }
@@ -93,14 +88,11 @@ type ReachableRow = Pick<ConsentColumns, 'id' | 'name' | 'place' | 'given_at'> &
   readonly language: string;
 };
 
-/** An account that may be contacted, and its consent. */
 export type ReachableAccount = RecordOf<ReachableRow>;
 
 /**
  * Lists accounts that have consented to the current words and may be contacted, newest consent first. They have an address, are not
  * blocked, paused or deleted, and have not unsubscribed since.
- *
- * @param after id of the last consent on the previous page
  */
 export async function listReachableAccounts(
   database: Queries,

@@ -3,7 +3,6 @@ import { readAllConsents } from './store.ts';
 
 const maxListed = 20;
 
-/** Reads the consents that an account gave or withdrew, for the timeline on its operator page. */
 export const readConsentTimeline: ReadTimeline = async ({ host, t, language }, account) => {
   const consents = await readAllConsents(host.database, account, maxListed);
   return consents.flatMap(({ name, label, place, givenAt, withdrawnAt }): TimelineEntry[] => {

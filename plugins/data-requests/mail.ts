@@ -2,7 +2,7 @@ import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import { ownPath } from './own-page.ts';
 import { findRequest } from './requests.ts';
 
-/** Tells an account that its request was answered. A paused account gets no mail and reads the answer on its page. */
+/** A paused account gets no mail and reads the answer on its page. */
 export const answerMail: MailKind<'data_request.answered'> = {
   event: 'data_request.answered',
   delivery: 'usual',

@@ -2,7 +2,6 @@ import { readAccounts } from '#core/business/accounts/account-record.ts';
 import type { NoticeSource } from '#core/web/pages/notices.ts';
 import { ownPath } from './own-page.ts';
 
-/** Shown on the home page of a paused account. */
 export const pauseNotice: NoticeSource = {
   name: 'data_requests',
   async show({ host, account, t, format }, _now, readers) {

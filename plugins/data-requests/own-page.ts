@@ -50,7 +50,6 @@ const errorTexts: Readonly<Record<string, string>> = {
   blocked: 'data_requests.paused_already',
 };
 
-/** Runs an action and translates its errors. `actionTexts` overrides the texts shared by all actions. */
 async function translateErrors(action: () => Promise<unknown>, actionTexts: typeof errorTexts = {}): Promise<void> {
   try {
     await action();
@@ -60,7 +59,6 @@ async function translateErrors(action: () => Promise<unknown>, actionTexts: type
   }
 }
 
-/** `/account/data-requests`: an account's data requests with their answers, and the buttons that pause and resume it. */
 export const ownPage: Page = {
   path: ownPath,
   role: 'account',
@@ -111,7 +109,6 @@ function describeDataRequest(
   };
 }
 
-/** @throws PageError 404 unless requests are turned on */
 function requireEnabled({ host }: Pick<PageRequest, 'host'>): void {
   if (!host.section(dataRequestsSection).enabled) throw new PageError(404, 'error.404.text');
 }

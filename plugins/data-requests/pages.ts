@@ -10,7 +10,6 @@ import { dataRequestsSection } from './section.ts';
 
 const requestsLink = { path, label: 'data_requests.title' };
 
-/** `/operator/data-requests`: open and answered requests. */
 export const requestsPage = tablesPage({
   path,
   title: 'data_requests.title',
@@ -31,7 +30,6 @@ export const requestsPage = tablesPage({
   },
 });
 
-/** `/operator/data-requests/new`: records a request that did not come in through the website. */
 export const recordPage: Page = plainPage(
   recordAction,
   {
@@ -56,7 +54,6 @@ export const recordPage: Page = plainPage(
   },
 );
 
-/** `/operator/data-requests/{id}/answer`: the request, and a form to answer it. */
 export const answerPage: Page = plainPage(answerAction, {
   path: `${path}/{id}`, // `plainPage` appends `/answer`
   async find(request) {
@@ -72,7 +69,6 @@ export const answerPage: Page = plainPage(answerAction, {
   },
 });
 
-/** `/operator/data-requests/{id}`: an answered request and its answer. Open requests are redirected to the answer page. */
 export const answeredPage: Page = {
   path: `${path}/{id}`,
   role: 'operator',
@@ -104,10 +100,6 @@ async function describeFacts(dataRequest: DataRequest, request: PageRequest) {
   return describeEntryFacts(await withPersonNames(request, [dataRequest], factFields), dataRequest, factFields);
 }
 
-/**
- * Reads the open request named in the path.
- * @throws PageError 404 if it does not exist or has been answered
- */
 async function requireOpenRequest({ host, params }: PageRequest): Promise<DataRequest> {
   const dataRequest = await findRequest(host.database, params['id'] ?? '');
   if (dataRequest !== undefined && dataRequest.answeredAt === undefined) return dataRequest;

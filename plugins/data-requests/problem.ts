@@ -4,13 +4,9 @@ import { requestsPath } from './resource.ts';
 
 const maxListed = 10;
 
-/** Shares of the time to answer. With less than `warn` left a request is a warning, with less than `bad` it is bad. */
-const maxShares = { warn: 2 / 3, bad: 1 / 6 };
+const maxRemainingShares = { warn: 2 / 3, bad: 1 / 6 };
 
-/**
- * Open data requests; the closer the deadline, the more severe. Also runs while the customers' page is off, because operators can record
- * requests.
- */
+/** Also runs while the customers' page is off, because operators can record requests. */
 export const openRequests: ProblemKind = {
   name: 'data_request',
   order: 90,
@@ -53,17 +49,13 @@ export const openRequests: ProblemKind = {
   },
 };
 
-/**
- * Determines the severity by the time left to answer.
- * @param now epoch ms
- */
 export function determineSeverity(
   { receivedAt, dueAt }: Pick<DataRequest, 'receivedAt' | 'dueAt'>,
   now: number,
 ): 'info' | 'warn' | 'bad' {
   const remainingShare = (dueAt.getTime() - now) / (dueAt.getTime() - receivedAt.getTime());
-  if (remainingShare <= maxShares.bad) return 'bad';
-  return remainingShare <= maxShares.warn ? 'warn' : 'info';
+  if (remainingShare <= maxRemainingShares.bad) return 'bad';
+  return remainingShare <= maxRemainingShares.warn ? 'warn' : 'info';
 }
 
 function describeTime({ kind, dueAt }: DataRequest, { host, t, format }: ProblemReader): string {

@@ -37,18 +37,15 @@ const columns = [
 
 type Columns = Row<typeof DataRequestRow, (typeof columns)[number]>;
 
-/** A data request and, once given, its answer. */
 export type DataRequest = RecordOf<Columns>;
 
 type RequestKind = DataRequest['kind'];
 
 const selectRequest = `select ${selectColumns(columns)} from data_request`;
 
-/** The most open requests per account; each needs manual work. */
-const maxOpen = 5;
+const maxOpenRequests = 5; // each needs manual work
 
-/** The most pauses per account in 24 hours; each record is kept for years. */
-const maxPauses = 5;
+const maxPausesPerDay = 5; // each record is kept for years
 
 interface NewRequest {
   readonly kind: RequestKind;
@@ -56,14 +53,12 @@ interface NewRequest {
   readonly accountId: string | undefined;
   readonly person?: string | undefined;
   readonly text?: string | undefined;
-  /** Defaults to now. */
-  readonly receivedAt?: Date | undefined;
+  readonly receivedAt?: Date | undefined; // default: now
 }
 
 /**
  * Records an open request.
  *
- * @returns its id
  * @throws ActionRefused `invalid` if neither account nor person is given, or if it was received in the future
  * @throws AccountError `too_many` if the account has five open requests, or `deleted`
  */
@@ -88,15 +83,12 @@ export async function recordRequest(
   return id;
 }
 
-/** Returns true if the time is after `now` (epoch ms). Allows for clocks that differ by up to a minute. */
+/** Allows for clocks that differ by up to a minute. */
 export function isAhead(receivedAt: Date, now: number): boolean {
   return receivedAt.getTime() > now + 60_000;
 }
 
-/**
- * Locks the account, so that concurrent requests are all counted.
- * @throws AccountError if the account has too many open requests
- */
+/** Locks the account, so that concurrent requests are all counted. */
 async function requireFewOpen(transaction: EntityManager, accountId: string): Promise<void> {
   const { deletedAt } = await lockAccount(transaction, accountId);
   // The account's personal data has been removed; the words of a new request would be left behind.
@@ -106,14 +98,11 @@ async function requireFewOpen(transaction: EntityManager, accountId: string): Pr
     'select count(*)::float8 as count from data_request where account_id = ? and answered_at is null',
     [accountId],
   );
-  if ((counts?.count ?? 0) >= maxOpen)
-    throw new AccountError('too_many', `The account already has ${maxOpen} unanswered requests.`);
+  if ((counts?.count ?? 0) >= maxOpenRequests)
+    throw new AccountError('too_many', `The account already has ${maxOpenRequests} unanswered requests.`);
 }
 
-/**
- * Pauses an account at once and records the pause as an answered request.
- * @throws AccountError `blocked` or `too_many`
- */
+/** Records the pause as an answered request. Throws AccountError `blocked` or `too_many`. */
 export async function pauseOwnAccount(
   { database, now }: Pick<Host, 'database' | 'now'>,
   accountId: string,
@@ -134,7 +123,7 @@ export async function pauseOwnAccount(
   });
 }
 
-/** Resumes an account and records that. Has no effect unless the owner paused the account. */
+/** Has no effect unless the owner paused the account. */
 export async function resumeOwnAccount({ database }: Pick<Host, 'database'>, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
@@ -148,19 +137,16 @@ async function requireFewPauses(transaction: EntityManager, accountId: string, a
        and received_at > ?::timestamptz - interval '24 hours'`,
     [accountId, at],
   );
-  if ((pauses?.count ?? 0) >= maxPauses)
-    throw new AccountError('too_many', `The account was paused ${maxPauses} times in a day.`);
+  if ((pauses?.count ?? 0) >= maxPausesPerDay)
+    throw new AccountError('too_many', `The account was paused ${maxPausesPerDay} times in a day.`);
 }
 
 async function pauseForOwner(transaction: EntityManager, accountId: string, requestId: string): Promise<boolean> {
   return pauseAccount(transaction, accountId, `paused at the owner's request ${requestId}`);
 }
 
-/**
- * Pauses the account unless it is already paused or deleted.
- * @throws AccountError `blocked` if an operator blocked it
- */
-async function ensurePause(transaction: EntityManager, accountId: string, requestId: string): Promise<void> {
+/** @throws AccountError `blocked` if an operator blocked it */
+async function ensurePaused(transaction: EntityManager, accountId: string, requestId: string): Promise<void> {
   if (await pauseForOwner(transaction, accountId, requestId)) return;
   const stopped = await transaction.execute<unknown[]>(
     'select 1 from account where id = ? and (paused_at is not null or deleted_at is not null)',
@@ -171,8 +157,7 @@ async function ensurePause(transaction: EntityManager, accountId: string, reques
 
 interface Answer {
   readonly outcome: 'done' | 'rejected';
-  /** Shown to the person. */
-  readonly answer: string;
+  readonly answer: string; // shown to the person
 }
 
 /**
@@ -209,7 +194,7 @@ export async function answerRequest(
       { accountId, requestId: id },
       `data_request.answered:${id}`,
     );
-    if (kind === 'limiting' && outcome === 'done') await ensurePause(transaction, accountId, id);
+    if (kind === 'limiting' && outcome === 'done') await ensurePaused(transaction, accountId, id);
   });
 }
 
@@ -236,9 +221,8 @@ export async function countOpen(database: Queries): Promise<number> {
 const conditions = { open: 'd.answered_at is null', answered: 'd.answered_at is not null', all: 'true' } as const;
 
 /**
- * Lists open requests, most urgent first, then answered requests, latest answer first.
- *
- * @param after id of the last request of the previous page; if it was open, it may have been answered since
+ * Lists open requests, most urgent first, then answered requests, latest answer first. The request `after`, last on the previous page, may
+ * have been answered since.
  */
 export async function listRequests(
   database: Queries,
@@ -258,7 +242,6 @@ export async function listRequests(
   return rows.map(toRecord);
 }
 
-/** Lists an account's requests, newest first. */
 export async function listAccountRequests(database: Queries, accountId: string, limit: number): Promise<DataRequest[]> {
   const rows = await database.query<Columns>(
     `${selectRequest} where account_id = ? order by data_request.received_at desc, id desc limit ?`,

@@ -48,10 +48,6 @@ export const dataRequests = defineResource({
   },
 });
 
-/**
- * Determines the state to show.
- * @param now epoch ms
- */
 function determineState({ outcome, dueAt }: DataRequest, now: number): 'open' | 'late' | 'done' | 'rejected' {
   return outcome ?? (now < dueAt.getTime() ? 'open' : 'late');
 }

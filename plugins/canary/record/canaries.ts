@@ -5,38 +5,27 @@ import { epochs, type Row, selectColumns, toRecord } from '#core/platform/databa
 import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts.ts';
 import type { ConfigurationCanary } from './entities.ts';
 
-/** The most canaries that are stored; starting another deletes the oldest. */
-const maxCanaries = 100;
-/** How long an instance's claim to evaluate a canary lasts. */
-const leaseSeconds = 60;
-/** An overdue canary that has not been evaluated for this long counts as abandoned. */
-const abandonedSeconds = 600;
+const maxCanaries = 100; // starting another deletes the oldest
+const evaluationLeaseSeconds = 60;
+const abandonedSeconds = 600; // for an overdue canary that is not evaluated
 
 /** A configuration that serves a share of the accounts. */
 export interface Canary {
-  /** Sequential number from 1, as shown to operators. */
-  readonly id: number;
-  /** Digest of the configuration that serves the other accounts. */
-  readonly baseDigest: string;
+  readonly id: number; // sequential number from 1, as shown to operators
+  readonly baseDigest: string; // of the configuration that serves the other accounts
   readonly text: string;
   readonly digest: string;
-  /** Salt of the hash that decides which accounts it serves. */
-  readonly salt: string;
-  /** Share of the accounts, from 0 to 1. */
-  readonly share: number;
+  readonly salt: string; // of the hash that decides which accounts it serves
+  readonly share: number; // of the accounts, from 0 to 1
   readonly operator: string;
   readonly note: string | undefined;
   readonly startedAt: Date;
   readonly until: Date;
   readonly looks: number;
-  /** How many looks there have been since its time was over. */
-  readonly lateLooks: number;
-  /** The next look is due at this many requests of all accounts. */
-  readonly nextLook: number;
-  /** Undefined before the first comparison. */
-  readonly counts: CanaryCounts | undefined;
+  readonly lateLooks: number; // since its time was over
+  readonly nextLook: number; // due at this many requests of all accounts
+  readonly counts: CanaryCounts | undefined; // undefined before the first comparison
   readonly verdict: CanaryVerdict | undefined;
-  /** Undefined while it runs. */
   readonly end: { readonly at: Date; readonly outcome: CanaryOutcome; readonly reason: string } | undefined;
 }
 
@@ -45,7 +34,7 @@ interface CanaryStart extends Pick<Canary, 'baseDigest' | 'text' | 'digest' | 's
   readonly firstLook: number;
 }
 
-/** Access to the canaries in the database. Only one runs at a time, across all instances. */
+/** Only one runs at a time, across all instances. */
 export class Canaries {
   readonly #database: Queries;
   readonly #history: Pick<ConfigHistory, 'record'>;
@@ -55,16 +44,12 @@ export class Canaries {
     this.#history = history;
   }
 
-  /** Creates a random salt, so that each canary serves other accounts. */
+  /** Random, so that each canary serves other accounts. */
   createSalt(): string {
     return randomBytes(16).toString('base64url');
   }
 
-  /**
-   * Stores a new canary and notifies all instances.
-   *
-   * @returns undefined if one is already running
-   */
+  /** @returns undefined if a canary is already running */
   async start({ seconds, firstLook, ...canary }: CanaryStart): Promise<Canary | undefined> {
     const { baseDigest, text, digest, salt, share, operator, note } = canary;
     const [row] = await this.#database.query<CanaryRow>(
@@ -79,13 +64,12 @@ export class Canaries {
     return row && toCanary(row);
   }
 
-  /** Finds the running canary, which is always the newest. */
+  /** The running canary is always the newest. */
   async findRunning(): Promise<Canary | undefined> {
     const [newest] = await this.list(1);
     return newest?.end === undefined ? newest : undefined;
   }
 
-  /** Lists canaries, newest first. */
   async list(limit: number): Promise<Canary[]> {
     const rows = await this.#database.query<CanaryRow>(
       `select ${columns} from configuration_canary order by id desc limit ?`,
@@ -94,20 +78,11 @@ export class Canaries {
     return rows.map(toCanary);
   }
 
-  /**
-   * Ends the running canary; the base configuration then serves all accounts.
-   *
-   * @returns false if it had already ended
-   */
+  /** @returns false if the canary had already ended */
   end(id: number, outcome: Exclude<CanaryOutcome, 'full'>, reason: string): Promise<boolean> {
     return this.#end(id, outcome, reason, 'true');
   }
 
-  /**
-   * Ends an overdue canary that no instance has evaluated for a long time.
-   *
-   * @returns false if this canary is not abandoned
-   */
   endAbandoned(id: number, reason: string): Promise<boolean> {
     const isAbandoned = `until <= clock_timestamp() and judge_after < clock_timestamp() - interval '${abandonedSeconds} s'`;
     return this.#end(id, 'ended', reason, isAbandoned);
@@ -126,10 +101,7 @@ export class Canaries {
   }
 
   /**
-   * Lets the canary's configuration serve all accounts, in place of the file if that differs.
-   *
-   * @param fileDigest digest of the file
-   * @returns false if the canary had already ended
+   * Serves the canary's configuration to all accounts, in place of the file if that differs. Returns false if the canary had already ended.
    */
   async makeFull({ id, text, digest }: Canary, fileDigest: string, reason: string): Promise<boolean> {
     await this.#history.record({ text, digest }, createVariantName(id));
@@ -150,26 +122,17 @@ export class Canaries {
     return rows.length > 0;
   }
 
-  /**
-   * Claims the next evaluation, unless another instance has.
-   *
-   * @returns the current canary, and whether its time is over
-   */
+  /** @returns undefined if another instance has claimed it */
   async claimEvaluation(id: number): Promise<{ readonly canary: Canary; readonly isOver: boolean } | undefined> {
     const [row] = await this.#database.query<CanaryRow & { is_over: boolean }>(
       `update configuration_canary set judge_after = clock_timestamp() + make_interval(secs => ?)
        where id = ? and ended_at is null and judge_after <= clock_timestamp()
        returning ${columns}, until <= clock_timestamp() as is_over`,
-      [leaseSeconds, id],
+      [evaluationLeaseSeconds, id],
     );
     return row && { canary: toCanary(row), isOver: row.is_over };
   }
 
-  /**
-   * Stores the result of an evaluation.
-   *
-   * @param waitSeconds time until the next evaluation
-   */
   async recordEvaluation(
     id: number,
     {

@@ -2,22 +2,17 @@
 export interface CanarySide {
   readonly accounts: number;
   readonly requests: number;
-  /** Requests with a 5xx response, or with a response that broke off. */
-  readonly failures: number;
-  /** Requests that the gateway rejected with a 4xx response. */
-  readonly refusals: number;
-  /** How many responses have a known time to the first token, and the median over accounts of the geometric mean of these times. */
-  readonly timed: number;
-  readonly firstTokenMs: number | undefined;
+  readonly failures: number; // with a 5xx response, or with a response that broke off
+  readonly refusals: number; // rejected by the gateway with a 4xx response
+  readonly timed: number; // responses with a known time to the first token
+  readonly firstTokenMs: number | undefined; // median over accounts of the geometric mean of these times
 }
 
-/** Both sides of a canary. */
 export interface CanaryCounts {
   readonly canary: CanarySide;
   readonly others: CanarySide;
 }
 
-/** What the counts say; see verdict.ts. */
 export const canaryVerdicts = ['too_few', 'undecided', 'no_worse', 'worse'] as const;
 export type CanaryVerdict = (typeof canaryVerdicts)[number];
 

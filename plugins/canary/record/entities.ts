@@ -6,14 +6,12 @@ import { type CanaryCounts, canaryOutcomes, canaryVerdicts } from './canary-coun
 export const ConfigurationCanary = defineEntity({
   name: 'ConfigurationCanary',
   properties: {
-    /** Sequential number from 1, as shown to operators. */
     id: p.integer().primary().autoincrement(false),
     baseDigest: impersonal(p.text()),
     /** Text of the configuration, as in `ServedConfiguration`. */
     text: impersonal(p.text()),
     digest: impersonal(p.text()),
     salt: impersonal(p.text()),
-    /** Share of the accounts, from 0 to 1. */
     share: p.double(),
     operator: impersonal(p.text()),
     note: impersonal(p.text().nullable()),
@@ -21,7 +19,6 @@ export const ConfigurationCanary = defineEntity({
     until: p.datetime(),
     looks: p.integer().default(0),
     lateLooks: p.integer().default(0),
-    /** The next look is due at this many requests of all accounts. */
     nextLook: p.integer(),
     /** Earliest time at which an instance may evaluate the canary. */
     judgeAfter: p.datetime().defaultRaw('clock_timestamp()'),

@@ -12,11 +12,9 @@ import { getCanaryState } from './state.ts';
 import { findTotalFailure } from './total-failure.ts';
 import { isLookDue, evaluateCanary } from './verdict.ts';
 
-/** How often this instance tries to claim an evaluation. One instance evaluates for all. */
-const tickMs = 2_000;
+const tickMs = 2_000; // one instance evaluates for all
 const minIntervalSeconds = 5;
-/** Two evaluations are at least this many times as far apart as counting takes. */
-const intervalFactor = 20;
+const intervalFactor = 20; // two evaluations are at least this many times as far apart as counting takes
 
 /** Runs the canary on this instance. It starts, evaluates and ends as its row in the database says, which all instances share. */
 export class CanaryRun implements VariantRun {
@@ -36,7 +34,6 @@ export class CanaryRun implements VariantRun {
    * Serves the running canary in the database. A canary survives a restart, and a reload of the same base configuration. It ends on all
    * instances if one of them has another base configuration, cannot serve the canary, or finds it abandoned after its time.
    *
-   * @param base the configuration that serves the other accounts
    * @throws Error while the database does not respond; nothing changes then
    */
   async follow(base: BaseConfiguration): Promise<void> {
@@ -45,11 +42,11 @@ export class CanaryRun implements VariantRun {
       const { canary: served, base: servedBase } = this.#running ?? {};
       const isServed =
         served?.id === canary.id && servedBase?.serving === base.serving && servedBase.digest === base.digest;
-      if (isServed || (await this.#start(canary, base))) return this.#publish(canary);
+      if (isServed || (await this.#start(canary, base))) return this.#publishState(canary);
     }
     if (base.digest === undefined) return;
     const [ended] = await this.#canaries.list(1);
-    this.#publish(ended);
+    this.#publishState(ended);
     this.#stop(ended);
   }
 
@@ -97,8 +94,7 @@ export class CanaryRun implements VariantRun {
     return true;
   }
 
-  /** @param ended the newest stored canary */
-  #stop(ended: Canary | undefined): void {
+  #stop(newest: Canary | undefined): void {
     const running = this.#running;
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -106,15 +102,14 @@ export class CanaryRun implements VariantRun {
     this.#running = undefined;
     this.#hooks.serve(undefined);
     this.#retire(running.serving);
-    if (ended?.id === running.canary.id) this.#hooks.host().log.warn(describeEnd(ended));
+    if (newest?.id === running.canary.id) this.#hooks.host().log.warn(describeEnd(newest));
   }
 
-  /** Releases the pipeline after its last exchange, which may take as long as a stream. */
+  /** After its last exchange, which may take as long as a stream. */
   #retire({ pipeline }: Serving): void {
     runInBackground(this.#hooks.host().log, 'releasing the pipeline of a canary', () => pipeline.retire());
   }
 
-  /** Compares both sides, unless another instance does, and ends the canary if the verdict is clear. */
   async evaluate(): Promise<void> {
     const running = this.#running;
     if (running === undefined || this.#isEvaluating) return;
@@ -151,12 +146,11 @@ export class CanaryRun implements VariantRun {
       );
     if (verdict === 'worse' || verdict === 'no_worse') return;
     const current = { ...canary, ...evaluation };
-    this.#publish(current);
+    this.#publishState(current);
     if (verdict !== canary.verdict || (isOver && canary.lateLooks === 0)) log.info(describeCanary(current, isOver));
   }
 
-  /** Updates metrics, problems and the operator pages. */
-  #publish(canary: Canary | undefined): void {
+  #publishState(canary: Canary | undefined): void {
     const host = this.#hooks.host();
     getCanaryState(host).last = canary;
     publishLive(host, 'health');

@@ -4,10 +4,8 @@ import type { ComparedAccount, Counts } from './counts.ts';
 import { servesAccount } from './share.ts';
 
 const minBaselineMs = 3_600_000;
-/** After this time, nearly every request is recorded. A record that comes later counts at the next look. */
-const settleMs = 300_000;
-/** Later than any request, in epoch ms. */
-const maxTime = 4_102_444_800_000;
+const settleMs = 300_000; // nearly every request is recorded by then; a later record counts at the next look
+const maxTime = 4_102_444_800_000; // later than any request, epoch ms
 
 const zeroCounts: Counts = { requests: 0, failures: 0, refusals: 0, timed: 0, logSum: 0 };
 
@@ -26,8 +24,7 @@ export class AccountCounter {
   readonly #database: Queries;
   readonly #canary: Canary;
   #baseline: ReadonlyMap<string, Counts> | undefined;
-  /** Counts from the start of the canary to `#settledUntil`, epoch ms. */
-  #settled: readonly CountRow[] = [];
+  #settled: readonly CountRow[] = []; // from the start of the canary to `#settledUntil`, epoch ms
   #settledUntil: number;
 
   constructor(database: Queries, canary: Canary) {
@@ -36,11 +33,7 @@ export class AccountCounter {
     this.#settledUntil = canary.startedAt.getTime();
   }
 
-  /**
-   * Counts all requests, except those recorded more than `settleMs` after they started.
-   *
-   * @param now epoch ms
-   */
+  /** Omits requests recorded more than `settleMs` after they started. */
   async countRecent(now: number): Promise<ComparedAccount[]> {
     const until = Math.max(this.#settledUntil, now - settleMs);
     if (until > this.#settledUntil) {
@@ -50,11 +43,6 @@ export class AccountCounter {
     return this.#compare(sumRows([...this.#settled, ...(await this.#count(until, maxTime))]));
   }
 
-  /**
-   * Counts all recorded requests.
-   *
-   * @param now epoch ms
-   */
   async countAll(now: number): Promise<ComparedAccount[]> {
     this.#settled = [];
     this.#settledUntil = this.#canary.startedAt.getTime();
@@ -73,7 +61,6 @@ export class AccountCounter {
   }
 }
 
-/** Counts requests before a canary started, over its planned duration and at least an hour. */
 async function countBaseline(
   database: Queries,
   { startedAt, until }: Pick<Canary, 'startedAt' | 'until'>,
@@ -83,11 +70,7 @@ async function countBaseline(
   return new Map(rows.map((row) => [row.account, row]));
 }
 
-/**
- * @param since epoch ms
- * @param until epoch ms
- * @param canary number of the canary whose requests are counted separately
- */
+/** Times are epoch ms. Requests of this canary are counted separately. */
 function queryCounts(database: Queries, since: number, until: number, canary: number): Promise<CountRow[]> {
   return database.query<CountRow>(
     `select account_id as account, canary is not distinct from ? as "isCanary", count(*)::float8 as requests,

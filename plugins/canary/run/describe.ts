@@ -5,15 +5,13 @@ import type { ActiveAccounts } from './share.ts';
 import { totalFailure } from './total-failure.ts';
 import { canEvaluate, minCounts } from './verdict.ts';
 
-/** Describes a running canary in one sentence, for the log and the commands. */
 export function describeCanary(canary: Canary, isOver = canary.until.getTime() <= Date.now()): string {
   const { id, operator, until } = canary;
   const time = isOver ? `past its time, which ended at ${until.toISOString()}` : `until ${until.toISOString()}`;
   return `canary ${id} of ${operator} serves ${formatShare(canary)} of the accounts, ${time}: ${describeVerdict(canary, isOver)}`;
 }
 
-/** Describes which accounts a new canary serves, and its possible results. */
-export function describeActive({ taken, active }: ActiveAccounts): string {
+export function describeReach({ taken, active }: ActiveAccounts): string {
   const reach = `It takes ${taken} of ${active} active accounts.`;
   if (canEvaluate(taken, active)) return reach;
   if (taken >= totalFailure.accounts && active > taken)
@@ -21,7 +19,6 @@ export function describeActive({ taken, active }: ActiveAccounts): string {
   return `${reach} They are too few for a comparison: the canary continues until "daypass reload --full" or "daypass rollback".`;
 }
 
-/** Describes the end of a canary in one sentence. */
 export function describeEnd({ id, end }: Canary): string {
   const { outcome, reason } = end ?? { outcome: 'ended', reason: 'it is no longer on record' };
   if (outcome === 'full') return `canary ${id} now serves all accounts: ${reason}`;
@@ -29,7 +26,6 @@ export function describeEnd({ id, end }: Canary): string {
   return `canary ${id} ${result}: ${reason}`;
 }
 
-/** Formats the share: `10%`. */
 function formatShare({ share }: Pick<Canary, 'share'>): string {
   return `${Number((share * 100).toFixed(2))}%`;
 }
@@ -45,7 +41,6 @@ function describeVerdict({ verdict, counts }: Canary, isOver: boolean): string {
     : 'no clear difference so far';
 }
 
-/** Describes both sides in one line. */
 export function describeCounts({ canary, others }: CanaryCounts): string {
   return canaryReason('canary.reason.counts', { canary: describeSide(canary), others: describeSide(others) });
 }

@@ -1,8 +1,6 @@
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
 
-/** This many draws as extreme as the observation are enough to know the probability to within a third. */
-const maxExtremeDraws = 10;
-/** How many accounts are drawn per turn of the event loop. */
+const maxExtremeDraws = 10; // enough to know the probability to within a third
 const accountsPerTurn = 20_000;
 
 /**
@@ -35,7 +33,7 @@ export async function runPermutationTest(
   return (extreme + 1) / (draws + 1);
 }
 
-/** Returns the lowest probability that a group of this size can have: that of a single draw out of all possible ones. */
+/** That of a single draw out of all possible ones. */
 export function calculateMinProbability(size: number, total: number): number {
   let probability = 1;
   for (let index = 0; index < size; index++) probability *= (index + 1) / (total - index);

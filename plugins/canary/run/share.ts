@@ -7,7 +7,7 @@ export interface ActiveAccounts {
   readonly active: number;
 }
 
-/** Returns true if the canary serves this account. All instances choose the same accounts, and each canary chooses others. */
+/** All instances choose the same accounts, and each canary chooses others. */
 export function servesAccount({ salt, share }: Pick<Canary, 'salt' | 'share'>, accountId: string): boolean {
   return Number.parseInt(hash('sha256', `${salt} ${accountId}`).slice(0, 8), 16) < share * 2 ** 32;
 }

@@ -21,7 +21,6 @@ interface Services {
  *
  * @param next configuration that the canary serves; `file` is gateway.yaml
  * @param options `seconds`: time until it may be promoted automatically
- * @returns the canary, and the active accounts that it reaches
  * @throws VariantRefused, RollbackRefused, ConfigError, all before any change
  */
 export async function startCanary(
@@ -37,7 +36,7 @@ export async function startCanary(
   if (candidate.digest === base.digest) throw new VariantRefused(explainSame(file, next));
   requireDivisible(validate(next, registry), validate(document, registry), registry.sections.values());
   await documents.read({ name: 'the canary', text: candidate.text }, file);
-  const active = await listActive(database);
+  const active = await listActiveAccountIds(database);
   const countTaken = (canary: Pick<Canary, 'salt' | 'share'>) =>
     active.filter((id) => servesAccount(canary, id)).length;
   const salt = canaries.createSalt();
@@ -71,8 +70,7 @@ function explainNoAccount(active: number, share: number): string {
   return `Nothing has changed: ${noneSelected} among the ${Number((share * 100).toFixed(2))}% that were drawn, so the canary would have no accounts. Take a larger share, or draw again with the same command.`;
 }
 
-/** Lists the ids of accounts that have a running pass, or that sent a model call in the last 7 days. */
-async function listActive(database: Queries): Promise<string[]> {
+async function listActiveAccountIds(database: Queries): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select account_id::text as id from plan_period p
      where starts_at <= clock_timestamp() and ends_at > clock_timestamp()

@@ -3,18 +3,16 @@ import type { Services } from '#core/gateway/host/host.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 import type { Canary } from '../record/canaries.ts';
 
-/** How long operators see the result of a canary that has ended. */
-export const shownMs = 86_400_000;
+export const resultShownMs = 86_400_000;
 
-/** Returns the state on this instance. `last` is the running canary or, if there is none, the one that ended last. */
+/** `last` is the running canary or, if there is none, the one that ended last. */
 export function getCanaryState(services: Pick<Services, 'keep'>): { last: Canary | undefined } {
   return services.keep('canary-state', () => ({ last: undefined }));
 }
 
-/** Returns the last canary if it was rolled back automatically within a day. */
-function findRolledBack(services: Pick<Services, 'keep' | 'now'>): Canary | undefined {
+function findRecentlyRolledBack(services: Pick<Services, 'keep' | 'now'>): Canary | undefined {
   const { last } = getCanaryState(services);
-  return last?.end?.outcome === 'worse' && services.now() - last.end.at.getTime() < shownMs ? last : undefined;
+  return last?.end?.outcome === 'worse' && services.now() - last.end.at.getTime() < resultShownMs ? last : undefined;
 }
 
 export const canaryGauges = [
@@ -29,17 +27,16 @@ export const canaryGauges = [
   gauge(
     'config_canary_taken_back',
     '1 for a day after a canary was rolled back automatically, because it was worse.',
-    (host) => (findRolledBack(host) === undefined ? 0 : 1),
+    (host) => (findRecentlyRolledBack(host) === undefined ? 0 : 1),
   ),
 ];
 
-/** Reports a canary that was rolled back automatically within the last day. */
 export const rolledBackProblem: ProblemKind = {
   name: 'canary_taken_back',
   order: 44,
   runbook: 'canary-taken-back',
   find({ host, t }) {
-    const { id, end } = findRolledBack(host) ?? {};
+    const { id, end } = findRecentlyRolledBack(host) ?? {};
     if (id === undefined || end === undefined) return [];
     const text = readEmphasis(t('operator.canary_state.worse', { number: id }));
     return [

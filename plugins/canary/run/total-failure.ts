@@ -3,15 +3,13 @@ import type { ComparedAccount, Counts } from './counts.ts';
 /** Minimum counts for a total failure, and the most that may go wrong on the other side, as a share of its requests. */
 export const totalFailure = { requests: 10, accounts: 2, othersRequests: 10, othersWrong: 0.2 } as const;
 
-/** Both sides of a canary without a single successful request. */
 export interface TotalFailure {
   readonly canary: SideSummary;
   readonly others: SideSummary;
 }
 
 interface SideSummary {
-  /** Requests that failed or were rejected. */
-  readonly wrong: number;
+  readonly wrong: number; // requests that failed or were rejected
   readonly requests: number;
   readonly accounts: number;
 }
@@ -35,7 +33,7 @@ export function findTotalFailure(accounts: readonly ComparedAccount[]): TotalFai
   return isTotal && areOthersHealthy ? { canary: canarySummary, others } : undefined;
 }
 
-/** Returns true if a client worked before the canary. If it is new, only failures count, because rejections may be its own fault. */
+/** If the client is new, only failures count, because rejections may be its own fault. */
 function wasHealthy({ before, requests, failures }: ComparedAccount): boolean {
   return before.requests === 0 ? failures === requests : countWrongRequests(before) * 2 < before.requests;
 }

@@ -5,14 +5,12 @@ import type { ComparedAccount, Counts } from './counts.ts';
 import { runPermutationTest, calculateMinProbability } from './permutation-test.ts';
 import { findTotalFailure, type TotalFailure } from './total-failure.ts';
 
-/** The looks at the counts so far; see `lookFactor`. */
 export type Looks = Pick<Canary, 'looks' | 'lateLooks' | 'nextLook'>;
 
 export interface Evaluation extends Looks {
   readonly counts: CanaryCounts;
   readonly verdict: CanaryVerdict;
-  /** Sentence with the figures that are worse. */
-  readonly reason: string | undefined;
+  readonly reason: string | undefined; // sentence with the figures that are worse
 }
 
 /** The least that the canary must count for any verdict; the other side needs as many accounts. */
@@ -29,7 +27,7 @@ const lookFactor = 1.5;
 const measures: readonly Measure[] = [
   { name: 'failures', alpha: 0.005, worse: 0.01, margin: 0.02, compare: compareRates(({ failures }) => failures) },
   { name: 'refusals', alpha: 0.0025, worse: 0.01, margin: 0.02, compare: compareRates(({ refusals }) => refusals) },
-  { name: 'time', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), compare: compareTimes },
+  { name: 'time', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), compare: compareLogTimes },
 ];
 
 /** Probability, over all looks after its time is over, that a canary that is worse by the margins is promoted automatically. */
@@ -40,19 +38,14 @@ interface Measure {
   readonly alpha: number;
   readonly worse: number;
   readonly margin: number;
-  /**
-   * Compares accounts with their expectations.
-   *
-   * @param margin added to the expectations of accounts in the canary
-   */
+  /** @param margin added to the expectations of accounts in the canary */
   compare(accounts: readonly ComparedAccount[], margin: number): Excess[];
 }
 
 /** How far an account deviates from its expectation, which combines its past requests and the current requests of all accounts. */
 interface Excess {
   readonly isCanary: boolean;
-  /** Score of the deviation, limited to ±`maxScore` so that a single unusual account cannot decide. */
-  readonly score: number;
+  readonly score: number; // limited to ±`maxScore` so that a single unusual account cannot decide
   readonly difference: number;
   readonly weight: number;
 }
@@ -61,11 +54,7 @@ const maxScore = 4;
 /** This many past requests or timed responses of an account weigh as much as the current requests of all accounts. */
 const baselineWeight = { requests: 20, timed: 2 };
 
-/**
- * Returns at how many requests of all accounts the canary has about its minimum count.
- *
- * @param share the canary's share, 0 to 1
- */
+/** Returns at how many requests of all accounts the canary has about its minimum count. */
 export function calculateFirstLook(share: number): number {
   return Math.ceil(minCounts.requests / share);
 }
@@ -111,7 +100,7 @@ export async function evaluateCanary(
   return conclude('no_worse');
 }
 
-/** Returns true if these counts make a look due. An undercount can only delay a look. */
+/** An undercount can only delay a look. */
 export function isLookDue(
   accounts: readonly ComparedAccount[],
   { lateLooks, nextLook }: Pick<Looks, 'lateLooks' | 'nextLook'>,
@@ -128,7 +117,6 @@ function spendAlpha(alpha: number, look: number): number {
   return alpha / (look * (look + 1));
 }
 
-/** Returns true if there are enough requests, and enough accounts for a significant result at this look. */
 function hasEnough({ canary, others }: CanaryCounts, alpha: number): boolean {
   const allAccounts = canary.accounts + others.accounts;
   return canary.requests >= minCounts.requests && isLargeEnough(canary.accounts, allAccounts, alpha);
@@ -141,16 +129,11 @@ function isLargeEnough(canaryAccounts: number, allAccounts: number, alpha: numbe
   );
 }
 
-/** Returns true if this many accounts in the canary, out of all, allow a verdict at the first look. */
 export function canEvaluate(canaryAccounts: number, allAccounts: number): boolean {
   return isLargeEnough(canaryAccounts, allAccounts, spendAlpha(measures[0]?.alpha ?? 0, 1));
 }
 
-/**
- * Tests whether the canary is worse.
- *
- * @returns the probability of the difference by chance, if it is significant and large enough
- */
+/** @returns the probability of the difference by chance, if it is significant and large enough */
 async function findWorseProbability(
   { compare, worse }: Measure,
   accounts: readonly ComparedAccount[],
@@ -164,7 +147,7 @@ async function findWorseProbability(
   return probability <= alpha ? probability : undefined;
 }
 
-/** Returns true if the canary scores lower than the others even with the margin added to its expectations. */
+/** The canary must score lower than the others even with the margin added to its expectations. */
 async function isNoWorse(
   { compare, margin }: Measure,
   accounts: readonly ComparedAccount[],
@@ -179,7 +162,7 @@ async function isNoWorse(
   return (await runPermutationTest(...reversed, alpha, random)) <= alpha;
 }
 
-/** Compares rates. The score is the signed root of the deviance of a Poisson count, so five of sixty deviate more than one of two. */
+/** The score is the signed root of the deviance of a Poisson count, so five of sixty deviate more than one of two. */
 function compareRates(count: (counts: Counts) => number): Measure['compare'] {
   return (accounts, margin) => {
     const overall = (sumBy(accounts, count) + 0.5) / (sumBy(accounts, ({ requests }) => requests) + 1);
@@ -195,8 +178,7 @@ function compareRates(count: (counts: Counts) => number): Measure['compare'] {
   };
 }
 
-/** Compares logarithms of times. */
-function compareTimes(accounts: readonly ComparedAccount[], margin: number): Excess[] {
+function compareLogTimes(accounts: readonly ComparedAccount[], margin: number): Excess[] {
   const timed = accounts.filter((account) => account.timed > 0);
   const overall = sumBy(timed, ({ logSum, timed: count }) => logSum / count) / timed.length;
   return timed.map(({ isCanary, timed: count, logSum, before }) => {

@@ -2,16 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { DemoRequest } from './chat-request.ts';
 import { type DemoScript, isToolCall, joinTokens, type ToolCallStep, composeScript } from './script.ts';
 
-/** The simulated work before a chunk, which determines the delay. */
 export type ModelWork = 'start' | 'thinking' | 'token';
 
 export interface TimedChunk {
   readonly data: object | '[DONE]';
-  /** Undefined for chunks that carry only structure. */
-  readonly workBefore?: ModelWork;
+  readonly workBefore?: ModelWork; // undefined for chunks that carry only structure
 }
 
-/** An answer, both as a complete response and as a stream, from the same script. */
 export interface ChatAnswer {
   createResponse(): object;
   createChunks(): readonly TimedChunk[];
@@ -23,12 +20,7 @@ interface WholeCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/**
- * Creates the answer in Chat Completions format. Source: OpenAI API reference, "Chat"; `reasoning_content` is DeepSeek's field for
- * reasoning.
- *
- * @throws ChatRequestError if the tool choice requires a tool that the request does not have
- */
+/** Source: OpenAI API reference, "Chat"; `reasoning_content` is DeepSeek's field for reasoning. */
 export function createChatAnswer(request: DemoRequest): ChatAnswer {
   const script = composeScript(request);
   const id = createId('chatcmpl-');

@@ -1,9 +1,7 @@
-/** Why the demo rejects a request. */
 export class ChatRequestError extends Error {
   override readonly name = 'ChatRequestError';
   readonly status: number;
-  /** The invalid request field; null if the error is about none. */
-  readonly param: string | null;
+  readonly param: string | null; // null if the error is about no field
 
   constructor(message: string, param: string | null = null, status = 400) {
     super(message);
@@ -17,7 +15,7 @@ const errorTypes: Readonly<Record<number, { type: string; code: string }>> = {
   429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
 };
 
-/** Creates an error body. Source: OpenAI API reference, "Error codes". */
+/** Source: OpenAI API reference, "Error codes". */
 export function createChatError(status: number, message: string, param: string | null = null): object {
   const type = status >= 500 ? 'server_error' : 'invalid_request_error';
   return { error: { message, type, param, code: null, ...errorTypes[status] } };

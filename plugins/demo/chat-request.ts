@@ -1,48 +1,36 @@
 import { isJsonObject, type JsonObject, type JsonValue, listObjects, readMember } from '#core/platform/json.ts';
 import { ChatRequestError } from './chat-error.ts';
 import { describePicture } from './picture.ts';
-import { countTokens } from './tokens.ts';
+import { estimateTokens } from './tokens.ts';
 
-/** Fields of a Chat Completions request that the demo supports. */
 export interface DemoRequest {
   readonly model: string;
   readonly isStream: boolean;
   readonly includesUsage: boolean;
-  /** Without instructions, which the demo ignores. */
-  readonly messages: readonly DemoMessage[];
+  readonly messages: readonly DemoMessage[]; // without instructions, which the demo ignores
   readonly tools: readonly DemoTool[];
-  /** Tools that may be called; undefined if all may. */
-  readonly allowedTools: readonly string[] | undefined;
+  readonly allowedTools: readonly string[] | undefined; // undefined if all may be called
   readonly toolMode: 'auto' | 'none' | 'required';
   readonly allowsParallelCalls: boolean;
-  /** Undefined if the request does not say; the prompt then decides. */
-  readonly wantsReasoning: boolean | undefined;
-  /** JSON Schema that the answer must satisfy. */
-  readonly schema: JsonObject | undefined;
+  readonly wantsReasoning: boolean | undefined; // undefined if the request does not say; the prompt then decides
+  readonly schema: JsonObject | undefined; // JSON Schema that the answer must satisfy
   readonly maxTokens: number | undefined;
-  /** Stop sequences; the answer ends before the first one. */
-  readonly stops: readonly string[];
+  readonly stops: readonly string[]; // the answer ends before the first one
   readonly inputTokens: number;
 }
 
 export interface DemoMessage {
   readonly role: 'user' | 'assistant' | 'tool';
   readonly text: string;
-  /** For a tool result, the tool that returned it. */
-  readonly tool?: string | undefined;
+  readonly tool?: string | undefined; // for a tool result, the tool that returned it
 }
 
 export interface DemoTool {
   readonly name: string;
-  /** JSON Schema of the arguments. */
-  readonly schema: JsonObject;
+  readonly schema: JsonObject; // JSON Schema of the arguments
 }
 
-/**
- * Parses a Chat Completions request. Source: OpenAI API reference, "Chat".
- *
- * @throws ChatRequestError for a missing or malformed field
- */
+/** Source: OpenAI API reference, "Chat". Throws ChatRequestError for a missing or malformed field. */
 export function parseChatRequest(body: JsonObject): DemoRequest {
   const { model, messages, tools, n } = body;
   if (typeof model !== 'string' || model === '') throw new ChatRequestError('`model` must be a string.', 'model');
@@ -62,7 +50,7 @@ export function parseChatRequest(body: JsonObject): DemoRequest {
     schema: readSchema(body['response_format']),
     maxTokens: readLimit(body, 'max_completion_tokens') ?? readLimit(body, 'max_tokens'),
     stops: [body['stop']].flat().filter((stop) => typeof stop === 'string' && stop !== '') as string[],
-    inputTokens: countTokens(messages) + countTokens(tools),
+    inputTokens: estimateTokens(messages) + estimateTokens(tools),
   };
 }
 
@@ -70,8 +58,7 @@ export function findLastUserText({ messages }: DemoRequest): string {
   return messages.findLast(({ role }) => role === 'user')?.text ?? '';
 }
 
-/** Returns the tool results that follow the assistant's last message. */
-export function findOpenToolResults({ messages }: DemoRequest): readonly DemoMessage[] {
+export function findLatestToolResults({ messages }: DemoRequest): readonly DemoMessage[] {
   return messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
 }
 
@@ -84,7 +71,7 @@ function readMessages(messages: readonly JsonObject[]): DemoMessage[] {
   });
 }
 
-/** Joins the parts of a content into one text. An image becomes its description, any other part without text its type. */
+/** An image becomes its description, any other part without text its type. */
 function joinText(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   return listObjects(content)

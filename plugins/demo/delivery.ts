@@ -11,17 +11,16 @@ const errorPage =
 const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' } as const;
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' } as const;
 const retryAfterSeconds = 2;
-/** How long each kind of work takes. Tokens come at about 65 a second. */
+// Tokens come at about 65 a second.
 const durationsMs = { start: 250, thinking: 900, token: 15 } as const satisfies Record<ModelWork, number>;
 const slowStartMs = 5_000;
 
-/** Sends one answer at a model's pace, or the requested fault. Stops early if the client disconnects. */
+/** Stops early if the client disconnects. */
 export class DemoDelivery {
   readonly #response: ServerResponse;
   readonly #delayFactor: number;
   readonly #disconnect = new AbortController();
 
-  /** @param delayFactor multiplies every delay */
   constructor(response: ServerResponse, delayFactor: number) {
     this.#response = response;
     this.#delayFactor = delayFactor;
@@ -38,7 +37,6 @@ export class DemoDelivery {
     }
   }
 
-  /** Sends an answer from an endpoint other than chat. */
   async sendOther(type: string, body: string | Buffer, fault: DemoFault | undefined): Promise<void> {
     if (fault?.kind === 'status') return this.#sendError(fault.status);
     if (fault?.kind === 'html') return this.#sendBody(502, { 'content-type': 'text/html' }, errorPage);
@@ -76,7 +74,7 @@ export class DemoDelivery {
 
   async #sendStream(chunks: readonly TimedChunk[], fault: DemoFault['kind'] | undefined): Promise<void> {
     this.#response.writeHead(200, eventStreamHeaders).flushHeaders();
-    const end = findEnd(chunks, fault);
+    const end = countChunksToSend(chunks, fault);
     for (const { data, workBefore } of chunks.slice(0, end)) {
       await this.#wait(findDuration(workBefore));
       await this.#write(formatEvent(data));
@@ -109,8 +107,7 @@ function findDuration(workBefore: TimedChunk['workBefore']): number {
   return workBefore === undefined ? 0 : durationsMs[workBefore];
 }
 
-/** Returns how many chunks to send: none for an immediate error, half of the content for a failure midway, otherwise all. */
-function findEnd(chunks: readonly TimedChunk[], fault: DemoFault['kind'] | undefined): number {
+function countChunksToSend(chunks: readonly TimedChunk[], fault: DemoFault['kind'] | undefined): number {
   if (fault === 'error-event') return 0;
   if (fault !== 'cut' && fault !== 'error-midway' && fault !== 'stall-midway') return chunks.length;
   const first = chunks.findIndex(isContent);

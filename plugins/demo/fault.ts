@@ -4,15 +4,12 @@ export type DemoFault =
   | { readonly kind: (typeof faultNames)[number] }
   | { readonly kind: 'status'; readonly status: number };
 
-/** Models that `GET /v1/models` lists. Any other model behaves like `chatty`. */
+/** Any other model behaves like `chatty`. */
 export const modelNames = ['chatty', 'fail-500', 'fail-503', 'fail-429', ...faultNames] as const;
 
 const directivePattern = /\[\[\s*(?:status\s+(\d{3})|([a-z][a-z0-9-]*))\s*\]\]/gi;
 
-/**
- * Finds the fault that a directive in the prompt requests, such as `[[status 503]]`; without a directive, the fault that the model's name
- * stands for.
- */
+/** A directive in the prompt, such as `[[status 503]]`, takes precedence over the model's name. */
 export function findFault(model: string, text: string): DemoFault | undefined {
   const directives = text.matchAll(directivePattern).map(([, status, name]) => parseStatus(status) ?? parseName(name));
   return directives.find((fault) => fault !== undefined) ?? parseName(model);

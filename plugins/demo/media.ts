@@ -2,10 +2,6 @@ import { encodePng } from '#core/platform/png.ts';
 
 const imageSize = 256; // pixels
 
-/**
- * Draws a square PNG with a gradient.
- * @param seed bytes that determine the colors
- */
 export function drawPng(seed: Buffer): Promise<Buffer> {
   const pixels = Buffer.alloc(imageSize * imageSize * 3);
   for (let y = 0; y < imageSize; y++)
@@ -24,7 +20,7 @@ const sampleRate = 16_000;
 const toneSeconds = 0.12;
 const maxWords = 200;
 
-/** Renders a WAV recording with one tone per word. Source: Microsoft, "Multimedia Programming Interface". */
+/** Source: Microsoft, "Multimedia Programming Interface". */
 export function renderWav(words: readonly string[]): Buffer {
   const samplesPerTone = Math.floor(sampleRate * toneSeconds);
   const spokenWords = words.slice(0, maxWords);

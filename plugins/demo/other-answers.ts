@@ -3,9 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { createId } from './chat-answer.ts';
 import { ChatRequestError } from './chat-error.ts';
 import { drawPng, renderWav } from './media.ts';
-import { countTokens } from './tokens.ts';
+import { estimateTokens } from './tokens.ts';
 
-/** An answer from an endpoint other than chat. */
 interface OtherAnswer {
   readonly type: string;
   readonly body: string | Buffer;
@@ -16,7 +15,7 @@ export type OtherEndpoint = (body: JsonObject) => OtherAnswer | Promise<OtherAns
 
 const answerText = 'This is the demo upstream: it makes its answers up.';
 
-/** Endpoints by path, relative to the base URL. Sources: OpenAI API reference; Cohere API reference, "Rerank". */
+/** Paths are relative to the base URL. Sources: OpenAI API reference; Cohere API reference, "Rerank". */
 export const otherEndpoints: ReadonlyMap<string, OtherEndpoint> = new Map<string, OtherEndpoint>([
   ['/completions', completePrompt],
   ['/embeddings', embedTexts],
@@ -30,7 +29,7 @@ export const otherEndpoints: ReadonlyMap<string, OtherEndpoint> = new Map<string
   ['/rerank', rerankDocuments],
 ]);
 
-/** Parses the text fields of a form, and adds the total size of its files as `bytes`. */
+/** Parses the text fields; `bytes` is the length of the whole form. */
 export function parseForm(text: string): JsonObject {
   const fields = text.matchAll(/form-data; *name="([a-z_]+)"\r\n\r\n([^\r]*)\r\n/g);
   return { ...Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value])), bytes: text.length };
@@ -48,7 +47,7 @@ function createEventAnswer(list: readonly JsonObject[], terminator = ''): OtherA
 function completePrompt({ model, prompt, stream }: JsonObject): OtherAnswer {
   const base = { id: createId('cmpl-'), object: 'text_completion', created: nowSeconds(), model: model ?? null };
   const text = ` // ${answerText}`;
-  const usage = createUsage(countTokens(readTexts(prompt).join(' ')), countTokens(text));
+  const usage = createUsage(estimateTokens(readTexts(prompt).join(' ')), estimateTokens(text));
   const chunk = (part: string, reason: string | null) => ({
     ...base,
     choices: [{ index: 0, text: part, finish_reason: reason, logprobs: null }],
@@ -72,7 +71,7 @@ function embedTexts({ model, input, dimensions, encoding_format: encoding }: Jso
     const embedding = encoding === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector];
     return { object: 'embedding', index, embedding };
   });
-  const tokens = countTokens(texts.join(' '));
+  const tokens = estimateTokens(texts.join(' '));
   return createJsonAnswer({ object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } });
 }
 
@@ -93,9 +92,9 @@ async function drawImages({ prompt, n, stream }: JsonObject): Promise<OtherAnswe
   const pictures = Array.from({ length: count }, (_, index) => drawPng(hashText(`${index} ${text}`)));
   const images = (await Promise.all(pictures)).map((picture) => picture.toString('base64'));
   const usage = {
-    input_tokens: countTokens(text),
+    input_tokens: estimateTokens(text),
     output_tokens: 256 * count,
-    total_tokens: countTokens(text) + 256 * count,
+    total_tokens: estimateTokens(text) + 256 * count,
   };
   if (stream !== true)
     return createJsonAnswer({ created: nowSeconds(), data: images.map((image) => ({ b64_json: image })), usage });
@@ -107,9 +106,9 @@ function speakText({ input, stream_format: format }: JsonObject): OtherAnswer {
   const audio = renderWav(splitWords(text));
   if (format !== 'sse') return { type: 'audio/wav', body: audio };
   const usage = {
-    input_tokens: countTokens(text),
+    input_tokens: estimateTokens(text),
     output_tokens: 0,
-    total_tokens: countTokens(text),
+    total_tokens: estimateTokens(text),
   };
   return createEventAnswer([
     { type: 'speech.audio.delta', audio: audio.toString('base64') },
@@ -122,8 +121,8 @@ function transcribeAudio({ response_format: format, stream, bytes }: JsonObject)
   const usage = {
     type: 'tokens',
     input_tokens: 10,
-    output_tokens: countTokens(text),
-    total_tokens: 10 + countTokens(text),
+    output_tokens: estimateTokens(text),
+    total_tokens: 10 + estimateTokens(text),
   };
   if (stream === 'true')
     return createEventAnswer([
@@ -137,7 +136,6 @@ function transcribeAudio({ response_format: format, stream, bytes }: JsonObject)
   return createJsonAnswer({ text, usage });
 }
 
-/** Flags texts that contain the directive `[[harmful]]`. */
 function moderateTexts({ model, input }: JsonObject): OtherAnswer {
   const results = requireTexts(input, 'input').map((text) => {
     const isHarmful = text.includes('[[harmful]]');
@@ -159,19 +157,15 @@ function rerankDocuments({ model, query, documents, top_n: limit }: JsonObject):
     return { index, relevance_score: queryWords.size === 0 ? 0 : Math.min(1, shared / queryWords.size) };
   });
   const results = scores.toSorted((a, b) => b.relevance_score - a.relevance_score).slice(0, readNumber(limit));
-  const tokens = countTokens([query, ...texts].join(' '));
+  const tokens = estimateTokens([query, ...texts].join(' '));
   return createJsonAnswer({ id: createId('rerank-'), model, results, usage: { total_tokens: tokens } });
 }
 
-/** Reads a text or a list of texts. Ignores other entries. */
 export function readTexts(value: JsonValue | undefined): string[] {
   return listEntries(value).flatMap((entry) => readText(entry) ?? []);
 }
 
-/**
- * Reads a list of texts.
- * @throws ChatRequestError unless every entry is a text, or has a text that does not describe an image
- */
+/** @throws ChatRequestError unless every entry is a text, or has a text that does not describe an image */
 function requireTexts(value: JsonValue | undefined, name: string): string[] {
   const texts = listEntries(value).map((entry) =>
     isJsonObject(entry) && entry['type'] === 'image_url' ? '' : readText(entry),
@@ -190,7 +184,7 @@ function readText(entry: JsonValue): string | undefined {
   return isJsonObject(entry) && typeof entry['text'] === 'string' ? entry['text'] : undefined;
 }
 
-/** Reads a number, also one sent as text, as in forms. Returns undefined for 0 and any other value. */
+/** Forms send numbers as text. Returns undefined for 0. */
 function readNumber(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) || undefined : undefined;
 }

@@ -6,11 +6,9 @@ interface Hints {
   readonly numbers: readonly number[];
 }
 
-/** Below this depth, only required properties and items are created, because schemas may be recursive. */
-const plainDepth = 5;
+const plainDepth = 5; // below this depth, only required members are created, because schemas may be recursive
 const maxDepth = 40;
-/** The most subschemas that are resolved, because a short schema can expand to millions. */
-const maxSteps = 5_000;
+const maxSteps = 5_000; // subschemas to resolve; a short schema can expand to millions
 const maxStringLength = 1_000;
 const maxItems = 100;
 const maxChoices = 100;
@@ -28,7 +26,6 @@ const formatSamples: Readonly<Record<string, string>> = {
   ipv6: '2001:db8::1',
 };
 
-/** Collects hints from the prompt: quoted texts, then capitalized names, and numbers. */
 export function findHints(text: string): Hints {
   const quotePattern = /["“`]([^"“”`\n]{1,80})["”`]/g;
   const quotedTexts = text.matchAll(quotePattern).map((match) => match[1] as string);
@@ -40,11 +37,7 @@ export function findHints(text: string): Hints {
   return { text, strings: [...new Set([...quotedTexts, ...names])], numbers: [...numbers] };
 }
 
-/**
- * Creates a small value that satisfies a JSON Schema. Ignores `pattern`, `not` and `if`.
- *
- * @param turn how many samples of this schema came before; each turn uses different hints
- */
+/** Ignores `pattern`, `not` and `if`. `turn` counts earlier samples of this schema; each turn uses different hints. */
 export function createSample(schema: JsonObject, hints: Hints, turn = 0): JsonValue {
   return new Sampler(schema, hints, turn).sample(schema, 0);
 }
@@ -83,7 +76,6 @@ class Sampler {
     }
   }
 
-  /** Follows references, merges `allOf`, and picks the first alternative that is not null. */
   #resolve(input: JsonValue | undefined, depth: number): JsonObject {
     if (depth > maxDepth) return { type: 'null' };
     this.#stepsLeft--;
@@ -167,7 +159,6 @@ function findType(schema: JsonObject): string {
   return 'string';
 }
 
-/** Merges two schemas. The second one wins, except that properties and required names are combined. */
 function mergeSchemas(first: JsonObject, second: JsonObject): JsonObject {
   const properties = [first['properties'], second['properties']].filter(isJsonObject);
   const required = [first['required'], second['required']].filter(Array.isArray).flat();

@@ -4,12 +4,12 @@ import {
   type DemoRequest,
   type DemoTool,
   findLastUserText,
-  findOpenToolResults,
+  findLatestToolResults,
 } from './chat-request.ts';
 import { findHints, createSample } from './sample.ts';
 import { splitIntoTokens } from './tokens.ts';
 
-/** What the demo outputs, in order. The complete response and the stream are both made from it. */
+/** The complete response and the stream are both made from it. */
 export interface DemoScript {
   readonly steps: readonly ScriptStep[];
   readonly finish: 'stop' | 'length' | 'tool_calls';
@@ -28,15 +28,10 @@ export interface ToolCallStep {
 const maxCalls = 4;
 const maxWords = 20_000;
 const maxSearchedLength = 5_000;
-/** Tags around notes that coding tools add to the user's message. */
-const toolTags = ['system-reminder', 'environment_context'] as const;
+const toolTags = ['system-reminder', 'environment_context'] as const; // around notes that coding tools add to the user's message
 const filler = 'This sentence only makes the answer longer, so that there is more to stream.';
 
-/**
- * Composes the steps of the demo model's answer.
- *
- * @throws ChatRequestError if the tool choice requires a tool that the request does not have
- */
+/** @throws ChatRequestError if the tool choice requires a tool that the request does not have */
 export function composeScript(request: DemoRequest): DemoScript {
   const tools = chooseTools(request);
   const isReasoning = request.wantsReasoning ?? /\b(think|reason)(ing)?\b/i.test(readPrompt(request));
@@ -80,7 +75,7 @@ function countOutputTokens(steps: readonly ScriptStep[]): number {
   return steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** Truncates the steps to a number of tokens. A tool call is kept whole or left out. */
+/** A tool call is kept whole or left out. */
 function truncate(allSteps: readonly ScriptStep[], limit: number): { steps: ScriptStep[]; isTruncated: boolean } {
   const steps: ScriptStep[] = [];
   let remainingTokens = limit;
@@ -100,7 +95,7 @@ function readPrompt(request: DemoRequest): string {
   return toolTags.reduce(removeTag, findLastUserText(request)).trim().slice(0, maxSearchedLength);
 }
 
-/** Removes everything from `<tag>` to `</tag>`. An unclosed tag stays. */
+/** An unclosed tag stays. */
 function removeTag(text: string, tag: string): string {
   const [first = '', ...others] = text.split(`<${tag}>`);
   const close = `</${tag}>`;
@@ -119,7 +114,7 @@ function composeReasoning(request: DemoRequest, tools: readonly DemoTool[]): str
 function composeAnswer(request: DemoRequest): string {
   const prompt = readPrompt(request);
   if (request.schema !== undefined) return JSON.stringify(createSample(request.schema, findHints(prompt)));
-  const results = findOpenToolResults(request);
+  const results = findLatestToolResults(request);
   if (results.length > 0)
     return `This is the demo upstream. The tools have answered. ${results.map(describeResult).join(' ')}`;
   const instructionResult = followInstruction(findLastUserText(request));
@@ -130,7 +125,6 @@ function composeAnswer(request: DemoRequest): string {
   return `${answer}${composeFiller(prompt)}`;
 }
 
-/** Follows an instruction that needs no model: counting, finding codes in a text, or describing an image. */
 function followInstruction(prompt: string): string | undefined {
   const [, from, to] = /\bnumbers from (\d{1,4}) to (\d{1,4})\b/i.exec(prompt) ?? [];
   if (from !== undefined && to !== undefined)
@@ -146,7 +140,7 @@ function describeResult({ text, tool }: DemoMessage): string {
   return `${tool ?? 'A tool'} returned: “${shorten(text, 200)}”.`;
 }
 
-/** Returns the words that a directive such as `[[words 500]]` adds to the answer. */
+/** For a directive such as `[[words 500]]`. */
 function composeFiller(prompt: string): string {
   const wordCount = Math.min(Number(/\[\[\s*words\s+(\d{1,6})\s*\]\]/i.exec(prompt)?.[1] ?? 0), maxWords);
   const words = filler.split(' ');
@@ -158,13 +152,13 @@ function shorten(text: string, length: number): string {
   return line.length <= length ? line : `${line.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Chooses the tools to call, one entry per call. Empty once the results are present. */
+/** One entry per call; empty once the results are present. */
 function chooseTools(request: DemoRequest): DemoTool[] {
   const { tools, toolMode, allowedTools, allowsParallelCalls } = request;
   const usableTools = tools.filter(({ name }) => allowedTools?.includes(name) ?? true);
   if (toolMode === 'required' && usableTools.length === 0)
     throw new ChatRequestError('`tool_choice` requires a tool that is not in `tools`.', 'tool_choice');
-  if (toolMode === 'none' || findOpenToolResults(request).length > 0) return [];
+  if (toolMode === 'none' || findLatestToolResults(request).length > 0) return [];
   const prompt = readPrompt(request);
   const namedTools = findNamedTools(usableTools, prompt);
   const calledTools = namedTools.length === 0 && toolMode === 'required' ? usableTools.slice(0, 1) : namedTools;
@@ -173,7 +167,6 @@ function chooseTools(request: DemoRequest): DemoTool[] {
   return isRepeated ? [...calledTools, ...calledTools] : calledTools.slice(0, maxCalls);
 }
 
-/** Finds the tools that the prompt names or, if it mentions calling a tool, those with similar names. */
 function findNamedTools(tools: readonly DemoTool[], prompt: string): DemoTool[] {
   const words = new Set(prompt.match(/[\p{L}\p{N}_-]+/gu));
   const exactMatches = tools.filter(({ name }) => words.has(name));

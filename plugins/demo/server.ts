@@ -11,25 +11,19 @@ import { DemoDelivery } from './delivery.ts';
 import { findFault, modelNames } from './fault.ts';
 import { type OtherEndpoint, otherEndpoints, parseForm, readTexts } from './other-answers.ts';
 
-/** A running demo upstream. */
 export interface DemoUpstream extends AsyncDisposable {
-  /** URL with a secret path that only this process knows. */
-  readonly url: string;
-  /** Base URL with the version segment, to which clients append `/chat/completions`. */
-  readonly baseUrl: string;
+  readonly url: string; // with a secret path that only this process knows
+  readonly baseUrl: string; // with the version segment, to which clients append `/chat/completions`
 }
 
 interface DemoOptions {
-  /** Multiplies every delay: 1 is as slow as a model, 0 responds at once. */
-  readonly delayFactor?: number;
+  readonly delayFactor?: number; // multiplies every delay: 1 is as slow as a model, 0 responds at once
   readonly log?: Pick<Logger, 'error'>;
 }
 
 const maxBodyBytes = 64 * 1024 * 1024;
-/** Longer than clients keep idle connections, so that the server never closes a connection just as a request arrives. */
-const keepAliveTimeoutMs = 60_000;
+const keepAliveTimeoutMs = 60_000; // longer than clients keep idle connections, so that the server never closes one as a request arrives
 
-/** Starts the demo on a free port of 127.0.0.1. It needs no key and keeps no state. */
 export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = {}): Promise<DemoUpstream> {
   const secret = `/${randomBytes(16).toString('hex')}`;
   const server = createListener();
@@ -60,7 +54,6 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
   };
 }
 
-/** Removes the secret from the request's path. Returns false if the path does not begin with it. */
 function tryRemoveSecret(request: IncomingMessage, secret: string): boolean {
   const { url = '' } = request;
   request.url = url.slice(secret.length);
@@ -106,7 +99,7 @@ async function serveOtherEndpoint(
   await delivery.sendOther(type, content, fault);
 }
 
-/** Reads the body, an oversized one also to its end, so that the client receives the response. */
+/** Reads an oversized body to its end too, so that the client receives the response. */
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -6,18 +6,15 @@ import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dial
 import type { Translate } from '#core/web/texts/texts.ts';
 import { type DescribedError, describeErrors } from './errors.ts';
 
-/** An endpoint listed in the documentation. */
 export interface DescribedEndpoint {
   readonly endpoint: Endpoint;
   readonly documentation: EndpointDocumentation;
-  /** Path as shown to readers, with `{id}` instead of `{id*}`. */
-  readonly path: string;
+  readonly path: string; // with `{id}` instead of `{id*}`
   readonly summary: string;
 }
 
-/** A header whose text is in the reader's language. */
 export interface DescribedHeader extends Omit<DocumentedHeader, 'text' | 'values'> {
-  readonly text: string;
+  readonly text: string; // in the reader's language
 }
 
 interface BaseAddress {
@@ -26,7 +23,6 @@ interface BaseAddress {
   readonly url: string;
 }
 
-/** The registered and configured API, described in one language. */
 export interface DescribedApi {
   readonly addresses: readonly BaseAddress[];
   readonly endpoints: readonly DescribedEndpoint[];
@@ -35,7 +31,7 @@ export interface DescribedApi {
   readonly errors: readonly DescribedError[];
 }
 
-/** Describes the content shared by the page, the OpenAPI document and llms.txt. */
+/** Shared by the page, the OpenAPI document and llms.txt. */
 export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Translate): DescribedApi {
   const stages = host.documentation();
   const headers = [...stages.flatMap((stage) => stage.headers ?? []), ...gatewayHeaders];
@@ -49,12 +45,10 @@ export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Trans
   };
 }
 
-/** Selects the headers of requests or of responses. */
 export function filterHeaders({ headers }: DescribedApi, side: DescribedHeader['in']): DescribedHeader[] {
   return headers.filter((header) => header.in === side);
 }
 
-/** Headers that the gateway itself sets, not its stages. */
 const gatewayHeaders: readonly DocumentedHeader[] = [
   {
     name: 'x-request-id',

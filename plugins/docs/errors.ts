@@ -2,21 +2,16 @@ import { type Dialect, dialectNames } from '#core/platform/errors/dialects.ts';
 import { type ErrorCode, errorKinds, GatewayError } from '#core/platform/errors/table.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
-/** An error response as documented for clients. */
 export interface DescribedError {
   readonly code: ErrorCode;
   readonly status: number;
-  /** The value in each dialect's error object: the code if there is one, otherwise the type. */
-  readonly words: Readonly<Record<Dialect, string>>;
-  /** What the error means and what to do. */
+  readonly words: Readonly<Record<Dialect, string>>; // in each dialect's error object: the code if there is one, otherwise the type
   readonly text: string;
-  /** True if the same request may succeed later. */
-  readonly canRetry: boolean;
+  readonly canRetry: boolean; // the same request may succeed later
 }
 
 const codes = Object.keys(errorKinds) as ErrorCode[];
 
-/** Describes all error codes, sorted by status. */
 export function describeErrors(t: Translate): DescribedError[] {
   return codes.map((code) => describeError(code, t)).toSorted((a, b) => a.status - b.status);
 }

@@ -19,7 +19,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Adds the routes of the documents that programs read. They are in English and rendered once per configuration. */
+/** For programs: in English, and rendered once per configuration. */
 function addDocumentRoutes(server: Server): void {
   const { gateway } = server;
   const t = new Translator(gateway.pageTexts).in('en');

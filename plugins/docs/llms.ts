@@ -7,11 +7,10 @@ import { type DescribedApi, type DescribedHeader, filterHeaders } from './descri
 interface LlmsContent {
   readonly samples: readonly SampleTab[];
   readonly hasSetup: boolean;
-  /** True if this gateway sells plans. */
   readonly isSelling: boolean;
 }
 
-/** Renders the documentation as Markdown for language models: https://llmstxt.org */
+/** Format: https://llmstxt.org */
 export function renderLlmsText(
   api: DescribedApi,
   { name, baseUrl }: Service,

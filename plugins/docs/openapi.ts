@@ -3,10 +3,7 @@ import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dial
 import type { JsonObject } from '#core/platform/json.ts';
 import { type DescribedApi, type DescribedEndpoint, type DescribedHeader, filterHeaders } from './describe-api.ts';
 
-/**
- * Creates the OpenAPI 3.1 document of the described API.
- * @param model used in the examples
- */
+/** OpenAPI 3.1. `model` is used in the examples. */
 export function createOpenApiDocument(api: DescribedApi, { name, baseUrl }: Service, model: string): JsonObject {
   const credentials = api.headers.filter(({ isCredential }) => isCredential === true);
   const schemes = Object.fromEntries(
@@ -34,14 +31,12 @@ function toJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
-/** Selects the headers that are not credentials and apply to a dialect, or to any if none is given. */
 function filterPlainHeaders(api: DescribedApi, side: DescribedHeader['in'], dialect?: Dialect): DescribedHeader[] {
   return filterHeaders(api, side).filter(
     (header) => header.isCredential !== true && (dialect === undefined || (header.dialect ?? dialect) === dialect),
   );
 }
 
-/** Returns the name of a header's security scheme. Only letters and hyphens are allowed. */
 function getSchemeName({ name }: DescribedHeader): string {
   return name === 'Authorization' ? 'bearer' : name;
 }
@@ -100,7 +95,7 @@ function createQueryParameters({ documentation: { query = {} } }: DescribedEndpo
   return Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema }));
 }
 
-/** Creates the parameters for request headers. Headers that stages read apply to model calls only. */
+/** Headers that stages read apply to model calls only. */
 function createRequestHeaders(api: DescribedApi, { endpoint }: DescribedEndpoint): object[] {
   if (!endpoint.isMetered) return [];
   return filterPlainHeaders(api, 'request', getDialect(endpoint)).map((header) => ({

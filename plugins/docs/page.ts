@@ -43,7 +43,6 @@ export function createDocsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): 
   };
 }
 
-/** Renders the examples with the official SDKs; each name includes the programming language. */
 export function renderDocsSamples(host: Pick<Host, 'service' | 'catalog'>): SampleTab[] {
   const languages = { python: 'Python', typescript: 'TypeScript' } as const;
   const ids = ['openai-python', 'openai-typescript', 'anthropic-python', 'gemini-python', 'curl'] as const;
@@ -53,7 +52,7 @@ export function renderDocsSamples(host: Pick<Host, 'service' | 'catalog'>): Samp
   });
 }
 
-/** Groups endpoints by format in registration order. Those without a format come last. */
+/** Endpoints without a format come last. */
 function groupEndpoints({ endpoints }: DescribedApi) {
   const groups = Object.groupBy(endpoints, ({ endpoint }) => endpoint.format?.name ?? '');
   return Object.entries(groups)

@@ -4,7 +4,7 @@ import { parseEmail, parseLine, parseInteger } from '#core/extension/commands/ar
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
 import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { describeAccount, type LimitOptions, readLimits, renderFields, type ShownAccount } from './show.ts';
+import { describeAccountForJson, type LimitOptions, readLimits, renderFields, type ShownAccount } from './show.ts';
 
 interface Output {
   readonly json?: true;
@@ -17,7 +17,7 @@ const formatExamples = (lines: readonly string[]): string => exampleText(lines, 
 const handleHelp = `
 ACCOUNT is an account id, e-mail address, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).`;
 
-/** `daypass key …`: manages accounts and keys. Works while a gateway is running; PostgreSQL notifies it of every change. */
+/** Works while a gateway is running: PostgreSQL notifies it of every change. */
 export const keyCommand: Command = {
   name: 'key',
   define(parser, context) {
@@ -30,7 +30,7 @@ export const keyCommand: Command = {
   },
 };
 
-/** Imported on demand, because MikroORM would slow down all other commands. */
+/** Imported on demand: MikroORM would slow down all other commands. */
 async function loadAccountFunctions() {
   const [keys, all, ledger] = await Promise.all([
     import('#core/business/accounts/account-key.ts'),
@@ -168,7 +168,7 @@ async function printAccount(
   work: (host: Host) => Promise<ShownAccount>,
 ): Promise<void> {
   const account = await context.withHost(work);
-  if (json === true) context.print(JSON.stringify(describeAccount(account), null, 2));
+  if (json === true) context.print(JSON.stringify(describeAccountForJson(account), null, 2));
   else for (const line of renderFields(account)) context.print(line);
 }
 

@@ -13,10 +13,8 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** How old the request count in the reply may be. */
 const maxCountAgeSeconds = 1;
 
-/** Creates the reply to `GET /v1/key`: the caller's plan, limits and request count. The balance is in seconds of paid time. */
 export async function createKeyReply(host: Host, exchange: Exchange): Promise<Reply> {
   const caller = exchange.find(principal);
   if (caller === undefined) {
@@ -60,7 +58,6 @@ function describePeriod(currentEntitlement: Entitlement | undefined): object | n
   return { active: true, starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
-/** Describes the limits of model calls and of other requests; null if no stage limits requests. */
 function describeLimit(state: RateLimitState | undefined): object | null {
   if (state === undefined) return null;
   const { concurrent, other } = state;

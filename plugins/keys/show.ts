@@ -4,32 +4,26 @@ import { determinePass, formatPass } from '#core/business/accounts/pass-state.ts
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { escapeControls } from '#core/platform/logger.ts';
 
-/** An account, with its key if the command has just created it. */
 export interface ShownAccount {
   readonly record: AccountRecord;
-  readonly key?: string;
+  readonly key?: string; // only if the command has just created it
 }
 
-/** Output of `--json`. */
-interface AccountView {
+interface AccountJson {
   readonly id: string;
-  /** Equal to `id`; kept until 0.7. */
-  readonly account: string;
+  readonly account: string; // equal to `id`; kept until 0.7
   readonly name: string;
   readonly email: string | null;
   readonly created_at: string;
-  /** Present only if the command has just created the key. */
-  readonly key?: string;
+  readonly key?: string; // only if the command has just created it
   readonly hint: string | null;
   readonly rotated_at: string | null;
   readonly request_count: number;
   readonly active: boolean;
-  /** Adjacent periods are merged, as in `GET /v1/key`. */
-  readonly active_period: TimeSpan | null;
+  readonly active_period: TimeSpan | null; // adjacent periods are merged, as in `GET /v1/key`
   readonly plan: string | null;
   readonly periods: readonly (TimeSpan & { readonly label: string })[];
-  /** Limits that override the configured ones; null if there are none. */
-  readonly limits: RateLimits | null;
+  readonly limits: RateLimits | null; // those that override the configured ones
 }
 
 interface TimeSpan {
@@ -37,7 +31,6 @@ interface TimeSpan {
   readonly ends_at: string;
 }
 
-/** Command-line options for an account's limits. */
 export interface LimitOptions {
   readonly limit?: number;
   readonly period?: number;
@@ -46,7 +39,6 @@ export interface LimitOptions {
   readonly weight?: number;
 }
 
-/** Reads the limits from the options, or undefined if none are given. */
 export function readLimits({ limit, period, burst, concurrent, weight }: LimitOptions): RateLimits | undefined {
   const definedEntries = Object.entries({ limit, period, burst, concurrent, weight }).filter(
     ([, value]) => value !== undefined,
@@ -54,8 +46,7 @@ export function readLimits({ limit, period, burst, concurrent, weight }: LimitOp
   return definedEntries.length === 0 ? undefined : Object.fromEntries(definedEntries);
 }
 
-/** Describes an account for `--json`. */
-export function describeAccount({ record, key }: ShownAccount): AccountView {
+export function describeAccountForJson({ record, key }: ShownAccount): AccountJson {
   const activePeriod = findActivePeriod(record, record.readAt);
   return {
     id: record.id,
@@ -79,7 +70,6 @@ function describeSpan({ startsAt, endsAt }: PeriodRecord): TimeSpan {
   return { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
-/** Renders one field per line, for people. */
 export function renderFields({ record, key }: ShownAccount): string[] {
   const { id, name, email, createdAt, requestCount } = record;
   const fields: [string, string | undefined][] = [

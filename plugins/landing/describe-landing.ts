@@ -5,11 +5,11 @@ import { type SampleTab, describeSamples, renderSamples } from '#core/web/pages/
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, createSetupSample } from '#core/web/pages/setup-command.ts';
 import { logUnavailable, signInPath } from '#core/web/sessions/sign-in.ts';
-import { describeModels, describeMoreModels } from './models.ts';
-import { describeFacts, describePlans, describeDifferences, describeSoldOut, describeDays } from './plans.ts';
+import { describeModels, describeMoreModelsLink } from './models.ts';
+import { describeFacts, describePlans, describeDifferences, describeSoldOutNotice, describeDays } from './plans.ts';
 import { describeSampleAttempts, describeSamplePass, describeSampleRows } from './sample-pass.ts';
 
-/** Describes the front page, which claims only what this configuration can do. */
+/** Claims only what this configuration can do. */
 export async function describeLanding(registry: Registry, request: PageRequest) {
   const { host, query, t } = request;
   const { catalog, service } = host;
@@ -18,7 +18,7 @@ export async function describeLanding(registry: Registry, request: PageRequest) 
   const failoverModelCount = catalog.models.filter(({ routes }) => routes.length > 1).length;
   const setupSamples = hasSetup(registry) ? [describeSetupCommand(request)] : [];
   const soldOutPlans: SoldOutPlans = isForSale ? await readSoldOutPlans(request) : new Map();
-  const soldOut = describeSoldOut(request, soldOutPlans);
+  const soldOut = describeSoldOutNotice(request, soldOutPlans);
   const hasDocs = registry.pages.some(({ path }) => path === '/docs');
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
@@ -46,7 +46,7 @@ export async function describeLanding(registry: Registry, request: PageRequest) 
     failover: failoverModelCount > 0 ? describeFailover(failoverModelCount, catalog.models.length, t) : '',
     attempts: describeSampleAttempts(request),
     models: await describeModels(registry, request),
-    moreModels: registry.pages.some(({ path }) => path === '/status') ? describeMoreModels(request) : '',
+    moreModels: registry.pages.some(({ path }) => path === '/status') ? describeMoreModelsLink(request) : '',
   };
 }
 

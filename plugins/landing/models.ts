@@ -7,10 +7,8 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 
 const shownFeatures: readonly ModelFeature[] = ['tools', 'images', 'reasoning'];
 
-/** The most models on the front page; the status page lists all. */
-const maxModels = 100;
+const maxModels = 100; // the status page lists all
 
-/** Describes the models of the catalog; their states come from traffic. */
 export async function describeModels(gateway: Registry, request: PageRequest) {
   const { host } = request;
   const health = await readModelHealth(gateway, host);
@@ -20,8 +18,7 @@ export async function describeModels(gateway: Registry, request: PageRequest) {
     .map((model) => describeModel(gateway, model, healthByModel.get(model.publicName), request));
 }
 
-/** Returns the label of the link to the status page; '' if the front page lists all models. */
-export function describeMoreModels({ host, t, format }: PageRequest): string {
+export function describeMoreModelsLink({ host, t, format }: PageRequest): string {
   const { length } = host.catalog.models;
   return length > maxModels ? t('landing.models_more', { all: format.number(length) }) : '';
 }

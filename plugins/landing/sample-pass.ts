@@ -4,10 +4,8 @@ import { axisBar, latencyBar, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
 const dayMs = 86_400_000;
-/** Share of the sample pass that remains: 4 d 07:12:45 of 7 days. */
-const remainingShare = 371_565 / 604_800;
+const remainingShare = 371_565 / 604_800; // 4 d 07:12:45 of 7 days
 
-/** Describes a sample pass of the recommended plan, or else the middle one. Its countdown does not run. */
 export function describeSamplePass({ host, t, format }: PageRequest) {
   const plans = host.section(plansSection);
   const samplePlan = plans.find(({ recommended }) => recommended === true) ?? plans[Math.floor(plans.length / 2)];
@@ -26,14 +24,13 @@ export function describeSamplePass({ host, t, format }: PageRequest) {
   };
 }
 
-/** Timings of the rows below the sample pass. */
 const sampleTimings = [
   { firstTokenMs: 710, totalMs: 6840 },
   { firstTokenMs: 1090, totalMs: 4280 },
   { firstTokenMs: 1400, totalMs: 2020 },
 ] as const;
 
-/** Describes up to three sample requests to models of this catalog. One of them shows a failover if any has a backup. */
+/** One row shows a failover if any model has a backup. */
 export function describeSampleRows({ models }: Catalog, { format }: PageRequest) {
   const sampleModels = models.slice(0, sampleTimings.length);
   const modelsWithBackup = sampleModels.filter(({ routes }) => routes.length > 1);
@@ -49,7 +46,6 @@ export function describeSampleRows({ models }: Catalog, { format }: PageRequest)
   });
 }
 
-/** Describes the attempts of a sample request whose first route failed, on a single time axis. */
 export function describeSampleAttempts({ t, format }: PageRequest) {
   const [failedAt, firstToken, total] = [412, 1090, 4280];
   const values = { input: 1284, output: 402, time: format.duration(firstToken).text };

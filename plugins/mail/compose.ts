@@ -22,21 +22,15 @@ import { mailTexts } from './texts.ts';
 import { buildUnsubscribeUrl, isSubscribed } from './unsubscribe/link.ts';
 import { buildOneClickUrl } from './unsubscribe/one-click.ts';
 
-/** A mail and its recipient. */
 export interface ComposedMail {
   readonly to: string;
   readonly content: MailContent;
-  /** For one click (RFC 8058); undefined for mails without an unsubscribe link. */
-  readonly unsubscribeUrl?: string;
+  readonly unsubscribeUrl?: string; // for one click (RFC 8058)
 }
 
-/** What mails need from the registry. */
 export type MailSources = HealthChecks & AlertSource & MessageSources;
 
-/**
- * Composes the mail about an event, or returns why none is sent: the account has no address, the event is out of date, or the plugin that
- * recorded it was removed.
- */
+/** Returns why no mail is sent if the account has no address, the event is out of date, or the plugin that recorded it was removed. */
 export async function composeMail(
   host: Host,
   { mailKinds, pageTexts = [] }: MessageSources & Pick<AlertSource, 'pageTexts'>,
@@ -105,7 +99,6 @@ function createContext(host: Host, texts: Texts | readonly Texts[], mail: Claime
   };
 }
 
-/** Adds greeting and closing, and an unsubscribe link to an optional mail. */
 async function finishDraft(
   host: Host,
   draft: MailDraft,
@@ -133,7 +126,7 @@ function describeContactLinks({ service }: Host): NonNullable<MailContent['links
   return text === undefined || service.contact === undefined ? [] : [{ text, url: service.contact }];
 }
 
-/** Composes the mail to the operator about an alert, or returns why none is sent. */
+/** Returns the reason if no mail is sent. */
 export async function composeAlertMail(
   host: Host,
   gateway: HealthChecks & AlertSource,

@@ -8,8 +8,7 @@ import type { ProbeFailure } from './smtp-probe.ts';
 
 const loadTrial = () => import('./mail-trial.ts');
 
-/** How many seconds the test mail may take; some servers delay the greeting for unknown senders. */
-const defaultSeconds = 60;
+const testMailSeconds = 60; // some servers delay the greeting for unknown senders
 
 /**
  * Checks that the mail server accepts mail, up to the recipient and without sending any, and that the alert webhook can be reached. `doctor
@@ -20,7 +19,7 @@ export const mailDiagnosis: Diagnosis = {
   *checks(host) {
     yield { subject: 'smtp', run: (signal) => checkServer(host, signal) };
     const { webhook } = host.section(alertsSection);
-    const { mailAddress, seconds = defaultSeconds } = host;
+    const { mailAddress, seconds = testMailSeconds } = host;
     if (mailAddress !== undefined) {
       yield {
         subject: 'test mail',
@@ -52,7 +51,7 @@ async function checkServer({ section }: DiagnosisHost, signal: AbortSignal): Pro
   return ok(`${acceptance}, ${signIn}`);
 }
 
-/** Describes a failed probe. A temporary rejection, such as greylisting, is only a warning. */
+/** A temporary rejection, such as greylisting, is only a warning. */
 function describeFailedProbe(failure: ProbeFailure, server: SmtpServer): Finding {
   const { step, error, code = 0 } = failure;
   const isTemporary = code >= 400 && code < 500 && (step === 'sender' || step === 'recipient');

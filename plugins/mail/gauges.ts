@@ -2,7 +2,7 @@ import type { MessageSources } from '#core/business/mail/outbox.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** Creates the gauges of waiting and failed messages. All instances of a version report the same values. */
+/** All instances of a version report the same values. */
 export const createMailGauges = (gateway: MessageSources) => [
   gaugeBy(
     ['channel', 'state'],

@@ -8,25 +8,19 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { mailReason } from './mail-reason.ts';
 
-/** How long the state is cached, because every instance checks its health every few seconds. */
-const maxAgeMs = 30_000;
-/** A mail that waits longer counts as a failure, as in the alert `DaypassMailFailing`. */
-const maxWaitMs = 15 * 60_000;
+const maxAgeMs = 30_000; // every instance checks its health every few seconds
+const maxWaitMs = 15 * 60_000; // as in the alert `DaypassMailFailing`
 
 /** Times are epoch ms. */
 interface MailTrouble {
-  /** When the oldest mail that this instance can send began to wait. */
-  readonly waitingSince: number | undefined;
-  /** Error of the oldest waiting mail that has one. */
-  readonly error: string | undefined;
-  /** How many mails about money failed in the last day. */
-  readonly undelivered: number;
+  readonly waitingSince: number | undefined; // when the oldest mail that this instance can send began to wait
+  readonly error: string | undefined; // of the oldest waiting mail that has one
+  readonly undelivered: number; // mails about money that failed in the last day
   readonly undeliveredSince: number | undefined;
 }
 
 const lostCondition = `m.channel = 'customer' and m.state in ('failed', 'uncertain') and e.name in (?)`;
 
-/** Reads which mails wait, and which mails about money were lost. */
 export async function readMailTrouble(database: Queries, gateway: MessageSources): Promise<MailTrouble> {
   const { supportedCondition, listSupportedEvents } = await import('#core/business/mail/outbox.ts');
   const [row] = await database.query<{
@@ -51,7 +45,6 @@ export async function readMailTrouble(database: Queries, gateway: MessageSources
   };
 }
 
-/** Decides whether mails are sent in time and reach customers; `now` is in epoch ms. */
 export function evaluateMails(
   { waitingSince, error, undelivered, undeliveredSince }: MailTrouble,
   now: number,
@@ -73,7 +66,7 @@ class MailHealth {
   #trouble: MailTrouble | undefined;
   #readAt = -Infinity;
 
-  /** Returns the cached state. If it is too old, it is refreshed for the next caller. */
+  /** A state that is too old is refreshed for the next caller. */
   getVerdict(host: Host, gateway: MessageSources): HealthVerdict {
     if (host.monotonic() - this.#readAt >= maxAgeMs) {
       this.#readAt = host.monotonic();
@@ -85,7 +78,6 @@ class MailHealth {
   }
 }
 
-/** Creates the check that fails while a mail waits too long, and for a day after a mail about money was lost. */
 export const createMailCheck = (gateway: MessageSources): HealthCheck => ({
   name: 'mail',
   runbook: 'mail-failing',

@@ -4,11 +4,8 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { MailSources } from './compose.ts';
 
 /**
- * Creates the jobs that send due messages. Events enqueue them, and they run every 20 seconds for messages that were missed or have failed.
- * Mails and webhooks have separate jobs, so that a mail server that is down does not delay webhooks. Only gateways that send messages load
- * the code for it.
- *
- * @param gateway provides the kinds of mails, and the health checks of the daily report
+ * Events enqueue these jobs, and they run every 20 seconds for messages that were missed or have failed. Mails and webhooks have separate
+ * jobs, so that a mail server that is down does not delay webhooks.
  */
 export const createSendJobs = (gateway: MailSources): readonly JobDefinition[] => [
   {

@@ -2,7 +2,7 @@ import { Eta } from 'eta';
 import type { MailDraft, MailLink } from '#core/gateway/mails/mail-kind.ts';
 import { toOneLine } from '#core/platform/one-line.ts';
 
-/** Content of a mail, for its HTML and its text version. Values are plain text, but the closing may contain links. */
+/** Values are plain text, but the closing may contain links. */
 export interface MailContent extends MailDraft {
   readonly facts: NonNullable<MailDraft['facts']>;
   readonly language: string;

@@ -9,7 +9,7 @@ import { getReplyAddress } from './reply-address.ts';
 import { smtpTimeouts } from './smtp-session.ts';
 import { sendMail } from './smtp.ts';
 
-/** Sends one mail in the same way as mails to customers. */
+/** Sends in the same way as mails to customers. */
 export async function sendTestMail(host: DiagnosisHost, to: string, signal: AbortSignal): Promise<Finding> {
   const { service, section } = host;
   const server = findMailServer(section);
@@ -30,10 +30,9 @@ export async function sendTestMail(host: DiagnosisHost, to: string, signal: Abor
   return failed(outcome.error, 'Correct the problem in the line smtp, or the address; the server accepted no mail.');
 }
 
-/** Reads the TXT records of a name, or none if it does not exist. Throws if the DNS does not respond. */
+/** Returns no records if the name does not exist. Rejects if the DNS does not respond. */
 type TxtReader = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Checks the DNS records that receiving servers check. */
 export async function checkSender(
   subject: 'SPF' | 'DMARC' | 'DKIM',
   { from, dkim_selector: selector }: Pick<SectionValue<typeof mailSection>, 'from' | 'dkim_selector'>,
@@ -62,7 +61,7 @@ export async function checkSender(
   }
 }
 
-/** Checks the SPF record (RFC 7208). */
+/** RFC 7208. */
 function checkSpf(domain: string, records: readonly string[]): Finding {
   const [spf, ...extras] = records.filter((record) => /^v=spf1(?: |$)/i.test(record));
   if (spf === undefined)
@@ -77,7 +76,7 @@ function checkSpf(domain: string, records: readonly string[]): Finding {
   return ok(`${domain}: ${shorten(spf)}`);
 }
 
-/** Checks the DMARC record (RFC 7489). If a domain has none, its parent domain's record applies. */
+/** RFC 7489. If a domain has no record, its parent domain's applies. */
 async function checkDmarc(domain: string, readTxt: (name: string) => Promise<readonly string[]>): Promise<Finding> {
   const labels = domain.split('.');
   for (let first = 0; first < Math.max(1, labels.length - 1); first++) {
@@ -98,7 +97,7 @@ function describeDmarc(name: string, record: string): Finding {
   return ok(`${name}: ${shorten(record)}`);
 }
 
-/** Checks the DKIM key (RFC 6376). */
+/** RFC 6376. */
 function checkDkim(name: string, records: readonly string[]): Finding {
   const key = records.find((record) => /(?:^|;)\s*p=/i.test(record));
   if (key === undefined)

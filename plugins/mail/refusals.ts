@@ -1,21 +1,18 @@
 import type { SmtpOutcome } from './smtp.ts';
 
-/** If this many recipient domains in a row are rejected in the same way, the server is the cause. */
-const minConsecutiveDomains = 3;
+const minConsecutiveDomains = 3; // in a row: if that many are rejected in the same way, the server is the cause
 
 interface RefusedMail<Mail> {
   readonly mail: Mail;
   readonly error: string;
   readonly cause: 'recipient' | 'unclear';
-  /** Number of the series of identical rejections that it belongs to. */
-  readonly streak: number;
+  readonly streak: number; // number of its series of identical rejections
 }
 
 interface DecidedRefusal<Mail> {
   readonly mail: Mail;
   readonly error: string;
-  /** `waiting`: the rejection is about the server. */
-  readonly state: 'failed' | 'waiting';
+  readonly state: 'failed' | 'waiting'; // `waiting`: the rejection is about the server
 }
 
 /**
@@ -33,7 +30,7 @@ export class Refusals<Mail> {
   #hasAccepted = false;
   #lastEndedRun = false;
 
-  /** Records the outcome of a mail. Returns true if the run must end. */
+  /** Returns true if the run must end. */
   recordOutcome(mail: Mail, domain: string, outcome: SmtpOutcome): boolean {
     if (outcome.kind === 'sent') this.#hasAccepted = true;
     const key = 'refusalKey' in outcome ? outcome.refusalKey : undefined;
@@ -49,7 +46,6 @@ export class Refusals<Mail> {
     return this.#lastEndedRun || (outcome.kind === 'later' && outcome.isServer);
   }
 
-  /** Decides whether the rejected mails of this run fail or wait. */
   decide(): DecidedRefusal<Mail>[] {
     return this.#refused.map(({ mail, error, cause, streak }) => {
       const isServer = this.#lastEndedRun && streak === this.#streak;

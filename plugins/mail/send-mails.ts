@@ -24,13 +24,9 @@ import { type SmtpOutcome, sendMail } from './smtp.ts';
 
 const maxRunMs = 20_000;
 const warnIntervalMs = 60_000;
-/** The most runs at the same time in a process: each occupies a worker of the job queue, for minutes if a server is slow. */
-const maxRuns = 2;
+const maxRuns = 2; // each occupies a worker of the job queue, for minutes if a server is slow
 
-/**
- * Sends due mails one after another. A server may take minutes for a mail, so a second, concurrent run sends only urgent mails, and a third
- * ends right away. Without `mail.smtp`, no mail is sent or queued.
- */
+/** A server may take minutes for a mail, so a second, concurrent run sends only urgent mails, and a third ends right away. */
 export async function sendDueMails(
   host: Host,
   gateway: MailSources,
@@ -76,7 +72,7 @@ async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void
   }
 }
 
-/** Sends a claimed mail. Returns true if the server would reject other mails too, so the run should end. */
+/** Returns true if the server would reject other mails too, so the run should end. */
 async function sendClaimed(
   host: Host,
   gateway: MailSources,

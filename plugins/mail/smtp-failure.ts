@@ -5,12 +5,9 @@
 
 /** A connection error to a mail server, as nodemailer reports it. */
 export interface SmtpFailure extends Error {
-  /** The server's reply; undefined if it did not reply. */
   readonly response?: string;
-  /** Code of the reply. */
   readonly responseCode?: number;
-  /** The command that the server replied to; `CONN` before the first one. */
-  readonly command?: string;
+  readonly command?: string; // that the server replied to; `CONN` before the first one
 }
 
 /**
@@ -21,8 +18,7 @@ export interface SmtpFailure extends Error {
  */
 export type RefusalCause = 'recipient' | 'server' | 'unclear';
 
-/** Only this much of a reply is matched or shown. */
-const maxReplyLength = 1_000;
+const maxReplyLength = 1_000; // of a reply that is matched or shown
 
 /** Codes about the session: not implemented, bad sequence, authentication (RFC 5321 §4.2.3; RFC 4954 §6). */
 const sessionCodes = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
@@ -40,14 +36,13 @@ const statusCauses: readonly (readonly [pattern: RegExp, cause: RefusalCause])[]
   [/^5\./, 'server'],
 ];
 
-/** Words about the mailbox, for servers that send no enhanced status. */
+/** For servers that send no enhanced status. */
 const recipientWords =
   /\b(user|recipient|mailbox|address|account)\b[^.;]{0,40}\b(unknown|not found|no longer|disabled|inactive|full|over quota|does ?n['o]t exist)|\b(unknown|no such|nonexistent)\b[^.;]{0,20}\b(user|recipient|mailbox|address|account|person)|\b(user|mailbox|quota)\b[^.;]{0,20}\b(exceeded|full)|message (size|too (big|large))/i;
-/** Words about the sender, which concern all of its mails. */
+/** About the sender, which concern all of its mails. */
 const serverWords =
   /authenti|\bauth\b|log ?in\b|credential|relay|\bsender\b|\blimit|\brate\b|too (many|fast)|exceed|spam|junk|block|blacklist|listed|reputation|policy|polic(y|ies)|denied|not (allowed|permitted|authori[sz]ed)|prohibit|suspend|\b(tls|ssl|encrypt\w*|dmarc|spf|dkim|ptr|rdns|helo|ehlo)\b|client host|(your|this) (ip|host|server|account)/i;
 
-/** Decides on the cause from the code (5xx) and the whole reply. */
 export function classifyRefusal(code: number, reply: string): RefusalCause {
   if (sessionCodes.has(code)) return 'server';
   const words = reply.slice(0, maxReplyLength);
@@ -61,25 +56,23 @@ export function classifyRefusal(code: number, reply: string): RefusalCause {
   return serverWords.test(words) ? 'server' : 'unclear';
 }
 
-/** Parses class and detail of the enhanced status, such as `7.1` in `550 5.7.1 …`. */
+/** Class and detail, such as `7.1` in `550 5.7.1 …`. */
 function parseStatus(reply: string): string | undefined {
   return /(?<![.\d])[245]\.(\d{1,3}\.\d{1,3})(?![.\d])/.exec(reply)?.[1];
 }
 
-/**
- * Creates a key that identical rejections of different recipients share: the code with the enhanced status or, without one, with the text.
- */
+/** Identical rejections of different recipients share the key: the code with the enhanced status or, without one, with the text. */
 export function createRefusalKey({ responseCode, response = '' }: SmtpFailure, recipient: string): string {
   const words = response.replaceAll(recipient, '').replaceAll(recipient.slice(recipient.lastIndexOf('@') + 1), '');
   return `${responseCode} ${parseStatus(response) ?? removeAddresses(words).replace(/\d+/g, '')}`;
 }
 
-/** Formats the failure on one line without email addresses. */
+/** On one line, without email addresses. */
 export function formatFailure({ message }: Error): string {
   return removeAddresses(message.replace(/^.*:SSL routines:[^:]*:([^:]*):.*$/s, 'TLS: $1')).slice(0, 300);
 }
 
-/** Removes addresses, even those that a server splits, such as `<jC<rgen@example.com>`. */
+/** Also removes addresses that a server splits, such as `<jC<rgen@example.com>`. */
 function removeAddresses(text: string): string {
   return text
     .slice(0, maxReplyLength)

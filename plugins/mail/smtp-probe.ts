@@ -5,25 +5,16 @@ import { SmtpSession, smtpTimeouts, runStep } from './smtp-session.ts';
 
 type ProbeStep = 'connect' | 'sign in' | 'sender' | 'recipient';
 
-/** Why the server does not accept mail. */
 export interface ProbeFailure {
   readonly step: ProbeStep;
-  /** Error on one line, without addresses. */
-  readonly error: string;
-  /** Code of the reply, and the cause; undefined without a reply. */
-  readonly code: number | undefined;
+  readonly error: string; // on one line, without addresses
+  readonly code: number | undefined; // of the reply; undefined without one
   readonly cause: RefusalCause | undefined;
   /** `certificate`: not trusted. `unencrypted`: the server does not start with TLS. `no starttls`: STARTTLS is not offered. */
   readonly tls: 'certificate' | 'unencrypted' | 'no starttls' | undefined;
 }
 
-/**
- * Checks that a mail server accepts mail from the sender to the recipient, without sending any. The conversation ends before DATA.
- *
- * @param recipient undefined to end after the sender
- * @param signal aborts the conversation
- * @returns undefined if the server accepts the mail
- */
+/** Sends no mail: the conversation ends before DATA, or after the sender if there is no recipient. Returns undefined on success. */
 export async function probeServer(
   server: SmtpServer,
   { sender, recipient }: { readonly sender: string; readonly recipient: string | undefined },
@@ -60,7 +51,7 @@ export async function probeServer(
 
 type AuthHandler = NonNullable<ConstructorParameters<typeof SmtpSession>[2]>[string];
 
-/** Throws on a negative reply; nodemailer adds the reply to the error. */
+/** nodemailer adds the reply to the error. */
 function requirePositive({ status }: { readonly status: number }): void {
   if (status < 200 || status >= 300) throw new Error('refused');
 }

@@ -7,14 +7,10 @@ import { waitForFirst, withDeadline } from '#core/platform/timing/deadline.ts';
 
 /** Timeouts in ms. */
 export interface SmtpTimeouts {
-  /** To resolve the server's name and connect. */
-  readonly connect: number;
-  /** Until the greeting, and for a TLS handshake. */
-  readonly greeting: number;
-  /** For each reply, including the one that accepts the mail. */
-  readonly idle: number;
-  /** For a whole mail. The outbox's lease is longer. */
-  readonly mail: number;
+  readonly connect: number; // to resolve the server's name and connect
+  readonly greeting: number; // until the greeting, and for a TLS handshake
+  readonly idle: number; // for each reply, including the one that accepts the mail
+  readonly mail: number; // for a whole mail; the outbox's lease is longer
 }
 
 /**
@@ -30,14 +26,11 @@ export const smtpTimeouts: SmtpTimeouts = {
 
 const quitTimeoutMs = 2_000;
 
-/** Progress of a conversation. */
 export interface SmtpProgress {
   step: 'connect' | 'sign in' | 'send';
-  /** True once the whole mail has been handed to the connection. */
-  isTransferred: boolean;
+  isTransferred: boolean; // the whole mail has been handed to the connection
 }
 
-/** A conversation with a mail server. */
 export class SmtpSession {
   readonly connection: SMTPConnection;
   readonly progress: SmtpProgress = { step: 'connect', isTransferred: false };
@@ -75,7 +68,6 @@ export class SmtpSession {
     this.#fail(error);
   }
 
-  /** Connects, and signs in if the URL contains a user. */
   async open(): Promise<void> {
     await this.#whenConnected;
     await runStep((done) => this.connection.connect((error) => done(error ?? null)));
@@ -86,10 +78,7 @@ export class SmtpSession {
     this.progress.step = 'send';
   }
 
-  /**
-   * Sends QUIT unless the connection has ended. Never rejects. The caller must have received a reply: during DATA, QUIT would become part
-   * of the mail.
-   */
+  /** Never rejects. The caller must have received a reply: during DATA, QUIT would become part of the mail. */
   async quit(): Promise<void> {
     if (this.connection.destroyed) return;
     const ended = once(this.connection, 'end').catch(() => undefined);
@@ -124,7 +113,6 @@ function createOptions(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socke
   };
 }
 
-/** Waits for a step that calls back when it is done. */
 export function runStep(start: (done: (error: Error | null) => void) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   start((error) => (error === null ? resolve() : reject(error)));

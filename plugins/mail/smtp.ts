@@ -11,7 +11,6 @@ import {
 } from './smtp-failure.ts';
 import { type SmtpProgress, SmtpSession, type SmtpTimeouts, smtpTimeouts, runStep } from './smtp-session.ts';
 
-/** A mail that is ready to be sent. */
 export interface OutgoingMail {
   readonly from: { readonly name: string; readonly address: string };
   readonly replyTo: string | undefined;
@@ -19,9 +18,7 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Message id without angle brackets; the same in each attempt. */
-  readonly messageId: string;
-  /** One-click unsubscribe URL; undefined for mails without an unsubscribe link. */
+  readonly messageId: string; // without angle brackets; the same in each attempt
   readonly unsubscribeUrl?: string | undefined;
 }
 
@@ -39,11 +36,10 @@ export type SmtpOutcome =
       readonly kind: 'refused';
       readonly error: string;
       readonly cause: Exclude<RefusalCause, 'server'>;
-      /** Key that identical rejections of different recipients share. */
-      readonly refusalKey: string;
+      readonly refusalKey: string; // shared by identical rejections of different recipients
     };
 
-/** Sends one mail over a connection of its own; the signal aborts it. Never rejects. */
+/** Never rejects. */
 export async function sendMail(
   server: SmtpServer,
   mail: OutgoingMail,
@@ -76,7 +72,7 @@ async function transfer(session: SmtpSession, mail: OutgoingMail): Promise<void>
   await runStep((done) => session.connection.send(envelope, body, (error) => done(error)));
 }
 
-/** Yields the message. The connection reads it only after the server has accepted sender and recipient and asks for the mail. */
+/** The connection reads the message only after the server has accepted sender and recipient and asks for the mail. */
 async function* readMessage(message: Buffer, progress: SmtpProgress): AsyncGenerator<Buffer> {
   yield message;
   progress.isTransferred = true;
@@ -102,7 +98,7 @@ function compileMessage(mail: OutgoingMail): Promise<Buffer> {
   return composer.compile().build();
 }
 
-/** Creates the unsubscribe headers of RFC 2369 and, for one click, of RFC 8058, which requires HTTPS. */
+/** RFC 2369 and, for one click, RFC 8058, which requires HTTPS. */
 function createUnsubscribeHeaders(url: string): Record<string, string> {
   return {
     'list-unsubscribe': `<${url}>`,
@@ -120,8 +116,8 @@ function classifyFailure(failure: SmtpFailure, { step, isTransferred }: SmtpProg
   if (!isAboutMail(failure, step)) return { kind: 'later', error, isServer: true };
   const refusalKey = createRefusalKey(failure, recipient);
   const cause = code < 500 ? 'server' : classifyRefusal(code, response);
-  if (cause === 'server') return { kind: 'later', error, isServer: false, refusalKey: refusalKey };
-  return { kind: 'refused', error, cause, refusalKey: refusalKey };
+  if (cause === 'server') return { kind: 'later', error, isServer: false, refusalKey };
+  return { kind: 'refused', error, cause, refusalKey };
 }
 
 /**

@@ -3,5 +3,4 @@ import { Translator } from '#core/web/texts/translator.ts';
 import en from './layout/texts/en.json' with { type: 'json' };
 import id from './layout/texts/id.json' with { type: 'json' };
 
-/** Texts of mails, in the language of each account. */
 export const mailTexts = new Translator([defineTexts({ en, id })]);

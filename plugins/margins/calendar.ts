@@ -5,14 +5,13 @@ import type { Timespan } from './exact-money.ts';
 
 /** The part of a day that lies in a span (epoch ms), with the day's whole month. */
 export interface CalendarDay extends Timespan {
-  /** `2026-11-22` */
-  readonly day: string;
+  readonly day: string; // 2026-11-22
   readonly month: Timespan;
 }
 
 const localEpoch = (time: string) => epoch(`((${time}) at time zone zone)`);
 
-/** Reads the days of a span in a time zone, oldest first. Together they cover the span without gaps. */
+/** Lists the oldest day first. Together, the days cover the span without gaps. */
 export async function readDays(database: Queries, timeZone: string, { from, until }: Timespan): Promise<CalendarDay[]> {
   const rows = await database.query<DayRow>(
     `select to_char(day, 'YYYY-MM-DD') as day, ${localEpoch('day')} as from, ${localEpoch(`day + interval '1 day'`)} as until,

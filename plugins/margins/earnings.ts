@@ -2,7 +2,7 @@ import { deliveredAtSql } from '#core/business/accounts/order-code-sql.ts';
 import { periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
 import { formatTimestamp } from '#core/gateway/records/filter.ts';
 import type { Queries } from '#core/platform/database/database.ts';
-import { type ExactMoney, fromSmallest, type Timespan, prorate } from './exact-money.ts';
+import { type ExactMoney, fromSmallestUnit, type Timespan, prorate } from './exact-money.ts';
 import type { PlanName } from './read-usage.ts';
 
 /**
@@ -10,20 +10,15 @@ import type { PlanName } from './read-usage.ts';
  * order's code, if it has one. A code that is never redeemed is earned when it expires or is withdrawn, not before.
  */
 export interface Earning {
-  /** The account that has the days, or the buyer if there are none. */
-  readonly account: string;
+  readonly account: string; // that has the days, or the buyer if there are none
   readonly plan: PlanName;
-  /** Amount paid minus refunds. */
-  readonly kept: ExactMoney;
-  /** The price paid for the order. */
-  readonly price: ExactMoney;
-  /** The period in force. It has zero length if the order has no time left. */
-  readonly period: Timespan;
+  readonly kept: ExactMoney; // amount paid minus refunds
+  readonly price: ExactMoney; // paid for the order
+  readonly period: Timespan; // in force; of zero length if the order has no time left
 }
 
 const epochMs = (time: string) => `floor(extract(epoch from ${time}) * 1000)::float8`;
 
-/** Reads the orders in the plans' currency that earn revenue during a span. */
 export async function readEarnings(database: Queries, currency: string, { from, until }: Timespan): Promise<Earning[]> {
   const rows = await database.query<EarningRow>(
     `with paid as (
@@ -45,20 +40,20 @@ export async function readEarnings(database: Queries, currency: string, { from, 
   return rows.map(({ account, plan, kept, price, ...period }) => ({
     account,
     plan,
-    kept: fromSmallest(kept, currency),
-    price: fromSmallest(price, currency),
+    kept: fromSmallestUnit(kept, currency),
+    price: fromSmallestUnit(price, currency),
     period,
   }));
 }
 
 type EarningRow = Pick<Earning, 'account' | 'plan'> & Readonly<Record<'price' | 'kept', number>> & Timespan;
 
-/** Computes what an order earns during a span. Its money is spread evenly over its period. */
+/** An order's money is spread evenly over its period. */
 export function computeEarned({ kept, period }: Pick<Earning, 'kept' | 'period'>, span: Timespan): ExactMoney {
   return prorate(kept, period, span);
 }
 
-/** Computes what an order would earn during a span if its plan had a different price. The refunded share stays the same. */
+/** The refunded share stays the same. */
 export function computeEarnedAtPrice(
   { kept, price, period }: Earning,
   otherPrice: ExactMoney,

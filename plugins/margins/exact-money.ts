@@ -9,30 +9,24 @@ export type ExactMoney = bigint;
 const decimals = 28;
 const unit = 10n ** BigInt(decimals);
 
-/** Converts from the currency's smallest payable unit. */
-export function fromSmallest(amount: number, currency: string): ExactMoney {
+export function fromSmallestUnit(amount: number, currency: string): ExactMoney {
   return (BigInt(amount) * unit) / BigInt(smallestUnitsPerUnit(currency));
 }
 
-/** Rounds to the currency's smallest payable unit, for `format.money`. */
-export function toSmallest(money: ExactMoney, currency: string): number {
+export function toSmallestUnit(money: ExactMoney, currency: string): number {
   const size = unit / BigInt(smallestUnitsPerUnit(currency));
   const half = money < 0n ? -size / 2n : size / 2n;
   return Number((money + half) / size);
 }
 
-/** Formats the exact amount in whole units as a decimal: `0.001234`. */
+/** In whole units: `0.001234`. */
 export function formatDecimal(money: ExactMoney): string {
   const digits = (money < 0n ? -money : money).toString().padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
   return `${money < 0n ? '-' : ''}${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/**
- * Splits an amount by weights. The parts add up to the amount, because the remainder of each division goes to the parts after it.
- *
- * @returns undefined if all weights are 0
- */
+/** The parts add up to the amount, because the remainder of each division goes to the parts after it. Undefined if all weights are 0. */
 export function allocate(amount: ExactMoney, weights: readonly number[]): ExactMoney[] | undefined {
   const total = BigInt(weights.reduce((sum, weight) => sum + weight, 0));
   if (total === 0n) return undefined;

@@ -6,10 +6,8 @@ import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import { number } from '#core/platform/schema.ts';
 import { listMoneyNotices } from './money-notices.ts';
 
-/** The most decimals that a rate may have. */
 export const rateDecimals = 12;
 
-/** Fixed exchange rates for the currencies in which upstreams bill. */
 export const exchangeRatesSection = defineSection({
   name: 'exchange_rates',
   schema: {

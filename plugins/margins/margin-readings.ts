@@ -12,15 +12,12 @@ import { readUsageCounts } from './read-usage.ts';
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;
 export type MarginSpan = (typeof marginSpans)[number];
 
-/** Age at which a reading is refreshed. The old one is shown meanwhile. */
-const maxAgeMs = 60_000;
+const maxAgeMs = 60_000; // the old reading is shown meanwhile
 const maxStaleMs = 600_000;
-/** Age at which usage from before yesterday is read again. Records may arrive late and periods may change. */
-const maxPastAgeMs = 600_000;
-/** Timeout of a reading. A month with thousands of accounts takes seconds, but is read at most once a minute. */
-const timeoutMs = 30_000;
+const maxPastAgeMs = 600_000; // records may arrive late and periods may change
+const timeoutMs = 30_000; // a month with thousands of accounts takes seconds, but is read at most once a minute
 
-/** Cost and earnings of each span, shared by all operators. */
+/** Shared by all operators. */
 export const marginReadings = memoizePerCatalog((host: Host) => {
   const createReading = (span: MarginSpan) => {
     const readCounts = cacheCounts(host);
@@ -40,10 +37,9 @@ export const marginReadings = memoizePerCatalog((host: Host) => {
   };
 });
 
-/** How long other pages wait for margins. The first reading of a span may take seconds. */
-const shortWaitMs = 250;
+const shortWaitMs = 250; // the first reading of a span may take seconds
 
-/** Reads the margins shown next to usage. Undefined if no costs are declared, or if the first reading is not finished or failed. */
+/** Undefined if no costs are declared, or if the first reading is not finished or failed. */
 export async function readMarginsForUsage(host: Host, span: MarginSpan): Promise<Margins | undefined> {
   if (!readPrices(host).isDeclared) return undefined;
   const reading = marginReadings(host)[span].get();
@@ -68,9 +64,7 @@ const dayMs = 86_400_000;
 
 type Counts = Awaited<ReturnType<typeof readUsageCounts>>;
 
-/**
- * Creates a reader that rereads usage from before yesterday only every ten minutes. Today and yesterday are only a fifteenth of a month.
- */
+/** Rereads usage from before yesterday only every ten minutes. Today and yesterday are only a fifteenth of a month. */
 export function cacheCounts({ database, now, monotonic }: Pick<Host, 'database' | 'now' | 'monotonic'>): ReadCounts {
   let pastUsage: { readonly key: string; readonly readAt: number; readonly counts: Counts } | undefined;
   return async ({ from, until }) => {
@@ -90,10 +84,6 @@ export function cacheCounts({ database, now, monotonic }: Pick<Host, 'database' 
   };
 }
 
-/**
- * Returns the first and last day of a span.
- * @param today such as `2026-11-22`
- */
 function getSpanDays(span: MarginSpan, today: string): [first: string, last: string] {
   const [year = 0, month = 0, day = 0] = today.split('-').map(Number);
   if (span === 'month') return [formatDay(year, month - 2, 1), formatDay(year, month - 1, 0)];
@@ -101,7 +91,7 @@ function getSpanDays(span: MarginSpan, today: string): [first: string, last: str
   return [formatDay(year, month - 1, day - days + 1), today];
 }
 
-/** Formats a date; an out-of-range month or day carries over to the adjacent ones. */
+/** An out-of-range month or day carries over to the adjacent ones. */
 function formatDay(year: number, month: number, day: number): string {
   return new Date(Date.UTC(year, month, day)).toISOString().slice(0, 10);
 }

@@ -16,7 +16,6 @@ import {
   type RouteCounts,
 } from './read-usage.ts';
 
-/** Usage, what it cost, and what was earned. */
 export interface Margin {
   readonly counts: UsageCounts;
   readonly cost: ExactMoney;
@@ -26,37 +25,35 @@ export interface Margin {
 /** The smallest unit to which money is allocated. */
 type MarginLine = Margin & AccountCounts;
 
-/** A sum of lines. `key` is null for lines that have no account, plan, model or route. */
+/** `key` is null for lines that have no account, plan, model or route. */
 export interface MarginGroup extends Margin {
   readonly key: string | null;
 }
 
 interface MarginDay extends Margin {
-  /** `2026-11-22`, in `service.time_zone`. */
-  readonly day: string;
+  readonly day: string; // 2026-11-22, in `service.time_zone`
 }
 
-/** Describes amounts as exact decimals in whole units, and as money. The plain decimals will be removed in 0.7. */
+/** Exact decimals in whole units, and money. The plain decimals will be removed in 0.7. */
 export function describeMargin({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, currency: string): object {
   const exact = { cost: formatDecimal(cost), earned: formatDecimal(earned), margin: formatDecimal(earned - cost) };
   const money = Object.entries(exact).map(([name, amount]) => [`${name}_money`, { amount, currency }]);
   return { ...exact, ...Object.fromEntries(money) };
 }
 
-/** Cost and earnings of a span. Lines and days are two divisions of the same money. */
+/** Lines and days are two divisions of the same money. */
 export interface Margins {
   readonly currency: string;
   readonly span: Timespan;
   readonly lines: readonly MarginLine[];
   readonly days: readonly MarginDay[];
   readonly earnings: readonly Earning[];
-  /** Routes that served requests but have no declared cost. */
-  readonly unpriced: readonly string[];
+  readonly unpriced: readonly string[]; // routes that served requests but have no declared cost
 }
 
 type MarginHost = Pick<Host, 'database' | 'section'>;
 
-/** Reads usage of a span. Several lines may have the same account, plan, model and route. */
+/** Several lines may have the same account, plan, model and route. */
 export type ReadCounts = (span: Timespan) => ReturnType<typeof readUsageCounts>;
 
 /**
@@ -92,11 +89,9 @@ export async function readMargins(
   };
 }
 
-/** How many lines or orders one turn of the event loop processes, which takes a few ms. */
-const linesPerTurn = 2_000;
+const linesPerTurn = 2_000; // of lines or orders per turn of the event loop; takes a few ms
 
-/** A line whose money is still being summed up. */
-type OpenLine = AccountCounts & { cost: ExactMoney; earned: ExactMoney };
+type OpenMarginLine = AccountCounts & { cost: ExactMoney; earned: ExactMoney };
 
 function* divideByLines(
   usage: readonly AccountCounts[],
@@ -105,9 +100,9 @@ function* divideByLines(
   prices: Prices,
   span: Timespan,
 ): Generator<undefined, MarginLine[]> {
-  const lines: OpenLine[] = [];
-  const byFlat = new Map<FlatPrice, OpenLine[]>();
-  const byBuyer = new Map<string, OpenLine[]>();
+  const lines: OpenMarginLine[] = [];
+  const byFlat = new Map<FlatPrice, OpenMarginLine[]>();
+  const byBuyer = new Map<string, OpenMarginLine[]>();
   for (const [index, usageLine] of usage.entries()) {
     if (index % linesPerTurn === linesPerTurn - 1) yield;
     const price = prices.find(usageLine.model, usageLine.route);
@@ -149,7 +144,7 @@ function getBuyerKey({ account, plan }: { readonly account: string | null; reado
   return `${account} ${plan}`;
 }
 
-/** Weights lines by tokens, or by requests if none has tokens, as with images. */
+/** By tokens, or by requests if no line has tokens, as with images. */
 function computeWeights(lines: readonly RouteCounts[]): number[] {
   const tokens = lines.map(({ counts }) => counts.inputTokens + counts.outputTokens);
   return tokens.some((count) => count > 0) ? tokens : lines.map(({ counts }) => counts.answered);
@@ -182,7 +177,6 @@ function* divideByDays(
   return sums;
 }
 
-/** Groups lines by a key, highest cost first. */
 export function groupMargins(lines: readonly MarginLine[], by: 'account' | 'plan' | 'model' | 'route'): MarginGroup[] {
   const groups = new Map<string | null, MarginGroup>();
   for (const line of lines)
@@ -192,14 +186,14 @@ export function groupMargins(lines: readonly MarginLine[], by: 'account' | 'plan
   );
 }
 
-/** Sums up margins. For a whole span, passing its days is faster than passing its lines; for an account or a model, pass its lines. */
+/** For a whole span, passing its days is faster than passing its lines; for an account or a model, pass its lines. */
 export function sumMargins(margins: readonly Margin[]): Margin {
   return margins.reduce<Margin>(addMargins, noMargin);
 }
 
 const routeCosts = new WeakMap<Margins, ReadonlyMap<string, ExactMoney>>();
 
-/** Returns the cost of each route for each model, keyed by `model route`. Cached, because open pages read it again and again. */
+/** Keyed by `model route`. Cached, because open pages read it again and again. */
 export function computeRouteCosts(margins: Margins): ReadonlyMap<string, ExactMoney> {
   const cachedCosts = routeCosts.get(margins);
   if (cachedCosts !== undefined) return cachedCosts;

@@ -2,24 +2,24 @@ import { plansSection } from '#core/business/accounts/plans.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { type Earning, computeEarnedAtPrice, computeEarned } from './earnings.ts';
-import { fromSmallest, toSmallest } from './exact-money.ts';
+import { fromSmallestUnit, toSmallestUnit } from './exact-money.ts';
 import type { Margins } from './margins.ts';
-import { formatExact } from './usage-costs.ts';
+import { formatExactMoney } from './usage-costs.ts';
 
 const maxPrice = 999_999_999_999;
 
-/** Describes what the same sales would have earned at other plan prices. Prices are in the unit of gateway.yaml. */
+/** Prices are in the unit of gateway.yaml. */
 export function describeOtherPrices({ earnings, span, currency }: Margins, by: string, request: PageRequest) {
   const { host, t, format } = request;
   const planPrices = new Map(host.section(plansSection).map(({ days, price }) => [String(days), price]));
-  const money = (value: bigint) => formatExact(value, request);
+  const money = (value: bigint) => formatExactMoney(value, request);
   const plans = [...Map.groupBy(earnings, ({ plan }) => plan)].toSorted(
     ([first], [second]) => Number(first) - Number(second),
   );
   const rows = plans.map(([plan, group]) => {
     const price = readRequestedPrice(request, plan) ?? planPrices.get(plan) ?? findLastPrice(group, currency);
     const earned = group.reduce((sum, earning) => sum + computeEarned(earning, span), 0n);
-    const exactPrice = fromSmallest(price, currency);
+    const exactPrice = fromSmallestUnit(price, currency);
     const otherEarned = group.reduce((sum, earning) => sum + computeEarnedAtPrice(earning, exactPrice, span), 0n);
     return {
       name: formatPlanName(plan, t),
@@ -41,14 +41,13 @@ export function describeOtherPrices({ earnings, span, currency }: Margins, by: s
   };
 }
 
-/** Reads the price to try for a plan, or undefined if it is invalid. */
 function readRequestedPrice({ query }: PageRequest, plan: string): number | undefined {
   const price = readTypedAmount(query[`price_${plan}`] ?? '') ?? 0;
   return price > 0 && price <= maxPrice ? price : undefined;
 }
 
 function findLastPrice(earnings: readonly Earning[], currency: string): number {
-  return toSmallest(earnings.at(-1)?.price ?? 0n, currency);
+  return toSmallestUnit(earnings.at(-1)?.price ?? 0n, currency);
 }
 
 export function formatPlanName(plan: string, t: PageRequest['t']): string {

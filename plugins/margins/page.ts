@@ -6,7 +6,7 @@ import { type MarginSpan, marginReadings, marginSpans } from './margin-readings.
 import { groupMargins, type Margin, type MarginGroup, type Margins, sumMargins } from './margins.ts';
 import { describeOtherPrices, formatPlanName } from './other-prices.ts';
 import { readPrices } from './prices.ts';
-import { formatExact } from './usage-costs.ts';
+import { formatExactMoney } from './usage-costs.ts';
 
 const marginsPath = '/operator/orders/margins';
 
@@ -14,10 +14,8 @@ const groupings = ['plan', 'model', 'route', 'account', 'day'] as const;
 type Grouping = (typeof groupings)[number];
 
 const maxRows = 100;
-/** The most accounts listed that cost more than they pay. */
 const maxLosses = 10;
 
-/** `/operator/orders/margins`: usage, cost and earnings by plan, model, route, account or day. */
 export const marginsPage: Page = {
   path: marginsPath,
   role: 'operator',
@@ -67,7 +65,6 @@ function listNames(routes: readonly string[]): string {
   return [...routes.slice(0, maxNamedRoutes), ...(routes.length > maxNamedRoutes ? ['…'] : [])].join(', ');
 }
 
-/** Describes which costs include a tax that is not in the declared prices; '' if none do. */
 function describeTaxes({ host, t, language }: Pick<PageRequest, 'host' | 't' | 'language'>): string {
   const { taxes } = readPrices(host);
   if (taxes.length === 0) return '';
@@ -99,7 +96,7 @@ function compareLosses(first: Margin, second: Margin): number {
 function describeTiles({ lines }: Margins, reader: PageReader) {
   const { t, format } = reader;
   const { counts, cost, earned } = sumMargins(lines);
-  const money = (value: bigint) => formatExact(value, reader);
+  const money = (value: bigint) => formatExactMoney(value, reader);
   return [
     { label: t('margins.earned'), value: money(earned), note: t('margins.earned_note') },
     { label: t('margins.cost'), value: money(cost), note: t('margins.cost_note') },
@@ -116,7 +113,7 @@ function describeTiles({ lines }: Margins, reader: PageReader) {
   ];
 }
 
-/** Describes tokens, and which shares of the input vendor caches read and wrote, because these are priced differently. */
+/** Vendor caches are shown because reads and writes are priced differently. */
 function describeTokens(counts: UsageCounts, { t, format }: PageReader): string {
   const cache = calculateCacheShares(counts);
   const tokens = { input: format.compact(counts.inputTokens), output: format.compact(counts.outputTokens) };
@@ -139,7 +136,7 @@ function describeMarginTable(
   names: ReadonlyMap<string, string>,
   reader: PageReader,
 ): TableSection {
-  const money = (value: bigint) => formatExact(value, reader);
+  const money = (value: bigint) => formatExactMoney(value, reader);
   const fit = by === 'account' || by === 'route' || by === 'model' ? ({ fit: 'id' } as const) : {};
   const hidden = { at: 'hide', isNumber: true } as const;
   return describeTable(reader, 'margins', 'margins.title', groups, [

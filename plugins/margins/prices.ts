@@ -12,8 +12,7 @@ import { exchangeRatesSection, rateDecimals } from './exchange-rates.ts';
 
 /** A monthly price that covers any number of requests. */
 export interface FlatPrice {
-  /** Name of the upstream, or of the route if it has its own price. */
-  readonly name: string;
+  readonly name: string; // of the upstream, or of the route if it has its own price
   readonly monthly: ExactMoney;
 }
 
@@ -27,29 +26,23 @@ interface Price {
   readonly flat: FlatPrice | undefined;
 }
 
-/** The costs that gateway.yaml declares. */
 export interface Prices {
   /** Finds the price of a route for a model, by public names. A route that is no longer configured costs what its upstream does. */
   find(model: string | null, route: string | null): Price | undefined;
   readonly flat: readonly FlatPrice[];
   readonly isDeclared: boolean;
-  /** Taxes added to declared prices, highest first; all other prices count as declared. */
-  readonly taxes: readonly AddedTax[];
+  readonly taxes: readonly AddedTax[]; // added to declared prices, highest first; all other prices count as declared
 }
 
 /** A tax that is part of costs but not of declared prices. */
 export interface AddedTax {
   readonly percent: number;
-  /** Names of the upstreams, and of routes with their own price, that are taxed. */
-  readonly of: readonly string[];
+  readonly of: readonly string[]; // names of the upstreams, and of routes with their own price, that are taxed
 }
 
-/** Factor for prices per unit: the conversion takes them for prices per million tokens. */
-const perUnit = 10n ** 6n;
-/** 100%, in the unit in which taxes are stored. */
-const hundredPercent = 10n ** BigInt(taxDecimals + 2);
+const perUnit = 10n ** 6n; // the conversion takes prices per unit for prices per million tokens
+const hundredPercent = 10n ** BigInt(taxDecimals + 2); // in the unit in which taxes are stored
 
-/** Reads the declared costs and converts them to the plans' currency. */
 export function readPrices({ section }: Pick<Host, 'section'>): Prices {
   const rates = section(exchangeRatesSection);
   const currency = section(currencySection);
@@ -103,12 +96,12 @@ function toPrice(name: string, cost: Cost, rate: bigint): Price {
   };
 }
 
-/** Parses a decimal. The configuration check has already rejected invalid values. */
+/** The configuration check has already rejected invalid values. */
 function parseExact(value: number, decimals: number): bigint {
   return parseDecimal(value, decimals) ?? 0n;
 }
 
-/** Computes what usage costs apart from flat prices. The cost is linear: the cost of a sum is the sum of the costs. */
+/** Leaves out flat prices. Linear: the cost of a sum is the sum of the costs. */
 export function computeCost(price: Price, counts: UsageCounts): ExactMoney {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, images } = counts;
   return (

@@ -15,7 +15,6 @@ import type { Timespan } from './exact-money.ts';
 /** The plan under which usage occurred: its number of days, or `given` for granted days and for codes that were not bought here. */
 export type PlanName = string;
 
-/** Usage of one route for one model. */
 export interface RouteCounts {
   readonly model: string | null;
   readonly route: string | null;
@@ -28,18 +27,14 @@ export interface AccountCounts extends RouteCounts {
   readonly plan: PlanName | null;
 }
 
-/** Usage by all accounts in one hour (epoch ms). */
 export interface HourCounts extends RouteCounts {
-  readonly hour: number;
+  readonly hour: number; // epoch ms
 }
 
 const columns = `hour, model, route, ${storedCounts.join(', ')}`;
 const spanFilter = 'hour >= ? AND hour < ?';
 
-/**
- * Sums up each table separately, by few keys. For a union of the tables, PostgreSQL would expect as many groups as rows and sort them on
- * disk.
- */
+/** For a union of the tables, PostgreSQL would expect as many groups as rows and sort them on disk. */
 const selectSumsBy = (keys: string, join = '') =>
   ['usage_hour', 'usage_delta']
     .map((table) => `SELECT ${keys}, ${selectSums} FROM ${table} AS used ${join} WHERE ${spanFilter} GROUP BY ${keys}`)
@@ -107,10 +102,7 @@ interface Row extends CountsRow, Pick<UsageKeys, 'hour' | 'account' | 'model' | 
   readonly plan: PlanName | null;
 }
 
-/**
- * Subtracts the parts from the whole, by key. What remains is usage outside of any plan, or usage of removed accounts, which only the
- * totals still include.
- */
+/** What remains is usage outside of any plan, or of removed accounts, which only the totals still include. */
 function subtract(whole: readonly Sum[], parts: readonly Sum[], keyOf: (row: Sum) => unknown[]): Sum[] {
   const remaining = new Map<string, Sum>();
   const add = (row: Sum, sign: 1 | -1) => {

@@ -1,7 +1,7 @@
 import { formatMoneyForTerminal } from '#core/business/accounts/money.ts';
 import type { UsageFigures, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { startOfHour } from '#core/gateway/records/usage.ts';
-import { toSmallest } from './exact-money.ts';
+import { toSmallestUnit } from './exact-money.ts';
 import { groupMargins, readMargins, describeMargin } from './margins.ts';
 import { type AddedTax, readPrices } from './prices.ts';
 
@@ -10,7 +10,7 @@ export const usageFigures: UsageFiguresReader = {
   read: (...query) => readFigures(...query),
 };
 
-/** Reads cost and revenue if gateway.yaml declares costs, and usage by plan in any case. Money is allocated before the filter applies. */
+/** Reads cost and revenue if gateway.yaml declares costs. Money is allocated before the filter applies. */
 const readFigures: UsageFiguresReader['read'] = async (host, { since, accountId, model, route }, by) => {
   const { isDeclared: hasCosts, taxes } = readPrices(host);
   if (by !== 'plan' && !hasCosts) return undefined;
@@ -36,7 +36,7 @@ const readFigures: UsageFiguresReader['read'] = async (host, { since, accountId,
     groups: groups.map((group) => ({
       key: group.key,
       counts: group.counts,
-      values: [group.earned, group.cost, group.earned - group.cost].map((money) => toSmallest(money, currency)),
+      values: [group.earned, group.cost, group.earned - group.cost].map((money) => toSmallestUnit(money, currency)),
       json: { ...describeMargin(group, currency), currency },
     })),
   };

@@ -43,7 +43,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Whether the database and the shared store respond. Each scrape queries both. */
+/** Each scrape queries the database and the shared store. */
 const dependencyGauge = gaugeBy(
   ['dependency'],
   'dependency_up',
@@ -51,7 +51,6 @@ const dependencyGauge = gaugeBy(
   async (host) => (await pingDependencies(host)).map(({ name, ok }) => [toLabel(name), ok ? 1 : 0]),
 );
 
-/** Creates the gauge of health checks. The reasons are on the operator pages and in `/readyz?verbose`. */
 const createHealthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
   gaugeBy(
     ['check'],
@@ -60,7 +59,6 @@ const createHealthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
     async (host) => (await readHealth(gateway, host)).map(({ name, ok }) => [toLabel(name), ok ? 1 : 0]),
   );
 
-/** Creates the gauge of problems. The operator overview and `/readyz?verbose` list them. */
 const createProblemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =>
   gaugeBy(
     ['problem', 'severity'],
@@ -79,7 +77,6 @@ const createProblemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =
 
 const stateNumbers: Readonly<Record<ModelState, number>> = { working: 0, no_data: 0, degraded: 1, down: 2, unknown: 3 };
 
-/** Creates the gauge of the model states on the status page. */
 const createModelGauge = (gateway: Pick<Registry, 'statusReports'>) =>
   gaugeBy(
     ['model'],

@@ -3,12 +3,10 @@ import type { MetricFamily, MetricValue } from '#core/gateway/health/metric-sour
 
 type LabelValue = string | number;
 type LabelNames = readonly string[];
-/** One value per label, in the order of the label names. */
-type LabelValues<Labels extends LabelNames> = { readonly [Index in keyof Labels]: LabelValue };
+type LabelValues<Labels extends LabelNames> = { readonly [Index in keyof Labels]: LabelValue }; // in the order of the label names
 
 interface MeterDescription<Labels extends LabelNames> {
   readonly name: string;
-  /** One-line help text. */
   readonly help: string;
   readonly labels: Labels;
   readonly registry: Registry;
@@ -20,7 +18,6 @@ interface Series<Reading> {
 }
 
 interface Branch<Reading> {
-  /** One branch per value of the next label. */
   readonly children: Map<LabelValue, Branch<Reading>>;
   reading: Reading | undefined;
 }
@@ -45,7 +42,7 @@ abstract class Meter<Reading, Labels extends LabelNames> {
     registry.registerMetric(this as unknown as Metric);
   }
 
-  /** Returns the series in the order in which they were first observed. */
+  /** In the order in which the series were first observed. */
   async get(): Promise<MetricFamily> {
     const { name, help, type } = this;
     return { name, help, type, values: this.#series.flatMap((series) => this.read(series)) };
@@ -96,7 +93,7 @@ export class CountMeter<const Labels extends LabelNames> extends Meter<Count, La
 }
 
 interface Distribution {
-  /** Observations per bucket, not cumulative: above the previous bound and up to the bucket's own. */
+  /** Not cumulative: observations above the previous bound and up to the bucket's own. */
   readonly buckets: number[];
   sum: number;
   count: number;

@@ -6,10 +6,8 @@ import { noteFailure } from '#core/platform/background.ts';
 import { nextPageTurn } from '#core/platform/timing/turn.ts';
 import { metricPrefix, RequestMeters } from './request-meters.ts';
 
-/** How many readings of a gauge are set per turn of the event loop. A gauge may have a reading for each of thousands of routes. */
-const maxReadingsPerTurn = 2_000;
+const maxReadingsPerTurn = 2_000; // per turn of the event loop; a gauge may have one for each of thousands of routes
 
-/** All metrics of this process, in Prometheus text format. */
 export class Metrics {
   readonly requests: RequestMeters;
   readonly #registry = new Registry();
@@ -24,20 +22,20 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Reads all metrics, for consumers other than Prometheus. */
+  /** For consumers other than Prometheus. */
   readFamilies(): Promise<readonly MetricFamily[]> {
     // The types of prom-client are wrong: they declare metric types as numbers, and all values as those of a gauge.
     return this.#registry.getMetricsAsJSON() as unknown as Promise<readonly MetricFamily[]>;
   }
 
-  /** Renders all metrics. Concurrent callers share one result, because replacing the readings takes several turns of the event loop. */
+  /** Concurrent callers share one result, because replacing the readings takes several turns of the event loop. */
   readText(): Promise<string> {
     this.#reading ??= this.#registry.metrics().finally(() => (this.#reading = undefined));
     return this.#reading;
   }
 }
 
-/** Adds a plugin's gauge. Each scrape replaces all of its readings, so that removed routes disappear. */
+/** Each scrape replaces all of a gauge's readings, so that removed routes disappear. */
 export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host): void {
   const Metric = gauge.isCounter === true ? Counter : PromGauge;
   const promMetric: Counter | PromGauge = new Metric({

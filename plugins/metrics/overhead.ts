@@ -3,17 +3,13 @@ import type { Delivery } from '#core/gateway/facts.ts';
 interface TimedExchange {
   readonly firstByteAfter: number | undefined;
   readonly delivery: Pick<Delivery, 'attempts' | 'firstContentAfter' | 'queuedFor'> | undefined;
-  /** Ms spent waiting for the client's body. */
-  readonly bodyWaited: number | undefined;
-  /** Ms spent waiting for a free slot of the key. */
-  readonly slotWaited: number | undefined;
+  readonly bodyWaited: number | undefined; // ms
+  readonly slotWaited: number | undefined; // ms until a slot of the key was free
 }
 
 /**
  * Returns the ms that the gateway itself took until the first byte of the reply. Excludes attempts, which are the upstreams' time, and
  * waiting for the body and for free slots of the key and of an upstream. Overlapping attempts are subtracted only once.
- *
- * @returns undefined if no byte was sent
  */
 export function calculateOverhead({
   firstByteAfter,

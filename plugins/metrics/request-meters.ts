@@ -9,12 +9,12 @@ import { calculateOverhead } from './overhead.ts';
 /** Does not depend on the service's name, because alerts and dashboards rely on it. */
 export const metricPrefix = 'daypass_';
 
-/** Bucket bounds in seconds. Model replies take between tenths of a second and minutes; rejections and cache hits take milliseconds. */
+/** In seconds. Model replies take between tenths of a second and minutes; rejections and cache hits take milliseconds. */
 const durationBounds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-/** Bucket bounds in seconds. The gateway's overhead is about a millisecond on an idle machine. */
+/** In seconds. The gateway's overhead is about a millisecond on an idle machine. */
 const overheadBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
-/** Values of the label `kind`. Input includes cached tokens, output includes reasoning tokens. */
+/** Input includes cached tokens, output includes reasoning tokens. */
 const tokenKinds = {
   input: 'input',
   output: 'output',

@@ -8,18 +8,15 @@ import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { type MidtransSettings, getApiOrigin, requireKey } from './section.ts';
 
-/** `path` is relative to the API's origin. */
 interface MidtransCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
-  readonly path: string;
-  /** Codes above 399 that are valid results, such as 404 and 407 for a status call. */
-  readonly accepts?: readonly number[];
+  readonly path: string; // relative to the API's origin
+  readonly accepts?: readonly number[]; // codes above 399 that are valid results, such as 404 and 407 for a status call
 }
 
-/** Midtrans silently ignores longer keys. */
-const maxIdempotencyKeyLength = 46;
+const maxIdempotencyKeyLength = 46; // Midtrans silently ignores longer keys
 
 /**
- * Calls the Core API. The code is in the body, as text; most failures have HTTP status 200.
+ * The code is in the body, as text; most failures have HTTP status 200.
  *
  * @throws PaymentError classified by that code
  */
@@ -36,7 +33,7 @@ export async function callMidtrans(settings: MidtransSettings, call: MidtransCal
   throw createPaymentError(response, code, call);
 }
 
-/** Creates the header that makes a POST idempotent for five minutes, across all endpoints of the API. */
+/** Makes a POST idempotent for five minutes, across all endpoints of the API. */
 export function createIdempotencyHeader(key: string): Record<string, string> {
   return key.length > maxIdempotencyKeyLength ? {} : { 'idempotency-key': key };
 }
@@ -59,7 +56,7 @@ function createPaymentError(
   return new PaymentError(classifyError(code, call), message, options);
 }
 
-/** Classifies a failed call. 406 means that a charge with this order id exists: an earlier request for it got through. */
+/** 406 means that a charge with this order id exists: an earlier request for it got through. */
 function classifyError(code: number | undefined, call: MidtransCall): PaymentError['kind'] {
   if (code === 429) return 'temporary';
   if (code === 406) return 'unknown';

@@ -8,10 +8,7 @@ import type { MidtransSettings } from './section.ts';
 const minWindowSeconds = 900;
 const maxItemNameLength = 50;
 
-/**
- * Creates a QRIS charge.
- * @throws PaymentError if Midtrans rejects it, or if the outcome is unknown
- */
+/** @throws PaymentError if Midtrans rejects the charge, or if the outcome is unknown */
 export async function chargeMidtrans(
   settings: MidtransSettings,
   request: ChargeRequest,
@@ -40,19 +37,14 @@ function createBody(
   };
 }
 
-/**
- * Creates the payment window; without one, Midtrans chooses its own. The start is counted back from `expiresAt`, so the window ends there
- * regardless of this machine's clock.
- */
+/** The start is counted back from `expiresAt`, so the payment window ends there regardless of this machine's clock. */
 function createExpiry(expiresAt: Date, now: number) {
   const seconds = Math.max(minWindowSeconds, Math.ceil((expiresAt.getTime() - now) / 1_000));
   const start = new Date(expiresAt.getTime() - seconds * 1_000);
   return { order_time: formatLocalTime(start), expiry_duration: seconds, unit: 'second' };
 }
 
-/**
- * Creates the header that sends this charge's notifications here instead of to the URL in the dashboard. Midtrans requires public HTTPS.
- */
+/** Sends the charge's notifications here instead of to the URL in the dashboard. Midtrans requires public HTTPS. */
 function createOverrideHeader(
   { notificationUrl }: ChargeRequest,
   { base_url }: MidtransSettings,
@@ -81,7 +73,7 @@ function parseCharge(body: JsonObject, { reference, amount }: ChargeRequest): Ch
   };
 }
 
-/** Finds the URL of the QR code's image. Prefers version 2, which has the frame that Indonesian payers know. */
+/** Prefers version 2, which has the frame that Indonesian payers know. */
 function findImageUrl(body: JsonObject): string | undefined {
   const actions = listObjects(body['actions']);
   const url = ['generate-qr-code-v2', 'generate-qr-code']

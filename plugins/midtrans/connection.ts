@@ -12,10 +12,7 @@ import { readMidtransNotification } from './notification.ts';
 import { fetchMidtransRefund, refundMidtrans } from './refund.ts';
 import { isTestMode, type MidtransSettings, midtransSection, requireKey } from './section.ts';
 
-/**
- * Connects to Midtrans.
- * @throws Error if there is no server key
- */
+/** @throws Error if there is no server key */
 export function connectMidtrans(host: Host): PaymentConnection {
   const settings = host.section(midtransSection);
   requireKey(settings);
@@ -40,7 +37,7 @@ async function fetchStatus(
   return readEvidence(body, charge, settings);
 }
 
-/** Cancels a charge. The status afterwards shows the result, because the buyer may have paid at the same moment. */
+/** The status afterwards shows the result, because the buyer may have paid at the same moment. */
 async function cancelCharge(
   settings: MidtransSettings,
   charge: ChargeReference,

@@ -28,11 +28,7 @@ const states: Readonly<Record<string, PaymentState>> = {
   partial_chargeback: 'disputed',
 };
 
-/**
- * Reads the evidence about a charge from a status response.
- *
- * @throws PaymentError if it is about a different charge or merchant, or the status is unknown
- */
+/** @throws PaymentError if the status is about a different charge or merchant, or is unknown */
 export function readEvidence(body: JsonObject, charge: ChargeReference, settings: MidtransSettings): PaymentEvidence {
   const code = readCode({ status: 200, body });
   if (code === 404) return { ...charge, state: 'unknown', raw: body };
@@ -54,7 +50,7 @@ export function readEvidence(body: JsonObject, charge: ChargeReference, settings
   };
 }
 
-/** Applies the listed refunds that the bank has confirmed to the state. Keeps the state of a chargeback, which the list omits. */
+/** Keeps the state of a chargeback, which the list of refunds omits. */
 function applyRefunds(
   refunds: readonly StatedRefund[] | undefined,
   paid: number,
@@ -82,7 +78,7 @@ function readIdentity(body: JsonObject, charge: ChargeReference, settings: Midtr
   );
 }
 
-/** Reads the state. A charge is paid only if the code is 200 and it passed the fraud check. */
+/** A charge is paid only if the code is 200 and it passed the fraud check. */
 function readState(body: JsonObject, code: number | undefined): PaymentState {
   const status = (readText(body, 'transaction_status') ?? '').toLowerCase();
   const state = Object.hasOwn(states, status) ? states[status] : undefined;

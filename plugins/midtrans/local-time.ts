@@ -1,7 +1,7 @@
 const pattern = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?\s?(Z|[+-]\d\d:?\d\d)?$/;
 const offsetMs = 7 * 3_600_000; // GMT+7 (Jakarta)
 
-/** Parses a Midtrans time such as `2026-01-02 10:00:00`. It is in GMT+7 unless it names a zone. */
+/** Midtrans's times, such as `2026-01-02 10:00:00`, are in GMT+7 unless they name a zone. */
 export function parseLocalTime(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;
   const match = pattern.exec(value);
@@ -11,7 +11,7 @@ export function parseLocalTime(value: unknown): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** Formats a time with its zone, as requests require: `2026-01-02 10:00:00 +0700`. */
+/** With the zone, as requests require: `2026-01-02 10:00:00 +0700`. */
 export function formatLocalTime(time: Date): string {
   const local = new Date(time.getTime() + offsetMs).toISOString();
   return `${local.slice(0, 10)} ${local.slice(11, 19)} +0700`;

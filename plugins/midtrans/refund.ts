@@ -5,10 +5,7 @@ import { callMidtrans, createIdempotencyHeader, readText } from './api.ts';
 import { parseLocalTime } from './local-time.ts';
 import type { MidtransSettings } from './section.ts';
 
-/**
- * Requests a refund, which the buyer's bank confirms later.
- * @throws PaymentError
- */
+/** The buyer's bank confirms the refund later. */
 export async function refundMidtrans(
   settings: MidtransSettings,
   { reference, key, amount, reason }: RefundRequest,
@@ -21,10 +18,7 @@ export async function refundMidtrans(
   return parseRefund(response, key, 'pending');
 }
 
-/**
- * Fetches a refund, which is part of its charge's status.
- * @throws PaymentError
- */
+/** A refund is part of its charge's status. */
 export async function fetchMidtransRefund(
   settings: MidtransSettings,
   { reference, key }: RefundRequest,

@@ -38,7 +38,6 @@ export const midtransSection = defineSection({
 
 export type MidtransSettings = SectionValue<typeof midtransSection>;
 
-/** Checks the settings that are required if Midtrans is selected. */
 export function checkMidtrans(all: CheckContext, report: Report): void {
   if (!all.isValid(midtransSection)) return;
   const { server_key } = all.get(midtransSection);
@@ -65,21 +64,16 @@ export function checkMidtrans(all: CheckContext, report: Report): void {
   }
 }
 
-/**
- * Returns the server key.
- * @throws Error if there is none, because no notification could be verified
- */
+/** @throws Error without a key, because no notification could be verified */
 export function requireKey({ server_key }: MidtransSettings): string {
   if (server_key === undefined || server_key === '') throw new Error('midtrans.server_key is missing');
   return server_key;
 }
 
-/** Returns true if the key is a sandbox key, with which no money moves. */
 export function isTestMode({ server_key = '' }: Pick<MidtransSettings, 'server_key'>): boolean {
   return sandboxKey.test(server_key);
 }
 
-/** Returns the API's origin, with the scheme. */
 export function getApiOrigin({ base_url, server_key }: MidtransSettings): string {
   return base_url ?? origins[isTestMode({ server_key }) ? 'sandbox' : 'production'];
 }

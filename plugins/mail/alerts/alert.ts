@@ -16,10 +16,9 @@ import type { Alert, ProblemKind, ProblemKinds, ProblemReader } from '#core/web/
 import type { Language, Texts } from '#core/web/texts/texts.ts';
 import { mailTexts } from '../texts.ts';
 
-/** What alerts need from the registry. */
 export type AlertSource = Partial<ProblemKinds & { readonly pageTexts: readonly Texts[] }>;
 
-/** Composes the message to the operator about an event, or returns why none is sent. */
+/** Returns the reason if no alert is sent. */
 export async function composeAlert(
   host: Host,
   { problems = new Map(), pageTexts = [] }: HealthChecks & AlertSource,
@@ -33,10 +32,8 @@ export async function composeAlert(
   return kind.alert.compose?.(payload, reader) ?? composeFromProblems(kind, reader);
 }
 
-/** The most problems that an alert lists. */
 const maxAlertProblems = 20;
 
-/** Composes an alert with the text of the kind's first problem, followed by its other problems. */
 async function composeFromProblems(kind: ProblemKind, reader: ProblemReader): Promise<Alert | string> {
   const found = await kind.find(reader);
   const [first, ...otherProblems] = found.slice(0, maxAlertProblems);
@@ -51,13 +48,10 @@ async function composeFromProblems(kind: ProblemKind, reader: ProblemReader): Pr
   };
 }
 
-/** Kinds that are not listed, because the report's figures include open flags and waiting payments. */
+/** Not listed, because the report's figures include open flags and waiting payments. */
 const reportedKinds = new Set<ProblemKind>(moneyProblems);
 
-/**
- * Composes the report with yesterday's figures and the problems that need the operator. They are counted as on the overview, but without
- * hints.
- */
+/** Problems are counted as on the overview, but without hints. */
 async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemReader): Promise<Alert> {
   const { host, format, language } = reader;
   const t = mailTexts.in(language);

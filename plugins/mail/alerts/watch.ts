@@ -7,7 +7,6 @@ import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { createProblemReader } from '#core/web/problems/find-problems.ts';
 import type { AlertSource } from './alert.ts';
 
-/** Creates the job that records conditions without an event, such as payments that stay unconfirmed, and the previous day's report. */
 export const createWatchJob = (gateway: Required<AlertSource>): JobDefinition => ({
   name: 'watch-for-alerts',
   description: 'Records alerts about unconfirmed payments, and the daily report to the operator.',
@@ -16,7 +15,6 @@ export const createWatchJob = (gateway: Required<AlertSource>): JobDefinition =>
   run: (_data, host) => watchForAlerts(host, gateway),
 });
 
-/** Records the watched conditions that hold now and, once it is due, the report of the day before. */
 export async function watchForAlerts(host: Host, { problems, pageTexts }: Required<AlertSource>): Promise<void> {
   const { mail = '', webhook, digest_hour: hour } = host.section(alertsSection);
   if (mail === '' && webhook === undefined) return;

@@ -17,7 +17,6 @@ import { type AlertSource, composeAlert } from './alert.ts';
 const defaultDeadlineMs = 10_000;
 const maxRunMs = 20_000;
 
-/** Sends due alerts to the operator's webhook, one after another, and waits a limited time for each response. */
 export async function sendDueWebhooks(
   host: Host,
   gateway: HealthChecks & AlertSource,
@@ -80,7 +79,7 @@ async function renderBody(
   });
 }
 
-/** Posts an alert; throws unless the response is 2xx. Redirects are not followed, because they could lead to another host. */
+/** Redirects are not followed, because they could lead to another host. */
 async function postAlert(host: Host, id: string, body: string, deadlineMs: number): Promise<void> {
   const { url = '', secret = '' } = host.section(alertsSection).webhook ?? {};
   const timestamp = String(Math.floor(host.now() / 1000));
@@ -101,17 +100,13 @@ async function postAlert(host: Host, id: string, body: string, deadlineMs: numbe
   if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
 }
 
-/**
- * Returns the signature that Standard Webhooks defines: HMAC-SHA256 of id, timestamp and body, joined by dots.
- *
- * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
- */
+/** As Standard Webhooks defines it: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 export function signWebhook(secret: string, id: string, timestamp: string, body: string): string {
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret);
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }
 
-/** Describes a failure without the URL, which may contain a secret. */
+/** Leaves out the URL, which may contain a secret. */
 function describeError(error: unknown, deadlineMs: number): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${deadlineMs / 1000} s`;

@@ -6,7 +6,6 @@ import type { ActionCommandWords } from '#core/extension/commands/action-command
 import type { Host } from '#core/gateway/host/host.ts';
 import { object } from '#core/platform/schema.ts';
 
-/** Finds a mail to a customer by its id. */
 export async function findMail({ database }: Pick<Host, 'database'>, id: string) {
   return (/^\d{1,18}$/.test(id) ? await listMails(database, { id }, 1) : [])[0];
 }

@@ -6,7 +6,6 @@ import { notFound } from '#core/web/pages/page-error.ts';
 import { mails } from '#core/web/resources/mails.ts';
 import { findMail, sendAgainAction } from './actions.ts';
 
-/** `/operator/mails`: mails to customers that were not delivered, or possibly not. */
 export const mailsPage = tablesPage({
   path: '/operator/mails',
   title: 'operator.mails_undelivered',
@@ -23,7 +22,6 @@ export const mailsPage = tablesPage({
   },
 });
 
-/** `/operator/mails/{id}/send-again` */
 export const sendAgainPage = plainPage(sendAgainAction, {
   path: '/operator/mails/{id}',
   async find({ host, params, t }) {

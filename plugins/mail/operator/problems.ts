@@ -4,7 +4,7 @@ import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from
 
 const maxListed = 5;
 
-/** Undelivered mails to customers: those about money one by one, all others as one entry. */
+/** Mails about money are listed one by one, all others as one entry. */
 export const undeliveredMails: ProblemKind = {
   name: 'mail',
   order: 110,

@@ -17,11 +17,7 @@ export async function buildUnsubscribeUrl(
   return `${service.baseUrl}${unsubscribePath}/${accountId}.${await sign(database, secretName, accountId)}`;
 }
 
-/**
- * Verifies the token of an unsubscribe link.
- *
- * @returns the account's id; undefined for an invalid link
- */
+/** @returns the account's id; undefined for an invalid link */
 export async function verifyToken(database: Queries, token: string): Promise<string | undefined> {
   const [id = '', signature = ''] = token.split('.');
   if (!uuid.test(id)) return undefined;
@@ -29,7 +25,7 @@ export async function verifyToken(database: Queries, token: string): Promise<str
   return (await isSigned(database, secretName, accountId, signature)) ? accountId : undefined;
 }
 
-/** Stops or resumes optional mails, which are those not about orders, sign-ins or keys. */
+/** Optional mails are those not about orders, sign-ins or keys. */
 export async function setSubscribed(database: Queries, accountId: string, subscribes: boolean): Promise<void> {
   await database.query(
     `update account set unsubscribed_at = case when ?::boolean then null else coalesce(unsubscribed_at, clock_timestamp()) end

@@ -2,10 +2,8 @@ import type { ServerRoute } from '@hapi/hapi';
 import type { Host } from '#core/gateway/host/host.ts';
 import { verifyToken, setSubscribed, unsubscribePath } from './link.ts';
 
-/** A separate path below the page, because pages accept forms only from this gateway's own pages. */
-const oneClickPath = '/one-click';
+const oneClickPath = '/one-click'; // a path of its own, because pages accept forms only from this gateway's own pages
 
-/** Returns the URL for `List-Unsubscribe`, derived from the page's URL. */
 export function buildOneClickUrl(pageUrl: string): string {
   return pageUrl.replace(`${unsubscribePath}/`, `${unsubscribePath}${oneClickPath}/`);
 }

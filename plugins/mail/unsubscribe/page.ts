@@ -6,12 +6,11 @@ import { isSubscribed, verifyToken, setSubscribed, unsubscribePath } from './lin
 const form = defineForm({
   fields: object({ subscribe: boolean() }),
   async submit({ subscribe = false }, request) {
-    await setSubscribed(request.host.database, await requireAccount(request), subscribe);
+    await setSubscribed(request.host.database, await requireTokenAccount(request), subscribe);
     return new Redirect(request.path);
   },
 });
 
-/** `/unsubscribe/{token}`, linked in mails: stops or resumes optional mails. */
 export const unsubscribePage: Page = {
   path: `${unsubscribePath}/{token}`,
   role: 'public',
@@ -20,13 +19,12 @@ export const unsubscribePage: Page = {
   template: 'mail/unsubscribe.eta',
   async show(request) {
     const { database, service } = request.host;
-    return { service: service.name, isSubscribed: await isSubscribed(database, await requireAccount(request)) };
+    return { service: service.name, isSubscribed: await isSubscribed(database, await requireTokenAccount(request)) };
   },
   forms: [form],
 };
 
-/** Returns the account in the link's token; throws PageError 404 if the token is invalid. */
-async function requireAccount({ host, params }: PageRequest): Promise<string> {
+async function requireTokenAccount({ host, params }: PageRequest): Promise<string> {
   const accountId = await verifyToken(host.database, params['token'] ?? '');
   if (accountId === undefined) throw new PageError(404, 'mail.unsubscribe.unknown');
   return accountId;

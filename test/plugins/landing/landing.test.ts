@@ -17,7 +17,7 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeCapabilities } from '../../../plugins/format/catalog/model-capabilities.ts';
 import { plugin } from '../../../plugins/landing/index.ts';
-import { describeFacts, describePlans, describeSoldOut } from '../../../plugins/landing/plans.ts';
+import { describeFacts, describePlans, describeSoldOutNotice } from '../../../plugins/landing/plans.ts';
 import en from '../../../plugins/landing/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/landing/texts/id.json' with { type: 'json' };
 import { readYaml } from '../../core/business/accounts/yaml-fixture.ts';
@@ -256,7 +256,7 @@ describe('the plans of the front page', () => {
 
   it('show once that they are sold out, with the time of the next free place', () => {
     const all = new Map(plans.map(({ days }) => [days, { freeAt }]));
-    expect(describeSoldOut(request, all)).toMatchObject({
+    expect(describeSoldOutNotice(request, all)).toMatchObject({
       title: 'landing.sold_out',
       text: expect.stringMatching(/^landing\.free_at 28 Nov 2026, 09:00 WIB/),
     });
@@ -271,7 +271,7 @@ describe('the plans of the front page', () => {
     ['id', 'Tempat berikutnya paling lambat 28 Nov 2026, 09.00 WIB, kalau tidak diperpanjang'],
   ] as const)('are said to have a place earlier where an open order frees one: %s', (language, text) => {
     const reader = { ...request, t: texts.in(language), format: getFormatter(language, 'Asia/Jakarta'), language };
-    const told = describeSoldOut(
+    const told = describeSoldOutNotice(
       reader as PageRequest,
       new Map([
         [1, { freeAt }],
@@ -283,7 +283,7 @@ describe('the plans of the front page', () => {
 
   it('are each said to be sold out while another one is to be had', () => {
     const soldOut = new Map([[7, { freeAt }]]);
-    expect(describeSoldOut(request, soldOut)).toBeUndefined();
+    expect(describeSoldOutNotice(request, soldOut)).toBeUndefined();
     expect(describePlans(request, true, soldOut)).toMatchObject([
       { buy: 'landing.buy 1' },
       { soldOut: 'landing.sold_out', buy: 'landing.wait' },

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDecimal } from '#core/config/catalog/cost.ts';
-import { fromSmallest, allocate, prorate, formatDecimal, toSmallest } from '../../../plugins/margins/exact-money.ts';
+import {
+  fromSmallestUnit,
+  allocate,
+  prorate,
+  formatDecimal,
+  toSmallestUnit,
+} from '../../../plugins/margins/exact-money.ts';
 
 describe('a price of gateway.yaml', () => {
   it.each([
@@ -19,14 +25,16 @@ describe('a price of gateway.yaml', () => {
 describe('exact money', () => {
   it('is a decimal number without an end cut off', () => {
     expect(formatDecimal(-75_000n * 10n ** 16n)).toBe('-0.000000075');
-    expect(formatDecimal(fromSmallest(1_999, 'USD'))).toBe('19.99');
+    expect(formatDecimal(fromSmallestUnit(1_999, 'USD'))).toBe('19.99');
     expect(formatDecimal(0n)).toBe('0');
   });
 
   it('is rounded to what is paid, halves away from zero', () => {
-    const half = fromSmallest(5, 'USD') / 10n;
-    expect([toSmallest(half, 'USD'), toSmallest(-half, 'USD'), toSmallest(half - 1n, 'USD')]).toEqual([1, -1, 0]);
-    expect(toSmallest(fromSmallest(95_000, 'IDR'), 'IDR')).toBe(95_000);
+    const half = fromSmallestUnit(5, 'USD') / 10n;
+    expect([toSmallestUnit(half, 'USD'), toSmallestUnit(-half, 'USD'), toSmallestUnit(half - 1n, 'USD')]).toEqual([
+      1, -1, 0,
+    ]);
+    expect(toSmallestUnit(fromSmallestUnit(95_000, 'IDR'), 'IDR')).toBe(95_000);
   });
 
   it('is shared without a rest', () => {

@@ -21,10 +21,9 @@ import { integer, object } from '#core/platform/schema.ts';
 import { approveOutage, declineOutage, findOutage } from './credit.ts';
 import { findAffectedAccounts, grantForOutage, hasGrant, parseOutage } from './grant.ts';
 
-/** Subject of actions on all affected accounts. In addition, each account gets a record of its own. */
-const outageSubject: SubjectKind = { name: 'outage' };
+const outageSubject: SubjectKind = { name: 'outage' }; // in addition, each account gets a record of its own
 
-/** Adds the outage's model and times to the record. An unknown outage stays as it is, so that the rejected attempt is recorded too. */
+/** An unknown outage stays as it is, so that the rejected attempt is recorded too. */
 async function addOutageDetails<Input extends { readonly outage: string }>(
   { database }: Host,
   input: Input,

@@ -14,7 +14,6 @@ import { listWitnesses } from './evidence.ts';
 import { findAffectedAccounts, type OutageResult, parseOutage } from './grant.ts';
 import { formatMinutes, outages } from './resource.ts';
 
-/** Defines `daypass account grant-outage`, which adds days to all accounts affected by an outage. */
 export function defineOutageGrant(parser: Parser, context: CommandContext): void {
   addActionCommand(parser, context, grantAction, {
     verb: 'grant-outage',
@@ -38,7 +37,6 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
   });
 }
 
-/** Defines `daypass account credit-outage`, which previews what waiting outages would credit, and approves or declines one. */
 export function defineOutageCredit(parser: Parser, context: CommandContext): void {
   const command = parser
     .command('credit-outage')
@@ -85,7 +83,7 @@ async function decideOutage(
   done(result, `${String(result['accounts'])} accounts got their time back`);
 }
 
-/** Prints the accounts whose requests failed during an outage, so that an operator can tell whether the right accounts get time back. */
+/** Shows the operator whether the right accounts get time back. */
 async function printWitnesses(context: CommandContext, host: Host, outage: ConfirmedOutage): Promise<void> {
   const witnesses = await listWitnesses(host.database, outage, 20);
   const rows = witnesses.map(({ accountId, failures, hadEarlierFailures }) => [

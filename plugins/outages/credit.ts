@@ -16,10 +16,8 @@ type CreditHost = Pick<Host, 'database' | 'section'>;
 
 /** An account is affected if it used the model within this time before an outage, or tried to during it. */
 const usePeriod = `interval '7 days'`;
-/** Other outages this close may fall on the same days and share the daily limit. */
-const overlapMargin = `interval '2 days'`;
-/** Accounts per query, and per turn of the event loop, which takes a few ms. */
-const batchSize = 200;
+const overlapMargin = `interval '2 days'`; // other outages this close may fall on the same days and share the daily limit
+const batchSize = 200; // accounts per query, and per turn of the event loop, which takes a few ms
 
 export interface ConfirmedOutage {
   readonly id: string;
@@ -29,13 +27,10 @@ export interface ConfirmedOutage {
   readonly until: Date;
   /** Confirmed by a probe or by accounts without earlier failures, so it is credited without approval. */
   readonly isConfirmed: boolean;
-  /** When all accounts were credited; undefined until then. */
-  readonly creditedAt: Date | undefined;
-  /** When an operator declined to credit it. */
+  readonly creditedAt: Date | undefined; // when all accounts were credited
   readonly declinedAt: Date | undefined;
 }
 
-/** Returns true until the outage is credited or declined. */
 export function isWaiting({ creditedAt, declinedAt }: ConfirmedOutage): boolean {
   return creditedAt === undefined && declinedAt === undefined;
 }
@@ -47,24 +42,17 @@ type OutageColumns = Row<
 
 const columns = `id, incident_id, model, is_confirmed, ${epochs('o.from_at', 'o.until_at', 'o.credited_at', 'o.declined_at')}`;
 
-/** SQL condition on `outage o`. */
-export const waitingCondition = 'o.credited_at is null and o.declined_at is null';
-/** SQL condition on outages that need no approval: confirmed, and found after the first approval. */
+export const waitingCondition = 'o.credited_at is null and o.declined_at is null'; // on `outage o`
+/** An outage needs no approval if it is confirmed and was found after the first approval. */
 const automaticCondition = `(o.is_confirmed and coalesce(o.found_at > (select min(credited_at) from outage), false))`;
 
 const conditions = {
   all: 'true',
   waiting: waitingCondition,
-  /** Waiting, and credited without approval. */
   automatic: `${waitingCondition} and ${automaticCondition}`,
-  /** Waiting for an operator's approval. */
   unapproved: `${waitingCondition} and not ${automaticCondition}`,
 } as const;
 
-/**
- * Lists outages, newest first.
- * @param after id of the last outage of the previous page
- */
 export async function listOutages(
   database: Queries,
   limit: number,
@@ -95,10 +83,7 @@ function toOutage(row: OutageColumns): ConfirmedOutage {
   return { ...outage, from, until };
 }
 
-/**
- * Finds affected accounts that have not been credited yet: they had paid time during the outage, used the model or tried to, and are
- * neither blocked nor deleted. Each account's last request is found by one lookup in the index `request_log_model`.
- */
+/** One lookup per account in the index `request_log_model` finds its last request. */
 async function findUncreditedAccounts(database: Queries, { id }: ConfirmedOutage): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select a.id from outage o join account a on a.blocked_at is null and a.deleted_at is null
@@ -115,13 +100,11 @@ async function findUncreditedAccounts(database: Queries, { id }: ConfirmedOutage
   return rows.map((row) => row.id);
 }
 
-/** What crediting an outage would add, or has added. */
 export interface CreditPreview {
   readonly accounts: number;
   readonly seconds: number;
 }
 
-/** Computes what a credit would add now, without adding it. */
 export async function previewCredit(host: CreditHost, outage: ConfirmedOutage): Promise<CreditPreview> {
   const { database } = host;
   const execute: Execute = (sql, parameters) => database.query(sql, parameters);
@@ -137,10 +120,7 @@ export async function previewCredit(host: CreditHost, outage: ConfirmedOutage): 
   return { accounts, seconds };
 }
 
-/**
- * Credits an outage to all affected accounts, each in one transaction with its credit row. An account gets the time only once, even if this
- * runs twice, concurrently, or again after a crash.
- */
+/** An account gets the time only once, even if this runs twice, concurrently, or again after a crash. */
 export async function creditOutage(host: CreditHost, outage: ConfirmedOutage): Promise<CreditPreview> {
   const { database } = host;
   let [accounts, seconds] = [0, 0];
@@ -158,20 +138,14 @@ export async function creditOutage(host: CreditHost, outage: ConfirmedOutage): P
   return { accounts, seconds };
 }
 
-/**
- * Credits an outage at an operator's request, even if it was declined before.
- * @throws AccountError `not_found`
- */
+/** Credits even an outage that was declined before. Throws AccountError `not_found`. */
 export async function approveOutage(host: CreditHost, id: string): Promise<CreditPreview> {
   const outage = await findOutage(host.database, id);
   await host.database.query('update outage set declined_at = null where id = ?', [outage.id]);
   return creditOutage(host, outage);
 }
 
-/**
- * Declines to credit an outage.
- * @throws AccountError `not_found`; `credited` if an account has already been credited
- */
+/** @throws AccountError `not_found`; `credited` if an account has already been credited */
 export async function declineOutage(database: Database, id: string): Promise<void> {
   const outage = await findOutage(database, id);
   await database.fork().transactional(async (transaction) => {
@@ -227,10 +201,7 @@ async function creditAccount(
   return seconds;
 }
 
-/**
- * Computes how many whole seconds an outage adds to what each account was credited before.
- * @param accountIds at most `batchSize`
- */
+/** What the outage adds to earlier credits, for at most `batchSize` accounts. */
 async function computeOwedSeconds(
   execute: Execute,
   { section }: CreditHost,
@@ -272,11 +243,7 @@ function groupSpans(rows: readonly SpanOfAccount[]): ReadonlyMap<string, CreditS
   );
 }
 
-/**
- * Reads the credited ms by incident.
- * @param since epoch ms
- */
-export async function readCreditedMs(database: Queries, since: number): Promise<ReadonlyMap<string, number>> {
+export async function readCreditedMsByIncident(database: Queries, since: number): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ incident_id: string; ms: number }>(
     `select incident_id, sum(extract(epoch from until_at - from_at) * 1000)::float8 as ms from outage
      where credited_at is not null and until_at > to_timestamp(? / 1000.0) group by incident_id`,
@@ -291,7 +258,6 @@ export interface AccountCredit {
   readonly fromAt: Date;
 }
 
-/** Lists an account's recent credits, newest first. */
 export async function listCredits(database: Queries, accountId: string, days: number): Promise<AccountCredit[]> {
   const rows = await database.query<{ model: string; seconds: number; from_at: number }>(
     `select o.model, c.seconds, ${epochs('o.from_at')} from outage_credit c join outage o on o.id = c.outage_id

@@ -3,8 +3,7 @@ import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 /** Start (inclusive) and end (exclusive), epoch ms. */
 export type CreditSpan = readonly [from: number, until: number];
 
-/** Slices aligned to this length never cross midnight in any time zone, because all current UTC offsets are multiples of it. */
-const sliceMs = 15 * 60_000;
+const sliceMs = 15 * 60_000; // aligned slices never cross midnight: all current UTC offsets are multiples of this
 
 /**
  * Computes the total ms credited to an account for outages. A moment counts once even if several models were down, only if the account had

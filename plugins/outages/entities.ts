@@ -17,9 +17,7 @@ export const OutageRow = defineEntity({
     /** Confirmed by a probe, or by accounts without earlier failures. */
     isConfirmed: p.boolean().default(false),
     foundAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** When all accounts were credited; null until then. */
     creditedAt: p.datetime().nullable(),
-    /** When an operator declined to credit it; null if none did. */
     declinedAt: p.datetime().nullable(),
   },
   uniques: [{ name: 'outage_once', properties: ['incidentId', 'fromAt'] }],

@@ -12,31 +12,23 @@ const gatewayFaultCondition = ownFaults.map((fault) => `r.attempts @> '[{"fault"
 export const failureCondition = `(r.outcome = 'interrupted' or (r.outcome = 'failed'
   and jsonb_typeof(r.attempts) = 'array' and r.attempts <> '[]' and not (${gatewayFaultCondition})))`;
 
-/** An account with failures in this time before an incident may have caused it. */
-const suspicionPeriod = `interval '1 hour'`;
+const suspicionPeriod = `interval '1 hour'`; // before an incident: an account with failures then may have caused it
 
-/** A request that failed during an outage may have started this long before it. */
-const maxRequestDuration = `interval '10 minutes'`;
+const maxRequestDuration = `interval '10 minutes'`; // a request that failed during an outage may have started this long before it
 
-/** Builds the SQL condition that an account's requests to a model failed shortly before `at`, so that it may have caused the incident. */
+/** Such an account may have caused the incident itself. */
 export function buildEarlierFailureCondition(accountId: string, model: string, at: string): string {
   return `exists (select from request_log r where r.account_id = ${accountId} and coalesce(r.alias_of, r.model) = ${model}
     and r.started_at >= ${at} - ${suspicionPeriod} and r.started_at < ${at} and r.is_metered and ${failureCondition})`;
 }
 
-/** An account whose requests failed during an outage. */
 export interface OutageWitness {
   readonly accountId: string;
   readonly failures: number;
-  /** True if it also had failures in the hour before the incident was opened, so that it may have caused it. */
-  readonly hadEarlierFailures: boolean;
+  readonly hadEarlierFailures: boolean; // in the hour before the incident was opened, so that it may have caused it
 }
 
-/**
- * Lists the accounts whose requests failed during an outage, those with earlier failures first.
- *
- * @param limit at most 500
- */
+/** Accounts with earlier failures come first. `limit` is at most 500. */
 export async function listWitnesses(
   database: Queries,
   { id }: Pick<ConfirmedOutage, 'id'>,

@@ -4,14 +4,10 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { buildEarlierFailureCondition, failureCondition } from './evidence.ts';
 import { outagesSection } from './section.ts';
 
-/** How long after its end an incident is examined, because its request records arrive late. */
-const recordDelay = `interval '10 minutes'`;
-/** Incidents that ended earlier than this are ignored. */
-const maxIncidentAge = `interval '3 days'`;
-/** How far before an incident's start the failures that revealed it are searched for. */
-const leadTime = `interval '10 minutes'`;
-/** How many accounts must have failed if no probe did, so that one account's unusual requests earn no credit. */
-const minAccounts = 2;
+const recordDelay = `interval '10 minutes'`; // request records arrive late
+const maxIncidentAge = `interval '3 days'`; // incidents that ended earlier are ignored
+const leadTime = `interval '10 minutes'`; // before an incident's start, for the failures that revealed it
+const minAccounts = 2; // if no probe failed, so that one account's unusual requests earn no credit
 
 /**
  * Finds and stores the outages of ended incidents, once per incident even if several instances run this. An outage is a run of failed

@@ -8,19 +8,12 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
 
 interface Outage {
-  /** Epoch ms. */
-  readonly since: number;
+  readonly since: number; // epoch ms
   readonly until: number;
-  /** Selects only accounts that requested this model during the outage. By default, all accounts that had paid time during it. */
-  readonly model?: string | undefined;
+  readonly model?: string | undefined; // only accounts that requested it during the outage; default: all with paid time then
 }
 
-/**
- * Parses an outage from the operator's input.
- *
- * @param times RFC 3339
- * @throws AccountError `span` unless `since` is before `until`; `not_found` for a model that never existed
- */
+/** @throws AccountError `span` unless `since` is before `until`; `not_found` for a model that never existed */
 export async function parseOutage(
   host: Pick<Host, 'catalog' | 'database'>,
   times: { readonly since: string; readonly until: string; readonly model?: string | undefined },
@@ -35,7 +28,6 @@ export async function parseOutage(
 
 export type AffectedAccount = Pick<AccountRecord, 'id' | 'name' | 'email'>;
 
-/** Finds the accounts that had paid time during an outage, or requested its model. Skips blocked and deleted accounts. */
 export async function findAffectedAccounts(
   database: Queries,
   { since, until, model }: Outage,
@@ -62,15 +54,13 @@ export async function findAffectedAccounts(
 
 export interface OutageResult {
   readonly granted: number;
-  /** How many accounts had already been granted days under this note. */
-  readonly skipped: number;
+  readonly skipped: number; // accounts already granted days under this note
   readonly failed: readonly { readonly account: string; readonly message: string }[];
 }
 
 /** Includes revoked grants: running the same note again must not give back days that an operator has revoked. */
 const selectGrant = `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`;
 
-/** Returns true if the account was already granted days under this note. */
 export async function hasGrant(
   { database }: Pick<Host, 'database'>,
   accountId: string,
@@ -80,10 +70,8 @@ export async function hasGrant(
 }
 
 /**
- * Grants days to an account for an outage. Idempotent per note.
+ * Idempotent per note. Returns false if days were already granted, or the account has been blocked or deleted since.
  *
- * @param grant.label name of the days, shown to the account's owner
- * @returns false if days were already granted under this note, or the account has been blocked or deleted since
  * @throws AccountError `too_many_days`
  */
 export async function grantForOutage(

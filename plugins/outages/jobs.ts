@@ -4,11 +4,10 @@ import { creditOutage, listOutages } from './credit.ts';
 import { findOutages } from './find-outages.ts';
 import { outagesSection } from './section.ts';
 
-/** How often the job runs. Outages wait ten minutes for their records anyway. */
-const intervalSeconds = 60;
+const intervalSeconds = 60; // outages wait ten minutes for their records anyway
 const maxOutages = 100;
 
-/** Credits ended outages. Those found before the first approval, and unconfirmed ones, wait for an operator. */
+/** Outages found before the first approval, and unconfirmed ones, wait for an operator. */
 export const creditJob: JobDefinition = {
   name: 'credit-outages',
   description: 'Credits customers for the time in which models were down, once.',
@@ -17,7 +16,6 @@ export const creditJob: JobDefinition = {
   run: (_data, host) => creditDueOutages(host),
 };
 
-/** Finds outages, and credits those that need no approval. */
 export async function creditDueOutages(host: Pick<Host, 'database' | 'section' | 'log'>): Promise<void> {
   if (!host.section(outagesSection).credit) return;
   await findOutages(host);

@@ -2,7 +2,6 @@ import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import { findOutage, listCredits } from './credit.ts';
 import { outagesSection } from './section.ts';
 
-/** Tells accounts that they were credited for an outage. */
 export const creditMail: MailKind<'outage.credited'> = {
   event: 'outage.credited',
   delivery: 'optional',

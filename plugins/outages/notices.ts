@@ -3,16 +3,14 @@ import { type Localizer, accountOf } from '#core/web/pages/page.ts';
 import { type AccountCredit, listCredits } from './credit.ts';
 import { outagesSection } from './section.ts';
 
-/** How many days a credit is shown. */
-const creditDays = 30;
+const shownCreditDays = 30;
 
-/** Shows a notice about recent credits on an account's home page. */
 export const creditNotices: NoticeSource = {
   name: 'outages',
   async show(request, _now, readers) {
     const { host } = request;
     if (readers !== 'customers' || !host.section(outagesSection).credit) return [];
-    const notice = describeCredits(await listCredits(host.database, accountOf(request).id, creditDays), request);
+    const notice = describeCredits(await listCredits(host.database, accountOf(request).id, shownCreditDays), request);
     return notice === undefined ? [] : [notice];
   },
 };
@@ -21,10 +19,7 @@ const ownNotice = { kind: 'info', isOwn: true } as const;
 
 const namedCredits = 3;
 
-/**
- * Describes credits for outages: "+ 23 minutes: dp/gpt-6-sol was down on 21 Nov", or the sum of several credits and the newest outages.
- * Returns undefined if there are none.
- */
+/** Names the model of a single credit; for several credits, shows their sum and the newest outages. */
 export function describeCredits(credits: readonly AccountCredit[], { t, format }: Localizer): Notice | undefined {
   const [first, ...others] = credits;
   if (first === undefined) return undefined;
@@ -46,7 +41,6 @@ export function describeCredits(credits: readonly AccountCredit[], { t, format }
   };
 }
 
-/** Formats minutes: `23 minutes`, `5 hours`, `5 hours 12 minutes`. */
 function formatMinutes(minutes: number, t: Localizer['t']): string {
   const [hours, remainingMinutes] = [Math.floor(minutes / 60), minutes % 60];
   const parts = [

@@ -14,8 +14,7 @@ import { listWitnesses } from './evidence.ts';
 import { type AffectedAccount, findAffectedAccounts, type OutageResult, parseOutage } from './grant.ts';
 
 const pagePath = '/operator/accounts/outage';
-/** The most accounts listed; the others are only counted. */
-const maxAccounts = 100;
+const maxAccounts = 100; // the others are only counted
 
 const grantForm = createActionForm(grantAction, {
   next(result, { since = '', until = '', model }) {
@@ -40,7 +39,6 @@ async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOu
   }
 }
 
-/** `/operator/accounts/outage/ID/decline`: declines to credit an outage. */
 export const declinePage: Page = plainPage(declineAction, {
   path: `${pagePath}/{outage}`,
   async find(request) {
@@ -72,7 +70,7 @@ async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
 
 const maxWitnesses = 10;
 
-/** Describes a waiting outage and the accounts whose requests failed, so that the operator can see whether they caused it. */
+/** Lists the accounts whose requests failed, so that the operator can see whether they caused the outage. */
 async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   const { host, t } = request;
   const witnesses = await listWitnesses(host.database, outage, maxWitnesses);
@@ -92,7 +90,6 @@ async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   };
 }
 
-/** `/operator/accounts/outage`: lists the accounts affected by an outage, and grants days to all of them. */
 export const outagePage: Page = {
   path: pagePath,
   role: 'operator',

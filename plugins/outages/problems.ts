@@ -4,7 +4,7 @@ import { outagesSection } from './section.ts';
 
 const maxOutages = 5;
 
-/** Reports outages that wait for an operator: until the first approval all of them, then only unconfirmed ones. */
+/** Until the first approval all outages wait for an operator, then only unconfirmed ones. */
 export const waitingOutages: ProblemKind = {
   name: 'outage',
   order: 80,

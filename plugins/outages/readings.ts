@@ -1,7 +1,6 @@
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { findAffectedAccounts, parseOutage } from './grant.ts';
 
-/** `GET /operator/api/outage`. */
 export const affectedReading: OperatorReading = {
   path: '/outage',
   summary: 'list the accounts that had paid time during a span, or used a model then',

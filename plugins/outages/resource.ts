@@ -7,8 +7,7 @@ import { listWitnesses, type OutageWitness } from './evidence.ts';
 const maxWitnesses = 100;
 
 interface ListedOutage extends ConfirmedOutage {
-  /** What would be credited; only while the outage is waiting. */
-  readonly preview?: CreditPreview;
+  readonly preview?: CreditPreview; // only while the outage waits
   readonly witnesses?: readonly OutageWitness[];
 }
 

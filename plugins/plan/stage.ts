@@ -7,10 +7,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { integer, object } from '#core/platform/schema.ts';
 import { whenSettled } from '#core/platform/timing/when-settled.ts';
 
-/**
- * How old the account record may be if a rejection is based on it. The database's clock may have been set back since the record was read,
- * and a paid account must not be rejected because of the earlier time.
- */
+/** The database's clock may have been set back since the account was read, and a paid account must not be rejected for that. */
 const maxRefusedAgeSeconds = 1;
 
 /**
@@ -51,10 +48,6 @@ export const planStage = defineStage({
   },
 });
 
-/**
- * Stores the entitlement.
- * @throws GatewayError `plan_inactive` if the request needs an active plan and there is none
- */
 function setEntitlement(exchange: Exchange, current: Entitlement): void {
   const { inactiveReason } = current;
   if (inactiveReason !== undefined && needsPlan(exchange.endpoint))
@@ -62,7 +55,7 @@ function setEntitlement(exchange: Exchange, current: Entitlement): void {
   exchange.set(entitlement, current);
 }
 
-/** Returns false for lists, the key and stored responses, which can be read without a plan. */
+/** Lists, the key and stored responses can be read without a plan. */
 function needsPlan({ format, method, isMetered }: Endpoint): boolean {
   return isMetered || (format !== undefined && method === 'POST');
 }

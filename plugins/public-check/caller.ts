@@ -6,10 +6,8 @@ export interface PublicResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Chunks of the body and when each arrived, in ms of the monotonic clock. */
-  readonly chunks: readonly { readonly receivedAt: number; readonly text: string }[];
-  /** False if the body was truncated. */
-  readonly isComplete: boolean;
+  readonly chunks: readonly { readonly receivedAt: number; readonly text: string }[]; // each with its arrival, ms of the monotonic clock
+  readonly isComplete: boolean; // false if the body was truncated
   readonly seconds: number; // from the call to the end of the body
 }
 
@@ -21,27 +19,20 @@ interface PublicRequest {
   readonly signal: AbortSignal;
 }
 
-/** How many bytes of a body are kept. A proxy may respond with anything. */
-const maxBodyBytes = 100_000;
+const maxBodyBytes = 100_000; // a proxy may respond with anything
 
 /** Calls the public address as a client would, over HTTP/1.1 with a new connection per call. Does not follow redirects. */
 export class PublicCaller {
   readonly #base: string;
   readonly #pass: string;
 
-  /**
-   * @param base public URL, without /v1
-   * @param pass sent as the key
-   */
+  /** @param base public URL, without /v1 */
   constructor(base: string, pass: string) {
     this.#base = base.replace(/\/+$/, '');
     this.#pass = pass;
   }
 
-  /**
-   * Calls a path and reads the response.
-   * @throws Error if the connection fails before the response head arrives
-   */
+  /** @throws Error if the connection fails before the response head arrives */
   async call(path: string, options: PublicRequest): Promise<PublicResponse> {
     const startedAt = performance.now();
     const request = this.open(path, options);
@@ -49,13 +40,12 @@ export class PublicCaller {
     return readResponse(response, startedAt);
   }
 
-  /** Returns the URL of a path and the headers that every request sends. */
   prepareRequest(path: string): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
     const headers = { authorization: `Bearer ${this.#pass}`, 'user-agent': 'daypass-doctor' };
     return { url: new URL(this.#base + path), headers };
   }
 
-  /** Sends a request. The caller must read the response or abort. */
+  /** The caller must read the response or abort. */
   open(path: string, { method = 'GET', headers = {}, query = {}, body, signal }: PublicRequest): ClientRequest {
     const { url, headers: commonHeaders } = this.prepareRequest(path);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
@@ -76,12 +66,10 @@ export class PublicCaller {
   }
 }
 
-/** Returns false if a proxy responded. */
 function isGatewayResponse({ headers }: PublicResponse): boolean {
   return headers['x-request-id'] !== undefined && headers['request-id'] !== undefined;
 }
 
-/** Describes an unexpected response, from the gateway or from a proxy. */
 export function describeUnexpectedResponse(response: PublicResponse, advice: string): Finding {
   const { status, headers, seconds } = response;
   if (isGatewayResponse(response)) {
@@ -96,11 +84,7 @@ export function describeUnexpectedResponse(response: PublicResponse, advice: str
   return failed(text, advice);
 }
 
-/**
- * Reads a response to its end.
- *
- * @param startedAt when the call was made, ms of the monotonic clock
- */
+/** @param startedAt ms of the monotonic clock */
 export async function readResponse(response: IncomingMessage, startedAt: number): Promise<PublicResponse> {
   const chunks: { receivedAt: number; text: string }[] = [];
   let receivedBytes = 0;

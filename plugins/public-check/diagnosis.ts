@@ -4,7 +4,7 @@ import { failed, type Finding, ok } from '#core/gateway/diagnosis/finding.ts';
 import { queryOperator } from '#core/gateway/operator-listener/query-operator.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { PublicCaller } from './caller.ts';
-import { checkForwarded } from './checks/address.ts';
+import { checkClientAddress } from './checks/address.ts';
 import { checkDeparture } from './checks/departure.ts';
 import { checkEncodedSlash, checkLongBody, checkLongHeader } from './checks/request.ts';
 import { checkStream } from './checks/stream.ts';
@@ -13,8 +13,7 @@ import { checkWebSocket } from './checks/web-socket.ts';
 import { passPath } from './paths.ts';
 
 const longBodyBytes = 10_000_000;
-/** `usual` is for checks that wait for nothing; `body` allows for a slow line (1 Mbit/s). */
-const timeoutsSeconds = { usual: 30, body: 120, departure: 60, beyondWait: 30 };
+const timeoutsSeconds = { usual: 30, body: 120, departure: 60, beyondWait: 30 }; // `body` allows for a slow line (1 Mbit/s)
 
 type Check = (caller: PublicCaller, signal: AbortSignal) => Promise<Finding>;
 
@@ -65,7 +64,7 @@ function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): It
   yield define(
     'address of the client',
     timeoutsSeconds.usual,
-    afterStream((caller, signal) => checkForwarded(caller, isSecure, signal)),
+    afterStream((caller, signal) => checkClientAddress(caller, isSecure, signal)),
   );
   yield define(
     'long body',
@@ -74,10 +73,7 @@ function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): It
   );
 }
 
-/**
- * Creates a caller with a new pass.
- * @throws OperatorUnavailable
- */
+/** @throws OperatorUnavailable */
 async function openCaller(host: DiagnosisHost, url: string): Promise<PublicCaller> {
   const { pass } = await queryOperator(host, { path: passPath });
   if (typeof pass !== 'string')

@@ -5,13 +5,8 @@ import { toGatewayError } from '#core/platform/errors/table.ts';
 import { requirePass } from './passes.ts';
 import { echoEndpoint } from './paths.ts';
 
-/** How long a WebSocket may stay open, ms, and how large a message may be, bytes. */
-const limits = { openMs: 30_000, message: 1_000 };
+const limits = { openMs: 30_000, messageBytes: 1_000 };
 
-/**
- * Creates the WebSocket endpoint that echoes messages.
- * @param host returns the host of the running configuration
- */
 export function createEchoSocket(host: () => Host): SocketEndpoint {
   const openSockets = new Set<WebSocket>();
   return {
@@ -25,7 +20,7 @@ export function createEchoSocket(host: () => Host): SocketEndpoint {
         return;
       }
       const { WebSocketServer } = await import('ws');
-      const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: limits.message });
+      const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: limits.messageBytes });
       server.handleUpgrade(request, socket, head, (client) => {
         const timer = setTimeout(() => client.terminate(), limits.openMs);
         openSockets.add(client);

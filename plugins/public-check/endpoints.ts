@@ -9,17 +9,12 @@ import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { requirePass } from './passes.ts';
 import { type Arrival, type Departure, echoEndpoint, maxWaitSeconds, publicPaths, testStream } from './paths.ts';
 
-/** The most calls that may wait at a time, over all passes. One run of doctor needs five. */
-const maxWaitingCalls = 64;
+const maxWaitingCalls = 64; // over all passes; one run of doctor needs five
 const departureWaitSeconds = 60;
 const departureMemorySeconds = 300;
 
 type Respond = (exchange: Exchange, host: Host, pass: string) => Reply | Promise<Reply>;
 
-/**
- * Creates the endpoints that doctor calls.
- * @param host returns the host of the running configuration
- */
 export function createEndpoints(host: () => Host): Endpoint[] {
   const define = (path: string, respond: Respond, method: 'GET' | 'POST' = 'GET'): Endpoint => ({
     name: 'public_check',
@@ -98,13 +93,13 @@ const createSilence = (seconds: number): Events =>
     yield 'data: [DONE]\n\n';
   };
 
-/** Creates an event stream with keep-alives, as a model's reply has. */
+/** With keep-alives, as a model's reply has. */
 function createStreamReply(exchange: Exchange, host: Host, events: Events): Reply {
   const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
   return { status: 200, headers, body: createWaitingBody(exchange, host, events), isAwaited: true };
 }
 
-/** Creates a reply that sends nothing until the time is over; the head goes out with the first bytes of the body. */
+/** Sends nothing until the time is over: the head goes out with the first bytes of the body. */
 function createDelayedReply(exchange: Exchange, host: Host, seconds: number): Reply {
   const body = createWaitingBody(exchange, host, async function* (signal) {
     await setTimeout(seconds * 1000, undefined, { signal });
@@ -113,10 +108,7 @@ function createDelayedReply(exchange: Exchange, host: Host, seconds: number): Re
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
-/**
- * Creates a body of delayed events.
- * @throws GatewayError `rate_limited` if too many calls are waiting
- */
+/** @throws GatewayError `rate_limited` if too many calls are waiting */
 function createWaitingBody(exchange: Exchange, host: Host, events: Events): Readable {
   const waitingCalls = host.keep('public-check', () => new Set<Exchange>());
   if (waitingCalls.size >= maxWaitingCalls)

@@ -3,8 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** How long a pass is valid. Covers the longest check and its preparation. */
-const validitySeconds = 900;
+const validitySeconds = 900; // covers the longest check and its preparation
 const passPattern = /^Bearer (check_[\w-]{32})$/;
 
 /** Lets one run of `daypass doctor --url` use the checks' paths on the public listener. */
@@ -13,23 +12,14 @@ interface Pass {
   readonly seconds: number; // lifetime
 }
 
-/**
- * Issues a pass. Its digest is shared with all instances, because a call through the proxy may reach any of them.
- *
- * @throws SharedUnavailable
- */
+/** The digest is shared with all instances, because a call through the proxy may reach any of them. Throws SharedUnavailable. */
 export async function issuePass({ shared }: Pick<Host, 'shared'>): Promise<Pass> {
   const pass = `check_${randomBytes(24).toString('base64url')}`;
   await shared.cache.set(createCacheKey(pass), Buffer.from('1'), validitySeconds);
   return { pass, seconds: validitySeconds };
 }
 
-/**
- * Requires a valid pass.
- *
- * @returns its digest
- * @throws GatewayError `not_found`, as for a path that does not exist
- */
+/** Returns the pass's digest. Throws GatewayError `not_found`, as for a path that does not exist. */
 export async function requirePass(
   { headers, path }: Pick<Exchange, 'headers' | 'path'>,
   { shared }: Pick<Host, 'shared'>,

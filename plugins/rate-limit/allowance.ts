@@ -9,12 +9,11 @@ interface ServingOptions {
   options: RateLimitOptions | undefined;
 }
 
-/** Returns the state that the running configuration's stage shares with the readers of allowances. */
 export function getServingOptions(host: Pick<Host, 'keep'>): ServingOptions {
   return host.keep('rate-limit.serving', (): ServingOptions => ({ options: undefined }));
 }
 
-/** Returns the limiter. It survives a reload, and so do the counts that this instance uses while the store is unavailable. */
+/** The limiter survives a reload, and so do the counts that this instance uses while the store is unavailable. */
 export function getLimiter(host: Host): LocalFallback {
   return host.keep(
     'rate-limit.limiter',
@@ -22,12 +21,11 @@ export function getLimiter(host: Host): LocalFallback {
   );
 }
 
-/** Returns the queue for slots. Requests stay in it across a reload. */
+/** Requests stay in the queue across a reload. */
 export function getSlotQueue(host: Host): SlotQueue {
   return host.keep('rate-limit.slot-queue', () => new SlotQueue(getLimiter(host), () => host.monotonic()));
 }
 
-/** Reads which limits the stage applies to the account's key, and how much is left. */
 export const readAllowance: ReadAllowance = async (host, account, now) => {
   const { options } = getServingOptions(host);
   if (options === undefined || account.key === undefined) return undefined;

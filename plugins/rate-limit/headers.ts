@@ -3,7 +3,6 @@ import type { DocumentedHeader, StageDocumentation } from '#core/gateway/host/ap
 import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
 import { resolveOtherLimits, type RateLimitOptions } from './options.ts';
 
-/** Creates a dialect's rate limit headers, see `limitHeaders`. */
 export function createLimitHeaders(
   dialect: Dialect,
   { limit, remaining, resetAfter }: AllowanceState,
@@ -18,11 +17,7 @@ export function createLimitHeaders(
   };
 }
 
-/**
- * Formats a duration as OpenAI does: `6m0s`, `1s`, `250ms`.
- *
- * @param seconds rounded up to a full second, or to a millisecond if below one second
- */
+/** As OpenAI does: `6m0s`, `1s`, `250ms`. Rounds up to a full second, or to a millisecond below one second. */
 export function formatDuration(seconds: number): string {
   const milliseconds = Math.ceil(seconds * 1000);
   if (milliseconds > 0 && milliseconds < 1000) return `${milliseconds}ms`;
@@ -37,7 +32,7 @@ function formatRfc3339(time: number): string {
   return `${new Date(Math.ceil(time / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** Documents the configured limits and the headers that show what is left. Plans and keys may have other limits. */
+/** Plans and keys may have other limits. */
 export function describeLimits(options: RateLimitOptions): StageDocumentation {
   const { limit, period, burst, concurrent } = options;
   const otherLimits = resolveOtherLimits(options.other, options);
@@ -54,10 +49,9 @@ export function describeLimits(options: RateLimitOptions): StageDocumentation {
   };
 }
 
-/** Suffixes of text keys, in the order of the headers. */
-const headerTexts = ['limit', 'remaining', 'reset'];
+const headerTexts = ['limit', 'remaining', 'reset']; // suffixes of text keys, in the order of the headers
 
-/** Describes a dialect's headers by example. Google's clients get OpenAI's headers. */
+/** Google's clients get OpenAI's headers. */
 function describeHeaders(dialect: Dialect, { limit, period, burst }: RateLimitOptions): DocumentedHeader[] {
   const example = { limit, period, burst, remaining: Math.max(0, burst - 1), resetAfter: period / limit };
   const headers = createLimitHeaders(dialect, example, Date.UTC(2026, 0, 1));

@@ -6,7 +6,6 @@ import { type CallLimits, resolveCallLimits, type RateLimitOptions } from './opt
 const minLongPeriodSeconds = 60;
 const maxRequestSeconds = 3_600;
 
-/** Finds limits of the stage and of plans that contradict each other. */
 export function findLimitNotices(options: RateLimitOptions, sections: SectionValues): string[] {
   const plans = sections.get(plansSection).filter(({ limits }) => limits !== undefined);
   return [

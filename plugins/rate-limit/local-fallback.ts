@@ -14,8 +14,7 @@ export class LocalFallback implements Limiter {
   readonly #local: MemoryLimiter;
   readonly #log: Logger;
   readonly #warning = new Throttle(warnIntervalMs);
-  /** How many requests are waiting for the store's decision, by key. */
-  readonly #waiting = new Map<string, number>();
+  readonly #waiting = new Map<string, number>(); // requests waiting for the store's decision, by key
   #isWarned = false;
 
   /** @param now ms of a monotonic clock */
@@ -37,7 +36,7 @@ export class LocalFallback implements Limiter {
     return this.#callShared('peek', key, limits);
   }
 
-  /** Releases the slot in both limiters: one granted it, the other mirrored it. */
+  /** One limiter granted the slot, the other mirrored it. */
   release(key: string, lease: string): void {
     this.#shared.release(key, lease);
     this.#local.release(key, lease);
@@ -100,11 +99,6 @@ export class LocalFallback implements Limiter {
     this.#isWarned = false;
   }
 
-  /**
-   * Logs that the store is unavailable.
-   *
-   * @throws the error if it is a different one
-   */
   #warn(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (!this.#warning.tryPass()) return;
@@ -113,7 +107,7 @@ export class LocalFallback implements Limiter {
   }
 }
 
-/** Divides limits among all instances. Each of them grants at least one request. */
+/** Each instance grants at least one request. */
 function divideLimits(limits: Limits, instances: number): Limits {
   if (instances <= 1) return limits;
   const divide = (whole: number) => Math.max(1, Math.floor(whole / instances));

@@ -27,12 +27,10 @@ export const optionsSchema = object({
 
 export type RateLimitOptions = Infer<typeof optionsSchema>;
 
-/** Limits of a key's model calls. */
 export interface CallLimits extends Limits {
   readonly concurrent: number;
 }
 
-/** Returns the limits of a key's model calls: those of the key, else of the current plan, else of the configuration. */
 export function resolveCallLimits(
   options: RateLimitOptions,
   keyLimits: RateLimits | undefined,
@@ -47,10 +45,7 @@ export function resolveCallLimits(
   };
 }
 
-/**
- * Returns the limits of a key's other requests. They are never stricter than those of its model calls, so that a client can count the
- * tokens of every call.
- */
+/** Never stricter than the limits of model calls, so that a client can count the tokens of every call. */
 export function resolveOtherLimits(configured: Limits, calls: Limits): Limits {
   const isNarrower = configured.limit / configured.period < calls.limit / calls.period;
   const { limit, period } = isNarrower ? calls : configured;

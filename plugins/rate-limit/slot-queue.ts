@@ -2,8 +2,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Limiter, Limits, Take } from '#core/platform/shared/shared.ts';
 import { waitForFirst } from '#core/platform/timing/deadline.ts';
 
-/** How often the first waiting request retries, because other instances release slots without notice. */
-const retryIntervalMs = 500;
+const retryIntervalMs = 500; // other instances release slots without notice
 
 /**
  * Queues requests that wait for a slot of their key, in order of arrival. Only a key's first request tries to take a slot: every half
@@ -21,13 +20,12 @@ export class SlotQueue {
   }
 
   /**
-   * Calls `Limiter.take`, and waits while all slots of the key are in use.
+   * Calls `Limiter.take`. While all slots of the key are in use, waits up to `maxWaitMs`, then returns the rejection.
    *
-   * @param milliseconds how long to wait; after that, the rejection is returned
    * @throws the abort reason of the exchange
    */
-  async take(key: string, limits: Limits, exchange: Exchange, milliseconds: number): Promise<Take> {
-    const deadline = this.#now() + milliseconds;
+  async take(key: string, limits: Limits, exchange: Exchange, maxWaitMs: number): Promise<Take> {
+    const deadline = this.#now() + maxWaitMs;
     if (!this.#queues.has(key)) {
       const take = await this.#limiter.take(key, limits);
       if (take.refusedBy !== 'concurrency') return take;
@@ -58,7 +56,6 @@ export class SlotQueue {
     }
   }
 
-  /** Releases a slot and wakes the first request waiting for it. */
   release(key: string, lease: string): void {
     this.#limiter.release(key, lease);
     this.#wakeFirst(key);
@@ -81,7 +78,7 @@ class Waiter {
     this.#wakeUp.resolve();
   }
 
-  /** Resolves after this time or once woken, even if that was since the last pause. */
+  /** Resolves at once if woken since the last pause. */
   async pause(milliseconds: number): Promise<void> {
     await waitForFirst([this.#wakeUp.promise], milliseconds);
     this.#wakeUp = Promise.withResolvers();

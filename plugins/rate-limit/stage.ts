@@ -86,7 +86,7 @@ export const rateLimitStage = defineStage({
       refuse(exchange, take, limits, state);
     }
 
-    /** Takes from the allowance for other requests. `GET /v1/key` also needs the state of the model call limits. */
+    /** `GET /v1/key` also needs the state of the model call limits. */
     function enterOther(exchange: Exchange, keyId: string, calls: CallLimits): void | Promise<void> {
       const limits = resolveOtherLimits(options.other, calls);
       const settle = (callsTake: Take, take: Take): void => {
@@ -115,11 +115,6 @@ function pickRemaining({ remaining, resetAfter }: Take): Pick<AllowanceState, 'r
   return { remaining, resetAfter };
 }
 
-/**
- * Returns the error message.
- *
- * @param isModelCall false for the allowance of other requests
- */
 function describeRefusal(
   { refusedBy, retryAfter }: Take,
   limits: Limits,

@@ -5,7 +5,7 @@ import { FieldErrors } from '#core/web/pages/page.ts';
 import { companyLengths, parseCompany } from './company.ts';
 import { sellerSection, findTax } from './section.ts';
 
-/** Asks for a company before payment, so that the receipt names it from the start. */
+/** Asked before payment, so that the receipt names the company from the start. */
 export const companyStep: CheckoutStep = {
   name: 'receipt',
   fields: companyLengths,

@@ -2,12 +2,10 @@ import { toOneLine } from '#core/platform/one-line.ts';
 
 interface ReceiptCompany {
   readonly name: string;
-  /** Tax number, digits only. */
-  readonly npwp: string | undefined;
+  readonly npwp: string | undefined; // tax number, digits only
 }
 
-/** Maximum length of each form field, counted as HTML and form schemas do. */
-export const companyLengths = { company: 120, npwp: 40 } as const;
+export const companyLengths = { company: 120, npwp: 40 } as const; // counted as HTML and form schemas do
 
 /**
  * Normalizes an Indonesian tax number to the form in which it is stored: 16 digits (an old 15-digit number gets a leading zero), or 22 for
@@ -22,12 +20,11 @@ export function normalizeNpwp(text: string): string | undefined {
   return digits.length === 16 || digits.length === 22 ? digits : undefined;
 }
 
-/** Hides all but the last four digits of a tax number. */
 export function maskNpwp(npwp: string): string {
   return '•'.repeat(Math.max(0, npwp.length - 4)) + npwp.slice(-4);
 }
 
-/** Reads the form fields `company` and `npwp`. Returns undefined if both are empty, or the name of an invalid field. */
+/** Undefined if both fields are empty; `wrong` names an invalid field. */
 export function parseCompany({
   company = '',
   npwp = '',

@@ -7,15 +7,13 @@ import { wholePrice } from './content.ts';
 import { getBuyer, formatNumber, type PaymentReceipt, type Receipt } from './read.ts';
 
 interface DescribeOptions {
-  /** Leaves out a company that was added later. */
-  readonly isAsIssued?: boolean;
-  /** Hides all but the last digits of the buyer's tax number. */
-  readonly isMasked?: boolean;
+  readonly isAsIssued?: boolean; // leaves out a company that was added later
+  readonly isMasked?: boolean; // hides all but the last digits of the buyer's tax number
 }
 
 const refreshIntervalSeconds = 5;
 
-/** Describes the printed receipt, from stored receipts only. Dates are in the shop's time zone and the reader's language. */
+/** From stored receipts only. Dates are in the shop's time zone and the reader's language. */
 export function describeReceipt(
   { receipt, refunds }: PaymentReceipt,
   { t, language }: Pick<PageRequest, 't' | 'language'>,
@@ -79,7 +77,7 @@ function describeAddition({ buyer, company, addedAt = new Date(0) }: Receipt, fo
   return { buyer: company ?? buyer, day: format.day(addedAt).text };
 }
 
-/** Formats a tax, such as `PPN 12% × 11/12`. */
+/** Example: `PPN 12% × 11/12`. */
 function formatTaxName(
   { name, rate, base }: { readonly name: string; readonly rate: number; readonly base: string },
   language: string,

@@ -20,7 +20,6 @@ export const Receipt = defineEntity({
     refundKey: impersonal(p.text().nullable().unique()),
     orderId: p.uuid().index('receipt_order'),
     accountId: p.uuid().index('receipt_account'),
-    /** Order code. */
     code: personal(p.text(), retained),
     /** When the payment was made, or the refund was completed. */
     madeAt: personal(p.datetime().index('receipt_made_at'), retained),
@@ -30,7 +29,6 @@ export const Receipt = defineEntity({
     tax: personal(p.bigint('number').nullable(), retained),
     /** The account's name at the time of the payment. */
     buyer: personal(p.text(), retained),
-    /** Company named at checkout. */
     company: personal(p.text().nullable(), retained),
     npwp: personal(p.text().nullable(), retained),
     content: personal(p.json<ReceiptContent>(), retained),

@@ -19,11 +19,7 @@ export async function createSignedUrl(
   return `${service.baseUrl}${signedPath}/${subject}.${await sign(database, secretName, subject)}`;
 }
 
-/**
- * Verifies the token of a receipt link.
- *
- * @returns the receipt's id, or undefined if the token is invalid or has expired
- */
+/** @returns the receipt's id, or undefined if the token is invalid or has expired */
 export async function verifyToken(database: Queries, token: string, now: number): Promise<string | undefined> {
   const [id = '', until = '', signature = ''] = token.split('.');
   if (!uuid.test(id) || !/^\d{1,12}$/.test(until) || Number(until) * 1000 <= now) return undefined;

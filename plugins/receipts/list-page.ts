@@ -2,7 +2,6 @@ import type { Registry } from '#core/extension/registry.ts';
 import { listPage } from '#core/web/resources/list-page.ts';
 import { receipts, receiptsPath } from './resource.ts';
 
-/** `/operator/receipts`: receipts by number, order or buyer. */
 export const createReceiptsPage = (gateway: Pick<Registry, 'pages'>) =>
   listPage(gateway, receipts, {
     path: receiptsPath,

@@ -3,8 +3,7 @@ import { wakeJob } from '#core/gateway/host/wake-job.ts';
 import type { Transactions } from '#core/platform/database/database.ts';
 
 const batchSize = 1_000;
-/** Seconds between runs of the job, apart from those triggered by payments. */
-const intervalSeconds = 15;
+const intervalSeconds = 15; // apart from the runs that payments trigger
 
 const numberJobName = 'number-receipts';
 
@@ -47,7 +46,7 @@ async function numberBatch(database: Transactions, kind: keyof typeof waitingCon
   });
 }
 
-/** Wakes the job, at most once per second however many payments there are. */
+/** At most once per second, however many payments there are. */
 export async function wakeNumbering(host: Pick<Host, 'jobs' | 'monotonic'>): Promise<void> {
   await wakeJob(host, numberJobName);
 }

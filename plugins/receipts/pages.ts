@@ -10,8 +10,7 @@ import { verifyToken, signedPath } from './link.ts';
 import { listReceipts, buildOwnPath, type PaymentReceipt, readPaymentReceipt } from './read.ts';
 
 const hourSeconds = 3_600;
-/** How many signed links, valid or not, one network may open per hour. */
-const maxOpensPerHour = 120;
+const maxOpensPerHour = 120; // signed links, valid or not, per network
 
 const view = { template: 'receipts/receipt.eta', styles: ['receipts/receipts.css'], title: 'receipts.title' } as const;
 
@@ -31,10 +30,7 @@ const companyForm = defineForm({
   },
 });
 
-/**
- * Adds a company to a receipt.
- * @throws PageError 409 if the receipt already names one
- */
+/** @throws PageError 409 if the receipt already names a company */
 async function addCompany(
   database: Queries,
   id: string,
@@ -48,7 +44,7 @@ async function addCompany(
   if (added.length === 0) throw new PageError(409, 'receipts.company_given');
 }
 
-/** `/receipts/{id}`: printable receipt of the reader's own payment. `?issued=1` leaves out a company that was added later. */
+/** `?issued=1` leaves out a company that was added later. */
 export const ownReceiptPage: Page = {
   ...view,
   path: '/receipts/{id}',
@@ -78,7 +74,7 @@ export const ownReceiptPage: Page = {
   forms: [companyForm],
 };
 
-/** A receipt as operators see it; stays available after the account is deleted. */
+/** Stays available after the account is deleted. */
 export const operatorReceiptPage: Page = {
   ...view,
   path: '/operator/receipts/{id}',
@@ -95,7 +91,7 @@ export const operatorReceiptPage: Page = {
   },
 };
 
-/** `/receipt/{token}`, linked in mails: one receipt, without signing in, until the link expires or the account is deleted. */
+/** Works until the link expires or the account is deleted. */
 export const signedReceiptPage: Page = {
   ...view,
   path: `${signedPath}/{token}`,
@@ -125,10 +121,6 @@ async function isAccountOpen(database: Queries, accountId: string): Promise<bool
   return account !== undefined;
 }
 
-/**
- * Reads the requested receipt, which must belong to the reader's account.
- * @throws PageError 404 if there is none
- */
 async function requireOwnReceipt(request: PageRequest): Promise<PaymentReceipt> {
   const paymentReceipt = await readPaymentReceipt(request.host.database, request.params['id'] ?? '');
   if (paymentReceipt?.receipt.accountId !== accountOf(request).id || paymentReceipt === undefined)

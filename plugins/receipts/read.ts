@@ -14,25 +14,17 @@ const receiptsWithPayments = `receipt r left join receipt p on r.kind = 'refund'
 
 type ReceiptRow = RowWithout<typeof ReceiptEntity, 'content' | 'numbered_at' | 'created_at'> & {
   readonly content: ReceiptContent;
-  /** For a refund, the number of its payment's receipt. */
-  readonly of_number: number | null;
+  readonly of_number: number | null; // for a refund, the number of its payment's receipt
 };
 
-/** A stored receipt. */
 export type Receipt = RecordOf<ReceiptRow>;
 
-/** The receipt of a payment, followed by those of its refunds, oldest first. */
 export interface PaymentReceipt {
   readonly receipt: Receipt;
-  readonly refunds: readonly Receipt[];
+  readonly refunds: readonly Receipt[]; // oldest first
 }
 
-/**
- * Reads the receipt of a payment and those of its refunds.
- *
- * @param id receipt id of a payment or of one of its refunds
- * @returns undefined if there is none
- */
+/** @param id receipt id of a payment or of one of its refunds */
 export async function readPaymentReceipt(database: Queries, id: string): Promise<PaymentReceipt | undefined> {
   if (!uuid.test(id)) return undefined;
   const rows = await database.query<ReceiptRow>(
@@ -45,7 +37,6 @@ export async function readPaymentReceipt(database: Queries, id: string): Promise
   return receipt === undefined ? undefined : { receipt, refunds };
 }
 
-/** Returns the id of a payment's receipt, or undefined if none was stored. */
 export async function findPaymentReceiptId(database: Queries, paymentId: string): Promise<string | undefined> {
   const [row] = await database.query<{ id: string }>(
     `select id from receipt where payment_id = ? and kind = 'payment'`,
@@ -57,13 +48,13 @@ export async function findPaymentReceiptId(database: Queries, paymentId: string)
 export const buildOwnPath = (id: string) => `/receipts/${id}`;
 export const buildOperatorPath = (id: string) => `/operator/receipts/${id}`;
 
-/** Formats a receipt number: `000123`; for refunds, `R-000012`. */
+/** `000123`; for refunds, `R-000012`. */
 export function formatNumber({ kind, number }: Pick<Receipt, 'kind' | 'number'>): string | undefined {
   if (number === undefined) return undefined;
   return `${kind === 'refund' ? 'R-' : ''}${String(number).padStart(6, '0')}`;
 }
 
-/** Lists an order's receipts, that of the activating payment first. */
+/** The receipt of the activating payment comes first. */
 export async function listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]> {
   const rows = await database.query<ReceiptRow>(
     `select ${columns} from ${receiptsWithPayments} where r.order_id = ?
@@ -77,7 +68,7 @@ export async function listReceipts(database: Queries, orderId: string): Promise<
   });
 }
 
-/** Reads the company of an order: from its newest receipt, or else as named at checkout. */
+/** From the newest receipt, or else as named at checkout. */
 export async function readCompany(
   database: Queries,
   orderId: string,
@@ -96,15 +87,9 @@ export async function readCompany(
 interface ReceiptFilter {
   readonly words?: string | undefined;
   readonly waiting?: boolean | undefined;
-  /** Id of the last receipt of the previous page. */
-  readonly after?: string | undefined;
+  readonly after?: string | undefined; // id of the last receipt of the previous page
 }
 
-/**
- * Finds receipts, newest first.
- *
- * @param filter `words`: an order code, part of a name, or a receipt number
- */
 export async function findReceipts(
   database: Queries,
   { words, waiting, after }: ReceiptFilter,
@@ -124,7 +109,6 @@ export async function findReceipts(
   return rows.map((row) => toRecord(row) as Receipt);
 }
 
-/** Lists the receipts in a time range for the books, by number. */
 export async function listReceiptLines(
   database: Queries,
   { since, until, currency }: { readonly since: Date; readonly until: Date; readonly currency: string },
@@ -158,7 +142,6 @@ export async function listReceiptLines(
   });
 }
 
-/** Returns the buyer: the company added last (for a refund, to its payment's receipt), or else the company or person named at checkout. */
 export function getBuyer(
   { buyer, company, npwp, addedAt, addedCompany, addedNpwp }: Receipt,
   isAsIssued = false,

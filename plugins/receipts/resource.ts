@@ -7,7 +7,6 @@ import { getBuyer, findReceipts, formatNumber, buildOperatorPath, type Receipt }
 
 export const receiptsPath = '/operator/receipts';
 
-/** Receipts of payments and refunds, newest first. */
 export const receipts = defineResource({
   name: 'receipt',
   summary: 'list receipts of payments and refunds, newest first',

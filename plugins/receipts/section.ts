@@ -103,7 +103,7 @@ function checkTax({ included = true, base = wholePrice, from }: SellerTax, path:
     report([...path, 'from'], `is "${from}", which is not a valid date`, 'use one such as 2025-01-01');
 }
 
-/** Returns the tax included in payments on a day (`2026-11-22`, in the service's time zone), or undefined if there is none. */
+/** `day` is in the service's time zone: `2026-11-22`. */
 export function findTax({ tax: stated }: Pick<Seller, 'tax'>, day: string): ReceiptTax | undefined {
   if (stated === undefined || stated === 'none') return undefined;
   const startedTaxes = [stated].flat().filter(({ from = '' }) => from <= day);

@@ -10,13 +10,12 @@ import { sellerSection } from './section.ts';
 export { listReceiptLines, listReceipts, readCompany } from './read.ts';
 export { storePayment, storeRefund } from './store.ts';
 
-/** Returns how many years receipts are kept, or undefined if there is no seller. */
 export function readRetentionYears({ section }: Pick<Host, 'section'>): number | undefined {
   const { name, keep_years: years } = section(sellerSection);
   return name === undefined ? undefined : years;
 }
 
-/** Reads the receipt for a mail. Assigns outstanding numbers first, so that the mail need not wait for the job. */
+/** Assigns outstanding numbers first, so that the mail need not wait for the job. */
 export async function readMailedReceipt(
   host: Host,
   paymentId: string,

@@ -35,7 +35,6 @@ interface SaleRow
   readonly ends_at: number | null;
 }
 
-/** Stores the receipt of a payment, unless the shop has no seller. */
 export async function storePayment(
   host: StoringHost,
   transaction: EntityManager,
@@ -109,15 +108,11 @@ function describeSeller({ service }: StoringHost, seller: Seller, statesTax: boo
 interface RefundRow {
   readonly key: string;
   readonly amount: number;
-  /** How much of the same payment had been refunded before. */
-  readonly before: number;
+  readonly before: number; // refunded before, of the same payment
   readonly content: ReceiptContent;
 }
 
-/**
- * Stores a refund's receipt. Tax and base are computed from the sum of all refunds so far, so that a payment refunded in parts leaves no
- * remainder.
- */
+/** Tax and base are computed from the sum of all refunds so far, so that a payment refunded in parts leaves no remainder. */
 export async function storeRefund(transaction: EntityManager, refundKey: string): Promise<void> {
   const [refund] = await transaction.execute<RefundRow[]>(
     `select r.key, r.amount::float8 as amount, p.content,
@@ -141,7 +136,6 @@ export async function storeRefund(transaction: EntityManager, refundKey: string)
   );
 }
 
-/** Returns the tax base of a refund, or undefined if the payment's receipt states none. */
 function computeRefundTaxBase(before: number, after: number, { tax, taxBase }: ReceiptContent): number | undefined {
   if (tax === undefined || taxBase === undefined) return undefined;
   return (computeTaxBase(after, tax) ?? 0) - (computeTaxBase(before, tax) ?? 0);

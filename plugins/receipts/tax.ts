@@ -1,9 +1,6 @@
 import type { ReceiptTax } from './content.ts';
 
-/**
- * Returns the tax included in an amount, in the same unit. With 12% on 11/12 of the price, Rp 289.000 is 260.360 plus 28.640 tax. The
- * computation is in integers, so it is exact.
- */
+/** With 12% on 11/12 of the price, Rp 289.000 is 260.360 plus 28.640 tax. Exact, because the computation is in integers. */
 export function computeIncludedTax(amount: number, { rate, base, rounding }: Omit<ReceiptTax, 'name'>): number {
   const [percent, hundred] = parseFraction(formatDecimal(rate));
   const [part, whole] = parseFraction(base);
@@ -23,7 +20,7 @@ export function computeTaxBase(amount: number, tax: Omit<ReceiptTax, 'name'>): n
   return Number(divide(BigInt(amount - computeIncludedTax(amount, tax)) * part, whole, 'nearest'));
 }
 
-/** Formats a rate without an exponent. A rate such as 1e-7 could not be parsed, and every payment with it would fail. */
+/** A rate such as 1e-7 could not be parsed, and every payment with it would fail. */
 function formatDecimal(rate: number): string {
   const text = String(rate);
   return text.includes('e') ? rate.toFixed(20) : text;

@@ -3,14 +3,12 @@ import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
 import { retirementsPath } from './resource.ts';
 import { readRetirements, findServedSuccessor, formatDay } from './retirements.ts';
 
-/** How long readings stay fresh. Lists are read only once a day. */
-const maxAgeMs = 60_000;
+const maxAgeMs = 60_000; // lists are read only once a day
 const timeoutMs = 10_000;
 
-/** Retirements, at most two minutes old. Cached, because pages refresh every few seconds. */
+/** At most two minutes old. Cached, because pages refresh every few seconds. */
 export const recentRetirements = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, readRetirements);
 
-/** Reads the notes on *Routes* about models that will be retired. */
 export const readRouteNotes: NoteSource = async ({ host, t, format }) =>
   (await recentRetirements(host).get()).map(({ route, state, endsOn }) => ({
     about: route,
@@ -19,7 +17,7 @@ export const readRouteNotes: NoteSource = async ({ host, t, format }) =>
     path: retirementsPath,
   }));
 
-/** Reads the notes for customers about models that will lose all routes. Each says on which day the model's last route ends. */
+/** Each note says on which day the model's last route ends. */
 export const readModelNotes: NoteSource = async ({ host, t, format }) => {
   const retirements = await recentRetirements(host).get();
   const lostModels = new Set(retirements.flatMap((retirement) => retirement.lost));

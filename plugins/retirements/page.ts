@@ -1,7 +1,6 @@
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { retirements, retirementsPath } from './resource.ts';
 
-/** `/operator/retirements`: routes whose models their vendors retire, and suggested successors. */
 export const retirementsPage = tablesPage({
   path: retirementsPath,
   title: 'retirements.title',

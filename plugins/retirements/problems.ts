@@ -3,7 +3,6 @@ import { recentRetirements } from './notes.ts';
 import { retirementsPath } from './resource.ts';
 import { readRetirements, type Retirement, formatDay } from './retirements.ts';
 
-/** Reports routes whose models their vendors retire. */
 export const retirementProblems: ProblemKind = {
   name: 'retirement',
   order: 35,

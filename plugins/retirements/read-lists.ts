@@ -24,7 +24,6 @@ type ListHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
 
 const finalNoticeDays = 7;
 
-/** Reads each vendor's list once, stores what it says about the routes' models, and records notices for operators. */
 export async function readLists(host: ListHost): Promise<void> {
   const byUpstream = Map.groupBy(listUniqueRoutes(host.catalog.models), ({ upstream }) => upstream);
   if (host.section(retirementsSection).ask)

@@ -4,7 +4,6 @@ import { readRetirements, type Retirement } from './retirements.ts';
 
 export const retirementsPath = '/operator/retirements';
 
-/** Routes whose models their vendors retire. */
 export const retirements = defineResource({
   name: 'retirement',
   summary: 'list routes whose model the vendor retires, earliest end first',

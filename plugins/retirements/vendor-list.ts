@@ -6,23 +6,18 @@ import { isDay } from '#core/platform/timing/time-zone.ts';
 
 interface VendorModel {
   readonly id: string;
-  /** First day (UTC) without the model, if listed. */
-  readonly endsOn: string | undefined;
-  /** The replacement that the vendor recommends, if listed. */
-  readonly successor: string | undefined;
-  /** Creation time in epoch seconds; 0 if not listed. */
-  readonly created: number;
+  readonly endsOn: string | undefined; // first day (UTC) without the model, if listed
+  readonly successor: string | undefined; // recommended by the vendor, if listed
+  readonly created: number; // epoch seconds; 0 if not listed
 }
 
 interface VendorList {
   readonly models: readonly VendorModel[];
-  /** False if the vendor sent only part of the list, so that absent models do not count as missing. */
-  readonly isComplete: boolean;
+  readonly isComplete: boolean; // false if the vendor sent only part of the list; absent models then do not count as missing
 }
 
 const maxListBytes = 8_388_608;
 
-/** Which fields of an entry contain the end and the successor of a model, by vendor. */
 const endMembers = [
   // Source: OpenAI API reference, "List models".
   { presets: ['openai'], end: 'shutdown_date', successor: undefined },
@@ -32,8 +27,7 @@ const endMembers = [
   { presets: ['mistral'], end: 'deprecation', successor: 'deprecation_replacement_model' },
 ] as const;
 
-/** How many keys are tried. A key may be rejected, or see different models. */
-export const maxKeys = 3;
+export const maxKeys = 3; // a key may be rejected, or see different models
 
 function listKeys({ apiKeys }: Upstream): string[] {
   return apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
@@ -45,8 +39,7 @@ export function digestKeys(upstream: Upstream): string[] {
 
 /** A vendor's list as one of the keys sees it. */
 export interface KeyList extends VendorList {
-  /** Digest of that key. */
-  readonly key: string;
+  readonly key: string; // digest of that key
 }
 
 /**
@@ -70,14 +63,14 @@ export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyLi
   if (!hasResponse && failure !== undefined) throw failure;
 }
 
-/** Returns the path of the list. A paginated list is requested as a single page. */
+/** A paginated list is requested as a single page. */
 function getListPath({ formats, vendor }: Upstream): string {
   if (formats.includes('ollama')) return '/tags';
   if (formats.includes('gemini')) return '/models?pageSize=1000';
   return vendor === 'anthropic' ? '/models?limit=1000' : '/models';
 }
 
-/** Parses a list in OpenAI, Anthropic, Gemini or Ollama format. */
+/** OpenAI, Anthropic, Gemini or Ollama format. */
 export function parseList(response: JsonObject, preset: string | undefined): VendorList {
   const list = response['data'] ?? response['models'];
   const members = endMembers.find(({ presets }) => presets.some((name) => name === preset));
@@ -96,10 +89,7 @@ export function parseList(response: JsonObject, preset: string | undefined): Ven
   return { models, isComplete: response['has_more'] !== true && response['nextPageToken'] === undefined };
 }
 
-/**
- * Parses the day from a date or time, such as `2026-12-11`. Returns undefined if it is invalid or zero, which some vendors send if there is
- * no date.
- */
+/** Takes the day from a date or time. Some vendors send a zero date if there is none. */
 function parseDay(value: JsonValue | undefined): string | undefined {
   const [day] = typeof value === 'string' ? (/^2\d{3}-\d\d-\d\d/.exec(value) ?? []) : [];
   return day !== undefined && isDay(day) ? day : undefined;
@@ -116,12 +106,11 @@ function parseCreated({ created, created_at: at }: JsonObject): number {
   return Number.isNaN(time) ? 0 : time;
 }
 
-/** Finds a model by name. Ollama lists `name` as `name:latest`. */
+/** Ollama lists `name` as `name:latest`. */
 export function findListedModel({ models }: VendorList, name: string): VendorModel | undefined {
   return models.find(({ id }) => id === name || id === `${name}:latest`);
 }
 
-/** Suggests the list's latest model of the same family. Returns undefined if none is later, or if the list has no times. */
 export function findLatestOfFamily({ models }: VendorList, name: string): string | undefined {
   const family = getFamily(name);
   const createdTime = models.find(({ id }) => id === name)?.created ?? 0;
@@ -134,7 +123,7 @@ export function findLatestOfFamily({ models }: VendorList, name: string): string
   return latest?.id;
 }
 
-/** Removes versions and dates from a name, which leaves, for example, `claude-sonnet`. */
+/** Without versions and dates, for example `claude-sonnet`. */
 function getFamily(name: string): string {
   return name
     .toLowerCase()

@@ -6,16 +6,14 @@ import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { type TimedCounts, readTimedCounts } from './read-trends.ts';
 
 const shownDays = 14;
-/** How many hours are read for each view. They include yesterday, so that its counts are complete just after midnight. */
-const recentHours = 48;
-/** How long earlier days are cached. Only late records change them, and reading their histograms takes most of the time. */
-const maxAgeMs = 600_000;
+const recentHours = 48; // with yesterday, so that its counts are complete just after midnight
+const maxAgeMs = 600_000; // only late records change earlier days, and reading their histograms takes most of the time
 const timeoutMs = 10_000;
 const maxRoutes = 100;
 
 const earlierDaysCache = memoizePerCatalog(() => new LRUCache<string, FreshValue<TimedCounts[]>>({ max: maxRoutes }));
 
-/** Reads a route's last fourteen days in the service's time zone, latest first. Counts from before yesterday may be ten minutes old. */
+/** Latest first, in the service's time zone. Counts from before yesterday may be ten minutes old. */
 export async function readDailyCounts(host: Host, route: string): Promise<TimedCounts[]> {
   const timeZone = host.section(service).time_zone;
   const readHours = (hours: number) =>

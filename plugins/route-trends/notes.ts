@@ -4,11 +4,9 @@ import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
 import { readTrends, type RouteTrend } from './read-trends.ts';
 import type { StepDown } from './trends.ts';
 
-/** Path of the page that shows a route's trend. */
 export const trendPath = '/operator/route-trends';
 
-/** How long trends are cached. Counts are hourly. */
-const maxAgeMs = 600_000;
+const maxAgeMs = 600_000; // counts are hourly
 const timeoutMs = 30_000;
 
 /** Trends that may be twenty minutes old, or an hour if reading them fails, so that pages need not wait for a reading. */
@@ -17,7 +15,6 @@ export const recentTrends = cacheReading<readonly RouteTrend[]>(
   ({ database, now }) => readTrends(database, now()),
 );
 
-/** Reads the notes on *Routes* about routes that have got worse. */
 export const readTrendNotes: NoteSource = async (reader) =>
   (await recentTrends(reader.host).get()).flatMap(({ route, steps }) =>
     steps.map((step) => ({
@@ -28,7 +25,7 @@ export const readTrendNotes: NoteSource = async (reader) =>
     })),
   );
 
-/** Describes a change for the worse, for example `429: 0.4% → 6.1%`. */
+/** Example: `429: 0.4% → 6.1%`. */
 export function describeStep({ kind, before, now }: StepDown, { t, format }: Localizer): string {
   const formatValue = {
     throttled: (value: number) => format.percent(value),

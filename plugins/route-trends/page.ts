@@ -11,7 +11,6 @@ import { calculateSpeed } from './trends.ts';
 
 const shownHours = 48;
 
-/** `/operator/route-trends?route=…`: a route's counts by hour and by day. */
 export const trendPage: Page = {
   path: trendPath,
   role: 'operator',

@@ -8,16 +8,11 @@ import { findSteps, type TrendCounts, type StepDown } from './trends.ts';
 const hoursPerDay = 24;
 const comparedDays = 7;
 
-/** A route that has got worse in the last day. */
 export interface RouteTrend {
   readonly route: string; // upstream/model
   readonly steps: readonly StepDown[];
 }
 
-/**
- * Finds routes that were worse in the last 24 hours than in the seven days before.
- * @param now epoch ms
- */
 export async function readTrends(database: Queries, now: number): Promise<RouteTrend[]> {
   const daySince = startOfHours(now, hoursPerDay);
   const weekSince = startOfHours(now, hoursPerDay * (1 + comparedDays));
@@ -32,10 +27,6 @@ export async function readTrends(database: Queries, now: number): Promise<RouteT
   });
 }
 
-/**
- * Sums up counts by route.
- * @param until epoch ms; defaults to now
- */
 async function readCounts(
   database: Queries,
   since: number,
@@ -77,7 +68,6 @@ async function readCounts(
   );
 }
 
-/** A route's counts in one hour or day. */
 export interface TimedCounts extends TrendCounts {
   readonly at: number; // epoch ms of its start
 }
@@ -91,7 +81,6 @@ interface Row {
   readonly latency: LatencyHistogram | null;
 }
 
-/** Reads a route's counts by hour or day, latest first. Days are in the given time zone. */
 export async function readTimedCounts(
   database: Queries,
   route: string,

@@ -3,33 +3,25 @@ import { type LatencyHistogram, quantile, sumRequests } from '#core/gateway/reco
 /** What came back from a vendor on a route during a period. */
 export interface TrendCounts {
   readonly attempts: number;
-  /** Attempts that the vendor throttled. */
-  readonly throttled: number;
+  readonly throttled: number; // by the vendor
   readonly firstContent: LatencyHistogram;
-  /** Tokens and ms of streams long enough to measure their speed. */
-  readonly streamedTokens: number;
+  readonly streamedTokens: number; // of streams long enough to measure their speed
   readonly streamedMs: number;
 }
 
-/** A figure that got worse, before and now. */
 export type StepDown =
   | { readonly kind: 'throttled'; readonly before: number; readonly now: number } // shares
   | { readonly kind: 'first_token'; readonly before: number; readonly now: number } // ms, medians
   | { readonly kind: 'speed'; readonly before: number; readonly now: number }; // tokens per second
 
-/** Minimum counts in both periods for them to be compared. */
-const minCounts = { attempts: 200, answers: 100, tokens: 20_000 };
-/** From which change on a figure counts as worse. Wide, because vendors vary by a third from day to day. */
+const minCounts = { attempts: 200, answers: 100, tokens: 20_000 }; // in both periods, for a comparison
+/** Wide, because vendors vary by a third from day to day. */
 const thresholds = {
   throttled: { share: 0.02, times: 3 },
   firstToken: { ms: 300, times: 1.5 },
   speed: { times: 0.7 },
 };
 
-/**
- * Compares a route's last day with the week before.
- * @returns the figures that got worse
- */
 export function findSteps(before: TrendCounts, now: TrendCounts): StepDown[] {
   return [...findThrottledStep(before, now), ...findFirstTokenStep(before, now), ...findSpeedStep(before, now)];
 }
@@ -54,7 +46,7 @@ function findSpeedStep(before: TrendCounts, now: TrendCounts): StepDown[] {
   return later <= earlier * thresholds.speed.times ? [{ kind: 'speed', before: earlier, now: later }] : [];
 }
 
-/** Returns tokens per second, or undefined if no stream was long enough. */
+/** Tokens per second; undefined if no stream was long enough. */
 export function calculateSpeed({
   streamedTokens,
   streamedMs,

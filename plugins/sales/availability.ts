@@ -8,18 +8,16 @@ import { listHeldPlans } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
 import { hasLimits, getPlaceLimits } from './section.ts';
 
-/** How old the counts on pages may be. Orders always use exact counts. */
-const maxAgeMs = 5_000;
+const maxAgeMs = 5_000; // orders always use exact counts
 const timeoutMs = 5_000;
-/** How long a page waits for fresh counts. */
-const maxWaitMs = 1_000;
+const maxWaitMs = 1_000; // for fresh counts, on a page
 
-/** Limits that have no free place: `all`, and plans by their days. */
+/** `all`, and plans by their days. */
 type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
 
 const limitReadings = cacheReading({ maxAgeMs, timeoutMs, maxWaitMs }, readFullLimits);
 
-/** Reads which plans are sold out to an account, or to visitors; at most five seconds old. If there are no limits, makes no query. */
+/** Makes no query if there are no limits. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
   const full = hasLimits(getPlaceLimits(host.section)) ? await limitReadings(host).get() : undefined;
   if (full === undefined || full.size === 0) return new Map();
@@ -28,7 +26,6 @@ export async function readSoldOut(host: Host, accountId: string | undefined): Pr
   return new Map(plans.flatMap(([days, reason]) => (reason === undefined ? [] : [[days, reason] as const])));
 }
 
-/** Returns why an account that holds places of these plans cannot buy a plan, or undefined if it can. */
 function findSoldOut(full: FullLimits, days: number, heldPlans: readonly (number | null)[]): SoldOut | undefined {
   const reasons = [
     heldPlans.length > 0 ? undefined : full.get('all'),
@@ -58,7 +55,7 @@ async function readFullLimits(host: Host): Promise<FullLimits> {
   return new Map(await Promise.all(full.map(readLimit)));
 }
 
-/** Reads when an account's passes end, of one plan or of all, for the account at position `after` in the order of these ends. */
+/** For the account at position `after` in the order of these ends. */
 async function readPassEnd(database: Queries, days: number | undefined, after: number): Promise<number | undefined> {
   const [row] = await database.query<{ at: number }>(
     `select ${epoch('max(p.ends_at)')} as at

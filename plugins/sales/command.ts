@@ -12,7 +12,6 @@ interface Options extends ZoneOptions {
 
 const maxPrintedWaits = 200;
 
-/** `daypass sales`: places, waiting list, and past limits. Works while a gateway is running. */
 export const salesCommand: Command = {
   name: 'sales',
   define(parser, context) {

@@ -10,7 +10,6 @@ export const WaitingEntry = defineEntity({
   properties: {
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account),
-    /** Length of the plan. */
     days: p.integer().check('days > 0'),
     joinedAt: p.datetime().defaultRaw('clock_timestamp()'),
     /** When the reservation ends; until then the entry holds a place. Null while it waits. */
@@ -36,7 +35,6 @@ export const SalesDay = defineEntity({
     /** Length of the plan; 0 for all plans together. */
     planDays: p.integer().primary(),
     maxActive: p.integer().primary(),
-    /** Places taken. */
     held: p.integer(),
     /** Places taken by payments that came after the order had ended. */
     late: p.integer(),

@@ -7,7 +7,7 @@ import { reservePlaces } from './waiting-list.ts';
 const intervalSeconds = 15;
 const retentionDays = 400;
 
-/** Gives free places to waiting accounts. A single transaction, so that a crash leaves all or nothing done. */
+/** A single transaction, so that a crash leaves all or nothing done. */
 const reserveJob: JobDefinition = {
   name: 'reserve-places',
   description: "Reserves free places for the waiting list, and records the day's places.",
@@ -19,7 +19,6 @@ const reserveJob: JobDefinition = {
   },
 };
 
-/** Gives free places to waiting accounts, regardless of what earlier runs did. */
 export async function reserveFreePlaces(host: Pick<Host, 'database' | 'section'>): Promise<void> {
   const [openEntry] = await host.database.query<unknown>('select 1 from waiting_entry where ended_at is null limit 1');
   if (openEntry === undefined) return;
@@ -29,7 +28,6 @@ export async function reserveFreePlaces(host: Pick<Host, 'database' | 'section'>
   });
 }
 
-/** Raises today's highest counts to the current ones, under each limit. */
 export async function recordDay(
   { database, section }: Pick<Host, 'database' | 'section'>,
   counts: readonly PlaceCount[],

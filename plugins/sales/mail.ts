@@ -1,7 +1,6 @@
 import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import { findReservation } from './waiting-list.ts';
 
-/** Tells the next account on the waiting list that a place is reserved for it. */
 export const placeMail: MailKind<'place.reserved'> = {
   event: 'place.reserved',
   delivery: 'usual',

@@ -5,7 +5,6 @@ import { type Localizer, accountOf } from '#core/web/pages/page.ts';
 import { hasLimits, getPlaceLimits } from './section.ts';
 import { findWait } from './waiting-list.ts';
 
-/** Shown on the home page of an account that waits for a place, until it orders. If there are no limits, makes no query. */
 export const waitNotices: NoticeSource = {
   name: 'sales',
   async show(request, _now, readers) {
@@ -18,7 +17,6 @@ export const waitNotices: NoticeSource = {
   },
 };
 
-/** Describes the position on the waiting list, or until when a place is reserved and the link to order. */
 export function describeWait(
   { position, reservedUntil }: Pick<Wait, 'position' | 'reservedUntil'>,
   path: string,

@@ -3,7 +3,6 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { type PlaceCount, placeKinds, readSales } from './sales-figures.ts';
 import { describePlan, salesDays, waits } from './views.ts';
 
-/** `/operator/orders/places`: the places under each limit, the waiting list, and past limits. */
 export const salesPage = tablesPage({
   path: '/operator/orders/places',
   title: 'operator.sales',

@@ -37,7 +37,7 @@ export async function lockPlaces(transaction: EntityManager): Promise<void> {
   await transaction.execute(`select pg_advisory_xact_lock(hashtext('sales-places'))`);
 }
 
-/** Lists the plans, by days, of which an account holds places; null for days without a plan. */
+/** null stands for days without a plan. */
 export async function listHeldPlans(database: Queries, accountId: string): Promise<(number | null)[]> {
   const rows = await database.query<{ days: number | null }>(
     `select distinct days from ${heldPlaces} h where holder = ?`,

@@ -1,7 +1,6 @@
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { readSales } from './sales-figures.ts';
 
-/** `GET /operator/api/sales`. */
 export const salesReading: OperatorReading = {
   path: '/sales',
   summary: 'read the places under each limit, the waiting list, and the limits of the last weeks',

@@ -14,18 +14,14 @@ import { listWaiting, type ListedWait } from './waiting-list.ts';
 export const placeKinds = ['bought', 'late', 'given', 'gift', 'ordered', 'reserved'] as const;
 type PlaceKind = (typeof placeKinds)[number];
 
-/** Places under one limit. */
 export interface PlaceCount {
-  /** Length of the plan; undefined for all plans together. */
-  readonly days: number | undefined;
+  readonly days: number | undefined; // length of the plan; undefined for all plans together
   readonly max: number;
   readonly held: number;
   readonly byKind: Readonly<Record<PlaceKind, number>>;
-  /** Accounts that wait for a place under this limit and have none reserved. */
-  readonly waiting: number;
+  readonly waiting: number; // under this limit, without a reservation
 }
 
-/** Counts the places under each limit, that of all plans first. Empty if there are no limits. */
 export async function countPlaces({ database, section }: Pick<Host, 'database' | 'section'>): Promise<PlaceCount[]> {
   const limits = getPlaceLimits(section);
   if (!hasLimits(limits)) return [];
@@ -44,7 +40,7 @@ export async function countPlaces({ database, section }: Pick<Host, 'database' |
   });
 }
 
-/** Counts each holder once per scope: 0 for all plans, otherwise a plan's days. */
+/** A scope is 0 for all plans, otherwise a plan's days. */
 function countByKind(database: Queries): Promise<{ scope: number; kind: PlaceKind; count: number }[]> {
   return database.query(
     `with held as materialized (select * from ${heldPlaces} h),
@@ -81,18 +77,15 @@ function countWaits(database: Queries): Promise<{ days: number; count: number }[
   );
 }
 
-/** A limit on one day, and the highest counts under it. */
 export interface SalesDayRow {
   readonly day: string;
-  /** Undefined for the limit of all plans. */
-  readonly days: number | undefined;
+  readonly days: number | undefined; // undefined for the limit of all plans
   readonly max: number;
   readonly held: number;
   readonly late: number;
   readonly waiting: number;
 }
 
-/** Lists the limits of the last days, newest first. */
 export async function listSalesDays(database: Queries, dayCount: number): Promise<SalesDayRow[]> {
   const rows = await database.query<Omit<SalesDayRow, 'days'> & { days: number }>(
     `select to_char(day, 'YYYY-MM-DD') as day, plan_days as days, max_active as max, held, late, waiting from sales_day
@@ -110,7 +103,6 @@ export interface SalesReport {
   readonly days: readonly SalesDayRow[];
 }
 
-/** Reads the places, the waiting list, and the limits of the last weeks. */
 export async function readSales(host: Pick<Host, 'database' | 'section'>): Promise<SalesReport> {
   const [places, waiting, days] = await Promise.all([
     countPlaces(host),
@@ -122,7 +114,7 @@ export async function readSales(host: Pick<Host, 'database' | 'section'>): Promi
 
 const getPlanLabel = (days: number | undefined) => (days === undefined ? 'all' : String(days));
 
-/** Gauges of the places, the same on all instances. Report nothing if there are no limits. */
+/** The same on all instances; nothing if there are no limits. */
 export const salesGauges = [
   gaugeBy(
     ['plan', 'kind'],

@@ -2,7 +2,6 @@ import { plansSection } from '#core/business/accounts/plans.ts';
 import { defineSection, type SectionValues } from '#core/config/section.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
-/** Limits how many passes may be active at a time. Plans can also have limits, in `plans`. */
 export const salesSection = defineSection({
   name: 'sales',
   schema: object(
@@ -31,15 +30,11 @@ export const salesSection = defineSection({
   },
 });
 
-/** How many accounts may hold a place. */
 export interface PlaceLimits {
-  /** Limit on all plans together; undefined if there is none. */
-  readonly all: number | undefined;
-  /** Limits by the plan's days; plans without a limit are missing. */
-  readonly byPlan: ReadonlyMap<number, number>;
+  readonly all: number | undefined; // on all plans together
+  readonly byPlan: ReadonlyMap<number, number>; // by the plan's days
 }
 
-/** Returns the limits set in `sales` and `plans`. */
 export function getPlaceLimits(section: SectionValues['get']): PlaceLimits {
   const planLimits = section(plansSection).flatMap(({ days, max_active: planMax }) =>
     planMax === undefined ? [] : [[days, planMax] as const],

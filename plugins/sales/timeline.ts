@@ -4,13 +4,12 @@ import { listWaits, type PastWait } from './waiting-list.ts';
 
 const maxWaits = 10;
 
-/** Reads when an account joined the waiting list and when a place was reserved for it. */
 export const readWaitTimeline: ReadTimeline = async (request, accountId) => {
   const waits = await listWaits(request.host.database, accountId, maxWaits);
   return waits.flatMap((wait) => describeWaitEvents(wait, request));
 };
 
-/** Describes one wait. Exported for tests. */
+/** Exported for tests. */
 export function describeWaitEvents(
   { days, joinedAt, reservedAt, reservedUntil }: PastWait,
   { t, format }: Localizer,

@@ -3,23 +3,19 @@ import type { SalesDayRow } from './sales-figures.ts';
 import type { ListedWait } from './waiting-list.ts';
 
 interface OfPlan {
-  /** Undefined for all plans together. */
-  readonly days: number | undefined;
+  readonly days: number | undefined; // undefined for all plans together
 }
 
-/** Formats a plan for commands. */
 export function formatPlan({ days }: OfPlan): string {
   return days === undefined ? 'all' : `${days} d`;
 }
 
-/** Returns a plan's name on pages. */
 export function describePlan({ days }: OfPlan, { t }: Pick<FieldReader, 't'>): string {
   return days === undefined ? t('operator.sales_all') : t('operator.days', { count: days });
 }
 
 const plan = { type: 'text', label: 'operator.fact.plan', at: 'note', value: formatPlan, cell: describePlan } as const;
 
-/** The waiting list. */
 export const waits = defineView<ListedWait>()(
   {
     account: { type: 'person', fit: 'id', at: 'title', of: 'accountId' },
@@ -50,7 +46,6 @@ export const waits = defineView<ListedWait>()(
   ['position', 'account', 'plan', 'since', 'state'],
 );
 
-/** The limits of past days. */
 export const salesDays = defineView<SalesDayRow>()({
   day: {
     type: 'text',

@@ -11,19 +11,16 @@ import type { WaitingEntry } from './entities.ts';
 import { heldPlaces } from './places.ts';
 import { type PlaceLimits, getPlaceLimits, salesSection } from './section.ts';
 
-/** How many entries get a place per transaction. */
-const batchSize = 500;
+const batchSize = 500; // entries that get a place per transaction
 
-/** An entry of the waiting list. */
 export interface ListedWait extends Wait {
   readonly id: string;
   readonly accountId: string;
   readonly joinedAt: Date;
-  /** Days of the plans in its orders that may still be paid. */
-  readonly ordered: readonly number[];
+  readonly ordered: readonly number[]; // days of the plans in its orders that may still be paid
 }
 
-/** Puts an account at the end of the waiting list for a plan. If it is already on the list, it keeps its position. */
+/** An account that is already on the list keeps its position. */
 export async function joinWaitingList(
   { database }: Pick<Host, 'database'>,
   accountId: string,
@@ -40,7 +37,7 @@ export async function joinWaitingList(
   });
 }
 
-/** Removes an account from the waiting list. A place reserved for it goes to the next account. */
+/** A place reserved for the account goes to the next one. */
 export async function leaveWaitingList({ database }: Pick<Host, 'database'>, accountId: string): Promise<void> {
   await database.query(
     `update waiting_entry set ended_at = clock_timestamp(), outcome = 'left' where account_id = ? and ended_at is null`,
@@ -86,7 +83,7 @@ async function reservePlace(
   await recordEvent(transaction, 'place.reserved', { accountId, entryId: id }, `place.reserved:${id}`);
 }
 
-/** Formats the days of plans that have their own limit as a PostgreSQL array. */
+/** As a PostgreSQL array. */
 const formatLimitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan.keys()].join(',')}}`;
 
 /**
@@ -100,10 +97,7 @@ const boughtCondition = `exists (
     and exists (select from ${periodsInForceSql} p where p.account_id = e.account_id and p.ends_at > statement_timestamp()
       and (p.order_id = b.order_id or b.order_id is null)))`;
 
-/**
- * Ends waits that have led to a pass, whose reservation has expired, or whose account can no longer buy. An account that its owner paused
- * keeps its position.
- */
+/** An account that its owner paused keeps its position. */
 async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promise<void> {
   await transaction.execute(
     `with ending as (
@@ -120,8 +114,7 @@ async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promis
 
 interface FreePlaces {
   all: number;
-  /** By the plan's days, for plans that have a limit. */
-  readonly byPlan: Map<number, number>;
+  readonly byPlan: Map<number, number>; // by the plan's days, for plans that have a limit
 }
 
 async function countFreePlaces(transaction: EntityManager, { all, byPlan }: PlaceLimits): Promise<FreePlaces> {
@@ -139,12 +132,10 @@ async function countFreePlaces(transaction: EntityManager, { all, byPlan }: Plac
 }
 
 interface NextEntry extends Row<typeof WaitingEntry, 'id' | 'account_id' | 'days'> {
-  /** The account already holds a place, so it needs a free one only under the plan's limit. */
-  readonly holds: boolean;
+  readonly holds: boolean; // then it needs a free place only under the plan's limit
   readonly holds_plan: boolean;
 }
 
-/** Finds the entries that can get a free place, in order. */
 async function findNextEntries(transaction: EntityManager, free: FreePlaces): Promise<NextEntry[]> {
   const full = [...free.byPlan].flatMap(([days, freeCount]) => (freeCount <= 0 ? [days] : []));
   return transaction.execute<NextEntry[]>(
@@ -174,7 +165,6 @@ function toWait(row: WaitRow, { byPlan }: Pick<PlaceLimits, 'byPlan'>): ListedWa
   return { ...toRecord(row), isOrdered };
 }
 
-/** Lists the waiting list: reservations first, then waiting accounts in order. */
 export async function listWaiting(
   { database, section }: Pick<Host, 'database' | 'section'>,
   limit: number,
@@ -189,7 +179,7 @@ export async function listWaiting(
   return rows.map((row) => toWait(row, limits));
 }
 
-/** Returns an account's wait and its position, or undefined if it is not on the list or already has the awaited pass. */
+/** Undefined if the account is not on the list or already has the awaited pass. */
 export async function findWait(
   { database, section }: Pick<Host, 'database' | 'section'>,
   accountId: string,
@@ -205,16 +195,13 @@ export async function findWait(
   return row && toWait(row, limits);
 }
 
-/** An account's wait, ended or not. */
 export interface PastWait {
   readonly days: number;
   readonly joinedAt: Date;
-  /** Undefined if no place was reserved, or its event has been deleted. */
-  readonly reservedAt: Date | undefined;
+  readonly reservedAt: Date | undefined; // undefined if no place was reserved, or its event has been deleted
   readonly reservedUntil: Date | undefined;
 }
 
-/** Lists an account's waits, newest first. */
 export async function listWaits(database: Queries, accountId: string, limit: number): Promise<PastWait[]> {
   const rows = await database.query<RowOf<PastWait, typeof WaitingEntry>>(
     `select days, ${epochs('joined_at', 'reserved_until')}, (
@@ -226,7 +213,6 @@ export async function listWaits(database: Queries, accountId: string, limit: num
   return rows.map(toRecord);
 }
 
-/** Finds an entry that got a reservation by its id, ended or not. */
 export async function findReservation(
   database: Queries,
   id: string,

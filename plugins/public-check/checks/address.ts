@@ -4,13 +4,15 @@ import { describeUnexpectedResponse, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 import { parseArrival } from './request.ts';
 
-/** From a documentation range (RFC 5737), so it is not in use. */
-const forgedAddress = '192.0.2.77';
+const forgedAddress = '192.0.2.77'; // from a documentation range (RFC 5737), so not in use
 const replaceAdvice =
   "Let the proxy replace X-Forwarded-For, -Proto and -Host, and never forward or append to the client's headers (docs/proxies.md).";
 
-/** Checks that the gateway sees the client's address, and that clients cannot forge it. */
-export async function checkForwarded(caller: PublicCaller, isSecure: boolean, signal: AbortSignal): Promise<Finding> {
+export async function checkClientAddress(
+  caller: PublicCaller,
+  isSecure: boolean,
+  signal: AbortSignal,
+): Promise<Finding> {
   const forgeries = [
     { 'x-forwarded-for': forgedAddress, 'x-forwarded-proto': 'gopher' },
     { forwarded: `for=${forgedAddress};proto=gopher` },
@@ -25,11 +27,7 @@ export async function checkForwarded(caller: PublicCaller, isSecure: boolean, si
   return findings.find(({ state }) => state !== 'ok') ?? (findings[0] as Finding);
 }
 
-/**
- * Evaluates which address and scheme the gateway saw.
- *
- * @param arrival the echoed request, sent with a forged address
- */
+/** `arrival` is the echo of a request sent with a forged address. */
 export function describeArrival({ address, headers }: Arrival, isSecure: boolean): Finding {
   if (address === forgedAddress) return describeForgery(headers);
   const { addresses, schemes } = readForwarded(headers);

@@ -6,14 +6,11 @@ import { describeUnexpectedResponse, type PublicResponse, type PublicCaller } fr
 import { type Departure, publicPaths } from '../paths.ts';
 
 const pollIntervalMs = 250;
-/** How long to wait for the call to arrive, and for the gateway to notice that the client has left: two keep-alives and some slack. */
-const maxWaitsMs = { arrival: 15_000, departure: 18_000 };
-/** A departure noticed within this time, which includes the poll's round trip, counts as noticed at once. */
-const maxImmediateMs = 2_500;
+const maxWaitsMs = { arrival: 15_000, departure: 18_000 }; // departure: two keep-alives and some slack
+const maxImmediateMs = 2_500; // includes the poll's round trip
 const abortAdvice =
   'Make the proxy pass on that a client has disconnected; otherwise the vendor charges for the rest of the response: `option abortonclose` in the defaults of HAProxy, no `flush_interval -1` in Caddy. Apache cannot.';
 
-/** Checks that the gateway notices when a client disconnects during a call. */
 export async function checkDeparture(caller: PublicCaller, isStream: boolean, signal: AbortSignal): Promise<Finding> {
   const id = randomUUID();
   const departure = new AbortController();
@@ -35,10 +32,7 @@ export async function checkDeparture(caller: PublicCaller, isStream: boolean, si
   return warning(`the gateway notices it after ${(leftAfterMs / 1000).toFixed(0)} s, by a keep-alive`, abortAdvice);
 }
 
-/**
- * Waits for a state of the call.
- * @returns the ms waited; undefined after the timeout; a finding if a response is invalid
- */
+/** @returns the ms waited; undefined after the timeout; a finding if a response is invalid */
 async function waitForState(
   caller: PublicCaller,
   id: string,

@@ -3,10 +3,9 @@ import { parseObject } from '#core/platform/json.ts';
 import { describeUnexpectedResponse, type PublicResponse, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 
-/** As long as large corporate cookies and tokens. The gateway accepts 16 KB of headers in total. */
-const longHeaderBytes = 12_000;
+const longHeaderBytes = 12_000; // like large corporate cookies and tokens; the gateway accepts 16 KB of headers in total
 
-/** Checks that `%2F` reaches the gateway unchanged, because SDKs put model names into the path. */
+/** SDKs put model names, and so `%2F`, into the path. */
 export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const response = await caller.call(`${publicPaths.arrived}/dp%2Fname`, { signal });
   const advice =
@@ -17,10 +16,6 @@ export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSigna
   return failed(`/dp%2Fname arrives as ${arrival.path.slice(publicPaths.arrived.length, 100)}`, advice);
 }
 
-/**
- * Checks that the proxy accepts long bodies.
- * @param bytes length of the body
- */
 export async function checkLongBody(caller: PublicCaller, bytes: number, signal: AbortSignal): Promise<Finding> {
   const body = Buffer.alloc(bytes, 'x');
   const response = await caller.call(publicPaths.body, { method: 'POST', body, signal });
@@ -32,7 +27,6 @@ export async function checkLongBody(caller: PublicCaller, bytes: number, signal:
   return ok(`${size} in ${response.seconds.toFixed(1)} s`);
 }
 
-/** Checks that the proxy accepts long headers. */
 export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const response = await caller.call(publicPaths.arrived, {
     headers: { 'x-long': 'x'.repeat(longHeaderBytes) },
@@ -44,11 +38,6 @@ export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal)
   return { ...describeUnexpectedResponse(response, advice), state: 'warning' };
 }
 
-/**
- * Parses an echo's response.
- *
- * @returns the echoed request, or undefined if this is not an echo
- */
 export function parseArrival({ status, text }: PublicResponse): Arrival | undefined {
   const value = status === 200 || status === 426 ? parseObject(text) : undefined;
   return typeof value?.['path'] === 'string' ? (value as unknown as Arrival) : undefined;

@@ -2,18 +2,15 @@ import { failed, type Finding, ok, warning } from '#core/gateway/diagnosis/findi
 import { describeUnexpectedResponse, type PublicResponse, type PublicCaller } from '../caller.ts';
 import { publicPaths, testStream } from '../paths.ts';
 
-/** Events further apart than this arrived in different bursts. */
-const burstGapMs = testStream.interval * 0.4;
+const burstGapMs = testStream.interval * 0.4; // events further apart arrived in different bursts
 const bufferingAdvice =
   'Turn off response buffering in the proxy (nginx: proxy_buffering off). See docs/proxies.md for complete configurations.';
 
-/** Checks that a stream's events arrive as they are sent. */
 export async function checkStream(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const response = await caller.call(publicPaths.stream, { signal });
   return response.status === 200 ? describeChunks(response) : describeUnexpectedResponse(response, bufferingAdvice);
 }
 
-/** Evaluates when the events of the path `stream` arrived. */
 export function describeChunks({ chunks, text, isComplete: isWhole }: PublicResponse): Finding {
   const events = splitLines(chunks).flatMap(({ receivedAt, line }) => {
     const sentMs = /^data: \{"ms":(\d+)\}\r?$/.exec(line)?.[1];
@@ -38,7 +35,7 @@ export function describeChunks({ chunks, text, isComplete: isWhole }: PublicResp
   return warning(arrival, advice);
 }
 
-/** Splits chunks into lines. A proxy may split an event anywhere, so a line counts as received when its newline arrives. */
+/** A proxy may split an event anywhere, so a line counts as received when its newline arrives. */
 function splitLines(chunks: PublicResponse['chunks']): { readonly receivedAt: number; readonly line: string }[] {
   let partialLine = '';
   return chunks.flatMap(({ receivedAt, text }) => {

@@ -5,7 +5,6 @@ import { publicPaths } from '../paths.ts';
 const timeoutAdvice =
   "Raise the proxy's response timeout above `deadline` of the stage upstream (180 s): proxy_read_timeout in nginx, timeout server in HAProxy, timeout in a route of Envoy.";
 
-/** Checks that keep-alives prevent the proxy from closing an idle stream. */
 export async function checkIdleStream(caller: PublicCaller, seconds: number, signal: AbortSignal): Promise<Finding> {
   const response = await caller.call(publicPaths.silence, { query: { seconds }, signal });
   if (response.status !== 200) return describeUnexpectedResponse(response, timeoutAdvice);
@@ -18,7 +17,6 @@ export async function checkIdleStream(caller: PublicCaller, seconds: number, sig
   return ok(`complete after ${seconds} s without events, with ${keepAliveCount} keep-alives`);
 }
 
-/** Checks that a slow non-streaming call gets its response. */
 export async function checkSlowCall(caller: PublicCaller, seconds: number, signal: AbortSignal): Promise<Finding> {
   const response = await caller.call(publicPaths.wait, { query: { seconds }, signal });
   if (response.status !== 200) return describeUnexpectedResponse(response, timeoutAdvice);

@@ -8,7 +8,6 @@ const testMessage = 'Hello';
 const upgradeAdvice =
   'The proxy must forward `Upgrade`: upgrade=websocket in Apache, upgrade_configs in Envoy, two headers in nginx (docs/proxies.md). Without it clients use HTTP.';
 
-/** Checks that a WebSocket opens and carries messages in both directions. */
 export async function checkWebSocket(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const { WebSocket } = await import('ws');
   const { url, headers } = caller.prepareRequest(publicPaths.upgrade);

@@ -8,7 +8,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import {
   approveOutage,
-  readCreditedMs,
+  readCreditedMsByIncident,
   creditOutage,
   declineOutage,
   findOutage,
@@ -306,7 +306,7 @@ describe('the credit for an outage', () => {
     const second = await addOutage(from + 60 * minute, from + 70 * minute);
     await creditDueOutages(hostWith());
     expect(await heldUntil(account)).toBe(before + 33 * 60);
-    expect((await readCreditedMs(database, 0)).get(second.incidentId)).toBe(10 * minute);
+    expect((await readCreditedMsByIncident(database, 0)).get(second.incidentId)).toBe(10 * minute);
     expect(await listCredits(database, account, 30)).toMatchObject([
       { seconds: 600 },
       { seconds: 1_380, model: 'dp/gpt-6-sol' },

@@ -12,13 +12,11 @@ export const paymentsSection = {
   schema: object({ default: {} }, 'Payments.', { provider: string({}), order_minutes: integer({ default: 30 }) }),
 } as const;
 
-/** Sign-in providers by name. */
 export const signInSection = {
   name: 'sign_in',
   schema: { type: 'object', default: {}, additionalProperties: object({}, 'A provider.', { client_id: string({}) }) },
 } as const;
 
-/** Consents by name. */
 export const consentsSection = {
   name: 'consents',
   schema: {
@@ -44,7 +42,6 @@ export const sellerSection = {
     address: string({}),
     registrations: array({ items: string({}), default: [] }),
     keep_years: integer({ default: 10 }),
-    /** `none`, one tax, or several that each have a start day. */
-    tax: {},
+    tax: {}, // `none`, one tax, or several that each have a start day
   }),
 } as const;

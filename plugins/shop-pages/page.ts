@@ -7,10 +7,8 @@ import { isDraft, getShopPages, getPageTitle, selectVisibleTexts } from './shop-
 
 const linkedNames = ['terms', 'privacy', 'refunds', 'contact'] as const;
 
-/** Names that people and payment providers try. */
-const aliases: ReadonlyMap<string, string> = new Map([['refund', 'refunds']]);
+const aliases: ReadonlyMap<string, string> = new Map([['refund', 'refunds']]); // that people and payment providers try
 
-/** Serves each page of the folder under its name. */
 export const shopPage: Page = {
   path: '/{name}',
   has: (host, name) => getShopPages(host).texts.has(aliases.get(name) ?? name),
@@ -53,7 +51,6 @@ function describeDraftNotice(unfilled: readonly string[], { t }: PageRequest) {
 
 const isLinked = (name: string) => linkedNames.some((linkedName) => linkedName === name);
 
-/** Lists links to the pages that the reader can open, for the footer, sign-in and checkout. */
 export const shopLinks: ReadSiteLinks = (reader) => {
   const allTexts = getShopPages(reader.host).texts;
   const pages = [...allTexts].flatMap(([name, page]) => {

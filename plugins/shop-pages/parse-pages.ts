@@ -8,10 +8,8 @@ export const isMarkdown = /^(?!readme\.md$)[^.].*\.md$/i;
 
 const fileName = /^([a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?)\.([a-z]{2})\.md$/;
 
-/** The pages in the folder, and the mistakes in its files. */
 export interface ShopPages {
-  /** Texts by page name, such as `terms`. */
-  readonly texts: ReadonlyMap<string, PageTexts>;
+  readonly texts: ReadonlyMap<string, PageTexts>; // by page name, such as `terms`
   readonly mistakes: readonly { readonly file: string; readonly wrong: string; readonly right: string }[];
 }
 

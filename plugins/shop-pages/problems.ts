@@ -3,7 +3,6 @@ import { listDrafts, isPublic, getShopPages } from './shop-pages.ts';
 
 const maxFiles = 10;
 
-/** Reports pages that customers cannot see yet. On a local machine this is only information. */
 export const draftPages: ProblemKind = {
   name: 'draft_pages',
   order: 85,

@@ -10,7 +10,6 @@ import { getShopPages } from './shop-pages.ts';
  * be parsed.
  */
 
-/** Sentences in the drafts that name seller and address. */
 const sellerSentences: Readonly<Record<string, Readonly<Record<Language, RegExp>>>> = {
   terms: {
     en: /between you and the seller, (.+?), who runs/s,
@@ -23,7 +22,6 @@ const sellerSentences: Readonly<Record<string, Readonly<Record<Language, RegExp>
   contact: { en: / is run by (.+?)\.$/ms, id: / dijalankan oleh (.+?)\.$/ms },
 };
 
-/** Finds pages that name a seller or address other than the receipts do. */
 export function findSellerMistakes(host: ReviewedHost): string[] {
   const { name, address } = host.section(sellerSection);
   if (name === undefined) return [];
@@ -49,10 +47,10 @@ function findSellerSentences(host: ReviewedHost): { readonly file: string; reado
   );
 }
 
-/** Removes punctuation and spaces, in which the same name may differ. */
+/** The same name may differ in punctuation and spaces. */
 const normalizeText = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
-/** Finds price rows in the terms, such as `| 1 day | Rp 18.000 |`, that match no plan. */
+/** Price rows look like `| 1 day | Rp 18.000 |`. */
 export function findPriceMistakes(host: ReviewedHost): string[] {
   const terms = getShopPages(host).texts.get('terms');
   const currency = host.section(currencySection);
@@ -78,5 +76,5 @@ export function findPriceMistakes(host: ReviewedHost): string[] {
   });
 }
 
-/** Returns the digits of an amount, without cents that are zero. */
+/** Leaves out cents that are zero. */
 const normalizeAmount = (text: string) => text.replace(/[.,](?:00|-)\s*$/, '').replaceAll(/\D/g, '');

@@ -8,7 +8,6 @@ import { backupSection } from './other-sections.ts';
 import { findPriceMistakes, findSellerMistakes } from './review-facts.ts';
 import { listDrafts, getShopPages } from './shop-pages.ts';
 
-/** Reports drafts, and any data processing of this configuration that the privacy page does not mention. */
 export const pagesReview: ConfigReview = {
   name: 'pages',
   describe(host) {
@@ -29,7 +28,7 @@ export const pagesReview: ConfigReview = {
   },
 };
 
-/** Finds pages that a shop needs but does not have. If the terms are hosted elsewhere, the other pages may be too. */
+/** If the terms are hosted elsewhere, the other pages may be too. */
 function findMissingPages(host: ReviewedHost): string[] {
   if (!isOpenShop(host.section)) return [];
   const { terms, privacy } = host.section(service);
@@ -69,7 +68,7 @@ function findRefusedLinks(host: ReviewedHost): string[] {
   );
 }
 
-/** Lists the processing of personal data that a privacy notice must mention, each with a check of the wording. */
+/** A privacy notice must mention this processing of personal data. */
 function listProcessing(
   host: ReviewedHost,
 ): { readonly what: string; readonly isMentioned: (text: string) => boolean }[] {
@@ -110,7 +109,6 @@ function findPrivacyGaps(host: ReviewedHost): string[] {
 
 const joinText = ({ title, body }: PageText) => `${title}\n${body}`;
 
-/** Returns true if the text names the host or one of its parent domains. */
 function mentionsHost(text: string, host: string): boolean {
   const labels = host.split('.');
   const domains = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
@@ -119,7 +117,7 @@ function mentionsHost(text: string, host: string): boolean {
   );
 }
 
-/** Returns true if the text states how long data is kept. A table row counts only if it is about request records. */
+/** A table row counts only if it is about request records. */
 function mentionsDays(text: string, days: number): boolean {
   const daysPattern = new RegExp(`(?<![\\d.,])${days}\\s+(?:days?|hari)\\b`, 'i');
   const requestWords = /record|\blogs?\b|request|usage|catatan|rekam|pemakaian/i;
@@ -127,7 +125,6 @@ function mentionsDays(text: string, days: number): boolean {
   return daysPattern.test(relevantLines.join('\n'));
 }
 
-/** Returns true if a sentence says that prompts are recorded, and is not negated. */
 function statesRecording(text: string): boolean {
   return text
     .split(/[.!?|]\s|\n\n/)
@@ -139,7 +136,6 @@ function statesRecording(text: string): boolean {
     );
 }
 
-/** Lists the hosts of enabled upstreams that are not on this machine or its network, in alphabetical order. */
 export function listForeignHosts({ catalog }: Pick<ReviewedHost, 'catalog'>, includesOff = false): string[] {
   const hosts = catalog.upstreams
     .filter(({ isEnabled, isDemo }) => !isDemo && (isEnabled || includesOff))
@@ -153,7 +149,7 @@ interface LogOptions {
   readonly content?: boolean;
 }
 
-/** Reads the options of the `log` stage, which belongs to a different plugin. Empty if the pipeline does not have it. */
+/** The `log` stage belongs to a different plugin. Empty if the pipeline does not have it. */
 export function readLogOptions({ stages }: Pick<ReviewedHost, 'stages'>): LogOptions {
   return stages.find(({ definition }) => definition.name === 'log')?.options ?? {};
 }

@@ -33,8 +33,7 @@ export const pagesSection = defineSection({
   },
 });
 
-/** Paths of the gateway that are not pages. */
-const reserved = new Set([
+const nonPagePaths = new Set([
   'v1',
   'v1beta',
   'v2',
@@ -49,13 +48,10 @@ const reserved = new Set([
 ]);
 
 function isGatewayPath(name: string, paths: readonly string[]): boolean {
-  return reserved.has(name) || paths.includes(`/${name}`);
+  return nonPagePaths.has(name) || paths.includes(`/${name}`);
 }
 
-/**
- * Reports footer links that lead to no page. Third-party plugins may serve paths that are not pages, so with one of them nothing is
- * reported.
- */
+/** Third-party plugins may serve paths that are not pages, so with one of them nothing is reported. */
 function checkLinkedPages(
   { texts }: ShopPages,
   report: Report,

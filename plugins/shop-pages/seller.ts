@@ -1,7 +1,6 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { sellerSection } from './other-sections.ts';
 
-/** Describes who the seller is, for the contact page. Undefined if gateway.yaml does not say. */
 export function describeSeller({
   host,
   t,

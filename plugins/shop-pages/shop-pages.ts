@@ -6,17 +6,14 @@ import { type Language, languages } from '#core/web/texts/texts.ts';
 import { parseShopPages, type ShopPages } from './parse-pages.ts';
 import { pagesSection } from './section.ts';
 
-/** Returns the current configuration's pages. */
 export function getShopPages({ files }: Pick<Host, 'files'>): ShopPages {
   return parseShopPages(files(pagesSection));
 }
 
-/** Returns true if a text is not ready for customers. */
 export function isDraft({ isDraft: isMarked, unfilled }: PageText): boolean {
   return isMarked || unfilled.length > 0;
 }
 
-/** Lists the files with drafts: `terms.en.md`. */
 export function listDrafts({ texts }: ShopPages): string[] {
   return [...texts].flatMap(([name, page]) =>
     languages
@@ -25,12 +22,11 @@ export function listDrafts({ texts }: ShopPages): string[] {
   );
 }
 
-/** Returns true if the gateway has customers other than the operator. */
 export function isPublic({ service, isProduction }: Pick<Host, 'service' | 'isProduction'>): boolean {
   return isProduction || !isLoopback(URL.parse(service.baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '');
 }
 
-/** Returns the texts of a page that a reader may see. Drafts are visible to operators; on a local machine, to everyone. */
+/** Drafts are visible to operators; on a local machine, to everyone. */
 export function selectVisibleTexts(
   page: PageTexts | undefined,
   { host, isOperator }: { readonly host: Pick<Host, 'service' | 'isProduction'>; readonly isOperator: boolean },
@@ -45,7 +41,6 @@ export function selectVisibleTexts(
     : Object.fromEntries(shownLanguages.map((shownLanguage) => [shownLanguage, page[shownLanguage]]));
 }
 
-/** Returns the title in the reader's language. */
 export function getPageTitle(texts: PageTexts, language: Language): string {
   return texts[chooseTextLanguage(texts, language)]?.title ?? '';
 }

@@ -25,7 +25,7 @@ const providerTitles: Readonly<Record<string, string>> = {
   xendit: 'Xendit',
 };
 
-/** Writes drafts of the usual pages, filled in from this configuration. Unknown values stay as `{{…}}`. */
+/** Unknown values stay as `{{…}}`. */
 export async function writeDrafts(host: ReviewedHost): Promise<(readonly [path: string, text: string])[]> {
   const { folder } = host.section(pagesSection);
   const files = pageNames.flatMap((name) =>
@@ -47,7 +47,7 @@ function fillDraft(draft: string, values: Readonly<Record<string, string | undef
     .replaceAll(/(?<=\S) {2,}/g, ' ');
 }
 
-/** Lists the values by placeholder. A value that only the operator knows is undefined or missing. */
+/** A value that only the operator knows is undefined or missing. */
 function listValues(language: Language, host: ReviewedHost): Readonly<Record<string, string | undefined>> {
   const { name, base_url: site, contact, time_zone: timeZone } = host.section(service);
   const seller = host.section(sellerSection);
@@ -138,7 +138,6 @@ function describeConsents(language: Language, host: ReviewedHost) {
       };
 }
 
-/** Describes the page for customers' data requests and the response time, if the page is enabled. */
 function describeDataRequests(language: Language, host: ReviewedHost) {
   const { enabled, answer_hours: hours, keep_years: years } = host.section(dataRequestsSection);
   const unit = language === 'en' ? (hours === 1 ? 'hour' : 'hours') : 'jam';

@@ -12,23 +12,19 @@ import { homePath } from './next-path.ts';
 
 const signInLimits = { limit: 60, period: 60, burst: 60 };
 
-/**
- * Counts a sign-in from this address. Returns false once its network is over the limit; always true while the shared state is unavailable.
- */
+/** Returns false once the network is over the limit; always true while the shared state is unavailable. */
 export async function passRateLimit({ shared }: Pick<Host, 'shared'>, ipAddress: string): Promise<boolean> {
   return (await takeRequest(shared, `sign-in:${parseNetwork(ipAddress)}`, signInLimits)) === undefined;
 }
 
-/** Where to go after a sign-in, or why it was rejected: `expired` if the identity was removed or moved in the meantime. */
+/** `expired`: the identity was removed or moved in the meantime. */
 type AdmissionOutcome =
   | { readonly path: string; readonly refused?: undefined }
   | { readonly refused: SignInRefusal | 'expired' };
 
 /**
- * Signs a person in.
- *
- * @param startSession starts the account's session in the person's browser; throws AccountError `not_found` if the identity was removed
- * @param next path that the person requested; if there is none, a new account is shown its key
+ * @param startSession throws AccountError `not_found` if the identity was removed
+ * @param next path that the person requested; without one, a new account is shown its key
  */
 export async function completeSignIn(
   host: Host,

@@ -20,10 +20,7 @@ const clientErrors = new Set([
 const callbackErrors = new Set(['redirect_uri_mismatch', 'invalid_redirect_uri', 'bad_redirect_uri']);
 const codeErrors = new Set(['invalid_grant', 'bad_verification_code', 'invalid_request', 'invalid_code']);
 
-/**
- * Checks that sign-in providers accept client id, secret and callback URL by exchanging a made-up code for a token. This works because
- * providers check the app before the code.
- */
+/** Exchanges a made-up code for a token: providers check client id, secret and callback URL before the code. */
 export const signInDiagnosis: Diagnosis = {
   name: 'sign_in',
   *checks(host) {
@@ -54,7 +51,7 @@ async function checkProvider(
   return typeof error === 'string' ? describeError(error, callback) : error;
 }
 
-/** Returns the provider's error for a made-up code, or a finding if it reports none. */
+/** Returns a finding if the provider reports no error for a made-up code. */
 async function exchangeTestCode(
   url: string,
   { client_id, client_secret }: ConfiguredProvider['settings'],

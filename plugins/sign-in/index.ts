@@ -10,7 +10,7 @@ import { signInsPage } from './sign-ins-page.ts';
 
 const noProvider = 'nobody can sign in: sign_in in gateway.yaml has no provider. Add google or github: docs/sign-in.md';
 
-/** Describes the sign-in methods for `daypass check`. If there is no provider, keys come from the operator. */
+/** If there is no provider, keys come from the operator. */
 function describeSignIn(host: Pick<Host, 'section' | 'isProduction'>): { value: string; notice?: string } {
   const methods = listProviders(host).map(({ name }) => name);
   if (isLocalSignInOn(host)) methods.push('on this machine without a password');

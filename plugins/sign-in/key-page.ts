@@ -6,7 +6,7 @@ import { accountOf, defineForm, type Page } from '#core/web/pages/page.ts';
 const path = '/account/key';
 const noFields = { type: 'object' } as const;
 
-/** Reveals the key for the first time. This response is the only place where it appears. */
+/** This response is the only place where the key appears. */
 const revealForm = defineForm({
   path: `${path}/show`,
   fields: noFields,
@@ -29,7 +29,7 @@ const rotateForm = defineForm({
   },
 });
 
-/** The page for the account's key. The full key is shown once; after that, only its hint. */
+/** The full key is shown once; after that, only its hint. */
 export const keyPage: Page = {
   path,
   role: 'account',
@@ -54,7 +54,7 @@ export const keyPage: Page = {
   forms: [revealForm, rotateForm],
 };
 
-/** Confirmation page for rotating the key. Only used without JavaScript; otherwise a dialog asks. */
+/** Only used without JavaScript; otherwise a dialog asks. */
 export const rotatePage: Page = {
   path: `${path}/rotate`,
   role: 'account',

@@ -4,24 +4,20 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { readFormToken } from '#core/web/sessions/form-token.ts';
 import type { SessionWithRoles } from '#core/web/sessions/sign-in.ts';
 
-/** How long the reader may take to return from the provider. */
-const lifetimeSeconds = 10 * 60;
+const lifetimeSeconds = 10 * 60; // to return from the provider
 
-/** Returns the purpose for which an intent's token is signed. */
-export function createLinkPurpose(provider: string): string {
+export function createLinkTokenPurpose(provider: string): string {
   return `link ${provider}`;
 }
 
 /**
- * Returns the account to which a sign-in with this provider is to be added, as its owner requested with a form of this session. The token
- * is signed with the session's secret, so other sites can neither create one nor use someone else's.
- *
- * @returns undefined if this session made no such request, or it has expired
+ * Returns the account to which a sign-in with this provider is to be added, at the owner's request in this session. The token is signed
+ * with the session's secret, so other sites can neither create one nor use someone else's.
  */
 export async function readLinkIntent(request: Request, provider: string, token: string): Promise<string | undefined> {
   const host = request.server.host();
   try {
-    readFormToken(token, cookiesOf(request, host).token, createLinkPurpose(provider), host.now(), lifetimeSeconds);
+    readFormToken(token, cookiesOf(request, host).token, createLinkTokenPurpose(provider), host.now(), lifetimeSeconds);
     const { credentials } = (await request.server.auth.test('session', request)) as {
       credentials: { session: SessionWithRoles };
     };

@@ -20,7 +20,7 @@ export const localSignInSection = defineSection({
   },
 });
 
-/** Returns true if local sign-in is enabled. The caller must also check that the request comes from this machine. */
+/** The caller must also check that the request comes from this machine. */
 export function isLocalSignInOn(host: Pick<Host, 'section' | 'isProduction'>): boolean {
   if (host.isProduction) return false;
   const mode = host.section(localSignInSection);

@@ -3,16 +3,12 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { homePath } from './next-path.ts';
 import { listProviders } from './section.ts';
 
-/**
- * Returns the URL that starts a sign-in with a provider. It is below the public URL: the provider sends the reader back there, and the
- * cookie set at the start must then be available.
- */
+/** Below the public URL: the provider sends the reader back there, and the cookie set at the start must then be available. */
 export function formatStartUrl(host: Host, provider: string, query: Readonly<Record<string, string>>): string {
   const parameters = new URLSearchParams(query).toString();
   return `${host.service.baseUrl}/sign-in/${provider}${parameters === '' ? '' : `?${parameters}`}`;
 }
 
-/** Describes the buttons of the sign-in page. */
 export function describeProviders(host: Host, next: string) {
   return listProviders(host).map(({ name, title }) => ({
     name,
@@ -21,10 +17,7 @@ export function describeProviders(host: Host, next: string) {
   }));
 }
 
-/**
- * Returns the error text of a failed sign-in. Anyone can set the query, so it only selects one of this page's texts or of those shared by
- * all pages.
- */
+/** Anyone can set the query, so it only selects one of these texts. */
 export function readErrorText({ query, t }: PageRequest, pageErrors: readonly string[]): string {
   const code = ['cancelled', 'expired', 'failed', 'too_many', ...pageErrors].find((name) => name === query['error']);
   return code === undefined ? '' : t(`sign_in.error.${code}`);

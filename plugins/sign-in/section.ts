@@ -73,7 +73,7 @@ function checkProvider(name: string, settings: ProviderSettings, report: Report,
   if (isPlain && production !== undefined) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
 }
 
-/** Checks the options that @hapi/bell requires. If one is missing, the gateway would fail to start. */
+/** Without an option that @hapi/bell requires, the gateway would fail to start. */
 function checkConfig(name: string, config: ProviderSettings['config'] = {}, report: Report): void {
   const { required, optional } = providerConfig[name] ?? { required: [], optional: Object.keys(config) };
   const path = ['sign_in', name, 'config'];
@@ -95,14 +95,12 @@ function checkConfig(name: string, config: ProviderSettings['config'] = {}, repo
   }
 }
 
-/** A provider with which readers can sign in. */
 export interface ConfiguredProvider {
   readonly name: string;
   readonly title: string;
   readonly settings: ProviderSettings;
 }
 
-/** Lists the providers that have a client id, in the order of gateway.yaml. */
 export function listProviders({ section }: Pick<Host, 'section'>): ConfiguredProvider[] {
   return Object.entries(section(signInSection))
     .filter(([, { client_id }]) => client_id !== '')

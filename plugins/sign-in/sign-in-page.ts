@@ -10,7 +10,7 @@ import { isLocalSignInOn } from './local-section.ts';
 import { chooseNextPath } from './next-path.ts';
 import { readErrorText, describeProviders } from './offered.ts';
 
-/** Signs a person in by the name and e-mail address they enter. Users of this machine are trusted. */
+/** Users of this machine are trusted. */
 const localForm = defineForm({
   fields: object(['email'], {
     name: string({ maxLength: 100 }),
@@ -28,7 +28,7 @@ const localForm = defineForm({
   },
 });
 
-/** Signs in to the account whose key the gateway printed when it started, so that the dashboard shows the first request. */
+/** The gateway printed the account's key when it started, so the dashboard shows the first request. */
 const demoForm = defineForm({
   path: `${signInPath}/demo`,
   fields: object({ next: string({ maxLength: 2000 }) }),
@@ -57,7 +57,7 @@ const signOutForm = defineForm({
 
 const demoTimeoutMs = 1_000;
 
-/** Returns true if there is a demo account; false if the database is unavailable, because the page works without it. */
+/** False if the database is unavailable, because the page works without it. */
 async function hasDemoAccount(host: Host): Promise<boolean> {
   const lookup = withDeadline(findDemoAccount(host), demoTimeoutMs, `no answer within ${demoTimeoutMs} ms`);
   return (await lookup.catch(() => undefined)) !== undefined;

@@ -4,23 +4,21 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { sessionsOf, signInPath } from '#core/web/sessions/sign-in.ts';
-import { createLinkPurpose } from './link-intent.ts';
+import { createLinkTokenPurpose } from './link-intent.ts';
 import { readErrorText, formatStartUrl } from './offered.ts';
 import { listProviders, getProviderTitle } from './section.ts';
 
 const path = '/account/sign-ins';
 const identifier = string({ minLength: 1, maxLength: 300 });
 
-/**
- * Responds with a link that carries the intent, not with a redirect, because the content security policy lets forms lead only to this site.
- */
+/** Responds with a link, not a redirect, because the content security policy lets forms lead only to this site. */
 const linkForm = defineForm({
   path: `${path}/link`,
   fields: object(['provider'], { provider: identifier }),
   submit({ provider }, request) {
     const found = listProviders(request.host).find(({ name }) => name === provider);
     if (found === undefined) throw new PageError(404, 'sign_in.unknown');
-    const link = request.formToken(createLinkPurpose(provider));
+    const link = request.formToken(createLinkTokenPurpose(provider));
     return { adding: { title: found.title, url: formatStartUrl(request.host, provider, { link }) } };
   },
 });
@@ -59,10 +57,8 @@ const revokeAllForm = defineForm({
   },
 });
 
-/** Texts for the results of forms and provider redirects. Any other query shows none. */
 const noticeTexts = { linked: 'sign_in.linked', unlinked: 'sign_in.unlinked', ended: 'sign_in.session_ended' } as const;
 
-/** The page of an account's identities and sessions. */
 export const signInsPage: Page = {
   path,
   role: 'account',

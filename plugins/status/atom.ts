@@ -4,18 +4,16 @@ import { describeIncidentTitle, spanKeys } from './incident-text.ts';
 
 interface FeedSource {
   readonly service: string;
-  /** The gateway's public URL, without a trailing slash. */
-  readonly baseUrl: string;
+  readonly baseUrl: string; // public, without a trailing slash
   readonly language: string;
   readonly t: Translate;
-  /** Incidents, newest first. */
-  readonly incidents: readonly Incident[];
+  readonly incidents: readonly Incident[]; // newest first
   readonly at: Date;
 }
 
 const maxFeedEntries = 50;
 
-/** Renders `/status.atom` (RFC 4287). Each incident has one entry, which is updated when the incident ends. */
+/** RFC 4287. Each incident has one entry, which is updated when the incident ends. */
 export function renderAtom({ service, baseUrl, language, t, incidents, at }: FeedSource): string {
   const page = `${baseUrl}/status`;
   const entries = incidents.slice(0, maxFeedEntries);
@@ -50,7 +48,7 @@ function renderEntry(incident: Incident, page: string, t: Translate): string {
   ].join('\n');
 }
 
-/** Describes an incident with times in UTC, because a feed reader's time zone is unknown. */
+/** In UTC, because a feed reader's time zone is unknown. */
 function describeContent(incident: Incident, t: Translate): string {
   const { startedAt, lowestAnswered } = incident;
   const endedAt = endOf(incident);
@@ -62,7 +60,6 @@ function describeContent(incident: Incident, t: Translate): string {
   return `${t(spanKeys[outcomeOf(incident)], span)}.${lowest}`;
 }
 
-/** Returns when an incident last changed, epoch ms. */
 function getUpdateTime({ startedAt, openedAt, quietSince, endedAt }: Incident): number {
   return endedAt ?? quietSince ?? openedAt ?? startedAt;
 }
@@ -71,7 +68,6 @@ function formatTime(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** Formats a time: `2026-11-22 13:58 UTC`. */
 function formatClock(time: number): string {
   return `${formatTime(time).slice(0, 16).replace('T', ' ')} UTC`;
 }

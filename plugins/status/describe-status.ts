@@ -10,13 +10,10 @@ import { describeIncidentTitle, spanKeys } from './incident-text.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { describeVerdict } from './verdict.ts';
 
-/** Days shown on phones; the style sheet hides older ones. */
-const phoneDays = 45;
-/** Decimals of all percentages. Healthy services differ only in the second decimal. */
-const shareDigits = 2;
+const phoneDays = 45; // on phones; the style sheet hides older days
+const shareDigits = 2; // healthy services differ only in the second decimal
 const maxIncidents = 20;
 
-/** Describes the content of the status page. */
 export function describeStatus(status: ServiceStatus, service: string, reader: Localizer) {
   const { t, format } = reader;
   const { health, models, incidents, credited, isComplete, hasHistory, at } = status;
@@ -42,7 +39,6 @@ export function describeStatus(status: ServiceStatus, service: string, reader: L
   };
 }
 
-/** Describes the notice that parts are missing or out of date because the database does not respond. */
 function describeMissingHistory(hasHistory: boolean, t: Localizer['t']) {
   return hasHistory
     ? { kind: 'info', title: t('status.old_history'), text: t('status.old_history_more') }
@@ -64,7 +60,6 @@ function describeCurrentIncident(incident: Incident, { health: models, at }: Ser
   return { id, kind: kind === 'down' ? 'bad' : 'warn', title, text: `${since} ${effect}`.trim() };
 }
 
-/** Describes how an incident affects requests, or '' if that is unknown. */
 function describeEffect(health: ModelStatus['health'] | undefined, { t, format }: Localizer): string {
   const share = computeAnsweredShare(health?.traffic);
   const isBackedUp = health !== undefined && isOnBackup(health.routes);
@@ -73,7 +68,6 @@ function describeEffect(health: ModelStatus['health'] | undefined, { t, format }
   return t(isBackedUp ? 'status.backup_answered' : 'status.share_answered', values);
 }
 
-/** Returns true if a route is out and another serves its requests. */
 function isOnBackup(routes: ModelStatus['health']['routes']): boolean {
   const states = new Set(routes.map(availabilityOf));
   return (states.has('out') || states.has('unproven')) && states.has('available');
@@ -97,7 +91,6 @@ function describeModel({ health, days, answered, checkup }: ModelStatus, { t, fo
   };
 }
 
-/** Describes a probe: "Probed 28 Nov, 14:02: as declared, fingerprint unchanged". */
 function describeCheckup({ at, isPassed, isSameModel }: ModelCheckup, { t, format }: Localizer): string {
   const fingerprint = isSameModel === undefined ? [] : [t(`status.fingerprint.${isSameModel ? 'same' : 'changed'}`)];
   const result = [t(`status.probe.${isPassed ? 'passed' : 'failed'}`), ...fingerprint].join(', ');
@@ -130,7 +123,7 @@ function describeDay({ day, state, answered, incidents }: DayStatus, { t, format
   };
 }
 
-/** Formats a day in the service's time zone. Noon in UTC falls on this day in nearly every reader's zone. */
+/** Noon in UTC falls on this day in nearly every reader's zone. */
 function formatDay(day: string, format: Localizer['format']) {
   return { iso: day, text: format.shortDay(new Date(`${day}T12:00:00Z`)).text };
 }

@@ -11,25 +11,19 @@ import { describeStatusJson } from './json.ts';
 import { findPage, readServiceStatus } from './service-status.ts';
 import { statusTexts } from './texts.ts';
 
-/** How long a feed may be cached. */
 const maxAgeSeconds = 10;
 
 type StatusRegistry = Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>;
 
 const translator = new Translator([statusTexts]);
 
-/** How long a text of `/status.json` is cached. */
 const jsonMaxAgeMs = 1_000;
 const jsonTimeoutMs = 10_000;
-/** The most texts that are cached, one per language and page. Each is at most half a megabyte. */
-const maxTexts = 20;
+const maxTexts = 20; // one per language and page, each at most half a megabyte
 
 const jsonTexts = memoizePerCatalog(() => new LRUCache<string, FreshValue<string>>({ max: maxTexts }));
 
-/**
- * Creates the routes `/status.json` and `/status.atom`, whose responses are the same for all clients. `?language=id` selects Indonesian,
- * `?page=2` the next models. Concurrent requests for `/status.json` share one text.
- */
+/** `?language=id` selects Indonesian, `?page=2` the next models. Concurrent requests for `/status.json` share one text. */
 export function createFeedRoutes(gateway: StatusRegistry, host: () => Host): ServerRoute[] {
   return [
     createRoute('/status.json', async (request, h) => {

@@ -6,7 +6,7 @@ import { describeIncidentTitle } from './incident-text.ts';
 import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { describeVerdict } from './verdict.ts';
 
-/** Describes `/status.json`. Times are RFC 3339, shares are 0 to 1 and rounded down, unknown values are null. Counts are not published. */
+/** Times are RFC 3339, shares are 0 to 1 and rounded down, unknown values are null. Counts are not published. */
 export function describeStatusJson(
   status: ServiceStatus,
   service: string,

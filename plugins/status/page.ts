@@ -6,7 +6,6 @@ import { readServiceStatus } from './service-status.ts';
 
 const intervalSeconds = 5;
 
-/** Creates the public page `/status`. */
 export function createStatusPage(
   gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>,
 ): Page {

@@ -8,39 +8,25 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { formatLocalTime } from '#core/platform/timing/time-zone.ts';
 import { sliceEntries, type ListPage, clampPage } from '#core/web/pages/pagination.ts';
 
-/** The state of the service, regardless of the language. */
 export interface ServiceStatus {
   readonly at: Date;
-  /** All models. If there are several pages, models in trouble come first. */
-  readonly health: readonly ModelHealth[];
-  /** Models on this page. */
-  readonly models: readonly ModelStatus[];
+  readonly health: readonly ModelHealth[]; // if there are several pages, models in trouble come first
+  readonly models: readonly ModelStatus[]; // on this page
   readonly page: ListPage;
-  /** Incidents of the last 90 days, newest first. */
-  readonly incidents: readonly Incident[];
-  /** Ms credited to customers, by incident id. */
-  readonly credited: ReadonlyMap<string, number>;
-  /** False if the database does not respond, so that the models' states come from breakers only. */
-  readonly isComplete: boolean;
-  /** False if no history is available. If `isComplete` is false, the history may be an hour old. */
-  readonly hasHistory: boolean;
+  readonly incidents: readonly Incident[]; // of the last 90 days, newest first
+  readonly credited: ReadonlyMap<string, number>; // ms, by incident id
+  readonly isComplete: boolean; // false if the database does not respond: the models' states then come from breakers only
+  readonly hasHistory: boolean; // if `isComplete` is false, the history may be an hour old
 }
 
-/** State and history of a model. */
 export interface ModelStatus {
   readonly health: ModelHealth;
-  /** The last 90 days, oldest first, today last; empty if there is no history. */
-  readonly days: readonly DayStatus[];
-  /** Share of requests answered in these days, 0 to 1; undefined if there were no requests. */
-  readonly answered: number | undefined;
-  /** The model's latest probe; undefined if it is unknown or not published. */
-  readonly checkup?: ModelCheckup | undefined;
+  readonly days: readonly DayStatus[]; // the last 90, oldest first; empty if there is no history
+  readonly answered: number | undefined; // share of these days' requests, 0 to 1; undefined without requests
+  readonly checkup?: ModelCheckup | undefined; // the latest; undefined if unknown or not published
 }
 
-/**
- * Reads the status, at most a few seconds old. Never rejects, and takes about a second at most.
- * @param requestedPage page number as entered
- */
+/** At most a few seconds old. Never rejects, and takes about a second at most. */
 export async function readServiceStatus(
   gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader'>,
   host: Host,
@@ -71,10 +57,6 @@ export async function readServiceStatus(
   return { at, health: sortedHealth, models, page, incidents: incidents ?? [], credited, isComplete, hasHistory };
 }
 
-/**
- * Finds the page of models nearest to the requested one.
- * @param requestedPage page number as entered
- */
 export function findPage(requestedPage: unknown, models: number): ListPage {
   return clampPage(
     typeof requestedPage === 'string' && /^\d{1,6}$/.test(requestedPage) ? Number(requestedPage) : 1,

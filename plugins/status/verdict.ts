@@ -1,14 +1,11 @@
 import type { ModelState } from '#core/business/model-health/model-health.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
-/** How the service is doing, in one sentence. */
 export interface Verdict {
-  /** The worst state of any model; `no_data` if none has answered a request. */
-  readonly state: ModelState;
+  readonly state: ModelState; // the worst of any model; `no_data` if none has answered a request
   readonly text: string;
 }
 
-/** Summarizes all models in one sentence. */
 export function describeVerdict(states: readonly ModelState[], t: Translate): Verdict {
   const count = (state: ModelState) => states.filter((other) => other === state).length;
   const [down, degraded] = [count('down'), count('degraded')];

@@ -12,25 +12,15 @@ import { exportRequest } from './otlp-fields.ts';
 import { exports, type Resource } from './otlp.ts';
 import { readProtobuf, toProtobuf } from './protobuf.ts';
 
-/** What became of a request to the collector. */
 export type SendResult =
-  /** @property rejected how many items the collector rejected; `reason` says why */
-  | { readonly kind: 'taken'; readonly rejected: number; readonly reason: string }
-  /**
-   * The collector may accept the items later.
-   * @property retryAfterMs how long it asks us to wait
-   */
-  | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number }
-  /** The collector will never accept the items. */
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'taken'; readonly rejected: number; readonly reason: string } // how many of the items, and why
+  | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number } // the collector asks to wait `retryAfterMs`
+  | { readonly kind: 'refused'; readonly reason: string }; // the collector will never accept the items
 
 const gzipAsync = promisify(gzip);
-/** Source: OTLP/HTTP, "Retryable Response Codes". */
-const retryableStatuses = new Set([429, 502, 503, 504]);
-/** The longest wait before a retry, even if the collector asks for more. */
-const maxRetryAfterMs = 60_000;
-/** How many bytes of a response are read to find an error message. */
-const maxErrorBytes = 4_096;
+const retryableStatuses = new Set([429, 502, 503, 504]); // OTLP/HTTP, "Retryable Response Codes"
+const maxRetryAfterMs = 60_000; // even if the collector asks for more
+const maxErrorBytes = 4_096; // read to find an error message
 const maxReasonLength = 300;
 
 const encodings = {
@@ -38,7 +28,6 @@ const encodings = {
   'http/json': { type: 'application/json', write: (request: object) => JSON.stringify(request) },
 } as const;
 
-/** A collector that accepts OTLP over HTTP. */
 export class Collector {
   readonly #settings: Pick<TelemetrySettings, 'endpoint' | 'protocol' | 'headers' | 'timeout'>;
   readonly #resource: Resource;
@@ -49,7 +38,7 @@ export class Collector {
     this.#resource = resource;
   }
 
-  /** Sends items of one signal. Never rejects. */
+  /** Never rejects. */
   async send(signal: TelemetrySignal, items: readonly object[]): Promise<SendResult> {
     const { path, request } = exports[signal];
     const { endpoint, protocol, headers, timeout } = this.#settings;
@@ -75,7 +64,7 @@ export class Collector {
   }
 }
 
-/** Reads only the start of a response, which may be very long or endless. */
+/** A response may be very long or endless. */
 async function readResponseStart({ body }: Response): Promise<Buffer> {
   const collected = new CollectedBytes();
   for await (const chunk of body ?? []) {
@@ -105,7 +94,7 @@ interface PartialSuccess {
   readonly reason: string;
 }
 
-/** Parses the count in `rejectedSpans`, `rejectedDataPoints` or `rejectedLogRecords`, and the `errorMessage`. */
+/** The count is in `rejectedSpans`, `rejectedDataPoints` or `rejectedLogRecords`. */
 function parsePartialSuccess(text: string): PartialSuccess {
   // The status suffices, so an empty or malformed response is accepted.
   const response = (parseJson(text) ?? {}) as { partialSuccess?: Readonly<Record<string, unknown>> | null };
@@ -114,13 +103,13 @@ function parsePartialSuccess(text: string): PartialSuccess {
   return { rejected: Number(rejected) || 0, reason: shortenReason(String(partialSuccess['errorMessage'] ?? '')) };
 }
 
-/** Decodes a partial success from Protocol Buffers, where its field numbers are the same for all signals. */
+/** The field numbers are the same for all signals. */
 function decodePartialSuccess(bytes: Buffer): PartialSuccess {
   const partialSuccess = readProtobuf(readBytesField(bytes, 1));
   return { rejected: Number(partialSuccess.get(1)) || 0, reason: shortenReason(String(partialSuccess.get(2) ?? '')) };
 }
 
-/** Decodes an error's message, which is a `google.rpc.Status`. */
+/** An error is a `google.rpc.Status`. */
 function decodeErrorMessage(bytes: Buffer): string {
   return readBytesField(bytes, 2).toString();
 }
@@ -139,7 +128,7 @@ function shortenReason(text: string): string {
   return toOneLine(text).slice(0, maxReasonLength);
 }
 
-/** Parses `name=value,name=value` with percent-encoded values. */
+/** `name=value,name=value` with percent-encoded values. */
 export function parsePairs(text: string): [name: string, value: string][] {
   return text
     .split(',')

@@ -4,11 +4,8 @@ import { toAttributes } from './otlp.ts';
 const cumulativeTemporality = 2;
 
 /**
- * Returns the metrics of `/metrics` as OTLP metrics with the same names. Counters and histograms are sums since the process started, so a
- * lost report loses no counts.
- *
- * @param startedAt when the process started, in ns as text
- * @param now in ns as text
+ * Keeps the names of `/metrics`; times are ns as text. Counters and histograms are sums since the process started, so a lost report loses
+ * no counts.
  */
 export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: string, now: string): object[] {
   const times = { startTimeUnixNano: startedAt, timeUnixNano: now };
@@ -40,7 +37,7 @@ export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: stri
   });
 }
 
-/** Returns the UCUM unit for a name's suffix; '' for counts. Collectors add `_ratio` to the Prometheus names of gauges with unit 1. */
+/** UCUM unit; '' for counts. Collectors add `_ratio` to the Prometheus names of gauges with unit 1. */
 function findUnit(name: string): string {
   const [, suffix = ''] = /_([a-z]+?)(?:_total)?$/.exec(name) ?? [];
   return unitsBySuffix[suffix] ?? '';

@@ -68,13 +68,13 @@ const origin = {
   scope: [1, defineMessage({ name: [1, 'string'], version: [2, 'string'] })],
 } as const;
 
-/** Defines one signal's request. Its only field has number 1, regardless of the signal. */
+/** A request's only field has number 1, regardless of the signal. */
 function defineRequest(resources: string, scopes: string, items: string, item: MessageFields) {
   const scopedItems = defineMessage({ scope: origin.scope, [items]: [2, item] });
   return { [resources]: [1, defineMessage({ resource: origin.resource, [scopes]: [2, scopedItems] })] } as const;
 }
 
-/** The requests of all signals as one message. This works because each signal has a field name of its own. */
+/** One message for all signals, which works because each signal has a field name of its own. */
 export const exportRequest = defineMessage({
   ...defineRequest('resourceSpans', 'scopeSpans', 'spans', span),
   ...defineRequest('resourceMetrics', 'scopeMetrics', 'metrics', metric),

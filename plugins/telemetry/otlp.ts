@@ -47,14 +47,13 @@ export const spanKind = { internal: 1, server: 2, client: 3 } as const;
 export const statusError = 2;
 export const severities = { info: [9, 'INFO'], warn: [13, 'WARN'], error: [17, 'ERROR'] } as const;
 
-/** Converts the properties of an object to attributes. Omits null and undefined. */
+/** Omits null and undefined. */
 export function toAttributes(members: Readonly<Record<string, unknown>>): KeyValue[] {
   return Object.entries(members).flatMap(([key, value]) =>
     value === undefined || value === null ? [] : [{ key, value: toAnyValue(value) }],
   );
 }
 
-/** Converts a JSON value to an OTLP value. */
 export function toAnyValue(value: unknown): AnyValue {
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'number')
@@ -65,17 +64,12 @@ export function toAnyValue(value: unknown): AnyValue {
   return { stringValue: String(value) };
 }
 
-/**
- * Converts a time to nanoseconds, the way OTLP encodes them.
- *
- * @param time epoch ms, which may have a fraction
- */
+/** Returns ns as OTLP encodes them; `time` is epoch ms and may have a fraction. */
 export function toNanoseconds(time: number): string {
   const wholeMs = Math.floor(time);
   return `${wholeMs}${String(Math.round((time - wholeMs) * 1e6) % 1e6).padStart(6, '0')}`;
 }
 
-/** Path and request shape of each signal. */
 export const exports = {
   traces: {
     path: 'v1/traces',

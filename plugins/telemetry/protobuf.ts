@@ -1,4 +1,3 @@
-/** How a field is encoded, unless it is a nested message. */
 export type FieldType =
   | 'string'
   | 'hex'
@@ -14,28 +13,20 @@ export interface MessageField {
   readonly type: FieldType | MessageFields;
 }
 
-/** Fields by name. A field whose value is a list is repeated. */
+/** A field whose value is a list is repeated. */
 export type MessageFields = ReadonlyMap<string, MessageField>;
 
-/** The longest that a 64-bit integer can be, in bytes. */
-const maxVarintBytes = 10;
+const maxVarintBytes = 10; // of a 64-bit integer
 const wireTypes = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
-/**
- * Encodes a value in the wire format of Protocol Buffers.
- *
- * @param value as in the JSON form of Protocol Buffers, but bytes are hexadecimal
- * @throws Error if the message has no such field
- */
+/** `value` is in the JSON form of Protocol Buffers, but bytes are hexadecimal. Throws an Error for an unknown field. */
 export function toProtobuf(fields: MessageFields, value: object): Buffer {
   const writer = new Writer();
   writer.write(fields, value);
   return writer.bytes();
 }
 
-/**
- * Reads a message's integers and texts by field number. If a field is repeated, the last one counts. Stops at the first malformed field.
- */
+/** By field number. If a field is repeated, the last one counts. Stops at the first malformed field. */
 export function readProtobuf(bytes: Buffer): ReadonlyMap<number, number | Buffer> {
   const fieldValues = new Map<number, number | Buffer>();
   let offset = 0;
@@ -123,7 +114,7 @@ class Writer {
     this.#length += bytes.copy(this.#buffer, this.#length);
   }
 
-  /** Writes a nested message. Reserves one byte for its length, and moves the content if the length needs more. */
+  /** Reserves one byte for the length, and moves the content if the length needs more. */
   #writeNested(number: number, writeContent: () => void): void {
     this.#writeTag(number, wireTypes.bytes);
     this.#reserve(1);
@@ -142,7 +133,7 @@ class Writer {
     this.#writeVarint(number * 8 + type);
   }
 
-  /** @param value an integer; negative values are written as 64-bit two's complement */
+  /** Negative values are written as 64-bit two's complement. */
   #writeVarint(value: number): void {
     this.#reserve(maxVarintBytes);
     if (value < 0) return this.#writeNegative(BigInt.asUintN(64, BigInt(value)));

@@ -5,12 +5,9 @@ import { waitForFirst } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import type { Collector } from './collector.ts';
 
-/** Delays between attempts while the collector accepts nothing. */
 const retryDelaysMs = { min: 1_000, max: 30_000 };
-/** Minimum time between log lines about failed attempts. */
 const reminderIntervalMs = 60_000;
 
-/** Sends one signal's items until the collector has accepted or rejected them. */
 export class SignalSender {
   readonly #collector: Pick<Collector, 'send'>;
   readonly #signal: TelemetrySignal;
@@ -27,7 +24,6 @@ export class SignalSender {
     this.#log = log;
   }
 
-  /** How many items never reached the collector. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -40,22 +36,17 @@ export class SignalSender {
     this.#dropped += count;
   }
 
-  /** Stops retrying and ends pauses. From now on, each delivery gets only one attempt. */
+  /** From now on, each delivery gets only one attempt. */
   close(): void {
     this.#isClosing = true;
     this.#closing.resolve();
   }
 
-  /** Resolves after this time, or when the sender closes. */
   async pause(milliseconds: number): Promise<void> {
     await waitForFirst([this.#closing.promise], milliseconds);
   }
 
-  /**
-   * Delivers the items, and retries while the collector is unavailable.
-   *
-   * @returns false if the sender was closed before the collector accepted them; they then do not count as dropped
-   */
+  /** @returns false if the sender was closed before the collector accepted the items; they then do not count as dropped */
   async deliver(items: readonly object[]): Promise<boolean> {
     for (;;) {
       const result = await this.#collector.send(this.#signal, items);

@@ -3,10 +3,9 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { OtlpSpan } from './otlp.ts';
 import type { SignalSender } from './signal-sender.ts';
 
-/** The most spans that may wait, the most per export request, and how long spans may wait to be sent. */
-const limits = { queue: 8_192, batch: 512, delayMs: 2_000 };
+const limits = { queue: 8_192, batch: 512, delayMs: 2_000 }; // queue and batch in spans
 
-/** Sends spans in batches. While the collector is unavailable, spans wait; above the limit they are dropped. */
+/** While the collector is unavailable, spans wait; above the limit they are dropped. */
 export class SpanQueue implements AsyncDisposable {
   readonly #sender: SignalSender;
   readonly #log: Logger;

@@ -41,10 +41,8 @@ const operationsByFormat: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates the spans of a finished request, its attempts and, if configured, its stages. They follow the HTTP semantic conventions 1.41 and
- * the generative AI conventions of November 2026, which are still in development.
- *
- * @returns an empty list if the request is not sampled
+ * The spans of a request, its attempts and, if configured, its stages follow the HTTP semantic conventions 1.41 and the generative AI
+ * conventions of November 2026, which are still in development.
  */
 export function createSpans(exchange: Exchange, outcome: Outcome, sample: number): OtlpSpan[] {
   const trace = deriveTrace(exchange, sample);

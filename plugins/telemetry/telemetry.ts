@@ -15,11 +15,9 @@ import { SignalSender } from './signal-sender.ts';
 import { SpanQueue } from './span-queue.ts';
 import { createSpans } from './spans.ts';
 
-/** How long sending the last spans and metrics may take on shutdown. Records wait on disk for the next start. */
-const flushTimeoutMs = 3_000;
+const flushTimeoutMs = 3_000; // records wait on disk for the next start
 const searchIntervalMs = 10_000;
 
-/** This process's telemetry. There is one instance, from start to shutdown. */
 export class Telemetry implements AsyncDisposable {
   readonly #host: Host;
   readonly #senders: Readonly<Record<TelemetrySignal, SignalSender>>;
@@ -58,17 +56,15 @@ export class Telemetry implements AsyncDisposable {
     if (spans.length > 0) this.#spans.add(spans);
   }
 
-  /** Returns how many items never reached the collector since the start. */
   countDropped(signal: TelemetrySignal): number {
     return this.#senders[signal].dropped + (signal === 'records' ? (this.#spool?.dropped ?? 0) : 0);
   }
 
-  /** How many records are waiting for the collector. */
   get waiting(): number {
     return this.#spool?.waiting ?? 0;
   }
 
-  /** Sends metrics unless the last report is still being sent. Skipping one loses nothing, because sums are cumulative. */
+  /** Skips a report while the last one is being sent, which loses nothing, because sums are cumulative. */
   #reportMetrics(): Promise<void> {
     this.#reporting ??= this.#sendMetrics().finally(() => (this.#reporting = undefined));
     return this.#reporting;
@@ -93,10 +89,7 @@ export class Telemetry implements AsyncDisposable {
     }
   }
 
-  /**
-   * Sends the records in the oldest file and removes it.
-   * @returns false if no records are waiting
-   */
+  /** @returns false if no records are waiting */
   async #sendOldestFile(spool: RecordSpool): Promise<boolean> {
     const oldest = spool.oldest();
     if (oldest === undefined) return false;

@@ -16,8 +16,7 @@ import { integer, object } from '#core/platform/schema.ts';
 import { findVouchers, revokeVouchers } from './voucher-batches.ts';
 import { createVouchers, formatCode, type NewBatch } from './vouchers.ts';
 
-/** The subject of all records, because a batch has no id before it is created. */
-const vouchersSubject: SubjectKind = { name: 'vouchers' };
+const vouchersSubject: SubjectKind = { name: 'vouchers' }; // for all records: a batch has no id before it is created
 const voucherSubject: SubjectKind = {
   name: 'voucher',
   find: ({ database }, handle) => findVouchers(database, handle),

@@ -9,7 +9,6 @@ import { createAction, revokeAction, voucherDefaults, type VoucherInput } from '
 import { batches, vouchers } from './resources.ts';
 import { iterateVouchers, type ListedVoucher, listRedemptionsByDay } from './voucher-batches.ts';
 
-/** `daypass voucher …`: codes that add days, for marketplaces, resellers and friends. */
 export const voucherCommand: Command = {
   name: 'voucher',
   define(parser, context) {

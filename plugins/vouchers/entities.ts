@@ -2,10 +2,8 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** Where a batch's vouchers went: sold elsewhere, such as on a marketplace, or given away. */
-const voucherSources = ['sold', 'given'] as const;
+const voucherSources = ['sold', 'given'] as const; // sold elsewhere, such as on a marketplace, or given away
 
-/** Vouchers that were created together. */
 export const VoucherBatch = defineEntity({
   name: 'VoucherBatch',
   properties: {
@@ -13,7 +11,6 @@ export const VoucherBatch = defineEntity({
     days: p.integer().check('days > 0'),
     /** Name of the days, as their owners see it. */
     label: impersonal(p.text().nullable()),
-    /** The operator's note. */
     note: impersonal(p.text()),
     source: p.enum(voucherSources),
     /** Only accounts that have neither bought days nor redeemed a voucher may redeem them. */
@@ -33,7 +30,6 @@ export const Voucher = defineEntity({
     id: p.uuid().primary(),
     /** The voucher's batch; null for a gift. */
     batch: () => p.manyToOne(VoucherBatch).nullable().deleteRule('no action').index('voucher_batch_id'),
-    /** The order of a gift. */
     orderId: p.uuid().nullable().unique(),
     /** When a gift expires; other vouchers expire with their batch. */
     expiresAt: p.datetime().nullable(),

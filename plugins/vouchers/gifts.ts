@@ -15,8 +15,7 @@ export { hasOpenVouchers as hasOpenCodes } from './voucher-batches.ts';
 
 const secretName = 'gift-code';
 
-/** How many days after its payment a gift can be redeemed. */
-const validDays = 365;
+const validDays = 365; // after the payment
 
 async function deriveCode(database: Queries, orderId: string): Promise<string> {
   const secret = await readSecret(database, secretName);

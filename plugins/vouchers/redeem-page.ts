@@ -6,8 +6,7 @@ import { accountOf, defineForm, FieldErrors, type Page } from '#core/web/pages/p
 import { hasOpenVouchers } from './voucher-batches.ts';
 import { redeemVoucher, VoucherError } from './vouchers.ts';
 
-/** Maximum input length. A code has 16 characters, but may be pasted with text around it. */
-const maxInputLength = 100;
+const maxInputLength = 100; // a code has 16 characters, but may be pasted with text around it
 
 const redeemForm = defineForm({
   fields: object(['code'], { code: string({ minLength: 1, maxLength: maxInputLength }) }),
@@ -35,10 +34,9 @@ const redeemForm = defineForm({
   },
 });
 
-/** How often to check for open vouchers. */
 const checkIntervalMs = 60_000;
 
-/** Caches whether any voucher can be redeemed, so that menus do not wait for the database. */
+/** Cached, so that menus do not wait for the database. */
 class OpenVoucherCheck {
   mayExist = false;
   #checkedAt = -Infinity;
@@ -52,10 +50,7 @@ class OpenVoucherCheck {
   }
 }
 
-/**
- * Page on which a customer redeems a voucher code, which adds days to the account. A link may contain the code, `/redeem?code=…`, but it is
- * redeemed only when the button is pressed.
- */
+/** A link may contain the code, `/redeem?code=…`, but it is redeemed only when the button is pressed. */
 export const redeemPage: Page = {
   path: '/redeem',
   role: 'account',

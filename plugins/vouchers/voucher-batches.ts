@@ -6,7 +6,6 @@ import { computeDigest, normalizeCode, voucherExpiry, vouchersWithTerms } from '
 
 /* What operators can list and change about vouchers. */
 
-/** A batch, with how many of its vouchers are in each state. */
 export type CountedBatch = RecordOf<BatchRow>;
 
 type BatchRow = Row<
@@ -15,14 +14,9 @@ type BatchRow = Row<
 > & {
   readonly redeemed: number;
   readonly revoked: number;
-  /** How many vouchers are neither redeemed, revoked nor expired. */
-  readonly open: number;
+  readonly open: number; // neither redeemed, revoked nor expired
 };
 
-/**
- * Lists batches, newest first.
- * @param after id of the last batch of the previous page
- */
 export async function listBatches(database: Queries, limit: number, after?: string): Promise<CountedBatch[]> {
   const rows = await database.query<BatchRow>(
     `select b.id, ${epochs('b.created_at', 'b.expires_at')}, b.days, b.source, b.is_for_new, b.note,
@@ -38,14 +32,12 @@ export async function listBatches(database: Queries, limit: number, after?: stri
   return rows.map(toRecord);
 }
 
-/** Paid for elsewhere, given away, or bought here as a gift. */
-type VoucherSource = 'sold' | 'given' | 'gift';
+type VoucherSource = 'sold' | 'given' | 'gift'; // paid for elsewhere, given away, or bought here as a gift
 
 type VoucherRow = Row<typeof Voucher, 'id' | 'batch_id' | 'hint' | 'redeemed_at' | 'account_id'> & {
   readonly days: number;
   readonly source: VoucherSource;
-  /** The batch's note; for a gift, its order code. */
-  readonly note: string;
+  readonly note: string; // the batch's; for a gift, its order code
   readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';
   readonly expires_at: number;
   readonly email: string | null;
@@ -53,20 +45,14 @@ type VoucherRow = Row<typeof Voucher, 'id' | 'batch_id' | 'hint' | 'redeemed_at'
   readonly ends_at: number | null;
 };
 
-/** A voucher, and the account that redeemed it. */
 export type ListedVoucher = RecordOf<VoucherRow>;
 
 interface VoucherFilter {
   readonly batch?: string | undefined;
-  /** Id of the last voucher of the previous page. */
-  readonly after?: string | undefined;
+  readonly after?: string | undefined; // id of the last voucher of the previous page
 }
 
-/**
- * Lists all vouchers, or those of a batch, in order of creation. Gifts belong to no batch.
- *
- * @throws ActionRefused `not_found`
- */
+/** Gifts belong to no batch. Throws ActionRefused `not_found`. */
 export async function listVouchers(
   database: Queries,
   { batch, after, limit }: VoucherFilter & { readonly limit: number },
@@ -89,7 +75,6 @@ export async function listVouchers(
 
 const pageSize = 500;
 
-/** Iterates over all vouchers, page by page. */
 export async function* iterateVouchers(database: Queries, batch: string | undefined): AsyncGenerator<ListedVoucher> {
   for (let after: string | undefined; ;) {
     const page = await listVouchers(database, { batch, after, limit: pageSize });
@@ -100,9 +85,8 @@ export async function* iterateVouchers(database: Queries, batch: string | undefi
 }
 
 /**
- * Finds the subject of an operator's action. A code is recorded by its last four characters only, as in exports.
+ * `handle` is a batch id, voucher code, or gift order code. A code is recorded by its last four characters only, as in exports.
  *
- * @param handle batch id, voucher code, or gift order code
  * @throws ActionRefused `not_found`
  */
 export async function findVouchers(database: Queries, handle: string): Promise<ActionSubject> {
@@ -119,12 +103,7 @@ export async function findVouchers(database: Queries, handle: string): Promise<A
   return find(`select id from voucher where sha256 = decode(?, 'hex')`, computeDigest(code), `…${code.slice(-4)}`);
 }
 
-/**
- * Withdraws one code, or a batch's unredeemed codes. Days already redeemed are kept; `account revoke` removes them.
- *
- * @param id id of the batch or the voucher
- * @returns the number of withdrawn codes
- */
+/** Days already redeemed are kept; `account revoke` removes them. Returns the number of withdrawn codes. */
 export async function revokeVouchers(database: Queries, id: string): Promise<number> {
   const revoked = await database.query<unknown>(
     `update voucher set revoked_at = clock_timestamp()
@@ -141,12 +120,7 @@ interface DailyRedemptions {
   readonly days: number;
 }
 
-/**
- * Reads the vouchers redeemed in a month, by day. They appear in no other report: batches bring in no revenue here, and gifts are booked on
- * the day they were paid for.
- *
- * @param month `2026-11`
- */
+/** They appear in no other report: batches bring in no revenue here, and gifts are booked on the day they were paid for. */
 export async function listRedemptionsByDay(
   database: Queries,
   month: string,
@@ -163,7 +137,6 @@ export async function listRedemptionsByDay(
   );
 }
 
-/** Returns true if any voucher can still be redeemed. */
 export async function hasOpenVouchers(database: Queries): Promise<boolean> {
   const rows = await database.query<unknown>(
     `select 1 from voucher_batch b where b.expires_at > clock_timestamp() and exists (

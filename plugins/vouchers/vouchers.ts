@@ -16,25 +16,18 @@ import { takeRequest } from '#core/platform/shared/shared.ts';
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const codeLength = 16;
 
-/** How often codes, valid or not, may be tried per hour. */
-const maxAttempts = { account: 10, network: 50 };
+const maxAttempts = { account: 10, network: 50 }; // per hour, of codes valid or not
 const hourSeconds = 3_600;
 
 export interface NewBatch {
-  /** The batch's id; defaults to a new one. */
   readonly batch?: string;
   readonly count: number;
   readonly days: number;
-  /** Name of the days, as their owners see it. */
-  readonly label?: string | undefined;
-  /** The operator's note, such as where the vouchers go. */
-  readonly note: string;
-  /** Defaults to `sold`. */
+  readonly label?: string | undefined; // of the days, as their owners see it
+  readonly note: string; // the operator's, such as where the vouchers go
   readonly source?: 'sold' | 'given' | undefined;
-  /** Which accounts may redeem the vouchers; defaults to all. */
   readonly for?: 'all' | 'new' | undefined;
-  /** Days until the vouchers expire; defaults to 365. */
-  readonly valid?: number | undefined;
+  readonly valid?: number | undefined; // days until the vouchers expire
 }
 
 /** Why a code adds no days. The message is meant for people, and is the same for all codes that cannot be redeemed. */
@@ -54,11 +47,10 @@ interface Redemption {
   readonly days: number;
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** False if this account had already redeemed the code, so no days were added. */
-  readonly isNew: boolean;
+  readonly isNew: boolean; // false if this account had already redeemed the code; no days were added
 }
 
-/** Creates vouchers. Only this call returns the codes; the database stores digests. */
+/** Only this call returns the codes; the database stores digests. */
 export async function createVouchers(
   database: Transactions,
   { batch = randomUUIDv7(), count, days, label, note, source = 'sold', for: accounts = 'all', valid = 365 }: NewBatch,
@@ -81,11 +73,9 @@ export async function createVouchers(
 }
 
 /**
- * Adds a voucher's days to an account, once. This happens in the transaction that redeems the voucher and under the locks of account and
- * voucher, so that neither a second instance nor a crash adds the days twice or loses them.
+ * Adds the days in the transaction that redeems the voucher and under the locks of account and voucher, so that neither a second instance
+ * nor a crash adds them twice or loses them.
  *
- * @param typedCode the code as typed
- * @param address the reader's network address
  * @throws VoucherError
  * @throws AccountError `too_many_days`; the voucher can be redeemed later
  */
@@ -124,7 +114,7 @@ export async function redeemVoucher(
   });
 }
 
-/** Creates the same error whether the code is unknown, used, revoked, expired or restricted, so that it reveals nothing about a code. */
+/** The same error whether the code is unknown, used, revoked, expired or restricted, so that it reveals nothing about a code. */
 function createUnusableError(): VoucherError {
   return new VoucherError(
     'unusable',
@@ -136,8 +126,7 @@ interface LockedVoucher {
   readonly id: string;
   readonly hint: string;
   readonly account_id: string | null;
-  /** For a gift, the order that sets the terms of its days. */
-  readonly order_id: string | null;
+  readonly order_id: string | null; // for a gift: sets the terms of its days
   readonly days: number;
   readonly label: string | null;
   readonly note: string;
@@ -157,11 +146,10 @@ async function lockVoucher(transaction: EntityManager, typedCode: string): Promi
   return row && { ...row, limits: row.limits === null ? null : JSON.parse(row.limits) };
 }
 
-/** SQL for vouchers `v`, each with its batch `b` or, for a gift, its order `o`. */
+/** Each voucher `v` with its batch `b` or, for a gift, its order `o`. */
 export const vouchersWithTerms = `voucher v left join voucher_batch b on b.id = v.batch_id left join plan_order o on o.id = v.order_id`;
 
-/** SQL for the time when a voucher of `vouchersWithTerms` expires. */
-export const voucherExpiry = 'coalesce(b.expires_at, v.expires_at)';
+export const voucherExpiry = 'coalesce(b.expires_at, v.expires_at)'; // in `vouchersWithTerms`
 
 async function findPeriod(transaction: EntityManager, voucherId: string): Promise<Omit<Redemption, 'isNew'>> {
   const [period] = await transaction.execute<Row<typeof PlanPeriodSchema, 'days' | 'starts_at' | 'ends_at'>[]>(
@@ -172,7 +160,7 @@ async function findPeriod(transaction: EntityManager, voucherId: string): Promis
   return toRecord(period);
 }
 
-/** Returns true if the account has neither bought days nor redeemed a voucher. The caller must hold its lock. */
+/** The caller must hold the account's lock. */
 async function isNewAccount(transaction: EntityManager, accountId: string): Promise<boolean> {
   const periods = await transaction.execute<unknown[]>(
     `select 1 from plan_period where account_id = ? and reason in ('order', 'voucher', 'gift') limit 1`,
@@ -197,20 +185,16 @@ function createCode(): string {
   return encodeCode(randomBytes(codeLength));
 }
 
-/** Encodes at least 16 random bytes as a code. */
+/** @param bytes at least 16, random */
 export function encodeCode(bytes: Buffer): string {
   // 256 is a multiple of 32, so every character is equally likely.
   return Array.from(bytes.subarray(0, codeLength), (byte) => alphabet[byte % alphabet.length]).join('');
 }
 
-/** Formats a code in groups of four. */
 export function formatCode(code: string): string {
   return code.replace(/.{4}(?=.)/g, '$&-');
 }
 
-/**
- * Normalizes a typed code: removes hyphens and spaces, converts to upper case, and replaces O, I and L with the digits that they stand for.
- */
 export function normalizeCode(typedCode: string): string {
   return typedCode
     .slice(0, 100)
@@ -220,7 +204,6 @@ export function normalizeCode(typedCode: string): string {
     .replace(/[IL]/g, '1');
 }
 
-/** Returns a code's digest as it is stored, in hexadecimal. */
 export function computeDigest(code: string): string {
   return createHash('sha256').update(code).digest('hex');
 }

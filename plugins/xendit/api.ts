@@ -8,21 +8,14 @@ import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { getApiOrigin, requireSecret, type XenditSettings } from './section.ts';
 
-/** `path` is relative to the API's origin. */
 interface XenditCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
-  readonly path: string;
+  readonly path: string; // relative to the API's origin
 }
 
-/** The version of the Payments API that this plugin uses. */
-export const apiVersion = '2024-11-11';
+export const apiVersion = '2024-11-11'; // of the Payments API
 const version = { 'api-version': apiVersion };
 
-/**
- * Calls the API.
- *
- * @returns undefined if the object does not exist (404)
- * @throws PaymentError for any other failure
- */
+/** Returns undefined if the object does not exist (404). Throws PaymentError for any other failure. */
 export async function callXendit(settings: XenditSettings, call: XenditCall): Promise<JsonObject | undefined> {
   const { path, headers, ...request } = call;
   const authorization = `Basic ${Buffer.from(`${requireSecret(settings, 'secret_key')}:`).toString('base64')}`;
@@ -46,7 +39,7 @@ function isRateLimit(status: number, code: string | undefined): boolean {
   return status === 429 || code === 'PAYMENT_REQUEST_RATE_LIMITED';
 }
 
-/** Classifies a failed call. 409 means that the object already exists or is being created. */
+/** 409 means that the object already exists or is being created. */
 function classifyError(status: number, code: string | undefined, call: XenditCall): PaymentError['kind'] {
   if (isRateLimit(status, code)) return 'temporary';
   if (status === 409) return 'unknown';
@@ -58,7 +51,7 @@ export function readText(body: JsonObject | undefined, name: string): string | u
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Parses an ISO 8601 time. If it has no zone, it is in UTC. */
+/** A time without a zone is in UTC. */
 export function parseTime(value: unknown): Date | undefined {
   if (typeof value !== 'string') return undefined;
   const date = new Date(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`);

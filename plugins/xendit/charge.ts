@@ -5,8 +5,8 @@ import { callXendit, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 /**
- * Creates a payment request. Xendit's QRIS has no expiry option: a request is valid for 48 hours unless it is cancelled, and core cancels
- * it at `expiresAt`. There is no idempotency key either, so a lost response leaves an unused request behind.
+ * Xendit's QRIS has no expiry option: a request is valid for 48 hours unless it is cancelled, and core cancels it at `expiresAt`. There is
+ * no idempotency key either, so a lost response leaves an unused request behind.
  *
  * @throws PaymentError
  */

@@ -20,10 +20,7 @@ import {
 import { fetchXenditStatus } from './status.ts';
 import { listXenditMovements } from './transactions.ts';
 
-/**
- * Connects to Xendit.
- * @throws Error if the secret key or the webhook token is missing
- */
+/** @throws Error if the secret key or the webhook token is missing */
 export function connectXendit(host: Host): PaymentConnection {
   const settings = host.section(xenditSection);
   requireSecret(settings, 'secret_key');
@@ -43,7 +40,7 @@ export function connectXendit(host: Host): PaymentConnection {
   };
 }
 
-/** Creates the simulation for test mode, which has no wallets. One call makes Xendit mark a payment request as paid. */
+/** Test mode has no wallets. One call makes Xendit mark a payment request as paid. */
 function createSimulation(settings: XenditSettings): NonNullable<PaymentConnection['simulation']> {
   return ({ providerReference = 'ID', amount }) =>
     [
@@ -52,7 +49,7 @@ function createSimulation(settings: XenditSettings): NonNullable<PaymentConnecti
     ].join(' ');
 }
 
-/** Cancels a charge. The status afterwards shows the result, because the buyer may have paid at the same moment. */
+/** The status afterwards shows the result, because the buyer may have paid at the same moment. */
 async function cancelCharge(
   settings: XenditSettings,
   charge: ChargeReference,

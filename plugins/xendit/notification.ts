@@ -26,7 +26,7 @@ export function readXenditNotification(
   return { eventKey: eventKey.slice(0, 200), ...(isRefund ? parseRefund(data) : parsePayment(data)) };
 }
 
-/** Finds the object that an event is about. In the documented examples of refunds it is one level deeper. */
+/** In the documented examples of refunds, the object is one level deeper. */
 function findData(content: JsonObject | undefined): JsonObject | undefined {
   const data = content?.['data'];
   if (!isJsonObject(data)) return undefined;
@@ -41,7 +41,7 @@ function parsePayment(data: JsonObject) {
   };
 }
 
-/** Reads a refund. Its reference is our refund key; the charge's reference is in our metadata. */
+/** The reference of a refund is our refund key; the charge's reference is in our metadata. */
 function parseRefund(data: JsonObject) {
   const metadata = isJsonObject(data['metadata']) ? data['metadata'] : undefined;
   const refundKey = readText(data, 'reference_id');

@@ -16,11 +16,7 @@ const states: Readonly<Record<string, StatedRefund['state']>> = {
   CANCELLED: 'failed',
 };
 
-/**
- * Requests a refund. Its metadata carries our reference, because notifications about refunds name only the refund.
- *
- * @throws PaymentError
- */
+/** The metadata carries our reference, because notifications about refunds name only the refund. Throws PaymentError. */
 export async function refundXendit(
   settings: XenditSettings,
   { reference, providerReference, key, amount, currency }: RefundRequest,
@@ -39,11 +35,6 @@ export async function refundXendit(
   return parseRefund(refund);
 }
 
-/**
- * Fetches the state of a refund.
- *
- * @throws PaymentError
- */
 export async function fetchXenditRefund(
   settings: XenditSettings,
   { providerReference, key }: RefundRequest,
@@ -73,7 +64,7 @@ export async function listRefunds(
   }
 }
 
-/** Returns true if a refund belongs to the payment. If it names no payment, it belongs to the request's only one. */
+/** A refund that names no payment belongs to the request's only one. */
 function belongsTo(refund: JsonObject, paymentId: string | undefined): boolean {
   const refundPaymentId = readText(refund, 'payment_id');
   return refundPaymentId === undefined || paymentId === undefined || refundPaymentId === paymentId;
@@ -90,7 +81,6 @@ function parseRefundTime(refund: JsonObject): Date | undefined {
   return parseTime(refund['updated'] ?? refund['created']);
 }
 
-/** Computes a payment's state after its refunds. */
 export function computePaymentState(refunds: readonly StatedRefund[] | undefined, paid: number): PaymentState {
   const refunded = (refunds ?? []).filter(({ state }) => state === 'done').reduce((sum, { amount }) => sum + amount, 0);
   return refunded > 0 && refunded >= paid ? 'refunded' : 'paid';
@@ -102,7 +92,7 @@ async function fetchRefunds(settings: XenditSettings, providerReference: string,
   return listObjects(body?.['data']).filter((refund) => refund['payment_request_id'] === providerReference);
 }
 
-/** Parses a refund. `SUCCEEDED` means that the buyer's bank has accepted it. A refund that is not listed may still be in progress. */
+/** `SUCCEEDED` means that the buyer's bank has accepted the refund. One that is not listed may still be in progress. */
 function parseRefund(refund: JsonObject | undefined): Refund {
   if (refund === undefined) return { state: 'unknown', raw: {} };
   return { state: readState(refund), at: parseRefundTime(refund), raw: refund };

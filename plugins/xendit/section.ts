@@ -38,7 +38,6 @@ export const xenditSection = defineSection({
 
 export type XenditSettings = SectionValue<typeof xenditSection>;
 
-/** Checks the settings that are required if Xendit is selected. */
 export function checkXendit(all: CheckContext, report: Report): void {
   if (!all.isValid(xenditSection)) return;
   const settings = all.get(xenditSection);
@@ -56,27 +55,22 @@ export function checkXendit(all: CheckContext, report: Report): void {
     );
 }
 
-/**
- * Returns a secret.
- * @throws Error if it is missing, because no call or notification could be trusted
- */
+/** @throws Error without the secret, because no call or notification could be trusted */
 export function requireSecret(settings: XenditSettings, name: 'secret_key' | 'webhook_token'): string {
   const value = settings[name];
   if (value === undefined || value === '') throw new Error(`xendit.${name} is missing`);
   return value;
 }
 
-/** Returns the API's origin, with the scheme. */
 export function getApiOrigin({ base_url }: XenditSettings): string {
   return base_url ?? origin;
 }
 
-/** Returns true if the key is for test mode, where no money moves. */
 export function isTestMode({ secret_key = '' }: XenditSettings): boolean {
   return testKey.test(secret_key);
 }
 
-/** Returns the rate limit. Test mode accepts 60 calls a minute to each endpoint, live mode 600. */
+/** Test mode accepts 60 calls a minute to each endpoint, live mode 600. */
 export function getCallsPerSecond(settings: XenditSettings): number {
   return isTestMode(settings) ? 1 : 10;
 }

@@ -22,8 +22,8 @@ const requestStates: Readonly<Record<string, PaymentState>> = {
 };
 
 /**
- * Fetches a payment request and its payment. An expired request may have been paid and still be reported as expired. If Xendit's reference
- * is unknown, the state is `unknown`, because Xendit cannot look up a request by ours.
+ * An expired request may have been paid and still be reported as expired. If Xendit's reference is unknown, the state is `unknown`, because
+ * Xendit cannot look up a request by ours.
  *
  * @throws PaymentError
  */
@@ -89,7 +89,6 @@ async function fetchPaid(
   };
 }
 
-/** Sums up all captures, or returns undefined unless each is whole rupiah. */
 function sumCaptures(captures: readonly JsonObject[], payment: JsonObject): number | undefined {
   if (captures.length === 0) return readRupiah(payment['request_amount']);
   const amounts = captures.map(({ capture_amount }) => readRupiah(capture_amount));

@@ -10,13 +10,11 @@ import { callXendit, parseTime, readText } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 const pageSize = 50;
-/** Matches our own refund keys. */
 const ownKeyPattern = /-R\d+$/;
 const kinds: Readonly<Record<string, StatedMovement['kind']>> = { PAYMENT: 'payment', REFUND: 'refund' };
 
 /**
- * Lists the account's successful payments and refunds, with Xendit's fees. The secret key must be allowed to read transactions.
- * https://docs.xendit.co/apidocs/list-transactions
+ * Includes Xendit's fees. The secret key must be allowed to read transactions: https://docs.xendit.co/apidocs/list-transactions
  *
  * @throws PaymentError
  */
@@ -45,10 +43,7 @@ export async function listXenditMovements(
   };
 }
 
-/**
- * Adds the charge to a movement. The key of our own refund contains the charge's reference. A refund from the dashboard has no such key, so
- * it is fetched by its id.
- */
+/** The key of our own refund contains the charge's reference. A refund from the dashboard has no such key, so it is fetched by its id. */
 async function addCharge(
   settings: XenditSettings,
   movement: StatedMovement,

@@ -9,19 +9,15 @@ import { type BellProfile, readBellProfile } from './profile.ts';
 
 type Protocol = CustomProtocol1 | CustomProtocol2;
 
-/** bell's provider constructors by name. Its types lack them. */
+/** bell's types lack its provider constructors. */
 export type BellProviders = Readonly<Record<string, (config?: object) => Protocol>>;
 
 /** Providers that support the code challenge (RFC 7636) although bell does not enable it for them. */
 const codeChallengeProviders = new Set(['auth0', 'azure', 'cognito', 'okta']);
 
-/** For all calls to a provider during one callback. */
-const profileTimeoutMs = 2 * providerTimeoutMs;
+const profileTimeoutMs = 2 * providerTimeoutMs; // for all calls during one callback
 
-/**
- * Builds a provider's settings for bell.
- * @throws Error if a `config` field that bell requires is missing
- */
+/** @throws Error if a `config` field that bell requires is missing */
 export function buildProvider({ name, settings }: ConfiguredProvider, bellProviders: BellProviders): Protocol {
   if (name === 'github') return buildGithub(settings);
   if (name === 'gitlab') return buildGitlab(settings);
@@ -51,7 +47,6 @@ function createConfig(name: string, { client_id, config }: ProviderSettings): ob
   }
 }
 
-/** Makes a bell provider use our deadlines and profile parser. */
 function adaptBellProvider(name: string, original: Protocol, settings: ProviderSettings): Protocol {
   const { client_id, client_secret, endpoints = {}, trust_email: isTrusted } = settings;
   const base = { ...original, ...(name === 'twitch' && { headers: { 'Client-Id': client_id } }) };
@@ -76,7 +71,7 @@ function adaptBellProvider(name: string, original: Protocol, settings: ProviderS
   return { ...base, ...changes } as Protocol;
 }
 
-/** Replaces bell's helper, which has no deadline. */
+/** bell's helper has no deadline. */
 function createJsonGetter(name: string, token: string, headers: Readonly<Record<string, string>> = {}) {
   return async (uri: string, params: Readonly<Record<string, string>> = {}): Promise<object> => {
     // bell puts the token into Stripe's URL, which fetch rejects, and calls a host that has no accounts API.
@@ -90,10 +85,7 @@ function usesPost(base: Protocol): boolean {
   return (base as { readonly profileMethod?: string }).profileMethod === 'post';
 }
 
-/**
- * Returns bell's settings for sending the client secret. If they are an object, bell merges it into the options of the token request, which
- * is the only way to set its deadline and size limit.
- */
+/** bell merges an object into the options of the token request: the only way to set its deadline and size limit. */
 export function createSecretSettings(provider: Protocol, { client_id, client_secret }: ProviderSettings) {
   if (provider.protocol === 'oauth') return { clientSecret: client_secret };
   const limits = { timeout: providerTimeoutMs, maxBytes: maxResponseBytes };
@@ -103,10 +95,7 @@ export function createSecretSettings(provider: Protocol, { client_id, client_sec
   };
 }
 
-/**
- * Creates the Authorization header of client_secret_basic. RFC 6749, section 2.3.1, requires encoding: an unencoded + or % in a secret
- * would be decoded to a different character.
- */
+/** RFC 6749, section 2.3.1, requires encoding: an unencoded + or % in a secret would be decoded to a different character. */
 export function createBasicAuthorization(clientId: string, clientSecret: string): string {
   const credentials = [clientId, clientSecret].map(encodeForForm).join(':');
   return `Basic ${Buffer.from(credentials).toString('base64')}`;

@@ -10,16 +10,13 @@ import { homePath, chooseNextPath } from '../next-path.ts';
 import { type ProviderProfile, toSignInProfile } from './profile.ts';
 import { redirectWithError } from './step.ts';
 
-/** Minimum time between two log lines about a provider, because readers can cause any number of failures. */
-const logIntervalMs = 10_000;
+const logIntervalMs = 10_000; // readers can cause any number of failures
 
-/** What bell returns for a successful authentication. */
 interface BellCredentials {
   readonly profile?: ProviderProfile;
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Completes a sign-in once the provider has redirected back: signs in, links the identity, or shows an error. */
 export async function finishSignIn(request: Request, h: ResponseToolkit, provider: string): Promise<ResponseObject> {
   const host = request.server.host();
   const { profile, query = {} } = (request.auth.credentials ?? {}) as BellCredentials;
@@ -83,7 +80,7 @@ function logFailure(
   host.log.warn(`the sign-in with ${provider} failed: ${printed}, request ${request}`);
 }
 
-/** Extracts an error code such as `invalid_client`, which points to a mistake in gateway.yaml, or a network error's message. */
+/** An error code such as `invalid_client` points to a mistake in gateway.yaml. */
 function extractReason(data: unknown): string {
   if (data instanceof Error)
     return extractReason((data as { data?: { payload?: unknown } }).data?.payload) || data.message;

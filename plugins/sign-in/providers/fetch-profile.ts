@@ -3,11 +3,10 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { readResponseText } from '#core/platform/response-text.ts';
 
 export const providerTimeoutMs = 10_000;
-/** Generous: profiles have a few hundred bytes. */
-export const maxResponseBytes = 262_144;
+export const maxResponseBytes = 262_144; // generous: profiles have a few hundred bytes
 
 /**
- * Fetches profile data as JSON from a provider. Does not follow redirects, which would send the access token to another host.
+ * Does not follow redirects, which would send the access token to another host.
  *
  * @throws Error without the provider's text, on a timeout, a status other than 200, or a body that is not JSON
  */

@@ -3,14 +3,12 @@ import type { ProviderSettings } from '../section.ts';
 import { fetchProfile } from './fetch-profile.ts';
 import { type Members, toMembers, type ProviderProfile } from './profile.ts';
 
-/** An OpenID Connect provider; `profile` is the URL of the user's claims. */
 interface OpenIdProvider {
   readonly authorize: string;
   readonly token: string;
-  readonly profile: string;
+  readonly profile: string; // URL of the user's claims
   readonly pkce?: 'S256';
-  /** Returns the person's id if it is not `sub`. */
-  readId?(claims: Members): unknown;
+  readId?(claims: Members): unknown; // the person's id, if it is not `sub`
 }
 
 /**
@@ -49,9 +47,7 @@ const openIdProviders: Readonly<Record<string, OpenIdProvider>> = {
   },
 };
 
-/**
- * Builds a provider of the table, or returns undefined for any other. People are identified by `sub`, because addresses can change owners.
- */
+/** People are identified by `sub`, because addresses can change owners. */
 export function buildOpenId(name: string, settings: ProviderSettings): CustomProtocol2 | undefined {
   if (!Object.hasOwn(openIdProviders, name)) return undefined;
   const { endpoints = {} } = settings;

@@ -1,6 +1,6 @@
 import type { SignInProfile } from '#core/business/accounts/identities.ts';
 
-/** Unvalidated data about a person from a provider, so values may have any type. */
+/** Unvalidated, so values may have any type. */
 export interface ProviderProfile {
   readonly id: unknown;
   readonly email: unknown;
@@ -9,7 +9,7 @@ export interface ProviderProfile {
   readonly avatarUrl: unknown;
 }
 
-/** The profile that bell creates for its built-in providers; `raw` is the original. */
+/** bell's profile for its built-in providers; `raw` is the original. */
 export interface BellProfile {
   readonly id?: unknown;
   readonly username?: unknown;
@@ -20,8 +20,8 @@ export interface BellProfile {
 }
 
 /**
- * Reads the profile from a provider that we support only through bell. The email address counts as verified if the provider says so in an
- * OpenID Connect-style `email_verified` field, or if the operator trusts the provider.
+ * The email address counts as verified if the provider says so in an OpenID Connect-style `email_verified` field, or if the operator trusts
+ * the provider.
  */
 export function readBellProfile(provider: string, profile: BellProfile, isTrusted: boolean): ProviderProfile {
   // For some providers, bell returns the response itself, without `raw`.
@@ -35,7 +35,7 @@ export function readBellProfile(provider: string, profile: BellProfile, isTruste
   };
 }
 
-/** Reads the user id from providers that return it under a non-standard property. A name that its owner can change is not an id. */
+/** A name that its owner can change is not an id. */
 function readSpecificId(provider: string, raw: Members): string | undefined {
   switch (provider) {
     case 'dropbox':
@@ -49,7 +49,6 @@ function readSpecificId(provider: string, raw: Members): string | undefined {
   }
 }
 
-/** Returns true if the provider says that the email address is verified. */
 function isVerified(provider: string, raw: Members): boolean {
   // It returns only verified addresses (https://dev.twitch.tv/docs/api/reference/#get-users).
   if (provider === 'twitch') return true;
@@ -61,7 +60,7 @@ function listNames(raw: Members): unknown[] {
   return [raw['display_name'], raw['name'], toMembers(raw['name'])['display_name'], raw['username']];
 }
 
-/** Validates a provider's profile. Values that are not text count as missing, but a missing id is an error. */
+/** Values that are not text count as missing, but a missing id is an error. */
 export function toSignInProfile(provider: string, profile: ProviderProfile): SignInProfile {
   const { id, email, isEmailVerified, name, avatarUrl } = profile;
   const subject = parseId(id);
@@ -77,12 +76,11 @@ export function toSignInProfile(provider: string, profile: ProviderProfile): Sig
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Returns the properties of a response, or none if it is not an object. */
 export function toMembers(response: unknown): Members {
   return typeof response === 'object' && response !== null ? (response as Members) : {};
 }
 
-/** Accepts numbers, which some providers use as ids. Rejects ids that would change when stored. */
+/** Some providers use numbers as ids. Rejects ids that would change when stored. */
 function parseId(id: unknown): string | undefined {
   if (typeof id === 'number' && Number.isSafeInteger(id)) return String(id);
   return typeof id === 'string' && id !== '' && id.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(id) ? id : undefined;

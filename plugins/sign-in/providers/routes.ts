@@ -7,19 +7,14 @@ import { finishSignIn } from './callback.ts';
 import { checkStep } from './step.ts';
 
 const stateLifetimeMs = 10 * 60 * 1000;
-/** Providers that can show an account picker even if only one account is signed in. */
-const accountPickerProviders = new Set(['google', 'github']);
+const accountPickerProviders = new Set(['google', 'github']); // even for a single signed-in account
 
-/** Returns the path that starts a sign-in and to which the provider sends the reader back. */
+/** Starts a sign-in; the provider sends the reader back to it. */
 export function buildProviderPath(name: string): string {
   return `/sign-in/${name}`;
 }
 
-/**
- * Adds the routes of the configured providers. Must run at startup, while hapi still accepts auth strategies.
- *
- * @throws Error that names a provider rejected by bell
- */
+/** Must run at startup, while hapi still accepts auth strategies. Throws an Error that names a provider rejected by bell. */
 export async function routeProviders(server: Server, host: Host): Promise<void> {
   const providers = listProviders(host);
   if (providers.length === 0) return;

@@ -4,16 +4,13 @@ import { Throttle } from '#core/platform/timing/throttle.ts';
 import { passRateLimit } from '../admit.ts';
 import { homePath, chooseNextPath } from '../next-path.ts';
 
-/** Why a sign-in failed; each has a text `sign_in.error.…`. */
-type SignInFailure = 'cancelled' | 'expired' | 'failed' | 'too_many' | 'email_taken' | 'blocked';
+type SignInFailure = 'cancelled' | 'expired' | 'failed' | 'too_many' | 'email_taken' | 'blocked'; // each has a text `sign_in.error.…`
 
-/** The content of bell's cookie during a sign-in. */
-interface StartedSignIn {
+interface BellCookie {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Maximum length of `next` and `link`, which are stored in a cookie of at most 4 KB. */
-const maxValueLength = 1_000;
+const maxValueLength = 1_000; // of `next` and `link`, which are stored in a cookie of at most 4 KB
 
 type Query = Readonly<Record<string, string>>;
 
@@ -40,18 +37,16 @@ export async function checkStep(request: Request, h: ResponseToolkit, cookie: st
   return replaceQuery(request, h, pickParameters(query, ['next', 'link']));
 }
 
-/** Keeps only known parameters in the query, because bell reads it and stores the initial one in its cookie. */
+/** bell reads the query, and stores the initial one in its cookie. */
 function replaceQuery(request: Request, h: ResponseToolkit, query: Readonly<Record<string, string>>): symbol {
   Object.assign(request, { query } satisfies Partial<Request>);
   return h.continue;
 }
 
-/** Minimum time between two log lines about a provider's rejections. */
 const logIntervalMs = 10_000;
-/** How much of a provider's message is logged. */
 const maxReasonLength = 200;
 
-/** Logs rejections, which often reveal a configuration mistake. Requires a sign-in cookie; otherwise anyone could write to the log. */
+/** Requires a sign-in cookie; otherwise anyone could write to the log. */
 function logRefusal(request: Request, cookie: string, { error = '', error_description: text = '' }: Query): void {
   if (request.state[cookie] === undefined || error === '' || error === 'access_denied') return;
   const host = request.server.host();
@@ -66,9 +61,9 @@ function classifyFailure({ error }: Query): SignInFailure {
   return error === undefined || error === 'access_denied' ? 'cancelled' : 'failed';
 }
 
-/** Reads the first request's parameters from bell's cookie; '' if missing. */
+/** From bell's cookie; '' if missing. */
 function readInitialQuery(request: Request, cookie: string): { readonly next: string; readonly link: string } {
-  const { query = {} } = (request.state[cookie] ?? {}) as StartedSignIn;
+  const { query = {} } = (request.state[cookie] ?? {}) as BellCookie;
   return { next: chooseNextPath(query['next']), link: query['link'] ?? '' };
 }
 
@@ -78,7 +73,6 @@ function abandonSignIn(request: Request, h: ResponseToolkit, cookie: string, fai
   return redirectWithError(h, failure, next, link !== '').takeover();
 }
 
-/** Redirects, with the error, to the page where the reader can try again. */
 export function redirectWithError(
   h: ResponseToolkit,
   failure: SignInFailure,
@@ -90,7 +84,7 @@ export function redirectWithError(
   return h.response().code(303).location(`${page}?${query}`).header('cache-control', 'no-store');
 }
 
-/** Keeps only the last value of a repeated parameter, because bell does not expect lists. */
+/** bell does not expect lists. */
 function takeLastValues(query: Readonly<Record<string, unknown>>): Record<string, string> {
   const entries = Object.entries(query).map(([name, value]) => [name, String([value].flat().at(-1) ?? '')] as const);
   return Object.fromEntries(entries.filter(([, value]) => value.length <= 4_000));

@@ -4,19 +4,14 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import type { Figures, Ready } from './process-figures.ts';
 
-/** How long a process may take to report its figures; a dead one never does. */
-const reportTimeoutMs = 10_000;
-/** How long it may take to end. */
+const reportTimeoutMs = 10_000; // a dead process never reports
 const stopTimeoutMs = 15_000;
 
 export interface Child extends Ready {
   readonly process: ChildProcess;
 }
 
-/**
- * @param file in this folder
- * @throws Error if it ends before it is ready
- */
+/** `file` is in this folder. Throws an Error if the process ends before it is ready. */
 export async function startChild(file: string, parameters: readonly string[]): Promise<Child> {
   // As `npm start` does, so that freed memory goes back to the system.
   const env = { ...process.env, MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '262144' };

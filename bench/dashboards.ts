@@ -7,10 +7,8 @@ import { type Load, sendLoad } from './load.ts';
 import type { Figures } from './process-figures.ts';
 import { median } from './statistics.ts';
 
-/** Pages open in every other round, one per account. */
-const pages = 50;
-/** The target: by how much open pages may increase the CPU time of a request at most. */
-const aim = 1.05;
+const pages = 50; // one per account, in every other round
+const maxRatio = 1.05; // by which open pages may increase the CPU time of a request
 
 export interface DashboardSubject {
   readonly port: number;
@@ -47,7 +45,7 @@ export async function measureDashboards(subject: DashboardSubject, load: Load, r
   }
   const ratios = pairs.map((pair) => pair.open.cpu / pair.none.cpu);
   const spread = ratios.map((ratio) => ratio.toFixed(3)).join(' ');
-  console.log(`  ratio    ${median(ratios).toFixed(3).padStart(8)} × (aim: at most ${aim}; rounds: ${spread})`);
+  console.log(`  ratio    ${median(ratios).toFixed(3).padStart(8)} × (aim: at most ${maxRatio}; rounds: ${spread})`);
 }
 
 const describeRound = ({ cpu, throughput, updates }: Round) =>
@@ -74,7 +72,6 @@ async function sendAll({ port, visitors }: DashboardSubject, load: Load): Promis
   await Promise.all(visitors.map(({ key }) => sendLoad(port, key, { ...load, concurrency: 1 }, each)));
 }
 
-/** Opens a page's stream and waits for its first state. */
 async function openPage(port: number, { cookie }: { readonly cookie: string }) {
   const closing = new AbortController();
   const { statusCode, body } = await request(`http://127.0.0.1:${port}/dashboard/live`, {

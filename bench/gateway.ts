@@ -39,7 +39,6 @@ const visitors: Awaited<ReturnType<typeof createVisitor>>[] = [];
 for (let index = 0; index < 50; index++) visitors.push(await createVisitor(index));
 reportFigures({ port: Number(new URL(gateway.url).port), key, visitors });
 
-/** Creates an account with a key and a session. */
 async function createVisitor(index: number) {
   const period = { days: 7, reason: 'grant' } as const;
   const account = await createAccount(database, service.prefix, { name: `Visitor ${index}`, period });

@@ -7,14 +7,10 @@ import { type Child, startChild, stopChild } from './child.ts';
 import { type Load, loads, sendLoad, sendSteadily } from './load.ts';
 import { quantile } from './statistics.ts';
 
-/** Requests to each, one at a time and interleaved. */
-const single = 1_000;
-/** Requests per second. Each is sent when it is due, whether or not earlier ones have finished. */
-const rate = 500;
-/** Total seconds, in slices in which the two alternate. */
-const steady = { seconds: 60, slice: 5 };
-/** How many 5 MB prompts are sent, and the ms between the small requests sent meanwhile. */
-const disturbed = { times: 20, every: 5 };
+const singleRequests = 1_000; // to each, one at a time and interleaved
+const rate = 500; // per second, each sent when it is due, whether or not earlier ones have finished
+const steady = { seconds: 60, slice: 5 }; // in total, in slices in which the two alternate
+const disturbed = { times: 20, every: 5 }; // prompts of 5 MB, and ms between the small requests sent meanwhile
 
 const [small, large] = loads as [Load, Load];
 const escapes: Load = {
@@ -40,7 +36,7 @@ process.exit(0);
 
 async function measureSingle(load: Load): Promise<void> {
   const times = new Map([upstream, bare, gateway].map((child) => [child, [] as number[]]));
-  for (let request = 0; request < single; request++)
+  for (let request = 0; request < singleRequests; request++)
     for (const [child, taken] of times) taken.push(await timeOf(child, load));
   const [direct = [], ofBare = [], ofGateway = []] = [...times.values()];
   for (const share of [0.5, 0.99]) {
@@ -50,7 +46,7 @@ async function measureSingle(load: Load): Promise<void> {
       number,
     ];
     console.log(
-      `${load.name}, one at a time, ${single} each: p${share * 100} bare + ${ms(between - own)}, gateway + ${ms(all - own)}`,
+      `${load.name}, one at a time, ${singleRequests} each: p${share * 100} bare + ${ms(between - own)}, gateway + ${ms(all - own)}`,
     );
   }
 }
@@ -67,7 +63,6 @@ async function measureSteady(): Promise<void> {
     );
 }
 
-/** Measures how long small requests wait while a long prompt is being read. */
 async function measureDisturbed(): Promise<void> {
   const longest = new Map([bare, gateway].map((child) => [child, [] as number[]]));
   for (let time = 0; time < disturbed.times; time++)

@@ -7,24 +7,15 @@ export interface Load {
   readonly body: string;
   readonly requests: number; // per round
   readonly concurrency: number;
-  /** What the CPU time is divided by: 1, or the number of events in a stream. */
-  readonly unitsPerRequest: number;
-  /**
-   * Target, as a multiple of the bare forwarder's CPU time, as in docs/performance.md. For a translated stream, of the one that passes
-   * through.
-   */
+  readonly unitsPerRequest: number; // what the CPU time is divided by: 1, or the number of events in a stream
+  /** As a multiple of the bare forwarder's CPU time (docs/performance.md); for a translated stream, of the one that passes through. */
   readonly aim: number;
 }
 
 /** Closes idle connections early. LiteLLM closes its own after five seconds, which could happen just as a request is sent on one. */
 const agent = new Agent({ connections: 256, keepAliveTimeout: 2_000, bodyTimeout: 60_000 });
 
-/**
- * Sends requests with limited concurrency and reads every answer to its end.
- *
- * @param headers in addition to those that every client sends
- * @throws if a status is not 200
- */
+/** `headers` are sent in addition to those of every client. Throws if a status is not 200. */
 export async function sendLoad(
   port: number,
   key: string,
@@ -48,12 +39,7 @@ export async function sendLoad(
   await Promise.all(Array.from({ length: load.concurrency }, worker));
 }
 
-/**
- * Sends requests at a fixed rate, however many are in flight.
- *
- * @param rate per second
- * @returns ms of each, from when it was due
- */
+/** `rate` is per second. Returns the ms of each request, from when it was due. */
 export async function sendSteadily(
   port: number,
   key: string,
@@ -114,13 +100,13 @@ export const loads: readonly Load[] = [
   },
 ];
 
-/** Defines a stream of 200 events. Path and model select the formats of client and upstream. */
+/** Path and model select the formats of client and upstream. */
 function stream(name: string, path: string, model: string): Load {
   const body = JSON.stringify({ ...message('z', model), max_tokens: 1_000, stream: true });
   return { name, path, body, requests: 200, concurrency: 100, unitsPerRequest: 200, aim: 1.2 };
 }
 
-/** Translated streams, each with the stream that passes through from the same upstream. */
+/** Each with the stream that passes through from the same upstream. */
 export const translations: readonly { readonly translated: Load; readonly passed: Load }[] = [
   {
     translated: stream('chat client, messages upstream', chat, 'bench-messages'),

@@ -15,18 +15,13 @@ import type { Figures, Ready } from './process-figures.ts';
 import { describeRatios, median } from './statistics.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
-/** Pairs of processes when comparing with another checkout. */
-const pairs = Number(process.env['BENCH_PAIRS'] ?? 8);
+const pairs = Number(process.env['BENCH_PAIRS'] ?? 8); // of processes, when comparing with another checkout
 /** Their rounds are shorter by this factor. Below 1, several waves of streams share a round, and the starts of requests weigh less in it. */
 const shorter = Number(process.env['BENCH_SHORTER'] ?? 8);
-/** Loads to compare, by a part of their names; default: all. */
-const only = process.env['BENCH_ONLY'] ?? '';
-/**
- * Small calls to each process before all rounds. V8 keeps compiling for that long, and what it compiles first differs between processes.
- */
+const only = process.env['BENCH_ONLY'] ?? ''; // loads to compare, by a part of their names; default: all
+/** V8 keeps compiling for that long, and what it compiles first differs between processes. */
 const warmingCalls = 24_000;
-/** How long a process may take to report its figures; a dead one never does. */
-const reportTimeoutMs = 10_000;
+const reportTimeoutMs = 10_000; // a dead process never reports
 
 const { values: flags } = parseArgs({
   options: {
@@ -75,7 +70,6 @@ async function measureAlone(): Promise<void> {
   if (flags.memory) await watchMemory(gateway);
 }
 
-/** A gateway of this checkout and one of the other. */
 interface Pair {
   readonly own: Subject;
   readonly other: Subject;
@@ -110,7 +104,6 @@ async function compareWith(folder: string): Promise<void> {
   }
 }
 
-/** @param folder of the other checkout, whose gateway has its own code and packages */
 async function startPair(folder: string, isOwnFirst: boolean): Promise<Pair> {
   const file = resolve(folder, 'bench/gateway.ts');
   if (isOwnFirst) return { own: await startGateway('gateway'), other: await startGateway('other gateway', file) };
@@ -120,9 +113,7 @@ async function startPair(folder: string, isOwnFirst: boolean): Promise<Pair> {
 
 /**
  * Many short rounds instead of a few long ones: disturbances on a machine last seconds, and so affect both checkouts. The order within a
- * round alternates, so that a machine that slows down favors neither.
- *
- * @returns µs of CPU time per unit
+ * round alternates, so that a machine that slows down favors neither. Returns µs of CPU time per unit.
  */
 async function comparePair({ own, other }: Pair, load: Load): Promise<{ own: number; other: number }> {
   for (const { port, key } of [other, own]) await sendLoad(port, key, load);
@@ -143,7 +134,6 @@ async function measureOpenPages(gateway: Subject): Promise<void> {
   await measureDashboards({ port, visitors, figures: () => ask(gateway) }, load, rounds);
 }
 
-/** Starts on its embedded PostgreSQL, or in a database of the shared one. */
 async function startGateway(name: string, file = 'gateway.ts'): Promise<Subject> {
   if (postgres === undefined) return start(name, file, [url]);
   const database = `daypass_bench_${randomUUID().replaceAll('-', '')}`;
@@ -210,7 +200,6 @@ async function compare(load: Load, gateway: Subject, bare: Subject): Promise<voi
   console.log(`  ratio    ${ratio.toFixed(2).padStart(8)} × (aim: at most ${load.aim.toFixed(1)})`);
 }
 
-/** Compares the CPU time of translating with that of passing through, within the gateway. */
 async function compareTranslation(gateway: Subject, translated: Load, passed: Load): Promise<void> {
   for (const load of [translated, passed]) await sendLoad(gateway.port, gateway.key, load);
   const measured: { translated: Measure; passed: Measure }[] = [];

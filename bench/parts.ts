@@ -21,8 +21,7 @@ const usual = [
   'plugins/upstream/routing/same-model.ts',
   'core/gateway/model-call/key-closures.ts',
 ];
-/** In no function: the loop is waiting, or nothing is known. */
-const idle = '(idle)';
+const idle = '(idle)'; // in no function: the loop is waiting, or nothing is known
 
 const { values: options, positionals } = parseArgs({
   options: { rounds: { type: 'string', default: '5' } },
@@ -36,7 +35,7 @@ const measured = loads
 
 const upstream = await start('upstream.ts', []);
 const gateway = await start('gateway.ts', [`http://127.0.0.1:${upstream.port}`]);
-const profiler = await attach(gateway.inspector);
+const profiler = await attach(gateway.inspectorUrl);
 try {
   for (const load of measured) await measure(load, Number(options.rounds));
 } finally {
@@ -79,10 +78,7 @@ interface Profile {
   readonly timeDeltas: readonly number[]; // µs
 }
 
-/**
- * Returns the main thread's time, in total and in the files including what they call, µs. If several of the files are on the stack, the
- * outermost counts.
- */
+/** In µs, including what the files call. If several of the files are on the stack, the outermost counts. */
 function readProfile({ nodes, samples, timeDeltas }: Profile): { busy: number; inFiles: Map<string, number> } {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const fileOf = new Map<number, string | undefined>();
@@ -118,7 +114,6 @@ interface Profiler {
   close(): void;
 }
 
-/** Connects to a process's inspector. */
 async function attach(inspector: string): Promise<Profiler> {
   const socket = new WebSocket(inspector);
   const answers = new Map<number, (answer: Answer) => void>();
@@ -145,8 +140,7 @@ async function attach(inspector: string): Promise<Profiler> {
 
 interface Started extends Ready {
   readonly child: ChildProcess;
-  /** URL of the process's inspector. */
-  readonly inspector: string;
+  readonly inspectorUrl: string;
 }
 
 async function start(file: string, parameters: string[]): Promise<Started> {
@@ -159,7 +153,7 @@ async function start(file: string, parameters: string[]): Promise<Started> {
   });
   // The inspector's URL is printed long before the process is ready.
   const [ready] = (await once(child, 'message', { signal: AbortSignal.timeout(60_000) })) as [Ready];
-  return { ...ready, child, inspector };
+  return { ...ready, child, inspectorUrl: inspector };
 }
 
 async function stop(child: ChildProcess): Promise<void> {

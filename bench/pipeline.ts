@@ -1,10 +1,5 @@
-/** So high that no load reaches it. */
-const unreached = 1_000_000;
+const unreached = 1_000_000; // so high that no load reaches it
 
-/**
- * Returns all seven stages and the route to the benchmark's upstream, in the form of gateway.yaml.
- * @param upstream URL
- */
 export function benchPipeline(upstream: string): string {
   return `
 pipeline:

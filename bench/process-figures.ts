@@ -2,7 +2,6 @@ import { syncBuiltinESMExports } from 'node:module';
 import v8 from 'node:v8';
 import { type Counts, startCounting } from './counted/counters.ts';
 
-/** The figures that a measured process reports to the benchmark. */
 export interface Figures {
   readonly cpu: number; // µs of user and system time since the start
   readonly memory: number; // resident, bytes
@@ -13,8 +12,7 @@ export interface Figures {
 export interface Ready {
   readonly port: number;
   readonly key: string;
-  /** Accounts that are signed in; only for the gateway. */
-  readonly visitors?: readonly { readonly key: string; readonly cookie: string }[];
+  readonly visitors?: readonly { readonly key: string; readonly cookie: string }[]; // signed-in accounts; only for the gateway
 }
 
 const { getHeapSpaceStatistics, getHeapStatistics } = v8;
@@ -29,7 +27,7 @@ function freezeHeapStatistics(): void {
   syncBuiltinESMExports();
 }
 
-/** Reports this process's port and key, then answers each message with its figures, or with the counts since they were first requested. */
+/** Answers each message with the figures, or with the counts since they were first requested. */
 export function reportFigures(ready: Ready): void {
   let readCounts: (() => Counts) | undefined;
   process.on('message', (question) => {

@@ -5,10 +5,7 @@ export interface RunningPeer {
   readonly processId: number;
 }
 
-/**
- * @param text `NAME=URL=PID`
- * @throws Error for any other text
- */
+/** @param text `NAME=URL=PID` */
 export function readRunningPeer(text: string): RunningPeer {
   const [, name, url, pid] = /^([^=]+)=(http:\/\/127\.0\.0\.1:\d+)=(\d+)$/.exec(text) ?? [];
   if (name === undefined || url === undefined)

@@ -22,15 +22,11 @@ const rounds = Number(flags.rounds);
 const turns = Number(flags.turns);
 const idleSockets = Number(flags.idle);
 const concurrency = 8;
-/** Rounds before measuring. V8 keeps compiling for that long, as it has done in any gateway that is in use. */
-const warmUpRounds = 16;
-/** Size of the conversation, in as many items as one of 20 turns has. */
-const items = 40;
+const warmUpRounds = 16; // V8 keeps compiling for that long, as it has done in any gateway that is in use
+const items = 40; // as many as a conversation of 20 turns has
 const itemBytes = 2_500;
-/** How long idle sockets are watched, ms: longer than the interval between pings. */
-const watched = 30_000;
-/** The slow network's ms in each direction, and bytes per second. */
-const slow = { delay: 10, rate: 1_250_000 };
+const watchedMs = 30_000; // longer than the interval between pings
+const slow = { delayMs: 10, bytesPerSecond: 1_250_000 };
 
 const history = Array.from({ length: items }, (_, index) => ({
   type: 'message',
@@ -41,7 +37,7 @@ const next = { type: 'message', role: 'user', content: 'Answer briefly.' };
 const options = { store: false };
 const agent = new Agent({ connections: concurrency });
 
-/** A conversation on a socket of its own. Each turn forks it, so that its history does not grow. */
+/** Each turn forks the conversation, so that its history does not grow. */
 class Conversation {
   readonly #ws: WebSocket;
   readonly #id: string;
@@ -101,7 +97,6 @@ async function openSocket(port: number, key: string): Promise<WebSocket> {
   return ws;
 }
 
-/** @throws if an event is an error */
 function ask(ws: WebSocket, members: object, ending: string, onEvent = () => {}): Promise<BenchEvent> {
   ws.send(JSON.stringify({ type: 'response.create', ...members }));
   return new Promise((resolve, reject) => {
@@ -159,7 +154,7 @@ async function compareTurns(model: string): Promise<void> {
   report(`${model}: ms to the first event, p50`, median(latency.socket), median(latency.post));
 }
 
-/** Returns the CPU time per turn, µs. */
+/** Per turn, in µs. */
 async function cpuOf(child: Child, turn: (worker: number) => Promise<number>): Promise<number> {
   const before = await askFigures(child);
   let left = turns;
@@ -195,34 +190,34 @@ function forwardSlowly(from: Socket, to: Socket): void {
   from.on('close', () => to.destroy());
   from.on('data', (chunk) => {
     const now = performance.now();
-    freeAt = Math.max(freeAt, now) + (chunk.length / slow.rate) * 1_000;
-    setTimeout(() => to.write(chunk), freeAt - now + slow.delay);
+    freeAt = Math.max(freeAt, now) + (chunk.length / slow.bytesPerSecond) * 1_000;
+    setTimeout(() => to.write(chunk), freeAt - now + slow.delayMs);
   });
 }
 
 async function measureIdle(): Promise<void> {
-  const before = await settled();
+  const before = await readSettledBytes();
   const began = performance.now();
   const sockets = await openMany(idleSockets);
   const seconds = (performance.now() - began) / 1_000;
-  const grown = (await settled()) - before;
+  const grown = (await readSettledBytes()) - before;
   let pings = 0;
   for (const ws of sockets) ws.on('ping', () => pings++);
-  await new Promise((resolve) => setTimeout(resolve, watched));
+  await new Promise((resolve) => setTimeout(resolve, watchedMs));
   const open = sockets.filter((ws) => ws.readyState === WebSocket.OPEN).length;
   console.log(
-    `${open} of ${idleSockets} idle sockets: ${megabytes(grown)} MB, opened in ${seconds.toFixed(1)} s, ${pings} pings in ${watched / 1_000} s`,
+    `${open} of ${idleSockets} idle sockets: ${megabytes(grown)} MB, opened in ${seconds.toFixed(1)} s, ${pings} pings in ${watchedMs / 1_000} s`,
   );
   await closeAll(sockets);
 }
 
 async function measureKept(): Promise<void> {
   const sockets = await openMany(1_000);
-  const before = await settled();
+  const before = await readSettledBytes();
   const large = { model: 'bench-responses', generate: false, input: history, ...options };
   for (let index = 0; index < sockets.length; index += 20)
     await Promise.all(sockets.slice(index, index + 20).map((ws) => ask(ws, large, 'response.completed')));
-  console.log(`1,000 kept conversations of 100 KB: ${megabytes((await settled()) - before)} MB`);
+  console.log(`1,000 kept conversations of 100 KB: ${megabytes((await readSettledBytes()) - before)} MB`);
   await closeAll(sockets);
 }
 
@@ -243,8 +238,7 @@ async function openMany(count: number): Promise<WebSocket[]> {
   return sockets;
 }
 
-/** Returns the resident bytes once nothing is happening any more. */
-async function settled(): Promise<number> {
+async function readSettledBytes(): Promise<number> {
   let memory = 0;
   for (let look = 0; look < 4; look++) {
     gateway.process.send('collect');

@@ -15,11 +15,9 @@ import { freePort } from '../test/support/free-port.ts';
 import { execute, startPostgres, withDatabase } from '../test/support/global-postgres.ts';
 
 const times = 7;
-/** In seconds. */
-const aims = { second: 1.5, page: 0.3, check: 0.5 };
+const aims = { second: 1.5, page: 0.3, check: 0.5 }; // seconds
 const databaseName = 'bench_start';
-/** How often a client that waits for the gateway retries, and for how long, ms. */
-const retry = { after: 10, within: 60_000 };
+const retry = { after: 10, within: 60_000 }; // ms, for a client that waits for the gateway
 const { values: flags } = parseArgs({
   options: { database: { type: 'boolean', default: false }, installed: { type: 'string' } },
 });
@@ -77,10 +75,8 @@ process.exit(isOver ? 1 : 0);
 
 /** In seconds. */
 interface Start {
-  /** From the command to the complete answer to the first model call. */
-  readonly answer: number;
-  /** From there to the complete landing page. */
-  readonly page: number;
+  readonly answer: number; // from the command to the complete answer to the first model call
+  readonly page: number; // from there to the complete landing page
 }
 
 async function startOnce(): Promise<Start> {

@@ -22,8 +22,7 @@ const answer = JSON.stringify({
 
 const events = 200;
 const interval = 5; // ms
-/** For streams that must stay open at the same time, ms: those of the user `slow`. */
-const slowInterval = 1_000;
+const slowIntervalMs = 1_000; // for the user `slow`, whose streams must stay open at the same time
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -33,7 +32,7 @@ const server = createServer((request, response) => {
     const texts = textsOf(request.url ?? '');
     if (body.includes('Answer briefly.')) answerBriefly(response, texts);
     else if (body.includes('"stream":true'))
-      stream(response, texts, body.includes('"user":"slow"') ? slowInterval : interval);
+      stream(response, texts, body.includes('"user":"slow"') ? slowIntervalMs : interval);
     else
       response
         .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) })
@@ -41,12 +40,9 @@ const server = createServer((request, response) => {
   });
 });
 
-/** A stream's first event, one word, and last events, in one format. */
 interface EventTexts {
   readonly begin: string;
-  /** @param index of the word */
   word(text: string, index: number): string;
-  /** @param text all words joined */
   end(text: string, words: number): string;
 }
 
@@ -156,7 +152,7 @@ function textsOf(url: string): EventTexts {
   return url.endsWith('/messages') ? messagesEvents : chatEvents;
 }
 
-/** Sends a few events at once, for loads in which the request should cost the most. */
+/** A few events at once, for loads in which the request should cost the most. */
 function answerBriefly(response: ServerResponse, texts: EventTexts): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const words = Array.from({ length: 10 }, (_, index) => ` word${index}`);

@@ -19,12 +19,9 @@ import { benchPipeline } from './pipeline.ts';
 import { median } from './statistics.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
-/** Rounds before measuring. V8 keeps compiling during the first 30,000 small calls of each process. */
-const warmUps = 10;
-/** Shares of the requests per second that one process answered with a fixed number in flight. */
-const rates = [0.3, 0.6, 0.9];
-/** Seconds of a round at a fixed rate: less than the quiet time after which an idle process collects garbage. */
-const steadyFor = 3;
+const warmUps = 10; // V8 keeps compiling during the first 30,000 small calls of each process
+const rates = [0.3, 0.6, 0.9]; // of the requests per second that one process answered with a fixed number in flight
+const steadySeconds = 3; // less than the quiet time after which an idle process collects garbage
 const redisPort = 16_399;
 
 const { values: flags } = parseArgs({
@@ -58,15 +55,14 @@ try {
 }
 process.exit(0);
 
-/** @param database Redis database number */
-async function start(workers: string, database: number): Promise<Subject> {
-  const file = join(folder, `${database}.yaml`);
+async function start(workers: string, redisDatabase: number): Promise<Subject> {
+  const file = join(folder, `${redisDatabase}.yaml`);
   await writeFile(
     file,
     `listen: { port: 0, notice_period: 0 }
 operator: { enabled: false }
 workers: ${workers}
-data: { folder: ./data-${database} }${benchPipeline(`http://127.0.0.1:${upstream.port}`)}`,
+data: { folder: ./data-${redisDatabase} }${benchPipeline(`http://127.0.0.1:${upstream.port}`)}`,
   );
   const child = spawn(process.execPath, ['core/main.mjs', '--config', file, 'start'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -74,7 +70,7 @@ data: { folder: ./data-${database} }${benchPipeline(`http://127.0.0.1:${upstream
       ...process.env,
       LOG_FORMAT: 'text',
       LOG_LEVEL: 'error',
-      REDIS_URL: `redis://127.0.0.1:${redisPort}/${database}`,
+      REDIS_URL: `redis://127.0.0.1:${redisPort}/${redisDatabase}`,
     },
   });
   let output = '';
@@ -101,7 +97,7 @@ async function compare(load: Load): Promise<void> {
   for (const part of rates) {
     const rate = part * throughput;
     const steady = (subject: Subject, processes: number) =>
-      measure(subject, { ...load, requests: Math.ceil(rate * steadyFor) * processes }, rate * processes);
+      measure(subject, { ...load, requests: Math.ceil(rate * steadySeconds) * processes }, rate * processes);
     const name = `${load.name}, ${rate.toFixed(0)} a second (${part * 100} %)`;
     await report(name, (subject) => steady(subject, 1));
     if (part * several.processes < 1)
@@ -127,25 +123,25 @@ async function report(name: string, take: (subject: Subject) => Promise<Measure>
 
 /** @param rate requests per second; undefined for a fixed number in flight */
 async function measure({ process: { pid }, port, key }: Subject, load: Load, rate?: number): Promise<Measure> {
-  const before = cpuOf(pid as number);
+  const before = readCpuUs(pid as number);
   const began = performance.now();
   if (rate === undefined) await sendLoad(port, key, load);
   else await sendSteadily(port, key, load, rate);
   const seconds = (performance.now() - began) / 1000;
   return {
-    cpu: (cpuOf(pid as number) - before) / (load.requests * load.unitsPerRequest),
+    cpu: (readCpuUs(pid as number) - before) / (load.requests * load.unitsPerRequest),
     throughput: load.requests / seconds,
   };
 }
 
-/** Returns the CPU time of a process and of the Node.js processes that it started, µs. */
-function cpuOf(pid: number): number {
+/** Includes the Node.js processes that it started. */
+function readCpuUs(pid: number): number {
   if (readFileSync(`/proc/${pid}/comm`, 'utf8') === 'postgres\n') return 0;
   let sum = 0;
   for (const task of readdirSync(`/proc/${pid}/task`)) {
     const read = (name: string) => readFileSync(`/proc/${pid}/task/${task}/${name}`, 'utf8').split(' ').filter(Boolean);
     sum += Number(read('schedstat')[0]) / 1000;
-    for (const child of read('children')) sum += cpuOf(Number(child));
+    for (const child of read('children')) sum += readCpuUs(Number(child));
   }
   return sum;
 }

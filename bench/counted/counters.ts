@@ -1,26 +1,17 @@
 import { createHook } from 'node:async_hooks';
 
-/** What a process did between two calls. */
 export interface Counts {
   readonly promises: number;
   readonly timers: number; // timeouts and immediates
-  /** Bytes of long bodies that calls of V8 and Node read or wrote, or that JavaScript iterated over. */
-  readonly walked: number;
-  /** Bytes outside the heap that were freed without garbage collection. */
-  readonly freed: number;
+  readonly walked: number; // bytes of long bodies that calls of V8 and Node read or wrote, or that JavaScript iterated over
+  readonly freed: number; // bytes outside the heap, freed without garbage collection
 }
 
-/** From this many characters or bytes on, a text or buffer counts as part of a long body. */
-const long = 16_384;
+const minLongLength = 16_384; // characters or bytes
 
 type Callable = (this: unknown, ...args: unknown[]) => unknown;
 
-/**
- * Counts what the process does from now on, independently of the machine's load. Counting slows the process down, so its time must not be
- * measured.
- *
- * @returns a function that returns the counts so far
- */
+/** Independent of the machine's load. Counting slows the process down, so its time must not be measured. */
 export function startCounting(): () => Counts {
   let [promises, timers, walked, freed] = [0, 0, 0, 0];
   createHook({
@@ -39,23 +30,23 @@ export function startCounting(): () => Counts {
       return result;
     };
   };
-  watch(JSON, 'parse', (_self, [text]) => ofLong(text));
+  watch(JSON, 'parse', (_self, [text]) => lengthIfLong(text));
   watch(JSON, 'stringify', returned);
   watch(Buffer, 'concat', returned);
-  watch(Buffer, 'from', (_self, [source]) => ofLong(source));
+  watch(Buffer, 'from', (_self, [source]) => lengthIfLong(source));
   for (const name of ['latin1Slice', 'utf8Slice']) watch(Buffer.prototype, name, returned);
-  watch(Buffer.prototype, 'copy', (_self, _args, copied) => (Number(copied) >= long ? Number(copied) : 0));
+  watch(Buffer.prototype, 'copy', (_self, _args, copied) => (Number(copied) >= minLongLength ? Number(copied) : 0));
   // Only up to where the search ended.
   for (const name of ['indexOf', 'includes'] as const) {
     for (const owner of [String.prototype, Buffer.prototype])
       watch(owner, name, (self, [, from = 0], at) => {
-        const length = ofLong(self);
+        const length = lengthIfLong(self);
         if (length === 0 || at === true) return 0;
         return (typeof at === 'number' && at >= 0 ? at : length) - Number(from);
       });
   }
-  watch(RegExp.prototype, 'test', (_self, [text], isFound) => (isFound === true ? 0 : ofLong(text)));
-  watch(String.prototype, 'charCodeAt', (text) => Math.min(ofLong(text), 1));
+  watch(RegExp.prototype, 'test', (_self, [text], isFound) => (isFound === true ? 0 : lengthIfLong(text)));
+  watch(String.prototype, 'charCodeAt', (text) => Math.min(lengthIfLong(text), 1));
   const buffers = ArrayBuffer.prototype as { transfer(length?: number): ArrayBuffer };
   const { transfer } = buffers;
   buffers.transfer = function watched(this: ArrayBuffer, length = this.byteLength) {
@@ -66,11 +57,10 @@ export function startCounting(): () => Counts {
 }
 
 function returned(_self: unknown, _args: unknown[], result: unknown): number {
-  return ofLong(result);
+  return lengthIfLong(result);
 }
 
-/** Returns the length of a text or buffer if it is long, or 0 for anything else. */
-function ofLong(value: unknown): number {
+function lengthIfLong(value: unknown): number {
   const isBody = typeof value === 'string' || value instanceof Uint8Array;
-  return isBody && value.length >= long ? value.length : 0;
+  return isBody && value.length >= minLongLength ? value.length : 0;
 }

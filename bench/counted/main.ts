@@ -10,8 +10,7 @@ import type { Figures, Ready } from '../process-figures.ts';
 import budgets from './budget.json' with { type: 'json' };
 import type { Counts } from './counters.ts';
 
-/** Rounds of a few requests, one at a time. The lowest round counts, because background work is not part of a request. */
-const rounds = 3;
+const rounds = 3; // the lowest counts, because background work is not part of a request
 const warmUp = 300;
 
 type Figure =
@@ -30,7 +29,8 @@ const measured = loads.filter(({ name }) => name in budgets).map((load) => ({ ..
 const excesses: string[] = [];
 try {
   const costs = new Map<string, Budget>();
-  for (const load of measured) costs.set(load.name, { ...(await systemCalls(load)), ...(await allocations(load)) });
+  for (const load of measured)
+    costs.set(load.name, { ...(await measureSystemCalls(load)), ...(await allocations(load)) });
   // Last, because counting itself makes calls and allocates objects.
   for (const load of measured) report(load, { ...costs.get(load.name), ...(await counts(load)) });
 } finally {
@@ -54,18 +54,25 @@ async function allocations(load: Load): Promise<Budget> {
   const isEvents = load.unitsPerRequest > 1;
   await send(load, isEvents ? 1 : warmUp);
   // Needs many requests: V8 hands out its heap in areas larger than a few requests need, and background jobs allocate too.
-  const { allocated, old } = await lowest(load, () => ask<Figures>('collect young'), isEvents ? 1 : warmUp);
+  const { allocated, old } = await measureLowestGrowth(
+    load,
+    () => ask<Figures>('collect young'),
+    isEvents ? 1 : warmUp,
+  );
   return { 'heap bytes': allocated, 'old heap bytes': old };
 }
 
 async function counts(load: Load): Promise<Budget> {
-  const { promises, timers, walked, freed } = await lowest(load, () => ask<Counts>('counts'));
+  const { promises, timers, walked, freed } = await measureLowestGrowth(load, () => ask<Counts>('counts'));
   const { length } = load.body;
   return { promises, timers, 'passes over the body': walked / length, 'part left to garbage': 1 - freed / length };
 }
 
-/** Measures by how much each number grows per request or event. */
-async function lowest<T extends object>(load: Load, read: () => Promise<T>, requests = perRound(load)): Promise<T> {
+async function measureLowestGrowth<T extends object>(
+  load: Load,
+  read: () => Promise<T>,
+  requests = perRound(load),
+): Promise<T> {
   const grown: Record<string, number>[] = [];
   for (let round = 0; round < rounds; round++) {
     const before = (await read()) as Record<string, number>;
@@ -86,19 +93,19 @@ function send(load: Load, requests: number): Promise<void> {
   return sendLoad(gateway.port, gateway.key, load, requests);
 }
 
-/** Counted with strace, if it is installed and permitted. */
-async function systemCalls(load: Load): Promise<Budget> {
+/** With strace, if it is installed and permitted. */
+async function measureSystemCalls(load: Load): Promise<Budget> {
   let least = Infinity;
   for (let round = 0; round < 2; round++) {
-    const total = await traced(() => send(load, perRound(load)));
+    const total = await countSystemCalls(() => send(load, perRound(load)));
     if (total === undefined) return {};
     least = Math.min(least, total);
   }
   return { 'system calls': least / perRound(load) / load.unitsPerRequest };
 }
 
-/** Counts the system calls of the event loop's thread. */
-async function traced(work: () => Promise<void>): Promise<number | undefined> {
+/** Of the event loop's thread. */
+async function countSystemCalls(work: () => Promise<void>): Promise<number | undefined> {
   const tracer = spawn('strace', ['-c', '-p', String(gateway.child.pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
   let summary = '';
   const ended = new Promise<void>((end) => tracer.once('close', () => end()).once('error', () => end()));

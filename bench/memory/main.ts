@@ -11,13 +11,11 @@ import { startPostgres } from '../../test/support/global-postgres.ts';
 import { startChild, stopChild } from '../child.ts';
 import { type Load, loads, sendLoad } from '../load.ts';
 import { ProcessTree } from '../peers/process-tree.ts';
-import { emptyDatabase, startBare, startShop, type Subject } from '../shop/subjects.ts';
+import { createEmptyDatabase, startBare, startShop, type Subject } from '../shop/subjects.ts';
 
-/** In MB, or as a multiple of the bare forwarder's memory or of its own before. */
-const aims = { idle: 180, streams: 200, bodies: 1.5, after: 1.2 };
+const aims = { idle: 180, streams: 200, bodies: 1.5, after: 1.2 }; // MB, or multiples of the bare forwarder's memory or of its own before
 const openStreams = 1_000;
-/** Ms until a gateway is idle after its start, and after a load. */
-const rest = 60_000;
+const settleMs = 60_000; // after a gateway's start, and after a load
 
 const { values: flags } = parseArgs({ options: { against: { type: 'string' } } });
 const [small, large, stream] = loads as [Load, Load, Load];
@@ -38,18 +36,18 @@ process.exit(isOver ? 1 : 0);
 
 async function measure(which: { name: string; checkout?: string }): Promise<void> {
   // A checkout's first start compiles what later ones find in a cache.
-  const first = await startShop(url, await emptyDatabase(postgres.url), 1, which);
+  const first = await startShop(url, await createEmptyDatabase(postgres.url), 1, which);
   await first[Symbol.asyncDispose]();
-  await using gateway = await startShop(url, await emptyDatabase(postgres.url), 1, which);
+  await using gateway = await startShop(url, await createEmptyDatabase(postgres.url), 1, which);
   const report = (what: string, value: number, aim: number) => {
     isOver ||= value > aim && which.checkout === undefined;
     console.log(`${which.name}: ${what}: ${value.toFixed(value < 10 ? 2 : 0)} (aim: at most ${aim})`);
   };
-  await sleep(rest);
-  report('idle, 60 s after the start, MB', resident(gateway), aims.idle);
+  await sleep(settleMs);
+  report('idle, 60 s after the start, MB', residentMb(gateway), aims.idle);
   await sendLoad(gateway.port, keyOf(gateway), small, 20_000);
-  await sleep(rest);
-  const before = resident(gateway);
+  await sleep(settleMs);
+  const before = residentMb(gateway);
   console.log(`${which.name}: a minute after 20,000 small calls: ${before.toFixed(0)} MB`);
   const ofBare = await peakWithBodies(bare);
   const ofGateway = await peakWithBodies(gateway);
@@ -58,19 +56,19 @@ async function measure(which: { name: string; checkout?: string }): Promise<void
     ofGateway / ofBare,
     aims.bodies,
   );
-  await sleep(rest);
-  const beforeStreams = resident(gateway);
+  await sleep(settleMs);
+  const beforeStreams = residentMb(gateway);
   console.log(`${which.name}: a minute after that: ${beforeStreams.toFixed(0)} MB`);
   report(`${openStreams} open streams, MB more`, (await withStreams(gateway)) - beforeStreams, aims.streams);
-  await sleep(rest);
+  await sleep(settleMs);
   report(
-    `a minute after the load: ${resident(gateway).toFixed(0)} MB, before ${before.toFixed(0)} MB; ratio`,
-    resident(gateway) / before,
+    `a minute after the load: ${residentMb(gateway).toFixed(0)} MB, before ${before.toFixed(0)} MB; ratio`,
+    residentMb(gateway) / before,
     aims.after,
   );
 }
 
-/** Returns the peak in MB while 32 clients send prompts of 100 KB. */
+/** In MB, while 32 clients send prompts of 100 KB. */
 async function peakWithBodies(subject: Subject): Promise<number> {
   const tree = new ProcessTree(subject.usage.processId, true);
   await sendLoad(subject.port, keyOf(subject), large, 200);
@@ -79,10 +77,7 @@ async function peakWithBodies(subject: Subject): Promise<number> {
   return tree.peak / 1_048_576;
 }
 
-/**
- * Opens streams until all of them are open at the same time.
- * @returns the highest resident memory in the meantime, MB
- */
+/** @returns the highest resident memory until all streams are open, MB */
 async function withStreams(gateway: Subject): Promise<number> {
   const agent = new Agent({ connections: openStreams });
   const closing = new AbortController();
@@ -102,7 +97,7 @@ async function withStreams(gateway: Subject): Promise<number> {
   });
   await Promise.all(first);
   await sleep(5_000);
-  const most = resident(gateway);
+  const most = residentMb(gateway);
   closing.abort();
   await agent.destroy();
   return most;
@@ -112,7 +107,6 @@ function keyOf({ keys: [key] }: Subject): string {
   return key as string;
 }
 
-/** In MB. */
-function resident({ usage }: Subject): number {
-  return usage.resident() / 1_048_576;
+function residentMb({ usage }: Subject): number {
+  return usage.residentBytes() / 1_048_576;
 }

@@ -1,4 +1,4 @@
-/** Models and routes in the seeded records. The benchmarked gateway serves the same ones. */
+/** The benchmarked gateway serves the models and routes of the seeded records. */
 export const models: Readonly<Record<string, readonly [primary: string, backup: string]>> = {
   'gpt-6-sol': ['openai/gpt-6-sol', 'azure/gpt-6-sol'],
   'gpt-6-luna': ['openai/gpt-6-luna', 'azure/gpt-6-luna'],
@@ -8,13 +8,9 @@ export const models: Readonly<Record<string, readonly [primary: string, backup: 
   'qwen3-coder': ['dashscope/qwen3-coder-plus', 'openrouter/qwen3-coder'],
 };
 
-/** E-mail address of the account that sees the operator's pages. */
-export const operator = 'operator@example.com';
+export const operator = 'operator@example.com'; // sees the operator's pages
 
-/**
- * Returns gateway.yaml for the benchmarked gateway.
- * @param upstream URL of the only server, to which all routes lead
- */
+/** `upstream` is the URL of the only server, to which all routes lead. */
 export function gatewayYaml(upstream: string): string {
   const names = new Set(
     Object.values(models)

@@ -3,11 +3,9 @@ import { attemptDeltasOf, deltasOf } from '../../migrations/Migration20261122000
 import { clientDeltasOf } from '../../migrations/Migration20261129151010_usage_of_clients.ts';
 import { models } from './catalog.ts';
 
-/** The requests of one day, and who sends them. */
 export interface DayOfRequests {
   readonly accounts: readonly string[];
-  /** Epoch ms; the end is exclusive. */
-  readonly start: number;
+  readonly start: number; // epoch ms; the end is exclusive
   readonly end: number;
   readonly rows: number;
 }
@@ -27,7 +25,7 @@ export async function fillDay(client: pg.Client, filled: DayOfRequests): Promise
   await client.query('COMMIT');
 }
 
-/** Fills a day's partition like `fillDay`, but adds no usage. Returns its name. */
+/** Like `fillDay`, but adds no usage. Returns the partition's name. */
 export async function fillPartition(client: pg.Client, { accounts, start, end, rows }: DayOfRequests): Promise<string> {
   const first = start - (start % day);
   const name = `request_log_${new Date(first).toISOString().slice(0, 10).replaceAll('-', '')}`;

@@ -14,16 +14,13 @@ import { Agent, request } from 'undici';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import type { Figures, Ready } from '../process-figures.ts';
 import { quantile } from '../statistics.ts';
-import { databaseCpu } from './cpu-time.ts';
+import { readDatabaseCpuMs } from './cpu-time.ts';
 import { openSeeded } from './open.ts';
 import { findPages, findVisitors, type VisitedPage, type Visitor } from './visited.ts';
 
-/** Targets: the server's time (p95, ms) and the compressed HTML of a page (kB). */
-const aims = { time: 50, size: 50 };
-/** How long the gateway may take to start. */
+const aims = { time: 50, size: 50 }; // the server's time (p95, ms) and the compressed HTML of a page (kB)
 const startTimeoutMs = 60_000;
-/** How long it may take to report its CPU time. */
-const answerTimeoutMs = 10_000;
+const figuresTimeoutMs = 10_000;
 
 const { values: options } = parseArgs({
   options: {
@@ -60,14 +57,13 @@ async function startGateway(url: string): Promise<{ gateway: ChildProcess; port:
 interface Visit {
   readonly status: number;
   readonly time: number; // ms
-  /** Of gateway and database, ms; undefined if it cannot be measured. */
-  readonly cpu: number | undefined;
+  readonly cpu: number | undefined; // of gateway and database, ms; undefined if it cannot be measured
   readonly html: Buffer;
 }
 
 /** Each round visits all pages, so that the machine's other load affects them all. */
 async function measure(rounds: number): Promise<void> {
-  const load = describeLoad();
+  const load = formatLoadAverage();
   const visits = new Map<VisitedPage, Visit[]>(pages.map((page) => [page, []]));
   for (let round = 0; round <= rounds; round++)
     for (const page of pages) {
@@ -80,17 +76,16 @@ async function measure(rounds: number): Promise<void> {
   console.log(
     `n = ${rounds} a page; aims: p95 under ${aims.time} ms, HTML under ${aims.size} kB compressed. First: the view of a new gateway, not in the others. CPU: gateway and database.`,
   );
-  console.log(`load of the machine: ${load} before, ${describeLoad()} after`);
+  console.log(`load of the machine: ${load} before, ${formatLoadAverage()} after`);
 }
 
-/** Describes the average number of runnable processes in the last minute. */
-function describeLoad(): string {
+function formatLoadAverage(): string {
   return (loadavg()[0] ?? Number.NaN).toFixed(1);
 }
 
 async function visit({ path, visitor }: VisitedPage): Promise<Visit> {
   const cookie = cookies.get(visitor);
-  const cpuBefore = await cpu();
+  const cpuBefore = await readCpuMs();
   const began = performance.now();
   const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, {
     dispatcher: agent,
@@ -98,17 +93,16 @@ async function visit({ path, visitor }: VisitedPage): Promise<Visit> {
   });
   const html = Buffer.from(await body.arrayBuffer());
   const time = performance.now() - began;
-  const cpuAfter = await cpu();
+  const cpuAfter = await readCpuMs();
   const used = cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore;
   return { status: statusCode, time, cpu: used, html };
 }
 
-/** Returns the CPU time that the gateway and its database's processes have used so far, ms. */
-async function cpu(): Promise<number | undefined> {
-  const answered = once(gateway, 'message', { signal: AbortSignal.timeout(answerTimeoutMs) });
+async function readCpuMs(): Promise<number | undefined> {
+  const answered = once(gateway, 'message', { signal: AbortSignal.timeout(figuresTimeoutMs) });
   gateway.send('figures');
   const [figures] = (await answered) as [Figures];
-  const ofDatabase = await databaseCpu(database);
+  const ofDatabase = await readDatabaseCpuMs(database);
   return ofDatabase === undefined ? undefined : ofDatabase + figures.cpu / 1000;
 }
 

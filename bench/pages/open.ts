@@ -6,11 +6,7 @@ import { createLogger } from '#core/platform/logger.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { seed } from './seed.ts';
 
-/**
- * Opens the database at DATABASE_URL, or an embedded one in this folder, which later runs reuse. An empty database is filled.
- *
- * @param rows total number of requests if the database is filled
- */
+/** The database at DATABASE_URL, or an embedded one in this folder, which later runs reuse. An empty one is filled with `rows` requests. */
 export async function openSeeded(folder: string, rows: number): Promise<Database> {
   const dataFolder = resolve(folder);
   await mkdir(dataFolder, { recursive: true });

@@ -11,12 +11,7 @@ const day = 86_400_000; // ms
 const accountCount = 200;
 const ordersOfAccount = 20;
 
-/**
- * Fills an empty, migrated database with accounts and their orders, and with requests over the last 30 days and their usage. The first
- * account sends 30 % of the requests; the last one is the operator.
- *
- * @param rows total number of requests
- */
+/** The first account sends 30 % of the requests of the last 30 days; the last account is the operator. */
 export async function seed(database: Database, rows: number, report: (line: string) => void): Promise<void> {
   const accounts = await createAccounts(database);
   const client = new pg.Client({ connectionString: database.url });

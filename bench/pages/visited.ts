@@ -2,9 +2,7 @@ import { listRequests } from '#core/gateway/records/read-requests.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { models, operator } from './catalog.ts';
 
-/** Who views a page: accounts by how many requests they have, the operator, or a visitor without an account. */
-export type Visitor = 'largest' | 'median' | 'operator' | 'nobody';
-/** Ids of the visitors with accounts. */
+export type Visitor = 'largest' | 'median' | 'operator' | 'nobody'; // accounts by their requests, or a visitor without an account
 export type Visitors = Readonly<Record<Exclude<Visitor, 'nobody'>, string>>;
 
 export interface VisitedPage {
@@ -33,7 +31,7 @@ function idOf(account: { readonly id: string } | undefined): string {
   return account.id;
 }
 
-/** Returns the pages to measure, each in the form that makes it slow. */
+/** Each page has the form that makes it slow. */
 export async function findPages(
   database: Database,
   { largest: accountId, median, operator: least }: Visitors,

@@ -32,12 +32,9 @@ const { values: flags, positionals: only } = parseArgs({
   },
 });
 const rounds = Number(flags.rounds);
-/** How long one round of one gateway takes, roughly, ms. */
-const roundTime = 1_500;
-/** How long a gateway may take to start. */
+const roundMs = 1_500; // of one gateway, roughly
 const startTimeoutMs = 180_000;
-/** Requests for measuring latency, one at a time. */
-const single = 200;
+const latencyRequests = 200; // one at a time
 
 interface Subject {
   readonly name: string;
@@ -98,7 +95,6 @@ try {
 }
 process.exit(0);
 
-/** Compares CPU time per request or event, alternating between the gateways. */
 async function compare(load: Load, among: readonly Subject[]): Promise<void> {
   const results = new Map<Subject, Figures[]>();
   const counts = new Map<Subject, number>();
@@ -106,7 +102,7 @@ async function compare(load: Load, among: readonly Subject[]): Promise<void> {
     try {
       await send(subject, load, load.concurrency);
       const { rate } = await measure(subject, load, 2 * load.concurrency);
-      const fitting = Math.round((rate * roundTime) / 1000);
+      const fitting = Math.round((rate * roundMs) / 1000);
       counts.set(subject, Math.min(load.requests, Math.max(2 * load.concurrency, fitting)));
       results.set(subject, []);
       // Enough for the just-in-time compilers.
@@ -146,19 +142,19 @@ async function measure(subject: Subject, load: Load, requests: number): Promise<
   return { cpu: (subject.processes.cpu - before) / (requests * load.unitsPerRequest), rate: requests / seconds };
 }
 
-/** Compares what each gateway adds to a request that is sent alone, with the requests of all of them interleaved. */
+/** The requests of all gateways are interleaved. */
 async function compareLatency(load: Load): Promise<void> {
   const alone = { ...load, concurrency: 1 };
   const times = new Map(
     [direct, ...subjects].filter(({ formats }) => formats.includes('chat')).map((one) => [one, [] as number[]]),
   );
-  for (let request = 0; request < single; request++)
+  for (let request = 0; request < latencyRequests; request++)
     for (const [subject, of] of times) {
       const began = performance.now();
       await send(subject, alone, 1);
       of.push(performance.now() - began);
     }
-  console.log(`\n${load.name}, one at a time, ${single} interleaved requests, added to the upstream's own:`);
+  console.log(`\n${load.name}, one at a time, ${latencyRequests} interleaved requests, added to the upstream's own:`);
   const own = times.get(direct) ?? [];
   for (const [subject, of] of times) {
     if (subject === direct) continue;

@@ -6,28 +6,17 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** How long one step of an installation may take. */
-const installTimeoutMs = 600_000;
+const installTimeoutMs = 600_000; // of one step
 
-/** Client formats that a gateway can serve from a Chat Completions upstream. */
-export type ClientFormat = 'chat' | 'messages';
+export type ClientFormat = 'chat' | 'messages'; // that a gateway can serve from a Chat Completions upstream
 
 export interface Peer {
   readonly name: string;
   readonly formats: readonly ClientFormat[];
-  /**
-   * Installs it in this folder unless it is already there.
-   * @returns its version
-   * @throws Error with the reason
-   */
+  /** Installs the peer unless it is already there, and returns its version. Throws an Error with the reason. */
   install(folder: string): Promise<string>;
-  /** Starts it on this port, in front of the upstream at this URL. */
   start(folder: string, port: number, upstream: string): Promise<ChildProcess>;
-  /**
-   * Headers that its clients send in addition to key and content type.
-   * @param upstream URL
-   */
-  headers?(upstream: string): Readonly<Record<string, string>>;
+  headers?(upstream: string): Readonly<Record<string, string>>; // in addition to key and content type
 }
 
 const nginx: Peer = {
@@ -145,7 +134,7 @@ async function execute(program: string, parameters: string[], folder: string): P
   await run(program, parameters, { cwd: folder, timeout: installTimeoutMs, maxBuffer: 16 * 1024 * 1024 });
 }
 
-/** Starts a process whose output goes to a file in the folder. */
+/** The process's output goes to a file in the folder. */
 function launch(
   program: string,
   parameters: string[],

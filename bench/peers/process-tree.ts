@@ -1,34 +1,30 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** Length of a tick in /proc/PID/stat, ms. Linux fixes it at a hundredth of a second for programs. */
-const tick = 10;
+const tickMs = 10; // in /proc/PID/stat; Linux fixes it at a hundredth of a second for programs
 
 /** A process and its descendants, as Linux accounts for them. Empty once the process has ended. */
 export class ProcessTree {
   readonly #root: number;
   readonly #isAlone: boolean;
 
-  /**
-   * @param pid of the root process
-   * @param isAlone true to leave out its descendants
-   */
+  /** @param isAlone true to leave out the descendants */
   constructor(pid: number, isAlone = false) {
     this.#root = pid;
     this.#isAlone = isAlone;
   }
 
-  /** User and system time of the processes that are still running, µs. */
+  /** In µs, of the processes that are still running. */
   get cpu(): number {
     return sum(this.pids, (pid) => {
       // The name, in parentheses, may contain spaces.
       const fields = read(pid, 'stat')
         .replace(/^.*\) /s, '')
         .split(' ');
-      return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tick * 1000;
+      return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tickMs * 1000;
     });
   }
 
-  /** Peak resident bytes since `resetPeak`. Pages shared by several processes count for each of them. */
+  /** In bytes, since `resetPeak`. Pages shared by several processes count for each of them. */
   get peak(): number {
     return sum(this.pids, (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(read(pid, 'status'))?.[1] ?? 0) * 1024);
   }
@@ -37,7 +33,6 @@ export class ProcessTree {
     for (const pid of this.pids) writeFileSync(`/proc/${pid}/clear_refs`, '5');
   }
 
-  /** Ids of the processes, root first. */
   get pids(): number[] {
     if (this.#isAlone) return [this.#root];
     const parents = new Map<number, number>();
@@ -49,7 +44,6 @@ export class ProcessTree {
   }
 }
 
-/** Returns '' if the process has ended. */
 function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');

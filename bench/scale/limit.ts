@@ -8,19 +8,12 @@ import { startChild, stopChild } from '../child.ts';
 import { type Load, loads, sendLoad } from '../load.ts';
 import { ProcessTree } from '../peers/process-tree.ts';
 import { quantile } from '../statistics.ts';
-import { readPostmaster } from './postmaster.ts';
+import { readPostmasterPid } from './postmaster.ts';
 
-/** Calls in flight, one per account. */
-const accounts = 50;
-/** Calls by each account before measuring begins. */
-const warmingCalls = 400;
-/** How long after the last call all records must have reached the database, ms. */
-const shippingTimeout = 120_000;
+const accounts = 50; // with one call in flight each
+const warmingCalls = 400; // by each account, before measuring begins
+const shippingTimeoutMs = 120_000; // from the last call until all records must be in the database
 
-/**
- * Sends small calls from 50 accounts, each as soon as the previous one is answered, and prints rate, tail latency, CPU time and lost
- * records.
- */
 export async function measureLimit(minutes: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-limit-'));
   // PostgreSQL may run as a different user, which must be able to enter the folder.
@@ -42,9 +35,9 @@ export async function measureLimit(minutes: number): Promise<void> {
     await waitForRecords(database, keys.length * warmingCalls);
 
     const parts = {
-      'gateway, main thread': () => threadCpu(gateway.process.pid ?? 0),
+      'gateway, main thread': () => readLoopCpuUs(gateway.process.pid ?? 0),
       'gateway, all threads': () => new ProcessTree(gateway.process.pid ?? 0, true).cpu,
-      PostgreSQL: async () => new ProcessTree(await readPostmaster(folder)).cpu,
+      PostgreSQL: async () => new ProcessTree(await readPostmasterPid(folder)).cpu,
       'load generator': () => new ProcessTree(process.pid, true).cpu,
       upstream: () => new ProcessTree(upstream.process.pid ?? 0, true).cpu,
     };
@@ -84,9 +77,8 @@ export async function measureLimit(minutes: number): Promise<void> {
   }
 }
 
-/** Returns the number of records as soon as there are as many as expected, or when the timeout expires. */
 async function waitForRecords(database: pg.Client, expected: number): Promise<number> {
-  const deadline = performance.now() + shippingTimeout;
+  const deadline = performance.now() + shippingTimeoutMs;
   for (;;) {
     const stored = await countRecords(database);
     if (stored >= expected || performance.now() > deadline) return stored;
@@ -99,7 +91,6 @@ async function countRecords(database: pg.Client): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-/** Returns the CPU time of the event loop's thread, µs. */
-async function threadCpu(pid: number): Promise<number> {
+async function readLoopCpuUs(pid: number): Promise<number> {
   return Number((await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')).split(' ', 1).join()) / 1000;
 }

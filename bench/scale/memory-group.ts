@@ -16,34 +16,31 @@ export class MemoryGroup implements AsyncDisposable {
     writeFileSync(join(this.#folder, 'memory.swappiness'), '0');
   }
 
-  /** Moves a process into the group. What it has already allocated, and the children it already has, stay outside. */
+  /** What the process has already allocated, and the children it already has, stay outside. */
   add(pid: number): void {
     writeFileSync(join(this.#folder, 'cgroup.procs'), String(pid));
   }
 
-  /** Command to put in front of another one, so that its process is in the group from the start. */
+  /** For a command, so that its process is in the group from the start. */
   get launcher(): readonly string[] {
     return ['sh', '-c', `echo $$ > ${join(this.#folder, 'cgroup.procs')} && exec "$@"`, 'sh'];
   }
 
-  /** Process ids of the members. */
-  get members(): number[] {
+  get memberPids(): number[] {
     return readFileSync(join(this.#folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
   }
 
-  /** Peak bytes. */
-  get peak(): number {
+  get peakBytes(): number {
     return Number(readFileSync(join(this.#folder, 'memory.max_usage_in_bytes'), 'utf8'));
   }
 
-  /** How many processes were killed because the group ran out of memory. */
-  get killed(): number {
+  get oomKills(): number {
     return Number(/^oom_kill (\d+)$/m.exec(readFileSync(join(this.#folder, 'memory.oom_control'), 'utf8'))?.[1] ?? 0);
   }
 
-  /** Kills the remaining members, such as a PostgreSQL whose gateway was killed. */
+  /** Such as a PostgreSQL whose gateway was killed. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (let members = this.members; members.length > 0; members = this.members) {
+    for (let members = this.memberPids; members.length > 0; members = this.memberPids) {
       for (const pid of members) process.kill(pid, 'SIGKILL');
       await sleep(100);
     }

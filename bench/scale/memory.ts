@@ -11,7 +11,7 @@ const bodiesAtOnce = [2, 4, 8, 16, 32, 64, 128]; // of 1 MB each
 const streamsPerStep = 250;
 const maxStreams = 5_000;
 
-/** Sends larger bodies and opens more streams until a gateway, which shares this memory with its PostgreSQL, rejects one. */
+/** The gateway shares this memory with its PostgreSQL. */
 export async function measureMemory(megabytes: number, checkout: string): Promise<void> {
   await using group = new MemoryGroup('daypass-bench-memory', megabytes * MiB);
   const upstream = await startChild('upstream.ts', []);
@@ -19,8 +19,8 @@ export async function measureMemory(megabytes: number, checkout: string): Promis
     const url = `http://127.0.0.1:${upstream.port}`;
     await using gateway = await startShop(url, undefined, 1, { checkout, launcher: group.launcher });
     const resident = () =>
-      group.members.includes(gateway.usage.processId)
-        ? `${(gateway.usage.resident() / MiB).toFixed(0)} MB resident`
+      group.memberPids.includes(gateway.usage.processId)
+        ? `${(gateway.usage.residentBytes() / MiB).toFixed(0)} MB resident`
         : 'the gateway was killed';
     console.log(`${megabytes} MB for the gateway and its PostgreSQL: ${resident()}`);
     const largest = await findLast(bodySizes, (size) => sendBodies(gateway, size, 1));
@@ -28,7 +28,7 @@ export async function measureMemory(megabytes: number, checkout: string): Promis
     const most = await findLast(bodiesAtOnce, (count) => sendBodies(gateway, 1, count));
     console.log(`  bodies of 1 MB at once: ${describe(most, '')}; ${resident()}`);
     console.log(`  streams at once: ${await countStreams(gateway)}; ${resident()}`);
-    console.log(`  peak of all processes: ${(group.peak / MiB).toFixed(0)} MB; killed: ${group.killed}`);
+    console.log(`  peak of all processes: ${(group.peakBytes / MiB).toFixed(0)} MB; killed: ${group.oomKills}`);
   } finally {
     await stopChild(upstream.process);
   }
@@ -39,7 +39,6 @@ interface Last {
   readonly refusal: string | undefined;
 }
 
-/** Tries values in order until one is rejected. */
 async function findLast(
   values: readonly number[],
   attempt: (value: number) => Promise<string | undefined>,
@@ -57,7 +56,7 @@ function describe({ served, refusal }: Last, unit: string): string {
   return refusal === undefined ? `${served} ${unit}, all that were tried` : `${served} ${unit} (${refusal})`;
 }
 
-/** Returns the first rejection or failure, or undefined if all were served. */
+/** Returns the first rejection or failure. */
 async function sendBodies(gateway: Subject, size: number, count: number): Promise<string | undefined> {
   const body = JSON.stringify({
     model: 'bench',
@@ -79,7 +78,7 @@ async function sendBodies(gateway: Subject, size: number, count: number): Promis
   return results.find((result) => result !== undefined);
 }
 
-/** Opens streams that get an event per second, and keeps them open, until one is rejected. */
+/** The streams get an event per second, and stay open. */
 async function countStreams(gateway: Subject): Promise<string> {
   const agent = new Agent({ connections: maxStreams });
   try {

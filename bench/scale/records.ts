@@ -12,37 +12,29 @@ import { openDatabase } from '#core/platform/database/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { PostgresRecordStore } from '../../plugins/log/record-store.ts';
 import { models } from '../pages/catalog.ts';
-import { databaseCpu } from '../pages/cpu-time.ts';
+import { readDatabaseCpuMs } from '../pages/cpu-time.ts';
 import { fillPartition } from '../pages/fill-day.ts';
 import { ProcessTree } from '../peers/process-tree.ts';
 import { quantile } from '../statistics.ts';
 import { MemoryGroup } from './memory-group.ts';
-import { readPostmaster } from './postmaster.ts';
+import { readPostmasterPid } from './postmaster.ts';
 
 interface RecordsRun {
-  /** Where the database is kept. It is filled once a day. */
-  readonly folder: string;
-  /** Records in today's partition before the run. */
-  readonly rows: number;
-  /** Records per second. */
-  readonly rate: number;
+  readonly folder: string; // where the database is kept; it is filled once a day
+  readonly rows: number; // in today's partition before the run
+  readonly rate: number; // records per second
   readonly minutes: number;
-  /** Memory for PostgreSQL including its page cache; undefined for no limit. */
-  readonly megabytes: number | undefined;
+  readonly megabytes: number | undefined; // for PostgreSQL including its page cache; undefined for no limit
 }
 
 const accountCount = 2_000;
-/** Each inserts its records once a second in one statement, as a gateway does. */
-const instances = 16;
-/** The same as for the `usage-rollup` job. */
-const foldIntervalMs = 20_000;
-/** Long, because a checkpoint of a large partition takes a while. */
-const stopTimeoutMs = 60_000;
+const instances = 16; // each inserts its records once a second in one statement, as a gateway does
+const foldIntervalMs = 20_000; // as for the `usage-rollup` job
+const stopTimeoutMs = 60_000; // a checkpoint of a large partition takes a while
 const day = 86_400_000; // ms
 const MiB = 1024 * 1024;
 const log = { info: () => undefined, warn: console.warn, error: console.error };
 
-/** Inserts records into a large partition at a fixed rate, with a gateway's statement, and prints what PostgreSQL needs for it. */
 export async function measureRecords({ folder, rows, rate, minutes, megabytes: limit }: RecordsRun): Promise<void> {
   const dataFolder = resolve(folder);
   await mkdir(dataFolder, { recursive: true });
@@ -75,7 +67,7 @@ async function withDatabase(
   } as const;
   try {
     await using database = await openDatabase(options);
-    await run(database, await readPostmaster(dataFolder));
+    await run(database, await readPostmasterPid(dataFolder));
   } finally {
     await postgres.stop(stopTimeoutMs);
   }
@@ -124,7 +116,7 @@ async function insertSteadily(database: Database, rate: number, minutes: number)
         const due = began + (second + instance / instances) * 1000;
         const wait = due - performance.now();
         if (wait > 0) await sleep(wait);
-        const lines = Array.from({ length: perStatement }, () => recordOf(accounts));
+        const lines = Array.from({ length: perStatement }, () => createRecordLine(accounts));
         const sentAt = performance.now();
         await store.insert(`bench-${instance}`, lines);
         const duration = performance.now() - sentAt;
@@ -178,7 +170,7 @@ async function readStatistics(database: Database): Promise<Statistics> {
       (SELECT sum(request_count)::float8 FROM account) AS stored
     FROM pg_stat_wal, pg_stat_checkpointer`);
   if (row === undefined) throw new Error('PostgreSQL has no statistics');
-  return { ...row, cpu: (await databaseCpu(database)) ?? Number.NaN };
+  return { ...row, cpu: (await readDatabaseCpuMs(database)) ?? Number.NaN };
 }
 
 function megabytes(bytes = 0): string {
@@ -206,8 +198,7 @@ function pick<T>(values: readonly T[]): T {
   return values[randomInt(values.length)] as T;
 }
 
-/** Returns a served call as a line of the journal. */
-function recordOf(accounts: readonly string[]): string {
+function createRecordLine(accounts: readonly string[]): string {
   const receivedAt = Date.now();
   const digits = randomBytes(10).toString('hex');
   const { name, route } = pick(routes);

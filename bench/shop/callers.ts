@@ -12,11 +12,7 @@ export interface Target {
   readonly keys: readonly string[];
 }
 
-/**
- * @returns ms until the first piece of the answer's body
- * @throws Error if a status is not 200
- */
-type Call = (target: Target, body: string) => Promise<number>;
+type Call = (target: Target, body: string) => Promise<number>; // ms until the answer's first chunk; throws unless the status is 200
 
 const path = '/v1/chat/completions';
 const httpAgent = new HttpAgent({ keepAlive: true, maxSockets: 256 });
@@ -68,7 +64,6 @@ function headersFor({ keys }: Target): Record<string, string> {
   return { 'content-type': 'application/json', authorization: `Bearer ${keys[calls++ % keys.length]}` };
 }
 
-/** Calls as fast as answers come, with this many in flight. */
 export async function callAtOnce(by: Generator, target: Target, body: string, count: number, atOnce = 32) {
   let left = count;
   const worker = async () => {
@@ -77,22 +72,17 @@ export async function callAtOnce(by: Generator, target: Target, body: string, co
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** @returns ms until the first piece of each answer */
 export async function callOneByOne(by: Generator, target: Target, body: string, count: number): Promise<number[]> {
   const times: number[] = [];
   while (times.length < count) times.push(await calling[by](target, body));
   return times;
 }
 
-/**
- * Calls at a fixed rate, however many are in flight.
- * @param rate calls per second
- */
-export async function callAtRate(by: Generator, target: Target, body: string, count: number, rate: number) {
+export async function callAtRate(by: Generator, target: Target, body: string, count: number, callsPerSecond: number) {
   const began = performance.now();
   const sent: Promise<number>[] = [];
   while (sent.length < count) {
-    const wait = began + (sent.length * 1000) / rate - performance.now();
+    const wait = began + (sent.length * 1000) / callsPerSecond - performance.now();
     if (wait > 0) await sleep(wait);
     else sent.push(calling[by](target, body));
   }

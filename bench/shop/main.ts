@@ -26,9 +26,9 @@ import { type Load, loads } from '../load.ts';
 import { readRunningPeer } from '../running-peer.ts';
 import { describeRatios, median, quantile } from '../statistics.ts';
 import { callAtOnce, callAtRate, callOneByOne, type Generator, generators } from './callers.ts';
-import { emptyDatabase, peerAt, startBare, startShop, type Subject } from './subjects.ts';
+import { createEmptyDatabase, peerAt, startBare, startShop, type Subject } from './subjects.ts';
 
-/** After how many calls each part of a run ends, and whether it is printed. The just-in-time compilers need thousands of calls. */
+/** The just-in-time compilers need thousands of calls. */
 const windows = [
   { from: 1, to: 500 },
   { from: 501, to: 5_000 },
@@ -36,14 +36,10 @@ const windows = [
   { from: 20_001, to: 60_000, isSilent: true },
   { from: 60_001, to: 80_000 },
 ];
-/** Calls sent directly before a part that is to have no quiet time before it. */
-const busyBefore = 20_000;
-/** Calls that warm up a process whose first calls were made one at a time. */
-const warming = 5_000;
-/** From this many rounds on, pairs get a confidence interval. */
-const fewestPairs = 6;
-/** Calls at a fixed rate: enough for the scheduler's figures, and for at least this many seconds. */
-const atRate = { calls: 600, seconds: 10 };
+const busyBefore = 20_000; // sent directly before a part that is to have no quiet time before it
+const warming = 5_000; // for a process whose first calls were made one at a time
+const fewestPairs = 6; // for a confidence interval
+const atRate = { calls: 600, seconds: 10 }; // enough for the scheduler's figures, and for at least this many seconds
 
 const { values: flags } = parseArgs({
   options: {
@@ -74,12 +70,9 @@ const bodies: Readonly<Record<string, string>> = {
 const body = bodies[flags.load] ?? '';
 if (body === '') throw new Error(`--load is one of ${Object.keys(bodies).join(', ')}`);
 
-/** By what was measured, then by subject. */
-type Figures = Map<string, Map<string, number[]>>;
-/** µs per call, or MB, of each round. */
-const figures: Figures = new Map();
-/** Ms until the first piece of each answer, for calls made one at a time. */
-const times: Figures = new Map();
+type Figures = Map<string, Map<string, number[]>>; // by what was measured, then by subject
+const figures: Figures = new Map(); // µs per call, or MB, of each round
+const times: Figures = new Map(); // ms until the first piece of each answer, for calls made one at a time
 
 const upstream = await startChild('upstream.ts', [flags['upstream-port']]);
 const url = `http://127.0.0.1:${upstream.port}`;
@@ -87,14 +80,17 @@ const postgres = await startPostgres();
 const subjects: Subject[] = [];
 try {
   subjects.push(await startBare('bare, undici', 'bare.ts', url), await startBare('bare, http', 'bare-http.ts', url));
-  subjects.push(await startShop(url, await emptyDatabase(postgres.url), accounts));
+  subjects.push(await startShop(url, await createEmptyDatabase(postgres.url), accounts));
   for (const name of flags.variant) {
     const nodeFlags = name.split(' ');
-    subjects.push(await startShop(url, await emptyDatabase(postgres.url), accounts, { name, nodeFlags }));
+    subjects.push(await startShop(url, await createEmptyDatabase(postgres.url), accounts, { name, nodeFlags }));
   }
   if (flags.against !== undefined)
     subjects.push(
-      await startShop(url, await emptyDatabase(postgres.url), accounts, { name: 'other', checkout: flags.against }),
+      await startShop(url, await createEmptyDatabase(postgres.url), accounts, {
+        name: 'other',
+        checkout: flags.against,
+      }),
     );
   for (const peer of flags.peer) subjects.push(peerAt(readRunningPeer(peer)));
   for (let round = 0; round < Number(flags.rounds); round++) {
@@ -110,17 +106,18 @@ try {
 }
 process.exit(0);
 
-/** Makes calls as fast as they are answered, after some seconds without any. One subject's calls do not end another's quiet time. */
+/** One subject's calls do not end another's quiet time. */
 async function measureWindows(quiet: number): Promise<void> {
   await sleep(quiet * 1000);
-  for (const subject of subjects) note(`resident, MB, ${quietBefore(quiet)}`, subject, subject.usage.resident() / 1e6);
+  for (const subject of subjects)
+    note(`resident, MB, ${quietBefore(quiet)}`, subject, subject.usage.residentBytes() / 1e6);
   for (const subject of subjects) {
     // The previous calls went to another subject, so this one has been quiet.
     if (quiet === 0) await callAtOnce(generator, subject, body, busyBefore);
     for (const { from, to, isSilent = false } of windows.filter((window) => window.to <= Number(flags.calls))) {
       const count = to - from + 1;
       const name = `calls ${from} to ${to}, ${quietBefore(quiet)}`;
-      const cost = await costOf(subject, count, () => callAtOnce(generator, subject, body, count));
+      const cost = await measureCostUs(subject, count, () => callAtOnce(generator, subject, body, count));
       if (!isSilent) note(name, subject, cost);
     }
   }
@@ -141,15 +138,14 @@ function quietBefore(seconds: number): string {
 
 async function measureRate(subject: Subject, rate: number): Promise<void> {
   const count = Math.max(atRate.calls, rate * atRate.seconds);
-  const cost = await costOf(subject, count, () => callAtRate(generator, subject, body, count, rate));
+  const cost = await measureCostUs(subject, count, () => callAtRate(generator, subject, body, count, rate));
   note(`${rate} a second`, subject, cost);
 }
 
-/** @returns µs per call */
-async function costOf({ usage }: Subject, count: number, work: () => Promise<void>): Promise<number> {
-  const before = usage.time();
+async function measureCostUs({ usage }: Subject, count: number, work: () => Promise<void>): Promise<number> {
+  const before = usage.timeUs();
   await work();
-  return (usage.time() - before) / count;
+  return (usage.timeUs() - before) / count;
 }
 
 function note(what: string, { name }: Subject, figure: number): void {
@@ -162,7 +158,6 @@ function add(to: Figures, what: string, name: string, ...values: number[]): void
   bySubject.set(name, [...(bySubject.get(name) ?? []), ...values]);
 }
 
-/** Prints one line per measurement: µs per call, and the ratios to both bare forwarders. */
 function report(): void {
   const how = [`${accounts} accounts`, `calls by ${generator}`, `${flags.rounds} rounds`];
   console.log(`${flags.load}, µs of processor time (× bare of undici, × bare of http); ${how.join(', ')}`);
@@ -179,7 +174,6 @@ function report(): void {
   if (times.size > 0) reportTimes();
 }
 
-/** Prints each part of a run relative to the last part of its round, and the gateway relative to the others, as medians of pairs. */
 function reportPairs(): void {
   for (const quiet of flags.quiet.map(Number)) {
     const parts = [...figures].filter(([what]) => what.startsWith('calls') && what.endsWith(quietBefore(quiet)));
@@ -194,20 +188,18 @@ function reportPairs(): void {
   }
 }
 
-/** Prints figures for all calls together, and the ratio of each round's medians. */
 function reportTimes(): void {
   const warm = times.get('warm');
   for (const [what, bySubject] of times)
     for (const [name, values] of bySubject) {
       const [p50, p99] = [0.5, 0.99].map((share) => quantile(values, share).toFixed(2));
-      const ratios = pairwise(medians(values), medians(warm?.get(name) ?? []));
+      const ratios = pairwise(mediansByRound(values), mediansByRound(warm?.get(name) ?? []));
       const ratio = what === 'warm' ? '' : `; p50 × warm ${describeRatios(ratios)}`;
       console.log(`  ${what}, ${name}: ms, p50 ${p50}, p99 ${p99} of ${values.length}${ratio}`);
     }
 }
 
-/** Returns the median of each round. */
-function medians(values: readonly number[]): number[] {
+function mediansByRound(values: readonly number[]): number[] {
   return Array.from({ length: values.length / first }, (_, round) =>
     median(values.slice(round * first, (round + 1) * first)),
   );

@@ -4,25 +4,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 export class ProcessUsage {
   readonly processId: number;
   readonly #folder: string;
-  /** Each thread's µs when last seen, so that the time of threads that have ended is not lost. */
-  readonly #threads = new Map<string, number>();
+  readonly #threads = new Map<string, number>(); // µs when last seen, so that the time of threads that have ended is not lost
 
   constructor(pid: number) {
     this.processId = pid;
     this.#folder = `/proc/${pid}`;
   }
 
-  /**
-   * Returns the CPU time since its threads began, µs, as the scheduler counts it. `/proc/PID/stat` counts ticks of 10 ms, of which 500
-   * calls take only a few dozen.
-   */
-  time(): number {
+  /** As the scheduler counts it: `/proc/PID/stat` counts ticks of 10 ms, of which 500 calls take only a few dozen. */
+  timeUs(): number {
     for (const thread of readdirSync(`${this.#folder}/task`)) this.#threads.set(thread, this.#of(thread));
     return [...this.#threads.values()].reduce((sum, time) => sum + time, 0);
   }
 
-  /** Returns the resident memory in bytes. */
-  resident(): number {
+  residentBytes(): number {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`${this.#folder}/status`, 'utf8')) ?? [];
     return Number(kilobytes) * 1024;
   }

@@ -17,7 +17,6 @@ import type { RunningPeer } from '../running-peer.ts';
 import type { Target } from './callers.ts';
 import { ProcessUsage } from './process-usage.ts';
 
-/** How long a gateway may take to start. */
 const startTimeoutMs = 120_000;
 
 export interface Subject extends Target, AsyncDisposable {
@@ -25,8 +24,7 @@ export interface Subject extends Target, AsyncDisposable {
   readonly usage: ProcessUsage;
 }
 
-/** @returns the URL of a new database on the server at `url` */
-export async function emptyDatabase(url: string): Promise<string> {
+export async function createEmptyDatabase(url: string): Promise<string> {
   const name = `daypass_bench_${randomUUID().replaceAll('-', '')}`;
   await execute(url, `CREATE DATABASE ${name} TEMPLATE template0`);
   return withDatabase(url, name);
@@ -38,12 +36,7 @@ export async function startBare(name: string, file: string, upstream: string): P
   return { name, port, keys: ['none'], usage, [Symbol.asyncDispose]: () => stopChild(child) };
 }
 
-/**
- * @param databaseUrl the embedded server is used if it is undefined
- * @param nodeFlags in addition to those of `npm start`
- * @param checkout its folder
- * @param launcher command that starts it
- */
+/** Without `databaseUrl`, the embedded server is used. `nodeFlags` are added to those of `npm start`; `launcher` starts the gateway. */
 export async function startShop(
   upstream: string,
   databaseUrl: string | undefined,

@@ -9,8 +9,7 @@ const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediat
 type Callback = (...values: unknown[]) => void;
 
 interface TimerOptions {
-  /** Repeat interval, ms. */
-  readonly every?: number | undefined;
+  readonly every?: number | undefined; // repeat interval, ms
   readonly ready?: Promise<unknown> | undefined;
 }
 
@@ -40,8 +39,7 @@ class Timer {
 }
 
 export class Clock {
-  /** Ms since the simulation began. */
-  now = 0;
+  now = 0; // ms since the simulation began
   readonly #heap: Timer[] = [];
   readonly #epoch: number;
   #order = 0;
@@ -51,7 +49,7 @@ export class Clock {
     this.#epoch = epoch;
   }
 
-  /** Calls `run` after this many ms, and not before `ready` has settled; until then, the clock stands still. */
+  /** Not before `ready` has settled; until then, the clock stands still. */
   after(milliseconds: number, run: () => void, { every, ready }: TimerOptions = {}): Timer {
     const timer = new Timer(this.now + milliseconds, this.#order++, run, { every, ready });
     this.#push(timer);
@@ -62,7 +60,6 @@ export class Clock {
     return new Promise((resolve) => void this.after(milliseconds, resolve));
   }
 
-  /** Runs timers up to this time. */
   async runUntil(end: number): Promise<void> {
     for (let next = this.#heap[0]; next !== undefined && next.at <= end; next = this.#heap[0]) {
       this.#pop();
@@ -80,7 +77,6 @@ export class Clock {
     this.now = end;
   }
 
-  /** Replaces this process's timers and clocks until it is disposed. */
   install(random: () => number): Disposable {
     const realRandom = Math.random;
     const realDate = Date.now;
@@ -151,7 +147,7 @@ function isBefore(one: Timer, other: Timer): boolean {
   return one.at < other.at || (one.at === other.at && one.order < other.order);
 }
 
-/** Generates numbers from 0 to 1, always the same ones for a given seed (mulberry32). */
+/** Always the same numbers for a given seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

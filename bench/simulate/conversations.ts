@@ -6,27 +6,23 @@ import { orderRoutes } from '../../plugins/upstream/routing/route-order.ts';
 import { CallSessions } from '../../plugins/upstream/routing/sessions.ts';
 import type { Clock } from './clock.ts';
 
-/** Mean length of an answer, and mean time until its reader sends the next turn, ms. */
-const answer = 3_000;
-const thinking = 5_000;
+const meanAnswerMs = 3_000;
+const meanThinkingMs = 5_000;
 const turns = 20;
 
-/** What one instance remembers about sessions and keys. */
 interface Knowledge {
   readonly sessions: CallSessions;
   readonly pools: ReadonlyMap<Route, KeyPool>;
 }
 
-/** Conversations whose clients name no session. Each turn goes to any instance. */
+/** Clients name no session. Each turn goes to any instance. */
 export class Conversations {
   readonly #clock: Clock;
   readonly #model: Model;
   readonly #instances: readonly Knowledge[];
-  /** All turns by route and key. */
-  readonly uses = new Map<string, number>();
+  readonly uses = new Map<string, number>(); // turns, by route and key
   total = 0;
-  /** Turns that used a different key than the first of their conversation. */
-  moved = 0;
+  moved = 0; // turns that used a different key than the first of their conversation
 
   constructor(clock: Clock, instances: number, routes: readonly Route[]) {
     this.#clock = clock;
@@ -37,7 +33,6 @@ export class Conversations {
     }));
   }
 
-  /** Runs one conversation from its first turn to its last. */
   async run(account: string, opening: string): Promise<void> {
     let first: string | undefined;
     for (let turn = 0; turn < 1 + Math.random() * turns; turn++) {
@@ -46,11 +41,10 @@ export class Conversations {
       this.total++;
       this.uses.set(key, (this.uses.get(key) ?? 0) + 1);
       if (key !== first) this.moved++;
-      await this.#clock.wait(-Math.log(1 - Math.random()) * thinking);
+      await this.#clock.wait(-Math.log(1 - Math.random()) * meanThinkingMs);
     }
   }
 
-  /** @returns the key that the turn used */
   async #ask(account: string, opening: string): Promise<string> {
     const { sessions, pools } = this.#instances[Math.floor(Math.random() * this.#instances.length)] as Knowledge;
     const facts = new Map<unknown, unknown>([
@@ -63,7 +57,7 @@ export class Conversations {
     if (route === undefined) throw new Error('the model has no route');
     const key = (pools.get(route) as KeyPool).pickKey(this.#clock.now, route.model, seat?.session);
     seat?.acquire();
-    await this.#clock.wait(Math.random() * 2 * answer);
+    await this.#clock.wait(Math.random() * 2 * meanAnswerMs);
     seat?.recordPlace(route, key, { isFinished: true });
     seat?.release();
     return key;

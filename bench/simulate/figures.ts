@@ -1,7 +1,5 @@
-/** Length of a bucket in a series, ms. */
-const bucket = 100;
+const bucketMs = 100;
 
-/** Counts of events, by name and time. */
 export class Figures {
   readonly #now: () => number;
   readonly #series = new Map<string, number[]>();
@@ -14,7 +12,7 @@ export class Figures {
   count(name: string, amount = 1): void {
     const series = this.#series.get(name) ?? [];
     this.#series.set(name, series);
-    const index = Math.floor(this.#now() / bucket);
+    const index = Math.floor(this.#now() / bucketMs);
     series[index] = (series[index] ?? 0) + amount;
   }
 
@@ -22,10 +20,7 @@ export class Figures {
     return [...this.#series.keys()];
   }
 
-  /**
-   * @param from ms
-   * @param until ms
-   */
+  /** Times are ms. */
   total(name: string, from = 0, until = Infinity): number {
     return this.#between(name, from, until).reduce((sum, amount) => sum + amount, 0);
   }
@@ -34,27 +29,23 @@ export class Figures {
     return this.total(name, from, until) / ((until - from) / 1000);
   }
 
-  /** Returns the highest count in a tenth of a second. */
+  /** In a tenth of a second. */
   peak(name: string, from = 0, until = Infinity): number {
     return this.#between(name, from, until).reduce((most, amount) => Math.max(most, amount), 0);
   }
 
-  /** Returns the ms from `from` to the start of the last non-empty bucket. */
+  /** Ms from `from` to the start of the last non-empty bucket. */
   last(name: string, from: number): number {
-    return ((this.#series.get(name)?.length ?? 0) - 1) * bucket - from;
+    return ((this.#series.get(name)?.length ?? 0) - 1) * bucketMs - from;
   }
 
   #between(name: string, from: number, until: number): number[] {
-    const part = (this.#series.get(name) ?? []).slice(Math.floor(from / bucket), Math.ceil(until / bucket));
+    const part = (this.#series.get(name) ?? []).slice(Math.floor(from / bucketMs), Math.ceil(until / bucketMs));
     return Array.from(part, (amount) => amount ?? 0);
   }
 }
 
-/**
- * Returns how many more requests were granted than the limit allows, in the worst time span.
- *
- * @param times when requests were granted, in order, ms
- */
+/** In the worst time span. `times` are ms, in order. */
 export function overshootOf(
   times: readonly number[],
   { limit, period, burst }: { readonly limit: number; readonly period: number; readonly burst: number },

@@ -12,10 +12,8 @@ import type { Figures } from './figures.ts';
 import { RedisConnection, scriptedClient } from './redis-connection.ts';
 import type { SimulatedRedis } from './redis-server.ts';
 
-/** Ms between two inserts of records. The journal finishes a segment each second. */
-const recordsEvery = 1_000;
-/** By how much the wall clocks of two machines may differ, ms. */
-const clockSkew = 20;
+const recordIntervalMs = 1_000; // the journal finishes a segment each second
+const maxClockSkewMs = 20; // between two machines
 
 export interface Call {
   readonly key: string;
@@ -23,15 +21,12 @@ export interface Call {
   readonly route: Route;
 }
 
-/** What the simulation needs to know about the world outside the gateway. */
 export interface World {
   readonly clock: Clock;
   readonly redis: SimulatedRedis;
   readonly figures: Figures;
-  /** Share of lost packets. */
-  readonly loss: number;
-  /** Resolves after the call, to false if the upstream failed. */
-  upstream(route: Route): Promise<boolean>;
+  readonly loss: number; // share of lost packets
+  upstream(route: Route): Promise<boolean>; // resolves after the call, to false if the upstream failed
   onGrant(key: string): void;
   onEnd(key: string): void;
 }
@@ -52,7 +47,7 @@ export class Instance {
     const { clock, figures } = world;
     const count = (level: string) => () => figures.count(`log ${level}`);
     const log: Logger = { info: count('info'), warn: count('warn'), error: count('error') };
-    const skew = (Math.random() - 0.5) * clockSkew;
+    const skew = (Math.random() - 0.5) * maxClockSkewMs;
     this.name = name;
     this.shared = shared;
     this.#world = world;
@@ -61,7 +56,7 @@ export class Instance {
     const now = () => Math.round(Date.now() + skew);
     this.health = new RouteHealth({ instance: name, shared, log, now, monotonic: () => clock.now });
     this.bus = new LiveBus({ instance: name, shared, log });
-    setInterval(() => this.#writeRecords(), recordsEvery);
+    setInterval(() => this.#writeRecords(), recordIntervalMs);
   }
 
   static async start(name: string, world: World): Promise<Instance> {
@@ -76,13 +71,11 @@ export class Instance {
     return new Instance(name, world, shared, connections);
   }
 
-  /** Switches off its machine. */
   die(): void {
     this.isAlive = false;
     for (const connection of this.#connections) connection.die();
   }
 
-  /** Makes one model call through the parts that share state. */
   async call({ key, limits, route }: Call): Promise<void> {
     const { figures, onGrant, onEnd, upstream } = this.#world;
     const take = await this.#limiter.take(key, limits);
@@ -106,10 +99,7 @@ export class Instance {
     this.#accounts.add(key);
   }
 
-  /**
-   * Makes a call whose reply is cached for this many seconds.
-   * @returns whether it was in the cache
-   */
+  /** @returns true if the reply was in the cache */
   async cachedCall(key: string, seconds: number, route: Route): Promise<boolean> {
     const found = await joinFlight(this.shared, key, new AbortController().signal).catch(() => undefined);
     if (found !== undefined && 'value' in found) return true;

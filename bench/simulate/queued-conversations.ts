@@ -2,13 +2,10 @@ import { type SlotLimits, type SlotReply, unusedResult } from '#core/platform/sh
 import { FairQueue } from '../../plugins/upstream/capacity/fair-queue.ts';
 import type { Clock } from './clock.ts';
 
-/** How long a vendor keeps an unused prompt, ms. Source: Anthropic and OpenAI docs, "Prompt caching". */
-const cacheLife = 300_000;
-/** Mean length of an answer, and mean time until its reader sends the next turn, ms. */
-const answer = 12_000;
-const thinking = 20_000;
-/** How long a request waits before it is rejected, ms: the default of `queue.wait`. */
-const longestWait = 15_000;
+const cacheLifeMs = 300_000; // of an unused prompt. Source: Anthropic and OpenAI docs, "Prompt caching"
+const meanAnswerMs = 12_000;
+const meanThinkingMs = 20_000;
+const maxWaitMs = 15_000; // the default of `queue.wait`
 
 const limits: SlotLimits = {
   concurrent: 20,
@@ -18,7 +15,7 @@ const limits: SlotLimits = {
   waiting: 2_000,
 };
 
-/** How free slots are assigned: by the gateway's fair queue, or first come, first served. */
+/** By the gateway's fair queue, or first come, first served. */
 export interface Queue {
   enter(id: string, account: string, now: number): Pick<SlotReply, 'state' | 'expectedMs' | 'grantedIds'>;
   end(id: string, isServed: boolean, now: number): readonly string[];
@@ -43,7 +40,7 @@ export function unfairQueue(): Queue {
         return { state: 'running', expectedMs: 0, grantedIds: [] };
       }
       waiting.push(id);
-      return { state: 'waiting', expectedMs: (waiting.length * answer) / limits.concurrent, grantedIds: [] };
+      return { state: 'waiting', expectedMs: (waiting.length * meanAnswerMs) / limits.concurrent, grantedIds: [] };
     },
     end(id) {
       if (!running.delete(id)) waiting.splice(waiting.indexOf(id), 1);
@@ -63,31 +60,28 @@ export class QueuedConversations {
   readonly #waiting = new Map<string, (isGranted: boolean) => void>();
   #ids = 0;
   turns = 0;
-  /** Turns whose prompt the vendor still had in its cache. */
-  hits = 0;
+  hits = 0; // whose prompt the vendor still had in its cache
 
   constructor(clock: Clock, queue: Queue) {
     this.#clock = clock;
     this.#queue = queue;
   }
 
-  /** @param until ms on the simulated clock */
-  async run(account: string, until: number): Promise<void> {
+  async run(account: string, untilMs: number): Promise<void> {
     let usedAt = -Infinity;
-    await this.#clock.wait(Math.random() * thinking);
-    while (this.#clock.now < until) {
+    await this.#clock.wait(Math.random() * meanThinkingMs);
+    while (this.#clock.now < untilMs) {
       await this.#turn(account);
       this.turns++;
       // A conversation's first turn cannot be a hit.
-      if (usedAt > -Infinity && this.#startedAt - usedAt <= cacheLife) this.hits++;
+      if (usedAt > -Infinity && this.#startedAt - usedAt <= cacheLifeMs) this.hits++;
       usedAt = this.#clock.now;
-      await this.#clock.wait(-Math.log(1 - Math.random()) * thinking);
+      await this.#clock.wait(-Math.log(1 - Math.random()) * meanThinkingMs);
     }
   }
 
   #startedAt = 0;
 
-  /** Waits for a slot, retrying as often as necessary, and then for the answer. */
   async #turn(account: string): Promise<void> {
     for (;;) {
       const id = `${this.#ids++}`;
@@ -96,20 +90,20 @@ export class QueuedConversations {
       const isGranted = state === 'running' || (state === 'waiting' && (await this.#wait(id)));
       if (isGranted) {
         const startedAt = this.#clock.now;
-        await this.#clock.wait(-Math.log(1 - Math.random()) * answer);
+        await this.#clock.wait(-Math.log(1 - Math.random()) * meanAnswerMs);
         this.#wake(this.#queue.end(id, true, this.#clock.now));
         this.#startedAt = startedAt;
         return;
       }
       this.#wake(this.#queue.end(id, false, this.#clock.now));
-      await this.#clock.wait(Math.max(1_000, Math.min(60_000, expected - longestWait)));
+      await this.#clock.wait(Math.max(1_000, Math.min(60_000, expected - maxWaitMs)));
     }
   }
 
   #wait(id: string): Promise<boolean> {
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
-      this.#clock.after(longestWait, () => {
+      this.#clock.after(maxWaitMs, () => {
         if (this.#waiting.delete(id)) resolve(false);
       });
     });

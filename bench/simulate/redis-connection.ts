@@ -4,8 +4,7 @@ import { redisRetryDelay, type ScriptedRedis } from '#core/platform/shared/redis
 import type { Clock } from './clock.ts';
 import { Link, type Peer, type Reply, type SimulatedRedis } from './redis-server.ts';
 
-/** The error with which ioredis rejects commands while it has no connection. */
-const notConnected = "Stream isn't writeable and enableOfflineQueue options is false";
+const notConnected = "Stream isn't writeable and enableOfflineQueue options is false"; // of ioredis, while it has no connection
 
 /**
  * Stands in for an ioredis client: connects, reconnects with the gateway's delays, and fails commands while disconnected. It supports the
@@ -14,16 +13,13 @@ const notConnected = "Stream isn't writeable and enableOfflineQueue options is f
 export class RedisConnection extends EventEmitter implements Peer {
   status: 'connecting' | 'ready' | 'close' = 'connecting';
   inbound: Link;
-  /** For `replaceConnection`. */
-  readonly stream = { destroy: (): void => this.closed() };
+  readonly stream = { destroy: (): void => this.closed() }; // for `replaceConnection`
   readonly #clock: Clock;
   readonly #server: SimulatedRedis;
   readonly #loss: number;
   #outbound: Link;
-  /** Commands that have no reply yet. */
-  readonly #waiting = new Set<Reply>();
-  /** Subscriptions, which are restored on reconnecting. */
-  readonly #subscribed = new Set<string>();
+  readonly #waiting = new Set<Reply>(); // commands without a reply
+  readonly #subscribed = new Set<string>(); // restored on reconnecting
   #attempt = 0;
   #isDead = false;
 
@@ -38,7 +34,7 @@ export class RedisConnection extends EventEmitter implements Peer {
     this.#connect();
   }
 
-  /** Switches off its machine: nothing leaves or arrives any more. */
+  /** Nothing leaves or arrives any more. */
   die(): void {
     this.#isDead = true;
   }
@@ -75,10 +71,9 @@ export class RedisConnection extends EventEmitter implements Peer {
     return this.#send((reply) => this.#server.publish(this, channel, text, reply));
   }
 
-  /** @param keys how many of the parameters are keys */
-  call(name: string, keys: number, parameters: readonly unknown[]): Promise<unknown> {
+  call(name: string, keyCount: number, parameters: readonly unknown[]): Promise<unknown> {
     return this.#send((reply) =>
-      this.#server.receive(this, name, parameters.slice(0, keys), parameters.slice(keys), reply),
+      this.#server.receive(this, name, parameters.slice(0, keyCount), parameters.slice(keyCount), reply),
     );
   }
 
@@ -120,7 +115,6 @@ export class RedisConnection extends EventEmitter implements Peer {
   }
 }
 
-/** Returns a client with the commands of the gateway's client. */
 export function scriptedClient(connection: RedisConnection): Redis & ScriptedRedis {
   const script =
     (name: string, keys: number) =>

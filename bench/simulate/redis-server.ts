@@ -7,10 +7,8 @@ import type { Figures } from './figures.ts';
 const shared = join(import.meta.dirname, '../../core/platform/shared');
 const prelude = readFileSync(join(import.meta.dirname, 'virtual-time.lua'), 'utf8');
 
-/** How long Redis works, µs: on a script, on any other command, per receiver of a message, and on a new connection. */
-const costs = { script: 15, command: 3, receiver: 1, connection: 50 };
-/** Delay of a network round trip that lost a packet, ms: TCP's shortest timeout. */
-const retransmission = 200;
+const costsUs = { script: 15, command: 3, receiver: 1, connection: 50 };
+const retransmissionMs = 200; // TCP's shortest timeout
 
 /** One direction of a connection. It preserves the order of what is sent, and a lost packet delays everything after it. */
 export class Link {
@@ -18,22 +16,20 @@ export class Link {
   readonly #loss: number;
   #lastArrival = 0;
 
-  /** @param loss share of lost packets */
   constructor(clock: Clock, loss: number) {
     this.#clock = clock;
     this.#loss = loss;
   }
 
-  /** Delivers after at least 0.2 ms, as on a network within a data center, and not before `ready`. */
+  /** After at least 0.2 ms, as on a network within a data center, and not before `ready`. */
   send(deliver: () => void, ready?: Promise<unknown>): void {
-    const lost = Math.random() < this.#loss ? retransmission : 0;
+    const lost = Math.random() < this.#loss ? retransmissionMs : 0;
     const at = Math.max(this.#lastArrival, this.#clock.now + 0.2 - 0.1 * Math.log(1 - Math.random()) + lost);
     this.#lastArrival = at;
     this.#clock.after(at - this.#clock.now, deliver, { ready });
   }
 }
 
-/** The client's end of a connection, as the server uses it. */
 export interface Peer {
   readonly inbound: Link;
   closed(): void;
@@ -60,8 +56,7 @@ export class SimulatedRedis implements AsyncDisposable {
   readonly #real: ScriptClient;
   readonly #peers = new Set<Peer>();
   readonly #channels = new Map<string, Set<Peer>>();
-  /** Until when accepted work keeps it busy, µs on the simulated clock. */
-  #busyUntil = 0;
+  #busyUntilUs = 0; // on the simulated clock
   #state: 'up' | 'down' | 'stopped' = 'up';
   readonly #stalled: (() => void)[] = [];
 
@@ -74,7 +69,6 @@ export class SimulatedRedis implements AsyncDisposable {
       this.#define(name, readFileSync(join(shared, `${name}.lua`), 'utf8'));
   }
 
-  /** Resolves once the real Redis is connected and empty. */
   async ready(): Promise<void> {
     await this.#real.flushall();
   }
@@ -87,7 +81,7 @@ export class SimulatedRedis implements AsyncDisposable {
   connect(peer: Peer, onReady: () => void): boolean {
     if (this.#state === 'down') return false;
     this.#peers.add(peer);
-    this.#work(peer, costs.connection, () => {
+    this.#work(peer, costsUs.connection, () => {
       this.#figures.count('connections');
       return { deliver: onReady };
     });
@@ -96,7 +90,7 @@ export class SimulatedRedis implements AsyncDisposable {
 
   /** @param keys of a script; a plain command has its keys among the parameters */
   receive(peer: Peer, name: string, keys: readonly unknown[], parameters: readonly unknown[], reply: Reply): void {
-    this.#work(peer, name === 'Command' ? costs.command : costs.script, () => {
+    this.#work(peer, name === 'Command' ? costsUs.command : costsUs.script, () => {
       // Values are bytes; all other replies are texts and numbers.
       const script = `sim${name}${parameters[0] === 'GET' ? 'Buffer' : ''}` as const;
       const time = Math.round(Date.now() * 1000);
@@ -113,7 +107,7 @@ export class SimulatedRedis implements AsyncDisposable {
 
   publish(peer: Peer, channel: string, text: string, reply: Reply): void {
     const receivers = [...(this.#channels.get(channel) ?? [])];
-    this.#work(peer, costs.command + receivers.length * costs.receiver, () => {
+    this.#work(peer, costsUs.command + receivers.length * costsUs.receiver, () => {
       this.#figures.count('redis publish');
       this.#figures.count('messages', receivers.length);
       this.#figures.count('message bytes', receivers.length * text.length);
@@ -123,7 +117,7 @@ export class SimulatedRedis implements AsyncDisposable {
   }
 
   subscribe(peer: Peer, channel: string, reply: Reply): void {
-    this.#work(peer, costs.command, () => {
+    this.#work(peer, costsUs.command, () => {
       this.#figures.count('redis subscribe');
       this.#channels.set(channel, (this.#channels.get(channel) ?? new Set()).add(peer));
       return { deliver: () => reply.resolve(1) };
@@ -153,7 +147,7 @@ export class SimulatedRedis implements AsyncDisposable {
 
   start(): void {
     this.#state = 'up';
-    this.#busyUntil = this.#clock.now * 1000;
+    this.#busyUntilUs = this.#clock.now * 1000;
     for (const work of this.#stalled.splice(0)) work();
   }
 
@@ -168,12 +162,12 @@ export class SimulatedRedis implements AsyncDisposable {
       return;
     }
     if (this.#state === 'down' || !this.#peers.has(peer)) return;
-    const start = Math.max(this.#busyUntil, this.#clock.now * 1000);
-    this.#busyUntil = start + cost;
+    const start = Math.max(this.#busyUntilUs, this.#clock.now * 1000);
+    this.#busyUntilUs = start + cost;
     this.#figures.count('redis commands');
     this.#figures.count('redis µs', cost);
     const { deliver, ready } = run();
-    this.#clock.after(this.#busyUntil / 1000 - this.#clock.now, () => peer.inbound.send(deliver, ready));
+    this.#clock.after(this.#busyUntilUs / 1000 - this.#clock.now, () => peer.inbound.send(deliver, ready));
   }
 
   #define(name: string, lua: string): void {

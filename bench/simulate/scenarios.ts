@@ -1,29 +1,24 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { Conversations } from './conversations.ts';
 import { fairQueue, QueuedConversations, unfairQueue } from './queued-conversations.ts';
-import { limits, route, settled, type Simulation } from './simulation.ts';
+import { limits, route, settledAtMs, type Simulation } from './simulation.ts';
 
-/** One figure of a scenario. */
 export interface Finding {
   readonly what: string;
   readonly value: number;
-  /** Highest acceptable value; undefined for figures that only describe. */
-  readonly aim?: number;
+  readonly aim?: number; // highest acceptable value; undefined for figures that only describe
 }
 
 export interface Scenario {
   readonly name: string;
-  /** What happens, in one line. */
-  readonly story: string;
+  readonly story: string; // what happens, in one line
   run(simulation: Simulation): Promise<Finding[]>;
 }
 
 const second = 1_000; // ms
 const { concurrent = 0 } = limits;
-/** How many requests of one key instances may grant from their share because a lost packet delayed a reply by more than 240 ms. */
-const lostReplies = 2;
+const lostReplies = 2; // of one key, granted from instances' shares because a lost packet delayed a reply by over 240 ms
 
-/** Returns the commands, messages and work of Redis during a time span. */
 function redisFigures({ figures }: Simulation, from: number, until: number): Finding[] {
   const perSecond = (name: string) => figures.perSecond(name, from, until);
   const perRequest = (name: string) => figures.total(name, from, until) / figures.total('requests', from, until);
@@ -44,7 +39,7 @@ const steady: Scenario = {
   async run(simulation) {
     simulation.openPages();
     simulation.send();
-    const from = settled + 8 * second;
+    const from = settledAtMs + 8 * second;
     await simulation.clock.runUntil(from + 12 * second);
     return [
       { what: 'requests over the rate limit of a key', value: simulation.overshoot(), aim: lostReplies },
@@ -60,7 +55,7 @@ const minute: Scenario = {
   async run(simulation) {
     const { clock, figures, scale } = simulation;
     simulation.send();
-    const at = settled + 5 * second;
+    const at = settledAtMs + 5 * second;
     await clock.runUntil(at);
     for (let sent = 0; sent < 2 * scale.rate; sent++) clock.after(Math.random() * 20, () => simulation.call());
     await clock.runUntil(at + 5 * second);
@@ -79,9 +74,9 @@ const restart: Scenario = {
   async run(simulation) {
     const { clock, figures, redis, scale } = simulation;
     simulation.send();
-    const down = settled + 8 * second;
+    const down = settledAtMs + 8 * second;
     await clock.runUntil(down);
-    const before = figures.peak('redis commands', settled + 4 * second, down);
+    const before = figures.peak('redis commands', settledAtMs + 4 * second, down);
     await redis.kill();
     await clock.runUntil(down + 10 * second);
     redis.start();
@@ -117,7 +112,7 @@ const stopped: Scenario = {
   async run(simulation) {
     const { clock, figures, redis, scale } = simulation;
     simulation.send();
-    const at = settled + 8 * second;
+    const at = settledAtMs + 8 * second;
     await clock.runUntil(at);
     redis.stop();
     const back = at + 5 * second;
@@ -145,7 +140,7 @@ const breaker: Scenario = {
   async run(simulation) {
     const { clock, figures, scale } = simulation;
     simulation.send();
-    const at = settled + 8 * second;
+    const at = settledAtMs + 8 * second;
     await clock.runUntil(at);
     simulation.breakUpstream();
     const before = figures.total('messages');
@@ -192,7 +187,6 @@ const cache: Scenario = {
       await simulation.anyInstance().cachedCall(key, 3, route);
       longest = Math.max(longest, clock.now - began);
     };
-    /** At random times within four seconds. */
     const askAll = () => {
       for (let account = 0; account < accounts; account++)
         clock.after(Math.random() * 4 * second, () => {
@@ -222,8 +216,7 @@ const cache: Scenario = {
   },
 };
 
-/** Of a model's routes, which have two keys each. */
-const weights = [3, 1, 1];
+const weights = [3, 1, 1]; // of a model's routes, which have two keys each
 
 const conversations: Scenario = {
   name: 'conversations',

@@ -16,14 +16,12 @@ import { EmbeddedPostgres } from '#core/platform/database/embedded.ts';
 import { startRedis } from '../../test/support/global-redis.ts';
 import { askFigures, startChild, stopChild } from '../child.ts';
 import { type Load, loads, sendLoad } from '../load.ts';
-import { databaseCpu } from '../pages/cpu-time.ts';
+import { readDatabaseCpuMs } from '../pages/cpu-time.ts';
 
 const { values: flags } = parseArgs({ options: { requests: { type: 'string', default: '4000' } } });
 const requests = Number(flags.requests);
-/** How long to measure what runs even without requests, ms; includes heartbeats of all kinds. */
-const idleTime = 40_000;
-/** How long the roll-up may take to add the last records. */
-const foldTimeoutMs = 60_000;
+const idleMs = 40_000; // includes heartbeats of all kinds
+const foldTimeoutMs = 60_000; // until the roll-up has added the last records
 
 type Counts = ReadonlyMap<string, number>;
 
@@ -44,10 +42,9 @@ try {
   await sendLoad(gateway.port, gateway.key, small, 500);
   await untilFolded();
   await settle();
-  const idle = perUnit(await during(() => sleep(idleTime)), idleTime / 1000);
+  const idle = perUnit(await during(() => sleep(idleMs)), idleMs / 1000);
   report('an instance without requests, per second', idle);
   const keys = [gateway.key, ...(gateway.visitors ?? []).map(({ key }) => key)];
-  /** Spreads requests over all accounts, as a gateway's clients do. */
   const send = (load: Load, count: number) =>
     Promise.all(
       keys.map((key) => sendLoad(gateway.port, key, { ...load, concurrency: 1 }, Math.ceil(count / keys.length))),
@@ -86,34 +83,33 @@ try {
 }
 process.exit(0);
 
-/** Reports what the job costs that adds deltas to their hours, with each delta of a different account or model, as at a high rate. */
+/** Each delta is of a different account or model, as at a high rate. */
 async function reportRollUp(): Promise<void> {
   await untilFolded();
-  const before = await databaseTime();
+  const before = await readDatabaseCpuUs();
   const deltas = 100_000;
   await database.query(`
     INSERT INTO usage_delta (hour, account_id, model, route, first_content_bucket, answered, refused, failed, aborted, interrupted,
       failovers, cached, input_tokens, output_tokens)
     SELECT date_trunc('hour', now()), md5((n % 20000)::text)::uuid, 'model-' || n % 5, 'upstream/model-' || n % 5, n % 100,
       1, 0, 0, 0, 0, 0, 0, 100, 100 FROM generate_series(1, ${deltas}) AS n`);
-  const inserted = await databaseTime();
+  const inserted = await readDatabaseCpuUs();
   await untilFolded();
-  const cost = ((await databaseTime()) - inserted) / deltas;
+  const cost = ((await readDatabaseCpuUs()) - inserted) / deltas;
   console.log(`\nroll-up of ${deltas} deltas of 20,000 accounts:`);
   console.log(`  ${((inserted - before) / deltas).toFixed(2).padStart(10)}  µs of the database's CPU to insert one`);
   console.log(`  ${cost.toFixed(2).padStart(10)}  µs of the database's CPU to fold one`);
 }
 
-/** Returns the CPU time of the database's connections, µs; NaN if it cannot be measured. */
-async function databaseTime(): Promise<number> {
-  return ((await databaseCpu({ query: readRows })) ?? Number.NaN) * 1000;
+async function readDatabaseCpuUs(): Promise<number> {
+  return ((await readDatabaseCpuMs({ query: readRows })) ?? Number.NaN) * 1000;
 }
 
 async function readRows<Row>(sql: string): Promise<Row[]> {
   return (await database.query(sql)).rows as Row[];
 }
 
-/** Reports what open streams cost while they last: their slots are renewed and their events pass through. */
+/** Their slots are renewed and their events pass through. */
 async function reportOpenStreams(keys: readonly string[], stream: Load): Promise<void> {
   const open = 500;
   const memory = async () => (await askFigures(gateway)).memory;
@@ -150,11 +146,11 @@ function perUnit(counts: Counts, units: number): Map<string, number> {
 }
 
 async function readCounts(): Promise<Counts> {
-  const cpu = ['PostgreSQL µs of CPU', await databaseTime()] as const;
+  const cpu = ['PostgreSQL µs of CPU', await readDatabaseCpuUs()] as const;
   return new Map([...(await readRedis()), ...(await readDatabase()), cpu]);
 }
 
-/** Reads calls by command, their time, and bytes. Includes commands that scripts call. */
+/** Includes commands that scripts call. */
 async function readRedis(): Promise<(readonly [string, number])[]> {
   const commands = [...(await redis.info('commandstats')).matchAll(/cmdstat_(\S+?):calls=(\d+),usec=(\d+)/g)]
     .map(([, name = '', calls, usec]) => ({ name, calls: Number(calls), usec: Number(usec) }))
@@ -169,7 +165,7 @@ async function readRedis(): Promise<(readonly [string, number])[]> {
   ];
 }
 
-/** Returns true if only scripts call a command; its time is part of theirs. */
+/** Its time is part of that of the scripts that call it. */
 function isNested(name: string): boolean {
   return ['time', 'zremrangebyscore', 'zcard', 'zadd', 'pexpire', 'get', 'set'].includes(name);
 }
@@ -184,7 +180,7 @@ async function readDatabase(): Promise<(readonly [string, number])[]> {
   return Object.entries(rows[0] ?? {}).map(([name, value]) => [`PostgreSQL ${name}`, Number(value)] as const);
 }
 
-/** Reads bytes including indexes, by table. Partitions count as their table. */
+/** With indexes. Partitions count as their table. */
 async function relationSizes(): Promise<Counts> {
   const { rows } = await database.query<{ name: string; size: string }>(`
     SELECT regexp_replace(relname, '_[0-9]{8}$', '') AS name, sum(pg_total_relation_size(oid))::text AS size
@@ -192,7 +188,6 @@ async function relationSizes(): Promise<Counts> {
   return new Map(rows.map(({ name, size }) => [name, Number(size)]));
 }
 
-/** Waits until the records have been added to the hours of usage. */
 async function untilFolded(): Promise<void> {
   const until = performance.now() + foldTimeoutMs;
   // The last records are shipped within a second or two.

@@ -1,11 +1,7 @@
-/** Result of `npm audit --json`. */
 export interface AuditResult {
-  /** Packages with known vulnerabilities of severities that fail the build, one per line. */
-  readonly severe: readonly string[];
-  /** Packages with less severe vulnerabilities. */
-  readonly mild: readonly string[];
-  /** Why nothing could be checked; undefined if it was checked. */
-  readonly skipped?: string;
+  readonly severe: readonly string[]; // known vulnerabilities that fail the build, one line per package
+  readonly mild: readonly string[]; // packages with less severe vulnerabilities
+  readonly skipped?: string; // why nothing could be checked
 }
 
 interface Vulnerability {
@@ -16,10 +12,7 @@ interface Vulnerability {
   readonly via: readonly (string | { readonly title: string; readonly url: string })[];
 }
 
-/**
- * Parses the output of `npm audit --json`. If the registry cannot be reached, the output is an error and not a report; that is accepted,
- * because a build must not depend on someone else's server.
- */
+/** An unreachable registry is accepted, because a build must not depend on someone else's server. */
 export function readAudit(output: string): AuditResult {
   const report = parse(output);
   const { vulnerabilities } = report;

@@ -34,7 +34,7 @@ async function compile(): Promise<void> {
   }
 }
 
-/** Keeps only the declarations reachable from the package's entries, an eighth of them. The others would double the number of files. */
+/** Only an eighth of the declarations are reachable from the package's entries. The others would double the number of files. */
 async function removeInnerDeclarations(): Promise<void> {
   const kept = new Set(['core/index.d.ts', 'core/extension/testing/index.d.ts'].map((entry) => join(out, entry)));
   for (const file of kept) {
@@ -46,7 +46,7 @@ async function removeInnerDeclarations(): Promise<void> {
   for await (const file of glob('**/*.d.ts', { cwd: out })) if (!kept.has(join(out, file))) await rm(join(out, file));
 }
 
-/** The package.json nearest to the built files. In the build, `#core/x.ts` is the file `core/x.js`. */
+/** In the build, `#core/x.ts` is the file `core/x.js`. */
 async function innerManifest() {
   const { name, version, type } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<
     string,

@@ -35,8 +35,7 @@ import { openTree, treeWithout } from './source-tree.ts';
 const root = join(import.meta.dirname, '..');
 const stages = { imports, pages, commands, served, types, unit };
 type Stage = keyof typeof stages;
-/** Stages that take at most a second per capability. */
-const quick: readonly Stage[] = ['imports', 'pages', 'commands'];
+const quick: readonly Stage[] = ['imports', 'pages', 'commands']; // take at most a second per capability
 
 /** Tells the gateway's modules from others by their folder, which fails in a copy because its packages are elsewhere. */
 const failingInCopies = new Set(['test/core/extension/validation/plugins.test.ts']);
@@ -53,8 +52,7 @@ const table = rowsOf(parse(whole.read('.ci/deletion.yaml')) as DeletionTable, wh
 const capabilities = readCapabilities(table, whole.find);
 const pageIndex = readPages(whole);
 const only = options.only?.split(',');
-/** Where the stages run that execute the product. */
-const copy = mkdtempSync(join(tmpdir(), 'daypass-deletion-'));
+const copy = mkdtempSync(join(tmpdir(), 'daypass-deletion-')); // stages that execute the product run here
 const aside = mkdtempSync(join(tmpdir(), 'daypass-deleted-'));
 let postgres: TestPostgres | undefined;
 const mistakes: string[] = [];
@@ -70,7 +68,6 @@ try {
 for (const line of mistakes) console.error(line);
 process.exit(mistakes.length > 0 ? 1 : 0);
 
-/** Copies everything except what was built or installed. */
 function copyTree(): void {
   for (const path of whole.find(
     '{core,plugins,views,migrations,test,bench,docs,deploy,findings,.ci,.github,.ox*.json,*.json,*.md,LICENSE,gateway.yaml}',
@@ -169,15 +166,11 @@ async function unit(): Promise<readonly string[]> {
 
 interface RunResult {
   readonly code: number;
-  /** Both stdout and stderr. */
-  readonly output: string;
+  readonly output: string; // stdout and stderr
   readonly errors: string;
 }
 
-/**
- * Runs a program in the copy. Later runs reuse its compile cache.
- * @param seconds timeout
- */
+/** Later runs reuse the compile cache. */
 function run(parameters: readonly string[], seconds = 60): Promise<RunResult> {
   return new Promise((resolve) => {
     const cache = join(aside, 'compiled');
@@ -189,7 +182,7 @@ function run(parameters: readonly string[], seconds = 60): Promise<RunResult> {
   });
 }
 
-/** Returns each mistake that a check printed, or the error if the check itself broke off. */
+/** Returns the error if the check itself broke off. */
 function readMistakes({ code, errors }: RunResult): readonly string[] {
   if (code === 0) return [];
   const crash = /^(?:\w*Error)\b.*$/m.exec(errors);
@@ -198,7 +191,7 @@ function readMistakes({ code, errors }: RunResult): readonly string[] {
   return orUnexplained(code, lines);
 }
 
-/** Returns the failures, or one that says so if the process failed without printing any. */
+/** A process that fails without printing anything counts as one failure. */
 function orUnexplained(code: number, lines: readonly string[]): readonly string[] {
   return code === 0 || lines.length > 0 ? lines : ['failed, or took too long, and said nothing'];
 }

@@ -40,7 +40,6 @@ for (const line of mistakes) console.error(line);
 if (mistakes.length > 0) process.exit(1);
 console.log(`entities: ${entities.length} tables as migrated, personal columns marked and documented`);
 
-/** Returns the tables of all plugins in this repository. */
 async function pluginTables(): Promise<PluginTables[]> {
   const { registry } = await assemble(undefined, log, () => {
     throw new Error('there is no host: nothing runs');

@@ -10,7 +10,6 @@ import { isAllowed, licenceOf, type PackageLicence } from './licences.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** How long the registry may take. */
 const auditTimeoutSeconds = 15;
 
 /** Packages whose package.json declares no license, and the license of their repository. */
@@ -45,13 +44,13 @@ if (skipped !== undefined) console.log(`audit: skipped, vulnerabilities are not 
 else console.log(`audit: ${severe.length} severe and ${mild.length} other vulnerabilities`);
 if (refused.length + severe.length > 0) process.exitCode = 1;
 
-/** Returns the package.json of a package, or undefined if it is for another platform and thus not installed. */
+/** Undefined if the package is for another platform and thus not installed. */
 function declared(path: string): PackageLicence | undefined {
   const file = join(root, path, 'package.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as PackageLicence) : undefined;
 }
 
-/** Returns npm's output, whose exit code is 1 if it found something; '' if npm took too long or is missing. */
+/** npm's exit code is 1 if it found something. Returns '' if npm took too long or is missing. */
 function audit(): Promise<string> {
   const limits = ['--fetch-retries=0', `--fetch-timeout=${auditTimeoutSeconds * 1000}`];
   return new Promise((resolve) => {

@@ -9,7 +9,6 @@ import { findOldPins, readPins } from './runtimes.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** How long the registry may take. */
 const registryTimeoutSeconds = 15;
 
 let isRegistryThere = true;

@@ -28,7 +28,6 @@ const pages = [
 const columns = 140;
 const writtenBy = '<!-- Written by `npm run docs:configuration` from the schemas in the code; change those. -->';
 
-/** Returns a registry with the gateway's own plugins. */
 export async function ownRegistry(): Promise<Registry> {
   const { registry } = await assemble(undefined, createLogger(), () => {
     throw new Error('nothing is served');
@@ -36,9 +35,7 @@ export async function ownRegistry(): Promise<Registry> {
   return registry;
 }
 
-/**
- * Which plugin each section outside core belongs to, as JSON. If the plugin's folder is missing, the gateway names the plugin in its error.
- */
+/** If a plugin's folder is missing, the gateway's error about a section names the plugin. */
 export const sectionsFile = 'core/extension/validation/plugins-of-sections.json';
 
 export function listPluginsOfSections({ sectionPlugins }: Registry): string {
@@ -46,7 +43,6 @@ export function listPluginsOfSections({ sectionPlugins }: Registry): string {
   return `${JSON.stringify(Object.fromEntries(own), undefined, 2)}\n`;
 }
 
-/** Renders all pages as Markdown, by path in the repository. */
 export function renderPages(registry: Registry): Map<string, string> {
   const examples = readExamples();
   const names = [...new Set([...examples.keys(), ...registry.sections.keys()])];
@@ -101,7 +97,6 @@ them off in the same way.
 ${rows.join('\n')}`;
 }
 
-/** Breaks a paragraph at spaces. */
 function wrap(paragraph: string): string {
   const lines: string[] = [];
   for (const word of paragraph.split(' ')) {
@@ -150,10 +145,7 @@ function describeValue(schema: JsonSchema): string {
   return `Value: ${describeType(schema)}. Default: ${defaultOf(schema, false)}.`;
 }
 
-/**
- * Lists the keys of a schema, depth first: `port`, `other.limit`, `NAME.api_keys`, `[].days`. Keys shared by several maps are listed only
- * under the first.
- */
+/** Depth first: `port`, `other.limit`, `NAME.api_keys`, `[].days`. Keys shared by several maps are listed only under the first. */
 function listKeys(schema: JsonSchema, path: string, seen: Map<string, string>): Row[] {
   const { properties = {}, additionalProperties, items, required = [] } = schema;
   const under = (name: string) => (path === '' ? name : `${path}.${name}`);
@@ -207,7 +199,6 @@ function defaultOf({ default: fallback }: JsonSchema, isRequired: boolean): stri
   return text === '{}' ? '—' : text.length > 60 ? 'see the example' : `\`${text.replace(/^"(.+)"$/, '$1')}\``;
 }
 
-/** Reads the lines of each section of the example. */
 function readExamples(): Map<string, string> {
   const text = readFileSync(exampleFile, 'utf8');
   const { contents } = parseYaml(text);

@@ -1,14 +1,10 @@
 /** What is deleted along with a capability, and which resulting failures are expected. */
 
-/** A capability of `.ci/deletion.yaml`. */
 export interface Capability {
   readonly name: string;
-  /** Existing files and folders to delete, relative to the root. Undefined if the capability is not a single folder. */
-  readonly of: readonly string[] | undefined;
-  /** Paths in gateway.yaml to remove. */
-  readonly lines: readonly (readonly string[])[];
-  /** Expected failures, by stage. */
-  readonly expected: Readonly<Record<string, readonly string[]>>;
+  readonly of: readonly string[] | undefined; // existing files and folders; undefined if the capability is not a single folder
+  readonly lines: readonly (readonly string[])[]; // paths in gateway.yaml to remove
+  readonly expected: Readonly<Record<string, readonly string[]>>; // failures by stage
 }
 
 interface CapabilityEntry {
@@ -17,16 +13,13 @@ interface CapabilityEntry {
   readonly expected?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The table in `.ci/deletion.yaml`: rows by plugin name, and the plugins that cannot be deleted. */
 export type DeletionTable = Readonly<Record<string, CapabilityEntry | string>> & { readonly kept: readonly string[] };
 
-/** Returns the names of the plugins listed in docs/architecture.md. */
 export function listPlugins(architecture: string): string[] {
   const [, list = ''] = /^ {4}plugins\/([^]*?)^ {4}views\//m.exec(architecture) ?? [];
   return list.match(/^ {6}\w[\w -]*?(?= {2})/gm)?.flatMap((names) => names.trim().split(' ')) ?? [];
 }
 
-/** Returns the row of each plugin that can be deleted. */
 export function rowsOf(
   { kept, ...rows }: DeletionTable,
   architecture: string,
@@ -35,15 +28,9 @@ export function rowsOf(
   return { ...Object.fromEntries(names.map((name) => [name, {}])), ...rows };
 }
 
-/** The row of a capability that is spread over several folders. */
-export const notAFolder = 'not a folder yet';
+export const notAFolder = 'not a folder yet'; // the row of a capability that is spread over several folders
 
-/**
- * Reads the table. A capability consists of its plugin, views and tests, and of everything else that its row lists.
- *
- * @param table rows by name
- * @param find returns the paths that match a glob, relative to the root
- */
+/** A capability consists of its plugin, views and tests, and of everything else that its row lists. */
 export function readCapabilities(
   table: Readonly<Record<string, CapabilityEntry | string>>,
   find: (glob: string) => readonly string[],
@@ -63,7 +50,6 @@ export function readCapabilities(
   });
 }
 
-/** Returns one sentence per unexpected failure, and per expected failure that no longer occurs. */
 export function compareFailures({ name, expected }: Capability, stage: string, failures: readonly string[]): string[] {
   const known = expected[stage] ?? [];
   return [
@@ -74,13 +60,7 @@ export function compareFailures({ name, expected }: Capability, stage: string, f
   ];
 }
 
-/**
- * Finds texts that remaining code uses although they were deleted with the capability. A prefix from which a text is chosen does not count.
- *
- * @param lost keys of the deleted texts
- * @param kept keys of all other texts
- * @param sources remaining code, by path
- */
+/** A prefix from which a text is chosen does not count. `lost` and `kept` are text keys, `sources` is the remaining code by path. */
 export function findLostTexts(
   lost: readonly string[],
   kept: ReadonlySet<string>,

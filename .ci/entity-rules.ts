@@ -5,8 +5,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { PersonalOption } from '#core/platform/database/personal.ts';
 import type { Entities } from '#core/platform/database/tables.ts';
 
-/** Types of columns that can hold anything people write, or a digest of it. Ids, numbers, times and states cannot. */
-const holdsAnything = /^(text|varchar|character|json|bytea)/;
+const holdsAnything = /^(text|varchar|character|json|bytea)/; // what people write, or a digest of it; not ids, numbers, times and states
 
 /** Differences that entities cannot express. Anything else in a diff is a mistake. */
 export const expectedDifferences = [
@@ -23,12 +22,11 @@ export const expectedDifferences = [
   'drop table if exists "payments_sandbox_secret" cascade',
 ];
 
-/** Reads MikroORM's metadata of the entities, without a database. */
+/** Needs no database. */
 export async function readEntities(entities: Entities): Promise<MikroORM> {
   return MikroORM.init({ entities, clientUrl: 'postgres://127.0.0.1:9/none' });
 }
 
-/** Returns the statements that would make the database match the entities. */
 export async function findDifferences(database: Pick<Database, 'fork'>): Promise<string[]> {
   const generator = database.fork().config.getExtension<SqlSchemaGenerator>('@mikro-orm/schema-generator');
   const sql = await generator?.getUpdateSchemaSQL();
@@ -37,7 +35,7 @@ export async function findDifferences(database: Pick<Database, 'fork'>): Promise
     .filter((statement) => statement !== '' && !statement.startsWith('set names'));
 }
 
-/** Returns text, JSON and byte columns whose entity does not say whether they are personal, as `table.column`. */
+/** As `table.column`. */
 export function findUndecidedColumns(orm: MikroORM): string[] {
   return [...orm.getMetadata().getAll().values()].flatMap(({ tableName, props }) =>
     (props as EntityProperty[]).filter(isUndecided).map(({ fieldNames }) => `${tableName}.${fieldNames[0]}`),
@@ -50,7 +48,6 @@ function isUndecided({ columnTypes, isPersonal, enum: isState, kind }: EntityPro
 
 const removedBy = { delete: 'the row', update: 'the values', none: 'nothing: kept as the law asks' } as const;
 
-/** Returns the rows of the table of personal columns in docs/security.md that are missing, or that match no entity. */
 export function findUndocumentedColumns(orm: MikroORM, documentation: string): string[] {
   const expected = describePersonalTables({ fork: () => orm.em.fork() }).map(
     ({ name, columns, removal }) =>

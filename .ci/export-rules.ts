@@ -1,7 +1,6 @@
 /** Finds exported names that no one imports, or only tests. */
 import { dirname } from 'node:path';
 
-/** An exported name that no other module imports, or that production code does not use at all. */
 export interface UnusedExport {
   readonly file: string;
   readonly name: string;
@@ -20,18 +19,14 @@ const late = /\bimport\('([^']+)'\)/g;
 const contracts =
   /^core\/index\.ts$|^core\/extension\/testing\/index\.ts$|^plugins\/[^/]+\/index\.ts$|\/migrations\/|^plugins\/setup\/(?:tools\/|script\/.*\.mjs$)/;
 
-/**
- * @param sources text of every module by path, including tests and tools
- * @param resolve returns the file that a specifier names in a file
- */
+/** `sources` is the text of every module by path, including tests and tools. */
 export function findUnusedExports(
   sources: ReadonlyMap<string, string>,
   resolve: (file: string, specifier: string) => string,
 ): UnusedExport[] {
   const used = new Set<string>();
   const open = new Set<string>();
-  /** For each file, the folders of the modules that import it dynamically. */
-  const readers = new Map<string, string[]>();
+  const readers = new Map<string, string[]>(); // by file: folders of the modules that import it dynamically
   for (const [file, text] of sources) {
     for (const [, names = '', specifier = ''] of text.matchAll(named))
       for (const name of namesOf(names)) used.add(`${resolve(file, specifier)} ${name}`);
@@ -55,7 +50,6 @@ export function findUnusedExports(
     );
 }
 
-/** Finds exported names that tests import but no other module uses, not even their own. */
 export function findTestedOnly(
   sources: ReadonlyMap<string, string>,
   resolve: (file: string, specifier: string) => string,

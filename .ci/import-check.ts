@@ -11,12 +11,10 @@ import {
 import { readModuleGraph } from './module-graph.ts';
 import type { SourceTree } from './source-tree.ts';
 
-/** The fields of package.json that the check reads. */
 interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** Returns one sentence per violation of the import rules, and how many modules there are. */
 export function checkImports(tree: SourceTree): { readonly mistakes: string[]; readonly modules: number } {
   const graph = readModuleGraph(tree);
   const { devDependencies } = JSON.parse(tree.read('package.json')) as Manifest;

@@ -5,10 +5,8 @@ export type ModuleGraph = ReadonlyMap<string, readonly string[]>;
 
 /** The floors of core, from the top. A module may import its own floor and those below. */
 export const floors = ['process', 'extension', 'web', 'business', 'gateway', 'config', 'platform'];
-/** Modules that may import every floor: the entry of the process, and the one for plugins. */
-const entries = new Set(['core/main.ts', 'core/index.ts']);
+const entries = new Set(['core/main.ts', 'core/index.ts']); // may import every floor: the entry of the process, and the one for plugins
 
-/** Returns one sentence per forbidden import. */
 export function findForbidden(graph: ModuleGraph): string[] {
   return [...graph].flatMap(([file, targets]) => [
     ...misplaced(file),
@@ -16,15 +14,11 @@ export function findForbidden(graph: ModuleGraph): string[] {
   ]);
 }
 
-/** Which core modules this repository's plugins may import. */
 export interface PluginContract {
-  /** For any plugin, by core folder. */
-  readonly contract: Readonly<Record<string, readonly string[]>>;
-  /** Only for the named plugins: capabilities that are split between core and a plugin. */
-  readonly shared: Readonly<Record<string, readonly string[]>>;
+  readonly contract: Readonly<Record<string, readonly string[]>>; // for any plugin, by core folder
+  readonly shared: Readonly<Record<string, readonly string[]>>; // for plugins that share a capability with core
 }
 
-/** Returns one sentence per import of a module internal to core, and per outdated row of the contract. */
 export function findOutsideContract(graph: ModuleGraph, { contract, shared }: PluginContract): string[] {
   const open = new Set(Object.entries(contract).flatMap(([folder, names]) => names.map((name) => `${folder}/${name}`)));
   const used = new Set<string>();
@@ -59,12 +53,7 @@ export function findOutsideContract(graph: ModuleGraph, { contract, shared }: Pl
 const beginning = /^(?:\s|\/\*[^]*?\*\/|\/\/.*|import\s[^;]*;)*/;
 const packageImport = /^import\s+(?!type\s)(?:[^;'"]*?from\s+)?'([^'.#][^']*)'/gm;
 
-/**
- * Finds imports that fail if only production dependencies are installed. Types may be imported from any package.
- *
- * @param text of the module
- * @param packages names of the development dependencies
- */
+/** Finds imports that fail if only production dependencies are installed. Types may be imported from any package. */
 export function findDevelopmentImports(file: string, text: string, packages: ReadonlySet<string>): string[] {
   if (!/^(core|plugins|migrations)\//.test(file)) return [];
   const [imports = ''] = beginning.exec(text) ?? [];
@@ -104,16 +93,12 @@ function floorOf(path: string): string {
   return path.split('/')[1] ?? '';
 }
 
-/** Folders and files within one folder that import each other in a cycle. */
 export interface Cycle {
   readonly folder: string;
-  /** Their names in that folder, sorted. */
-  readonly members: readonly string[];
-  /** One import for each pair in which one imports the other. */
-  readonly imports: readonly string[];
+  readonly members: readonly string[]; // names in that folder, sorted
+  readonly imports: readonly string[]; // one for each pair in which one imports the other
 }
 
-/** Finds cycles among the subfolders and loose files of each folder in core and the plugins. */
 export function findFolderCycles(graph: ModuleGraph): Cycle[] {
   return [...siblingGraphs(graph)].flatMap(([folder, siblings]) =>
     findComponents(siblings).map((members) => ({
@@ -145,14 +130,13 @@ function siblingGraphs(graph: ModuleGraph): ReadonlyMap<string, Siblings> {
   return graphs;
 }
 
-/** Returns the deepest common folder, and the entry in it that contains each file. */
 function splitAtCommonFolder(file: string, target: string): [folder: string, from: string, to: string] {
   const [a, b] = [file.split('/'), target.split('/')];
   const depth = a.findIndex((name, index) => name !== b[index]);
   return [a.slice(0, depth).join('/'), a[depth] ?? '', b[depth] ?? ''];
 }
 
-/** Returns strongly connected components of two or more (Tarjan, SIAM J. Comput. 1972). */
+/** Strongly connected components of two or more (Tarjan, SIAM J. Comput. 1972). */
 function findComponents(siblings: Siblings): string[][] {
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();
@@ -176,7 +160,7 @@ function findComponents(siblings: Siblings): string[][] {
   return circles;
 }
 
-/** Finds cycles of modules, type imports included. Two files that need each other's types should be one file, or need a third. */
+/** Includes type imports. Two files that need each other's types should be one file, or need a third. */
 export function findFileCycles(graph: ModuleGraph): string[] {
   const finished = new Set<string>();
   const found: string[] = [];
@@ -193,7 +177,6 @@ export function findFileCycles(graph: ModuleGraph): string[] {
   return found;
 }
 
-/** Describes a cycle in one sentence. */
 export function describeCycle({ folder, members, imports }: Cycle): string {
   const advice = 'move what both need into the lower one, or let a caller pass it in';
   return `${folder}: ${members.join(', ')} form an import cycle: ${advice}\n  ${imports.join('\n  ')}`;

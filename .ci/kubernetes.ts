@@ -4,7 +4,6 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** Renders Prometheus' own alerts file, indented, with its comments. */
 export function writePrometheusRule(alerts: string): string {
   const groups = alerts.slice(alerts.indexOf('groups:'));
   const indented = groups.replaceAll(/^(?=.)/gm, '  ');

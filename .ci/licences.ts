@@ -13,8 +13,7 @@ const permissive = new Set([
   'Python-2.0',
   'Unlicense',
 ]);
-/** Also acceptable for tools, which are not shipped: these licenses cover only their own files. */
-const forTools = new Set(['MPL-2.0']);
+const forTools = new Set(['MPL-2.0']); // tools are not shipped, and these licenses cover only their own files
 
 /** An entry of `packages` in package-lock.json, or a package.json. */
 export interface PackageLicence {
@@ -22,13 +21,11 @@ export interface PackageLicence {
   readonly licenses?: readonly { readonly type?: string }[];
 }
 
-/** Returns the declared license as an SPDX expression, or undefined if there is none. */
 export function licenceOf({ license, licenses }: PackageLicence): string | undefined {
   if (typeof license === 'object') return license.type;
   return license ?? licenses?.map(({ type }) => type).join(' OR ');
 }
 
-/** Evaluates an SPDX expression: for OR one side must be allowed, for AND both. */
 export function isAllowed(expression: string, isTool: boolean): boolean {
   const text = expression.trim().replace(/^\((.*)\)$/, '$1');
   if (/\sOR\s/.test(text)) return text.split(/\sOR\s/).some((one) => isAllowed(one, isTool));

@@ -1,23 +1,17 @@
 import { modelEnds } from '../core/config/catalog/model-ends.ts';
 
-/** A model in a sample that its vendor has ended or will end. */
 export interface EndingSample {
-  /** As the sample spells it: `claude-sonnet-4.5` in `anthropic/claude-sonnet-4.5`. */
-  readonly name: string;
-  /** Counted from 1. */
-  readonly line: number;
-  /** The first day (UTC) without the model. */
-  readonly day: string;
+  readonly name: string; // as the sample spells it: `claude-sonnet-4.5` in `anthropic/claude-sonnet-4.5`
+  readonly line: number; // from 1
+  readonly day: string; // first day (UTC) without the model
   readonly page: string;
   readonly hasEnded: boolean;
 }
 
-/** How many days before a model's end samples that use it are reported. */
-const noticeDays = 60;
+const noticeDays = 60; // before a model's end
 const millisecondsPerDay = 86_400_000;
 
-/** Some vendors write 4.5 as 4-5, others 4-5 as 4.5. */
-const spelling = (name: string) => name.replace(/[.-]/g, '[.-]');
+const spelling = (name: string) => name.replace(/[.-]/g, '[.-]'); // some vendors write 4.5 as 4-5, others 4-5 as 4.5
 /** Dated snapshots: `-2025-08-07` at OpenAI, `-20250929` at Anthropic, `@20250929` on Vertex, `-20250929-v1:0` on Bedrock. */
 const snapshot = /(?:-\d{4}-\d\d-\d\d|[-@]\d{8}(?:-v\d+(?::\d+)?)?)?/.source;
 const byKey = new Map([...modelEnds].map(([model, end]) => [keyOf(model), end]));
@@ -33,11 +27,7 @@ const anyName = new RegExp(
   'g',
 );
 
-/**
- * Finds models in a text that have ended or will end within 60 days.
- *
- * @param today such as `2026-11-28`
- */
+/** @param today such as `2026-11-28` */
 export function findEnding(text: string, today: string): EndingSample[] {
   const lastDay = new Date(Date.parse(today) + noticeDays * millisecondsPerDay).toISOString().slice(0, 10);
   return text.split('\n').flatMap((line, index) =>

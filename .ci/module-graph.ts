@@ -6,7 +6,7 @@ import type { SourceTree } from './source-tree.ts';
 const statement =
   /^(?:import|export)\s+(?:type\s)?[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
 
-/** Reads the imports of each module in a tree, including type imports and JSON. */
+/** Includes type imports and JSON. */
 export function readModuleGraph(tree: SourceTree): ModuleGraph {
   const files = tree.find('{core,plugins,migrations,test,bench,docs,.ci}/**/*.ts');
   return new Map(files.map((file) => [file, tree.derive(file, importsOf)]));
@@ -20,7 +20,7 @@ function importsOf(text: string, file: string): string[] {
     .toArray();
 }
 
-/** Returns the project file that a specifier names, or '' for packages and built-ins. */
+/** Returns '' for packages and built-ins. */
 export function resolveSpecifier(file: string, specifier: string): string {
   if (specifier.startsWith('#core/')) return normalize(specifier.slice(1));
   return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : '';

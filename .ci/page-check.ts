@@ -13,22 +13,18 @@ import type { SourceTree } from './source-tree.ts';
 type Text = string | Record<string, string>;
 type Texts = Record<string, Text>;
 
-/** What the rules look up across the whole tree. */
 interface Pages {
   readonly tree: SourceTree;
   readonly index: PageIndex;
   readonly allKeys: ReadonlySet<string>;
-  /** Templates, style sheets and other files of views. */
-  readonly views: ReadonlySet<string>;
-  /** Folders that may have views. */
-  readonly owners: ReadonlySet<string>;
-  /** True if no capability has been deleted. */
-  readonly isWhole: boolean;
+  readonly views: ReadonlySet<string>; // templates, style sheets and other files
+  readonly owners: ReadonlySet<string>; // folders that may have views
+  readonly isWhole: boolean; // no capability has been deleted
 }
 
 const templateFiles = '{views,core,plugins,docs}/**/*.eta';
 
-/** Indexes a tree, once for itself and for all trees that lack some of its files. */
+/** Once for a tree and for all trees that lack some of its files. */
 export function readPages(tree: SourceTree): PageIndex {
   const sources = [...tree.find(templateFiles), ...tree.find('{core,plugins,docs}/**/*.ts')];
   // Classes are used by templates, browser scripts, view models, and the script that draws charts.
@@ -36,7 +32,6 @@ export function readPages(tree: SourceTree): PageIndex {
   return indexPages(tree, sources, [...sources, ...scripts]);
 }
 
-/** Returns one sentence per violation of the page rules, and how many texts and templates there are. */
 export function checkPages(tree: SourceTree, index: PageIndex) {
   const folders = tree.find('{core,plugins,docs}/**/texts/en.json').map((file) => file.slice(0, -'en.json'.length));
   const templates = tree.find(templateFiles);
@@ -61,7 +56,6 @@ export function checkPages(tree: SourceTree, index: PageIndex) {
   return { mistakes, texts: pages.allKeys.size, templates: templates.length };
 }
 
-/** Returns the keys of the texts in some folders. */
 export function textKeysOf(tree: SourceTree): string[] {
   return tree.find('{core,plugins}/**/texts/en.json').flatMap((file) => Object.keys(readTexts(tree, file)));
 }
@@ -95,12 +89,10 @@ function checkTexts(pages: Pages, folder: string): string[] {
 
 interface RuledOut {
   readonly pattern: RegExp;
-  /** What to say instead: `API key, key`. */
-  readonly terms: string;
+  readonly terms: string; // what to say instead: `API key, key`
   readonly termPatterns: readonly RegExp[];
 }
 
-/** Reads the words that texts of a language must not use, each with the glossary row that says so. */
 function readGlossary(glossary: string) {
   return { en: readWords(glossary, 4), id: readWords(glossary, 5) };
 }
@@ -140,7 +132,7 @@ function missing(texts: Texts, others: Texts): string[] {
   return Object.keys(texts).filter((key) => !(key in others));
 }
 
-/** Returns the placeholders of the plural form; the singular may leave out the number. */
+/** Of the plural form: the singular may leave out the number. */
 function placeholders(text: Text = ''): string {
   const whole = typeof text === 'string' ? text : (text['other'] ?? '');
   return [...new Set(whole.match(/\{\w+\}/g))].toSorted().join(' ');
@@ -178,7 +170,6 @@ function checkPlace({ owners }: Pages, file: string): string[] {
   return [`${file}: put it in views/PLUGIN/, or in views/parts/ if several plugins use it`];
 }
 
-/** Checks the templates and style sheets that templates include and pages name. */
 function checkFiles({ tree, views }: Pages, file: string): string[] {
   const lost = tree.derive(file, viewsOf).filter((path) => !views.has(path));
   return lost.map((path) => `${file}: ${path} does not exist`);
@@ -208,10 +199,7 @@ function labelsIn(text: string): string[] {
   return [...text.matchAll(/(?:\bt\(|\b(?:label|title): )'([a-z_]+\.[\w.]+)'/g)].map(([, key = '']) => key);
 }
 
-/**
- * Finds keys of three or more parts anywhere, such as `?? 'payments.buy.blocked'`. If texts begin with the same two parts, they are text
- * keys.
- */
+/** Keys of three or more parts, such as `?? 'payments.buy.blocked'`, are text keys if texts begin with the same two parts. */
 function longKeysIn(text: string): string[] {
   return [...text.matchAll(/'([a-z_]+\.[a-z_]+\.[\w.]+)'/g)].map(([, key = '']) => key);
 }
@@ -220,7 +208,7 @@ function groupOf(key: string): string {
   return key.split('.', 2).join('.');
 }
 
-/** Finds fields that pages list individually: `orderView.paid`. */
+/** Such as `orderView.paid`. */
 function pickedIn(text: string): string[] {
   return [...text.matchAll(/(\w+)(?:\.view)?\.pick\(([^)]*)\)/g)].flatMap(([, view = '', names = '']) =>
     (names.match(/\w+/g) ?? []).map((name) => `${view}.${name}`),
@@ -238,12 +226,10 @@ function fieldsIn(text: string) {
   });
 }
 
-/** Returns the group of the last match. */
 function lastOf(text: string, pattern: RegExp): string | undefined {
   return [...text.matchAll(pattern)].at(-1)?.[1];
 }
 
-/** Returns the text from an opening brace to the matching closing one. */
 function blockAt(text: string, start: number): string {
   let depth = 0;
   for (let end = start; end < text.length; end += 1) {
@@ -260,9 +246,7 @@ function viewsOf(text: string, file: string): string[] {
   return [...included, ...[...shown].map(([, path]) => `views/${path}`)];
 }
 
-/**
- * Checks a style sheet against the oldest supported browsers: Chromium 110 has no nesting, and WebKit only its own name for `user-select`.
- */
+/** Chromium 110 has no nesting, and WebKit only its own name for `user-select`. */
 function checkStyle(pages: Pages, file: string): string[] {
   const text = pages.tree.read(file).replaceAll(/\/\*[^]*?\*\//g, '');
   const classes = new Set([...text.matchAll(/\.([a-z][\w-]*)(?=[^{}]*\{)/g)].map(([, name = '']) => name));
@@ -285,7 +269,7 @@ function canJudgeClasses({ owners, isWhole }: Pages, file: string): boolean {
   return isWhole || owners.has(normalize(file).split(sep)[1] ?? '');
 }
 
-/** True if a class is written out or built: `layout-<%= it.page.layout %>`. */
+/** Also true if the class is built: `layout-<%= it.page.layout %>`. */
 function isMarked(pages: Pages, name: string): boolean {
   const [, prefix, end = ''] = /^(.+-)(\w+)$/.exec(name) ?? [];
   return isWord(pages, name) || (prefix !== undefined && isBeginning(pages, prefix) && isWord(pages, end));

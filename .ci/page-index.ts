@@ -2,12 +2,9 @@ import type { SourceTree } from './source-tree.ts';
 
 /** Which files contain which words, in the forms that matter for pages. Built once, it serves every tree that lacks some of the files. */
 export interface PageIndex {
-  /** Files by form, see `forms`. */
-  readonly keys: FilesByWord;
-  /** Files by word of letters, digits, `_` and `-`. */
-  readonly words: FilesByWord;
-  /** Files by the fixed start of a class that a template completes: `layout-` in `layout-<%=`. */
-  readonly beginnings: FilesByWord;
+  readonly keys: FilesByWord; // files by form, see `forms`
+  readonly words: FilesByWord; // files by word of letters, digits, `_` and `-`
+  readonly beginnings: FilesByWord; // files by the start of a class that a template completes: `layout-` in `layout-<%=`
 }
 
 type FilesByWord = ReadonlyMap<string, readonly string[]>;
@@ -26,10 +23,7 @@ const forms = {
 };
 export type KeyForm = keyof typeof forms;
 
-/**
- * @param sources files that name keys
- * @param marked files that name classes
- */
+/** `sources` are files that name keys, `marked` files that name classes. */
 export function indexPages(tree: SourceTree, sources: readonly string[], marked: readonly string[]): PageIndex {
   return {
     keys: group(sources, (file) => keysOf(tree.read(file))),
@@ -45,7 +39,6 @@ export function indexPages(tree: SourceTree, sources: readonly string[], marked:
 const prefixed = /defineView<\w+>\('([^'\s]+)(?='\))/g;
 const viewed = /(?<!\w)(\w+): \{\s+type: '(\w+)/g;
 
-/** Returns how the index of keys spells a key in one of the forms. */
 export function formOf(form: KeyForm, key: string): string {
   return `${form} ${key}`;
 }
@@ -64,7 +57,7 @@ function labelsOf(text: string, prefix: string): string[] {
   });
 }
 
-/** Includes the quotation mark if a script completes the class: `'tone-' +`. */
+/** With the quotation mark if a script completes the class: `'tone-' +`. */
 function beginningsOf(text: string): string[] {
   return text.match(/[\w-]+-(?=<%=)|'[\w-]+-(?=' \+)/g) ?? [];
 }

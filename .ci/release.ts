@@ -39,9 +39,7 @@ async function npm(...words: string[]): Promise<string> {
   return stdout;
 }
 
-/**
- * Creates the SBOM of what users install, according to the lock file, without the time and serial number that npm makes up for each run.
- */
+/** Without the time and serial number that npm makes up for each run. */
 async function describeParts(): Promise<string> {
   const words = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev', '--package-lock-only'];
   const sbom = JSON.parse(await npm(...words, '--workspaces=false')) as {
@@ -55,7 +53,7 @@ async function describeParts(): Promise<string> {
   return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 
-/** Collects the name and text of the license of every package that users install. For packages of other platforms, only the name. */
+/** For packages of other platforms, only the name. */
 async function collectLicences(): Promise<string> {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
     readonly packages: Record<string, PackageLicence & { dev?: boolean; link?: boolean; version?: string }>;
@@ -77,12 +75,11 @@ async function collectLicences(): Promise<string> {
   return texts.toSorted().join(`\n${'-'.repeat(78)}\n\n`);
 }
 
-/** True for the Node.js that a checkout installs, which is not published. */
+/** A checkout installs Node.js, which is not published. */
 function isNode(path: string): boolean {
   return /^node_modules\/node-(?:bin-)?(?:darwin|linux|win)-/.test(path);
 }
 
-/** Returns this version's section of the changelog. */
 async function readNotes(): Promise<string> {
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
   const [, notes] = changelog.split(new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\].*$`, 'm'));

@@ -3,12 +3,9 @@ import { fixedReleases, isFixed } from '../core/platform/node-release.ts';
 /** A program that this repository pins, and its first releases with fixes for all advisories rated high. */
 export interface Runtime {
   readonly name: 'Node.js' | 'PostgreSQL';
-  /** The first fixed release of each maintained line. */
-  readonly fixed: readonly string[];
-  /** The newest advisory rated high. */
-  readonly advisory: string;
-  /** When the fixed releases were published. */
-  readonly published: string;
+  readonly fixed: readonly string[]; // the first of each maintained line
+  readonly advisory: string; // the newest rated high
+  readonly published: string; // when the fixed releases were
   readonly source: string;
 }
 
@@ -30,13 +27,11 @@ export const runtimes: readonly Runtime[] = [
   },
 ];
 
-/** A version of a runtime that a file pins. */
 export interface Pin {
   readonly runtime: Runtime['name'];
   readonly file: string;
   readonly version: string;
-  /** The npm package of that version; undefined if its publisher distributes it, where each release is available at once. */
-  readonly package?: string;
+  readonly package?: string; // npm package of that version; undefined if its publisher's releases are available at once
 }
 
 interface Manifest {
@@ -51,10 +46,7 @@ const nodePins: Readonly<Record<string, RegExp>> = {
   '.github/workflows/release.yml': /\bnode-version: (\d[\d.]*)/g,
 };
 
-/**
- * Reads the pinned runtimes.
- * @param read returns the text of a file, by its path from the root
- */
+/** `read` returns the text of a file, by its path from the root. */
 export function readPins(read: (file: string) => string): Pin[] {
   const manifest = (file: string) => JSON.parse(read(file)) as Manifest;
   const packages = (file: string, runtime: Pin['runtime'], pattern: RegExp): Pin[] =>
@@ -80,17 +72,11 @@ function nodePin(file: string, version: string): Pin {
 }
 
 export interface OldPin {
-  /** Why the version is too old, and what to do. */
-  readonly text: string;
-  /** True if a package with the fixes exists. */
-  readonly isSevere: boolean;
+  readonly text: string; // why the version is too old, and what to do
+  readonly isSevere: boolean; // a package with the fixes exists
 }
 
-/**
- * Finds pins that lack the listed fixes.
- *
- * @param versionsOf returns all versions of an npm package, or undefined if the registry does not respond
- */
+/** `versionsOf` returns undefined if the registry does not respond. */
 export async function findOldPins(
   pins: readonly Pin[],
   versionsOf: (name: string) => Promise<readonly string[] | undefined>,

@@ -4,15 +4,14 @@ import { join, normalize } from 'node:path';
 
 /** All paths are relative to the root. */
 export interface SourceTree {
-  /** Returns the files and folders that match a glob. */
   find(glob: string): readonly string[];
   has(path: string): boolean;
   read(file: string): string;
-  /** Returns the result of `compute` for a file's text. Trees that share the file share the result. */
+  /** Trees that share the file share the result. */
   derive<T>(file: string, compute: (text: string, file: string) => T): T;
 }
 
-/** Opens the checkout at a path. Each file is read only once. */
+/** Each file is read only once. */
 export function openTree(root: string): SourceTree {
   const found = new Map<string, readonly string[]>();
   const texts = new Map<string, string>();
@@ -30,7 +29,6 @@ export function openTree(root: string): SourceTree {
   };
 }
 
-/** Returns the same tree without some files and folders. */
 export function treeWithout(tree: SourceTree, paths: readonly string[]): SourceTree {
   const isKept = (file: string) => !paths.some((path) => file === path || file.startsWith(`${path}/`));
   return { ...tree, find: (glob) => tree.find(glob).filter(isKept), has: (path) => isKept(path) && tree.has(path) };

@@ -53,7 +53,6 @@ const failures = [
 for (const line of failures) console.error(line);
 process.exit(failures.length > 0 ? 1 : 0);
 
-/** Returns the commands and subcommands that have no help. */
 function findWithoutHelp(parser: Parser): string[] {
   const own = parser.helpInformation().includes('Usage:') ? [] : [`${parser.name()} --help prints no usage`];
   return [...own, ...parser.commands.flatMap(findWithoutHelp)];

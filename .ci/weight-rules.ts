@@ -1,38 +1,32 @@
 /** How much code belongs to each capability, and over how many folders the code that names a capability is spread. */
 
-/** Texts of production files, by path from the root. */
-export type Sources = ReadonlyMap<string, string>;
+export type Sources = ReadonlyMap<string, string>; // of production files, by path from the root
 
 export interface Weight {
   readonly files: number;
   readonly lines: number;
 }
 
-/** A row of the table: a capability, the most files and lines it may have, and the paths that belong to it. */
 export interface WeightRow {
   readonly most: Weight;
   readonly of: readonly string[];
 }
 
-/** The table in `.ci/weight.yaml`: rows by group and name, the limit for a plugin without a row, and the most folders per word. */
 export interface WeightTable {
   readonly capability: Weight;
   readonly weight: Readonly<Record<string, Readonly<Record<string, WeightRow>>>>;
   readonly spread: Readonly<Record<string, number>>;
 }
 
-/** The current weight of each row, and one sentence per mismatch with the table. */
 export interface Weighed {
   readonly rows: ReadonlyMap<string, Weight>;
-  /** Files that belong to no row. */
-  readonly mistakes: readonly string[];
-  /** Paths that have no file, because a capability may be deleted. */
-  readonly notes: readonly string[];
+  readonly mistakes: readonly string[]; // files that belong to no row
+  readonly notes: readonly string[]; // paths that have no file, because a capability may be deleted
 }
 
 /**
- * Weighs the rows of a table. A file belongs to the row with the longest path that equals it or contains it. The files of a plugin without
- * a row, and its views, form a row of the plugin's name.
+ * A file belongs to the row with the longest path that equals it or contains it. The files of a plugin without a row, and its views, form a
+ * row of the plugin's name.
  */
 export function weigh(sources: Sources, { weight }: WeightTable): Weighed {
   const rows = Object.values(weight).flatMap((group) => Object.entries(group));
@@ -59,7 +53,6 @@ export function weigh(sources: Sources, { weight }: WeightTable): Weighed {
   return { rows: sums, mistakes, notes };
 }
 
-/** Finds plugin folders of which no row lists anything, and their views, with the plugin's name. */
 function findUnlisted(sources: Sources, listed: ReadonlySet<string>): (readonly [path: string, name: string])[] {
   const names = [...sources.keys()].map((file) => /^plugins\/([^/]+)\//.exec(file)?.[1] ?? '');
   const known = new Set([...listed].map((path) => path.split('/').slice(0, 2).join('/')));
@@ -70,7 +63,6 @@ function findUnlisted(sources: Sources, listed: ReadonlySet<string>): (readonly 
   );
 }
 
-/** Returns one sentence per row that is heavier than the table allows. */
 export function findOverweightRows(now: ReadonlyMap<string, Weight>, { weight, capability }: WeightTable): string[] {
   const ceilings = new Map(Object.values(weight).flatMap((group) => Object.entries(group)));
   return [...now].flatMap(([name, { files, lines }]) => {
@@ -101,7 +93,6 @@ export function findRooms(sources: Sources, words: readonly string[]): ReadonlyM
   );
 }
 
-/** Returns one sentence per word that is spread over more rooms than the table allows. */
 export function findWidespreadWords(rooms: ReadonlyMap<string, readonly string[]>, { spread }: WeightTable): string[] {
   return Object.entries(spread).flatMap(([word, most]) => {
     const found = rooms.get(word) ?? [];
@@ -110,7 +101,7 @@ export function findWidespreadWords(rooms: ReadonlyMap<string, readonly string[]
   });
 }
 
-/** Returns the table's text with other limits. Comments and order are kept. */
+/** Keeps comments and order. */
 export function withCeilings(
   table: string,
   rows: ReadonlyMap<string, Weight>,

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Browser sessions. */
 export class Migration20261122000001_session extends Migration {
   static readonly since = '0.1.0';
 

@@ -39,8 +39,7 @@ const counts = `
   cached integer NOT NULL,
   input_tokens bigint NOT NULL,
   output_tokens bigint NOT NULL`;
-/** Requests by time to first content: the numbers of the non-empty buckets, and the count in each. */
-const histogram = 'first_content_buckets smallint[], first_content_counts integer[]';
+const histogram = 'first_content_buckets smallint[], first_content_counts integer[]'; // non-empty buckets of the time to first content
 
 /**
  * Requests counted by hour. A trigger appends the counts of a statement's new rows as deltas in the same transaction. Rows that already

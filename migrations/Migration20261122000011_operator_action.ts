@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The record of what operators did on the operator pages, with their names. */
 export class Migration20261122000011_operator_action extends Migration {
   static readonly since = '0.1.0';
 

@@ -1,8 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { deltasOf } from './Migration20261122000005_usage.ts';
 
-/** The tables that count the speed. For whole hours, only the counts over all accounts, because nothing else is read. */
-const tables = ['usage_delta', 'usage_total'];
+const tables = ['usage_delta', 'usage_total']; // for whole hours only the totals, because nothing else is read
 
 /**
  * Streamed answers long enough to measure a speed: at least 50 tokens, and more than half a second from first content to end, as for the

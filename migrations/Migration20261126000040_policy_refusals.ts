@@ -3,7 +3,6 @@ import { timedDeltas } from './Migration20261126000030_streaming_speed.ts';
 
 const tables = ['usage_delta', 'usage_account', 'usage_hour', 'usage_total'];
 
-/** The same deltas with one more count. */
 export const countedDeltas = timedDeltas
   .replace('streamed_ms)', 'streamed_ms, policy_refusals)')
   .replace('FROM fresh', ', count(*) FILTER (WHERE is_policy_refusal) FROM fresh');

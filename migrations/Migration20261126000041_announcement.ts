@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Operators' announcements to customers for a period, in both languages. */
 export class Migration20261126000041_announcement extends Migration {
   static readonly since = '0.2.0';
 

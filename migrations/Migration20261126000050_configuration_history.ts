@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Every configuration that has served, and rollbacks. */
 export class Migration20261126000050_configuration_history extends Migration {
   static readonly since = '0.2.0';
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The waiting list for sold-out plans, and the limits of the last days. */
 export class Migration20261126000070_sales extends Migration {
   static readonly since = '0.3.0';
 

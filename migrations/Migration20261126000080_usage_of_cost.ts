@@ -5,7 +5,6 @@ const tables = ['usage_delta', 'usage_account', 'usage_hour', 'usage_total'];
 const counts = ['cache_read_tokens', 'cache_write_tokens', 'images'];
 const sums = counts.map((name) => `coalesce(sum(${name}), 0)`).join(', ');
 
-/** The same deltas, plus everything else that vendors bill. */
 const billedDeltas = countedDeltas
   .replace('policy_refusals)', `policy_refusals, ${counts.join(', ')})`)
   .replace('FROM fresh', `, ${sums} FROM fresh`);

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Results of route probes. */
 export class Migration20261126000090_probes extends Migration {
   static readonly since = '0.3.0';
 

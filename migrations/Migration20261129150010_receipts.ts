@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The content of receipts, stored with the payment or refund that they are about, and their numbers. */
 export class Migration20261129150010_receipts extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Account balances as reported by vendors. */
 export class Migration20261129152020_balances extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What vendors' lists say about the models of routes. */
 export class Migration20261129152030_retirements extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** People's requests about their data, and accounts that their owners paused. */
 export class Migration20261130110010_data_requests extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Lines that plugins add to an order when it is placed. */
 export class Migration20261130120010_order_lines extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Terms shown to buyers, and who accepted them. */
 export class Migration20261130120020_acceptance extends Migration {
   static readonly since = '0.6.0';
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Consents that accounts gave and withdrew. */
 export class Migration20261130130010_consents extends Migration {
   static readonly since = '0.6.0';
 

@@ -6,7 +6,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
  * sees the colors of a picture, thinks, and respects limits and stop sequences. It knows nothing about the gateway.
  */
 
-/** A Chat Completions answer, both complete and streamed. */
 export interface AbleAnswer {
   whole(): JsonObject;
   chunks(): (JsonObject | '[DONE]')[];
@@ -80,12 +79,11 @@ function tokensOf(text: string): string[] {
   return text.match(/\s*\S+/g) ?? [];
 }
 
-/** Returns the cities and other names in a prompt. */
 function namesIn(prompt: string): string[] {
   return [...prompt.matchAll(/\b(?:in|for|about|city) ([A-Z]\w+)/g)].map(([, name = '']) => name);
 }
 
-/** Calls the first tool that the prompt names: once, or once for each name (such as a city) unless parallel calls are disabled. */
+/** Once, or once for each name (such as a city) unless parallel calls are disabled. */
 function callsFor({ tools, tool_choice: choice, parallel_tool_calls: parallel }: JsonObject, prompt: string) {
   if (choice === 'none') return [];
   const known = objectsIn(tools).map((tool) => tool['function'] as JsonObject);
@@ -112,10 +110,6 @@ function follow({ response_format: format }: JsonObject, prompt: string): string
   return codes.join(', ') || (/\[seen: (.+)\]/.exec(prompt)?.[1] ?? `You said: ${prompt}`);
 }
 
-/**
- * Returns a value that satisfies a schema.
- * @param text used for its texts
- */
 function sampleOf(schema: JsonValue | undefined, text = 'something'): JsonValue {
   if (!isJsonObject(schema)) return {};
   const { type, enum: values, items, properties } = schema;
@@ -129,14 +123,16 @@ function sampleOf(schema: JsonValue | undefined, text = 'something'): JsonValue 
 function textOf(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   return objectsIn(content)
-    .map(({ text, image_url: image }) => (isJsonObject(image) ? see(String(image['url'])) : String(text ?? '')))
+    .map(({ text, image_url: image }) =>
+      isJsonObject(image) ? readQuarterColors(String(image['url'])) : String(text ?? ''),
+    )
     .join('\n');
 }
 
 const colours = { red: 'f00', green: '080', blue: '00f', yellow: 'ff0', black: '000', white: 'fff' } as const;
 
-/** Returns the colors in the middle of a PNG's quarters. Expects 8 bits per color, one chunk of pixels, no filters. */
-function see(url: string): string {
+/** Expects 8 bits per color, one chunk of pixels, no filters. */
+function readQuarterColors(url: string): string {
   const png = Buffer.from(url.replace(/^data:image\/png;base64,/, ''), 'base64');
   const start = png.indexOf('IDAT');
   if (start < 0) return '[a picture]';

@@ -8,52 +8,37 @@ import { listToldActions } from './told-actions.ts';
  * is recorded.
  */
 
-/** What a page is about. */
 export interface Subject {
   readonly path: string;
-  /** Its id in the record of actions. */
-  readonly id: string;
-  /** Returns its current state. */
+  readonly id: string; // in the record of actions
   state(): Promise<unknown>;
 }
 
 export type Fields = Readonly<Record<string, string>>;
 
 export interface ActionPage {
-  /** The path as registered. */
-  readonly path: string;
+  readonly path: string; // as registered
   readonly action: string;
   subject(): Promise<Subject>;
-  /** Invalid inputs, and what the page reports for each. Omitted if no input can be invalid. */
-  readonly wrong?: readonly (readonly [fields: Fields, message: string])[];
+  readonly wrong?: readonly (readonly [fields: Fields, message: string])[]; // invalid inputs, and what the page reports for each
   readonly right: Fields | ((about: Subject) => Promise<Fields>);
-  /** Its states before and after the action. */
-  readonly does: readonly [before: unknown, after: unknown];
-  /** The recorded note, if it is not the reason. */
-  readonly note?: unknown;
+  readonly does: readonly [before: unknown, after: unknown]; // states before and after the action
+  readonly note?: unknown; // the recorded one, if it is not the reason
 }
 
-/** Who opens the pages, and where. */
 export interface ActionPagesWorld {
   readonly gateway: TestGateway;
   readonly ops: PageClient;
   readonly customer: PageClient;
-  /** The operator's email address. */
-  readonly operator: string;
-  /** The reason recorded unless a page specifies another. */
-  readonly reason: string;
+  readonly operator: string; // email address
+  readonly reason: string; // recorded unless a page specifies another
 }
 
 export interface ServedActionPages extends ActionPagesWorld {
-  /** The content of gateway.yaml. */
-  readonly yaml: string;
+  readonly yaml: string; // of gateway.yaml
 }
 
-/**
- * Serves the pages for the tests of the file, with an operator and a customer who are signed in.
- *
- * @param sections of gateway.yaml, in addition to an upstream, a model and the operator
- */
+/** `sections` of gateway.yaml are added to an upstream, a model and the operator. */
 export function useActionPages(sections: string, reason = 'asked for in the chat'): ServedActionPages {
   const operator = 'ops@example.com';
   const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]\n${sections}`;
@@ -69,14 +54,13 @@ export function useActionPages(sections: string, reason = 'asked for in the chat
   return world;
 }
 
-/** The path to which its form is sent. */
-const formOf = ({ path }: Subject) => path.split('?')[0] ?? '';
+const formPathOf = ({ path }: Subject) => path.split('?')[0] ?? '';
 const rightOf = (right: ActionPage['right'], about: Subject) => (typeof right === 'function' ? right(about) : right);
 
 /** @param world called within tests, when it is open */
 export function describeActionPages(pages: readonly ActionPage[], world: () => ActionPagesWorld): void {
   const actionsOn = (subject: string) => listToldActions(world().gateway.database, { subject, limit: 20 });
-  const openForm = async (about: Subject) => hiddenFields((await world().ops.get(about.path)).text, formOf(about));
+  const openForm = async (about: Subject) => hiddenFields((await world().ops.get(about.path)).text, formPathOf(about));
 
   describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does, ...page }) => {
     it.each(['en', 'id'])('opens for an operator in %s, and has a text for all that it says', async (language) => {
@@ -84,7 +68,7 @@ export function describeActionPages(pages: readonly ActionPage[], world: () => A
       const { status, text } = await world().ops.get(about.path, { 'accept-language': language });
       expect([status, text.match(/<html lang="(\w+)"/)?.[1]]).toEqual([200, language]);
       expect(text).not.toMatch(/>\s*(operator|form)\.[\w.]+\s*</);
-      expect(text).toContain(`action="${formOf(about)}"`);
+      expect(text).toContain(`action="${formPathOf(about)}"`);
     });
 
     it('is refused for a customer, and without a sign-in, also when the form is sent', async () => {
@@ -93,19 +77,19 @@ export function describeActionPages(pages: readonly ActionPage[], world: () => A
       const form = { ...(await openForm(about)), ...(await rightOf(right, about)) };
       const stranger = new PageClient(world().gateway.url);
       expect((await world().customer.get(about.path)).status).toBe(403);
-      expect((await world().customer.post(formOf(about), form)).status).toBe(403);
+      expect((await world().customer.post(formPathOf(about), form)).status).toBe(403);
       expect((await stranger.get(about.path)).location).toMatch(/^\/sign-in\?next=/);
-      expect((await stranger.post(formOf(about), form)).status).toBe(401);
+      expect((await stranger.post(formPathOf(about), form)).status).toBe(401);
       expect(await about.state()).toEqual(before);
     });
 
     it('does nothing for a form that another site has sent', async () => {
       const about = await subject();
       const before = await about.state();
-      expect((await world().ops.post(formOf(about), await rightOf(right, about))).status).toBe(403);
+      expect((await world().ops.post(formPathOf(about), await rightOf(right, about))).status).toBe(403);
       const form = { ...(await openForm(about)), ...(await rightOf(right, about)) };
       const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-      expect((await world().ops.post(formOf(about), form, foreign)).status).toBe(403);
+      expect((await world().ops.post(formPathOf(about), form, foreign)).status).toBe(403);
       expect(await about.state()).toEqual(before);
     });
 
@@ -113,7 +97,7 @@ export function describeActionPages(pages: readonly ActionPage[], world: () => A
       const about = await subject();
       const before = await about.state();
       for (const [fields, message] of wrong) {
-        const { status, text } = await world().ops.submit(about.path, formOf(about), fields);
+        const { status, text } = await world().ops.submit(about.path, formPathOf(about), fields);
         expect([fields, status, text.includes(message)]).toEqual([fields, 422, true]);
       }
       expect(await about.state()).toEqual(before);
@@ -124,12 +108,12 @@ export function describeActionPages(pages: readonly ActionPage[], world: () => A
       const known = new Set((await actionsOn(about.id)).map(({ id }) => id));
       expect(await about.state()).toEqual(does[0]);
       const form = { ...(await openForm(about)), ...(await rightOf(right, about)) };
-      const done = await world().ops.post(formOf(about), form);
+      const done = await world().ops.post(formPathOf(about), form);
       expect([done.status, done.location.startsWith('/operator')]).toEqual([303, true]);
       const next = await world().ops.get(done.location);
       // Either confirms the action or shows its result.
       expect([next.status, next.text.includes('class="flash')]).toEqual([200, true]);
-      expect((await world().ops.post(formOf(about), form)).status).toBe(409);
+      expect((await world().ops.post(formPathOf(about), form)).status).toBe(409);
       expect(await about.state()).toEqual(does[1]);
       const recorded = (await actionsOn(about.id)).filter(({ id, outcome }) => !known.has(id) && outcome === 'done');
       const note = 'note' in page ? page.note : world().reason;

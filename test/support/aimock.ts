@@ -9,16 +9,14 @@ import {
 /* A third-party mock of the vendors as upstream, so that the implementations on both sides of the gateway are independent of it. */
 
 export interface Aimock extends AsyncDisposable {
-  /** Without the version, which is `/v1` for OpenAI's and Anthropic's formats and `/v1beta` for Gemini's. */
-  readonly url: string;
-  /** The last request received. Bodies have the shape of Chat Completions, regardless of the path. */
-  lastRequest(): JournalEntry | null;
+  readonly url: string; // without the version: `/v1` for OpenAI's and Anthropic's formats, `/v1beta` for Gemini's
+  lastRequest(): JournalEntry | null; // bodies have the shape of Chat Completions, regardless of the path
 }
 
 /** The only key that the mock accepts, so an answer proves that the gateway replaced the client's key. */
 export const upstreamKey = 'upstream-secret';
 
-/** The usage in every answer, under the names that all vendors use. */
+/** Under the names that all vendors use. */
 const usage = {
   input_tokens: 21,
   output_tokens: 8,
@@ -33,15 +31,13 @@ export const toolCalls = [
   { id: 'call_cities', name: 'list_cities', arguments: '{}' },
 ] as const;
 
-/** The results of these tools. */
 export const toolResults = { get_weather: '4 degrees', list_cities: 'Oslo, Bergen' } as const;
 
-/** The mock's answer if each result arrives with its call. */
+/** If each result arrives with its call. */
 export const repeatedResults = toolCalls
   .map(({ name, arguments: input }) => `${name}(${input}) = ${toolResults[name]}`)
   .join('; ');
 
-/** Answers by the user's message. */
 const fixtures: readonly Fixture[] = [
   { match: { userMessage: 'hello' }, response: { content: 'Hello from the mock: ☀ ß 🙂.', usage } },
   { match: { userMessage: 'think' }, response: { content: 'It is 42.', reasoning: 'Six times seven.', usage } },
@@ -75,7 +71,6 @@ function unwrap(result: string): string {
   return String((JSON.parse(result) as { result?: unknown }).result);
 }
 
-/** Repeats the conversation turn by turn. */
 function repeatConversation({ messages }: ChatCompletionRequest): FixtureResponse {
   return { content: messages.map(({ role, content }) => `${role}: ${plainText(content)}`).join(' | '), usage };
 }
@@ -92,7 +87,7 @@ function fail({ messages }: ChatCompletionRequest): FixtureResponse {
   return { error, status, retryAfter: 7 };
 }
 
-/** Starts the mock on loopback. An unknown prompt gets 503, an invalid conversation 400. */
+/** An unknown prompt gets 503, an invalid conversation 400. */
 export async function startAimock(): Promise<Aimock> {
   const mock = new LLMock({
     host: '127.0.0.1',

@@ -3,14 +3,12 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { createUpstream } from './faulty-upstream.ts';
 
 export interface AnsweringUpstream extends AsyncDisposable {
-  /** Includes the version segment; `/chat/completions` is appended. */
-  readonly baseUrl: string;
+  readonly baseUrl: string; // with the version segment; `/chat/completions` is appended
 }
 
 const words = 'An upstream of the tests answers every request with these words.'.split(/(?= )/);
 const usage = { prompt_tokens: 5, completion_tokens: words.length, total_tokens: 5 + words.length };
 
-/** Calls the first of these tools, with a text for each required argument. Undefined if there are none. */
 function callOf(tools: JsonValue | undefined) {
   const [first] = (tools ?? []) as { function: { name: string; parameters?: { required?: string[] } } }[];
   if (first === undefined) return undefined;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { BrowserWindow } from './browser.ts';
 
-/** How to view a page. Texts do not affect contrast and colors do not affect widths, so two views are enough. */
+/** Texts do not affect contrast and colors do not affect widths, so two views are enough. */
 export interface PageView {
   readonly language: 'en' | 'id';
   readonly theme: 'light' | 'dark';
@@ -11,8 +11,7 @@ export interface PageView {
 
 export interface AuditOptions {
   readonly views?: readonly PageView[];
-  /** Widths of windows, px, in none of which the page may be wider than the window. */
-  readonly widths?: readonly number[];
+  readonly widths?: readonly number[]; // of windows, px, in none of which the page may be wider
   /** Those widths at which axe also runs, which takes half a second. Default: a laptop in the first view, a phone in the second. */
   readonly axeWidths?: readonly number[];
   /** Called for each view once the page has loaded, before the audit: to open a dialog or wait for a row. */
@@ -24,8 +23,7 @@ const defaultViews: readonly PageView[] = [
   { language: 'id', theme: 'dark' },
 ];
 
-/** WCAG 2.2 AA, and what axe recommends beyond it. */
-const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']; // WCAG 2.2 AA and axe's own
 
 const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 

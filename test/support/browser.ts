@@ -1,26 +1,22 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { unpackChromium } from './chromium.ts';
 
-/** How long pages may take to load and elements to appear. The machine may be busy. */
-const pageTimeoutMs = 20_000;
+const pageTimeoutMs = 20_000; // the machine may be busy
 
-/** A real browser, for one test file. */
 export interface TestBrowser extends AsyncDisposable {
-  /** Opens a window without cookies, 1280 by 800 pixels unless `viewport` sets another size. */
+  /** Without cookies, 1280 by 800 pixels unless `viewport` sets another size. */
   open(options?: BrowserContextOptions): Promise<BrowserWindow>;
 }
 
-/** A window with its own cookies. */
 export interface BrowserWindow extends AsyncDisposable {
   readonly page: Page;
-  /** What the browser has reported so far: violations of the content security policy, script errors, missing files. */
-  readonly complaints: readonly string[];
+  readonly complaints: readonly string[]; // so far: violations of the content security policy, script errors, missing files
 }
 
 /** A phone as narrow as the design allows, without the emulation that hides sideways scrolling. */
 export const narrow: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
-/** Starts Chromium. Takes a few seconds, or ten the first time on a machine. */
+/** Takes a few seconds, or ten the first time on a machine. */
 export async function launchBrowser(): Promise<TestBrowser> {
   const { executable, environment } = await unpackChromium();
   const browser = await chromium.launch({
@@ -47,7 +43,6 @@ async function openWindow(browser: Browser, options: BrowserContextOptions = {})
   return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Returns by how many pixels the page is wider than its window; 0 if nothing scrolls sideways. */
 export async function sidewaysOverflow(page: Page): Promise<number> {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth } = (globalThis as unknown as { document: DocumentLike }).document.documentElement;
@@ -55,7 +50,7 @@ export async function sidewaysOverflow(page: Page): Promise<number> {
   });
 }
 
-/** The part of the DOM that is used here. Its types are not loaded for server code. */
+/** The DOM's types are not loaded for server code. */
 interface DocumentLike {
   readonly documentElement: { readonly scrollWidth: number; readonly clientWidth: number };
 }

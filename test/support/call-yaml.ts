@@ -1,7 +1,4 @@
-/**
- * Returns a gateway.yaml whose limits no call reaches.
- * @param upstreams lines of the section, as in `models`
- */
+/** No call reaches the limits. `upstreams` and `models` are lines of their sections. */
 export function callYaml(upstreams: readonly string[], models: readonly string[]): string {
   return `
 pipeline:

@@ -78,7 +78,7 @@ async function untar(name: string, folder: string): Promise<void> {
   await rm(archive);
 }
 
-/** Returns false if the system lacks a library. */
+/** Fails if the system lacks a library. */
 async function canRun(executable: string): Promise<boolean> {
   return promisify(execFile)(executable, ['--version'], { timeout: 20_000 }).then(
     () => true,

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { runCommandLine } from '#core/process/command-line.ts';
 
-/** How a `gateway` command ended. */
 export interface EndedCommand {
   readonly code: number;
   readonly out: string;
@@ -14,8 +13,6 @@ const running = new AsyncLocalStorage<{ out: string; errors: string }>();
 /**
  * Runs `gateway` in this process, which takes milliseconds, while a process takes two seconds. Not suitable for `start`, which installs
  * signal handlers, nor if the loading of the gateway or its exit matters.
- *
- * @param environment variables while it runs
  */
 export async function runCommand(
   words: readonly string[],
@@ -38,7 +35,6 @@ export async function runCommand(
   }
 }
 
-/** Passes a command's output to `take`, and lets everything else through. */
 function divert<Name extends string>(
   writer: Record<Name, (...words: never[]) => unknown>,
   name: Name,

@@ -11,10 +11,7 @@ import { copyDatabase, withDatabase } from './global-postgres.ts';
 
 export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/**
- * Creates a migrated, empty database for one test file. It is dropped when disposed.
- * @param tables of plugins, with their steps
- */
+/** Migrated and empty, for one test file; dropped when disposed. */
 export async function createTestDatabase(
   log: Logger = silentLog,
   tables: Iterable<PluginTables> = [],
@@ -59,15 +56,12 @@ const clearing = `DO $$ DECLARE name text; BEGIN
   LOOP PERFORM setval(name::regclass, 1, false); END LOOP;
 END $$`;
 
-/** Empties a test database for the next test, in a tenth of the time that a new one takes. Sends no notifications. */
+/** In a tenth of the time that a new database takes. Sends no notifications. */
 export async function clearDatabase(database: Database): Promise<void> {
   await database.query(clearing);
 }
 
-/**
- * Creates a database without opening it.
- * @param template its initial content; default: the migrated schema
- */
+/** Does not open the database. `template` is its initial content; default: the migrated schema. */
 export async function createBareDatabase(template: string = inject('templateDatabase')): Promise<string> {
   const name = `daypass_test_${randomBytes(6).toString('hex')}`;
   await copyDatabase(inject('postgresUrl'), template, name);

@@ -33,21 +33,17 @@ export async function holdClosedPort(): Promise<ClosedPort> {
   };
 }
 
-/** Returns a loopback port that refuses connections as long as this process runs. */
+/** The port refuses connections as long as this process runs. */
 export async function closedPort(): Promise<number> {
   return (await holdClosedPort()).port;
 }
 
 export interface SilentPort extends AsyncDisposable {
   readonly port: number;
-  /** Refuses connections from now on. */
-  close(): Promise<void>;
+  close(): Promise<void>; // refuses connections from now on
 }
 
-/**
- * Opens a port that accepts connections and never responds.
- * @param onConnection called for each connection
- */
+/** The port accepts connections and never responds. */
 export async function createSilentPort(onConnection: () => void = () => undefined): Promise<SilentPort> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
@@ -65,8 +61,7 @@ export interface BlackHole extends AsyncDisposable {
   readonly port: number;
 }
 
-/** How many connections fill the backlog of a listener with a backlog of one, on any Linux. */
-const fillers = 8;
+const fillers = 8; // connections fill the backlog of a listener with a backlog of one, on any Linux
 
 /** Opens a port that answers no SYN, as behind a firewall that drops packets: the listener of a stopped process whose backlog is full. */
 export async function createBlackHole(): Promise<BlackHole> {

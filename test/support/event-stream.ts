@@ -1,13 +1,10 @@
-/** A stream of server-sent events, read as a page's script reads it. */
+/** Read as a page's script reads it. */
 export interface EventStream extends AsyncDisposable {
   readonly status: number;
   readonly headers: Headers;
-  /** Events received so far: names and data. */
-  readonly events: readonly StreamEvent[];
-  /** Resolves with the first event, past or future, for which `holds` returns true. */
-  find(holds: (event: StreamEvent) => boolean): Promise<StreamEvent>;
-  /** Resolves when the server has ended the stream. */
-  readonly ended: Promise<void>;
+  readonly events: readonly StreamEvent[]; // so far
+  find(holds: (event: StreamEvent) => boolean): Promise<StreamEvent>; // the first, past or future, for which `holds` returns true
+  readonly ended: Promise<void>; // when the server has ended the stream
 }
 
 export interface StreamEvent {
@@ -16,14 +13,10 @@ export interface StreamEvent {
   readonly id: string;
 }
 
-/**
- * Opens a stream.
- * @param timeout ms for `find`
- */
 export async function openEventStream(
   url: string,
   headers: Record<string, string> = {},
-  timeout = 15_000,
+  findTimeoutMs = 15_000,
 ): Promise<EventStream> {
   const closing = new AbortController();
   const response = await fetch(url, {
@@ -46,7 +39,10 @@ export async function openEventStream(
       if (found !== undefined) resolve(found);
     };
     const seen = () => events.map(({ name, data }) => `${name}: ${data.slice(0, 80)}`).join('\n');
-    const timer = setTimeout(() => reject(new Error(`not within ${timeout} ms; came:\n${seen()}`)), timeout);
+    const timer = setTimeout(
+      () => reject(new Error(`not within ${findTimeoutMs} ms; came:\n${seen()}`)),
+      findTimeoutMs,
+    );
     arrival.addEventListener('event', look);
     return promise.finally(() => {
       clearTimeout(timer);

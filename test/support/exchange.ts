@@ -22,7 +22,7 @@ export const chatEndpoint: Endpoint = {
 };
 export const modelsEndpoint: Endpoint = { name: 'list_models', method: 'GET', path: '/v1/models', isMetered: false };
 
-/** Creates an exchange without a socket, for tests of single stages. */
+/** Has no socket, for tests of single stages. */
 export function createExchange({
   endpoint = chatEndpoint,
   headers = {},

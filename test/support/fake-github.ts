@@ -6,14 +6,12 @@ import { text } from 'node:stream/consumers';
 
 /** GitHub's OAuth routes and its API, as an Enterprise Server has them under one address. */
 export interface FakeGitHub extends AsyncDisposable {
-  /** For `sign_in: { github: { config: { uri } } }`. */
-  readonly uri: string;
+  readonly uri: string; // for `sign_in: { github: { config: { uri } } }`
   user: { id: number; login: string; name: string | null; email: string | null };
   emails: { email: string; primary: boolean; verified: boolean }[];
   fault: GitHubFault | undefined;
 }
 
-/** What the fake does instead of answering. */
 export type GitHubFault = 'hang' | 'html' | 'emails-500' | 'no-id' | 'endless';
 
 const client = { id: 'github-id', secret: 'github-secret' };
@@ -23,7 +21,6 @@ interface Grant {
   readonly challenge: string;
 }
 
-/** Starts it on loopback, with the client `github-id`. */
 export async function startFakeGitHub(): Promise<FakeGitHub> {
   const grants = new Map<string, Grant>();
   const tokens = new Set<string>();

@@ -6,8 +6,7 @@ import { text } from 'node:stream/consumers';
 
 /** GitLab's OAuth and version 4 of its API, which answers 410 to version 3, as GitLab does since 11.0. */
 export interface FakeGitLab extends AsyncDisposable {
-  /** For `sign_in: { gitlab: { config: { uri } } }`. */
-  readonly uri: string;
+  readonly uri: string; // for `sign_in: { gitlab: { config: { uri } } }`
 }
 
 /** @param user as `GET /api/v4/user` has it */

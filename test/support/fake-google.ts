@@ -2,17 +2,12 @@ import { Events, type MutableRedirectUri, type MutableResponse, OAuth2Server } f
 
 /** Google as far as a sign-in uses it, with a real check of PKCE. */
 export interface FakeGoogle extends AsyncDisposable {
-  /** For `sign_in: { google: { endpoints } }`. */
-  readonly endpoints: { readonly authorize: string; readonly token: string; readonly profile: string };
-  /** The response of userinfo; tests may change it. */
-  person: Record<string, unknown>;
-  /** How many tokens were issued. */
-  readonly tokens: () => number;
-  /** Makes responses fail until it is set back to undefined. */
-  fault: GoogleFault | undefined;
+  readonly endpoints: { readonly authorize: string; readonly token: string; readonly profile: string }; // for `sign_in.google`
+  person: Record<string, unknown>; // the response of userinfo; tests may change it
+  readonly tokens: () => number; // how many were issued
+  fault: GoogleFault | undefined; // makes responses fail until it is set back to undefined
 }
 
-/** What the fake does instead of responding properly. */
 export type GoogleFault =
   | 'token-500'
   | 'token-refused'
@@ -21,7 +16,6 @@ export type GoogleFault =
   | 'cancelled'
   | 'server-error';
 
-/** Starts the fake on loopback. */
 export async function startFakeGoogle(): Promise<FakeGoogle> {
   const server = new OAuth2Server();
   await server.issuer.keys.generate('RS256');

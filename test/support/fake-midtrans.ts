@@ -8,16 +8,13 @@ import {
   type FakeRequest,
 } from './fake-provider.ts';
 
-/** When notifications are repeated, in minutes after the first delivery. */
-const schedule = [2, 10, 30, 90, 210];
+const schedule = [2, 10, 30, 90, 210]; // minutes from the first delivery of a notification to its repetitions
 
 interface MidtransOptions extends FakeOptions {
   readonly serverKey?: string;
   readonly merchantId?: string;
-  /** False: charges contain only the URL of an image, as on the reference page. */
-  readonly hasQrString?: boolean;
-  /** True: status texts are in upper case, as the status API has returned them for other channels. */
-  readonly isLoud?: boolean;
+  readonly hasQrString?: boolean; // false: charges contain only the URL of an image, as on the reference page
+  readonly isLoud?: boolean; // status texts are in upper case, as the status API has returned them for other channels
 }
 
 /** Midtrans Core API, QRIS: status codes in bodies, times in GMT+7 without a zone, amounts as `25000.00`. */

@@ -8,20 +8,16 @@ import { fakeQr } from './fake-qr.ts';
  * notifications that are repeated the way the provider repeats them.
  */
 
-/** A charge as its provider sees it. */
 export interface FakeCharge {
-  /** The gateway's reference. */
-  readonly reference: string;
+  readonly reference: string; // the gateway's
   readonly providerReference: string;
   readonly amount: number;
   readonly qr: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Where its notifications go, if the charge named a URL. */
-  readonly notificationUrl: string | undefined;
+  readonly notificationUrl: string | undefined; // of its notifications, if the charge named one
   state: FakeState;
-  /** What was paid, in the provider's notation, such as `25000.00`. */
-  paidAmount?: string;
+  paidAmount?: string; // in the provider's notation, such as `25000.00`
   currency: string;
   paymentId?: string;
   paidAt?: Date;
@@ -36,40 +32,30 @@ export interface FakeRefund {
   readonly key: string;
   readonly amount: number;
   readonly createdAt: Date;
-  /** Id of the payment, if a charge can have several. */
-  readonly paymentId: string | undefined;
+  readonly paymentId: string | undefined; // of the payment, if a charge can have several
   state: 'pending' | 'done' | 'failed';
 }
 
 /** How a payment differs from what was requested. */
 export interface FakePayment {
-  /** In the provider's notation; default: the amount of the charge. */
-  readonly amount?: string;
+  readonly amount?: string; // in the provider's notation; default: the amount of the charge
   readonly currency?: string;
   readonly issuer?: string;
   readonly at?: Date;
-  /** No notification is sent, as if it were lost. */
-  readonly isSilent?: boolean;
+  readonly isSilent?: boolean; // no notification is sent, as if it were lost
 }
 
-/** How money is refunded from the dashboard. */
 export interface FakeReturn {
-  /** Default: the first payment. */
-  readonly paymentId?: string;
+  readonly paymentId?: string; // default: the first payment
   readonly isSilent?: boolean;
 }
 
-/** How the provider fails to respond. */
 export interface FakeFault {
-  /** Matched against method and path, `POST /v2/charge`; default: every request. */
-  readonly on?: RegExp;
+  readonly on?: RegExp; // matched against method and path, `POST /v2/charge`; default: every request
   readonly with: 'error' | 'hang' | 'html' | 'cut' | 'reset' | 'rate-limit';
-  /** How many times; default: once. */
-  readonly times?: number;
-  /** True: the request is carried out, and only its response is lost. */
-  readonly isApplied?: boolean;
-  /** Seconds to wait that a rate limit reports; default: 3. */
-  readonly retryAfter?: number;
+  readonly times?: number; // default: once
+  readonly isApplied?: boolean; // the request is carried out, and only its response is lost
+  readonly retryAfter?: number; // seconds to wait that a rate limit reports; default: 3
 }
 
 export interface FakeRequest {
@@ -85,36 +71,31 @@ export interface FakeAnswer {
   readonly body: object;
 }
 
-/** A notification, with its repetitions. */
 export interface FakeNotification {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** One attempt to deliver a notification. Status 0: no response in time. */
 export interface FakeDelivery extends FakeNotification {
   readonly url: string;
-  readonly status: number;
+  readonly status: number; // 0: no response in time
   readonly answer: string;
   readonly milliseconds: number;
 }
 
 export interface FakeOptions {
-  /** Where notifications go. A test that starts its gateway later sets `notificationUrl` then. */
-  readonly notificationUrl?: string;
-  /** Ms that one minute of the provider's repetition schedule takes; default: 10. */
-  readonly minute?: number;
-  /** Returns epoch ms; charges expire by it. */
-  readonly now?: () => number;
+  readonly notificationUrl?: string; // a test that starts its gateway later sets it then
+  readonly minute?: number; // ms that one minute of the provider's repetition schedule takes; default: 10
+  readonly now?: () => number; // epoch ms; charges expire by it
 }
 
-/** A payment provider on loopback. Each subclass speaks one provider's protocol. */
+/** Each subclass speaks one provider's protocol. */
 export abstract class FakeProvider implements AsyncDisposable {
   notificationUrl: string | undefined;
   readonly requests: FakeRequest[] = [];
   readonly deliveries: FakeDelivery[] = [];
   readonly charges = new Map<string, FakeCharge>();
-  /** Returns the payload of a charge. A test may replace it with a wrong one. */
+  /** A test may replace it with one that returns a wrong payload. */
   qrOf = ({ reference, amount }: Pick<FakeCharge, 'reference' | 'amount'>): string =>
     fakeQr(reference, amount, `FAKE ${this.name.toUpperCase()}`);
   protected readonly now: () => number;
@@ -130,21 +111,15 @@ export abstract class FakeProvider implements AsyncDisposable {
     this.now = now;
   }
 
-  /** Name and content of its section in gateway.yaml. */
   abstract readonly name: string;
   abstract readonly section: Readonly<Record<string, unknown>>;
 
   protected abstract answer(request: FakeRequest): FakeAnswer;
-  /** Returns what the provider sends about a charge in its current state. */
   abstract notificationOf(charge: FakeCharge): FakeNotification;
-  /** Returns the same with a wrong signature. */
-  abstract forgeryOf(charge: FakeCharge): FakeNotification;
-  /** Returns the same for an account that is not ours, signed by that account. */
-  abstract foreignOf(charge: FakeCharge): FakeNotification;
-  /** Returns the provider's server error or rate limit. */
+  abstract forgeryOf(charge: FakeCharge): FakeNotification; // with a wrong signature
+  abstract foreignOf(charge: FakeCharge): FakeNotification; // for an account that is not ours, signed by that account
   protected abstract failure(status: 500 | 429): FakeAnswer;
-  /** Returns when a notification is repeated, in minutes after the first delivery, depending on the status of the response. */
-  protected abstract repetitions(status: number): readonly number[];
+  protected abstract repetitions(status: number): readonly number[]; // minutes after the first delivery, by the status of the response
 
   async listen(): Promise<this> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
@@ -155,17 +130,14 @@ export abstract class FakeProvider implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /**
-   * Returns the newest charge, or the one with this reference of the gateway.
-   * @throws if there is none
-   */
+  /** The newest charge, or the one with this reference of the gateway. Throws if there is none. */
   charge(reference?: string): FakeCharge {
     const charge = reference === undefined ? [...this.charges.values()].at(-1) : this.charges.get(reference);
     if (charge === undefined) throw new Error(`${this.name} has no charge ${reference ?? ''}`);
     return charge;
   }
 
-  /** Lets a wallet pay, at any time: late payments are settled too. */
+  /** At any time: late payments are settled too. */
   async pay(reference: string, payment: FakePayment = {}): Promise<void> {
     const charge = this.charge(reference);
     charge.paidAmount = payment.amount ?? String(charge.amount);
@@ -185,12 +157,10 @@ export abstract class FakeProvider implements AsyncDisposable {
     await this.#move(reference, 'failed');
   }
 
-  /** Lets the buyer's bank take the money back. */
   async dispute(reference: string): Promise<void> {
     await this.#move(reference, 'disputed');
   }
 
-  /** Refunds money from the provider's dashboard. */
   async refund(reference: string, amount?: number, options: FakeReturn = {}): Promise<void> {
     const charge = this.charge(reference);
     const key = `dashboard-${charge.refunds.length + 1}`;
@@ -198,7 +168,6 @@ export abstract class FakeProvider implements AsyncDisposable {
     if (options.isSilent !== true) await this.notify(reference);
   }
 
-  /** Lets the buyer's bank confirm or reject a refund that the gateway requested. */
   async finishRefund(reference: string, key: string, state: 'done' | 'failed' = 'done'): Promise<void> {
     const charge = this.charge(reference);
     const refund = charge.refunds.find((one) => one.key === key);
@@ -207,9 +176,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     await this.notify(reference);
   }
 
-  /**
-   * Sends the notification of the current state, several times at once if requested, and waits for the responses to the first deliveries.
-   */
+  /** Sends the notification of the current state. Resolves with the responses to the first deliveries. */
   async notify(reference: string, times = 1): Promise<readonly FakeDelivery[]> {
     const notification = this.notificationOf(this.charge(reference));
     return this.sendAll(
@@ -218,7 +185,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     );
   }
 
-  /** Sends any notification once, without repeating it: a forgery, a replay, one for another merchant. */
+  /** Without repetitions: a forgery, a replay, a notification for another merchant. */
   async send(notification: FakeNotification, reference?: string): Promise<FakeDelivery> {
     return this.#deliver(notification, this.#addressOf(reference));
   }
@@ -234,12 +201,10 @@ export abstract class FakeProvider implements AsyncDisposable {
     );
   }
 
-  /** Makes the next responses fail. */
   break(fault: FakeFault): void {
     this.#faults.push({ fault, left: fault.times ?? 1 });
   }
 
-  /** Ends all failures. */
   repair(): void {
     this.#faults.length = 0;
   }
@@ -255,7 +220,6 @@ export abstract class FakeProvider implements AsyncDisposable {
     await Promise.all([this.idle(), new Promise((resolve) => this.#server.close(resolve))]);
   }
 
-  /** Records a charge. Its payload contains its reference. */
   protected addCharge(
     charge: Pick<FakeCharge, 'reference' | 'providerReference' | 'amount' | 'expiresAt' | 'notificationUrl'>,
   ): FakeCharge {
@@ -281,7 +245,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     return refund;
   }
 
-  /** Finds a charge by either reference. An overdue one is expired. */
+  /** By either reference. An overdue charge is expired. */
   protected find(reference: string): FakeCharge | undefined {
     const charge =
       this.charges.get(reference) ?? [...this.charges.values()].find((one) => one.providerReference === reference);
@@ -289,7 +253,6 @@ export abstract class FakeProvider implements AsyncDisposable {
     return charge;
   }
 
-  /** Returns the rupiah that were refunded. */
   protected refunded(charge: FakeCharge): number {
     return charge.refunds.filter(({ state }) => state === 'done').reduce((sum, { amount }) => sum + amount, 0);
   }

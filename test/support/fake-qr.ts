@@ -1,6 +1,6 @@
 import { writeQris } from '#core/business/payments/qris.ts';
 
-/** Returns a valid QRIS payload of one payment, which contains its reference and cannot be paid. */
+/** Valid, but cannot be paid. Contains the reference. */
 export function fakeQr(reference: string, amount: number, merchantName = 'FAKE BANK'): string {
   return writeQris({
     isDynamic: true,

@@ -11,8 +11,7 @@ import {
   type FakeState,
 } from './fake-provider.ts';
 
-/** When notifications are repeated, in minutes after the first delivery: after pauses of 15 and 45 minutes, 2, 3, 6 and 12 hours. */
-const schedule = [15, 60, 180, 360, 720, 1_440];
+const schedule = [15, 60, 180, 360, 720, 1_440]; // minutes from a notification to its repetitions
 /** The code in test mode, as in recorded responses. Older calls returned a different one, which is not a QRIS payload either. */
 const placeholder = 'some-random-qr-string';
 const lifetime = 48 * 3_600_000; // ms; QRIS allows no other
@@ -40,12 +39,10 @@ export class FakeXendit extends FakeProvider {
   readonly secretKey: string;
   readonly webhookToken: string;
   readonly businessId: string;
-  /** Rows per page of the list of transactions. */
-  transactionsPerPage = 50;
+  transactionsPerPage = 50; // in the list of transactions
   readonly #isTestMode: boolean;
   readonly #hidesLatePayments: boolean;
-  /** Requests that ended before they were paid. They keep reporting that state. */
-  readonly #late = new Map<FakeCharge, FakeState>();
+  readonly #late = new Map<FakeCharge, FakeState>(); // ended before they were paid, and keep reporting that state
   /** Additional payments of requests, by id, as when a wallet pays twice. */
   readonly #further = new Map<string, { readonly charge: FakeCharge; readonly amount: string; readonly at: Date }>();
 
@@ -69,10 +66,6 @@ export class FakeXendit extends FakeProvider {
     await super.pay(reference, payment);
   }
 
-  /**
-   * Pays a request again.
-   * @returns the id of the payment and its notification
-   */
   async payAgain(reference: string, amount?: string): Promise<{ paymentId: string; notification: FakeNotification }> {
     const charge = this.charge(reference);
     const paymentId = `py-${randomUUID()}`;

@@ -4,21 +4,16 @@ import type { AddressInfo, Socket } from 'node:net';
 /** Answers one request. It may wait for a gate, which is a promise that the test resolves. */
 export type Handler = (request: RecordedRequest, response: ScriptedResponse) => void | Promise<void>;
 
-/** How an exchange ended: answered in full, broken off by the upstream, or closed by the client. */
 export type Ending = 'answered' | 'broken off' | 'client left';
 
-/** A request, recorded once its body is complete. */
+/** Recorded once the body is complete. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string; // with the query
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Connections are numbered from 1. Two requests with the same number shared one. */
-  readonly connection: number;
-  /**
-   * Parses the body.
-   * @throws if it is not valid JSON
-   */
+  readonly connection: number; // from 1; two requests with the same number shared one
+  /** @throws if the body is not valid JSON */
   json<T = Record<string, unknown>>(): T;
   readonly closed: Promise<Ending>;
 }
@@ -28,23 +23,20 @@ export interface RecordedRequest {
  * own.
  */
 export interface FaultyUpstream extends AsyncDisposable {
-  /** Origin, without a path. */
-  readonly url: string;
+  readonly url: string; // origin, without a path
   readonly requests: readonly RecordedRequest[];
-  /** Returns the nth request, counted from 1, once it has arrived. */
+  /** Returns the nth request, from 1, once it has arrived. */
   waitForRequest(count: number): Promise<RecordedRequest>;
-  /** Returns how the nth request, counted from 1, ended, once it has. */
+  /** Returns how the nth request, from 1, ended, once it has. */
   waitForClose(count: number): Promise<Ending>;
 }
 
 export interface UpstreamOptions {
-  /** False to drop every request after its handler; `requests` then stays empty. */
-  readonly keeps?: boolean;
-  /** True to pass balance queries, which a gateway makes when it starts, to the script too; otherwise they get 404. */
+  readonly keeps?: boolean; // false drops every request after its handler; `requests` then stays empty
+  /** True passes on balance queries, which a gateway makes when it starts; otherwise they get 404. */
   readonly seesBalances?: boolean;
 }
 
-/** Where vendors report an account's balance. */
 const balancePaths = new Set([
   '/user/balance',
   '/api/v1/key',
@@ -114,7 +106,7 @@ export async function createUpstream(
   };
 }
 
-/** The answer to one request, written part by part. Once the client has left, no method does anything. */
+/** Once the client has left, no method does anything. */
 export class ScriptedResponse {
   readonly #response: ServerResponse;
   #isBrokenOff = false;
@@ -137,7 +129,6 @@ export class ScriptedResponse {
     this.#response.writeHead(status, headers).flushHeaders();
   }
 
-  /** Sends a complete answer. */
   send(status: number, headers: Readonly<Record<string, string>>, body: string | Buffer = ''): void {
     if (this.#response.destroyed) return;
     this.#response.writeHead(status, { 'content-length': String(Buffer.byteLength(body)), ...headers }).end(body);
@@ -147,22 +138,18 @@ export class ScriptedResponse {
     this.send(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(value));
   }
 
-  /** Starts an event stream and writes its first events. */
   sse(...values: readonly unknown[]): void {
     this.head(200, { 'content-type': 'text/event-stream' });
     for (const value of values) void this.event(value);
   }
 
-  /**
-   * Writes an event.
-   * @param value written as it is if it is a string (`[DONE]`), otherwise as JSON
-   */
+  /** @param value written as it is if it is a string (`[DONE]`), otherwise as JSON */
   event(value: unknown, name?: string): Promise<void> {
     const data = typeof value === 'string' ? value : JSON.stringify(value);
     return this.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`);
   }
 
-  /** Writes bytes of the body. Resolves once the system has accepted them or the connection has closed. */
+  /** Resolves once the system has accepted the bytes or the connection has closed. */
   async write(chunk: string | Buffer): Promise<void> {
     if (this.#response.destroyed) return;
     const { promise, resolve } = Promise.withResolvers<void>();

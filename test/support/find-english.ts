@@ -5,11 +5,7 @@ const english =
 const left = /<(script|style|code|pre|template)\b.*?<\/\1>|<(\w+)[^>]*\slang="en"[^>]*>.*?<\/\2>/gs;
 const attributes = /\s(?:title|aria-label|alt|placeholder)="([^"]*)"/g;
 
-/**
- * Finds English on an Indonesian page.
- *
- * @param quoted text of upstreams, customers and operators
- */
+/** @param quoted text of upstreams, customers and operators */
 export function findEnglish(html: string, quoted: RegExp = /^$/): string[] {
   const body = html.slice(html.indexOf('<body')).replace(left, '');
   const lines = [...body.split(/<[^>]*>/), ...[...body.matchAll(attributes)].map(([, text = '']) => text)];

@@ -2,7 +2,6 @@ import { answers } from '../plugins/upstream/streams-fixture.ts';
 import { type Handler, type RecordedRequest, type ScriptedResponse } from './faulty-upstream.ts';
 import type { UpstreamTextFormat } from './formats.ts';
 
-/** Returns a request's format, by its path. */
 export function formatOf({ path }: RecordedRequest): UpstreamTextFormat {
   if (path.includes('/responses')) return 'responses';
   if (path.includes('/messages')) return 'messages';
@@ -10,7 +9,7 @@ export function formatOf({ path }: RecordedRequest): UpstreamTextFormat {
   return path.includes('/api/chat') ? 'ollama' : 'gemini';
 }
 
-/** Sends the beginning of an answer in the request's format, up to its first content. */
+/** In the request's format, up to the first content. */
 export async function beginAnswer(request: RecordedRequest, response: ScriptedResponse): Promise<void> {
   const format = formatOf(request);
   if (format === 'ollama') {
@@ -23,7 +22,7 @@ export async function beginAnswer(request: RecordedRequest, response: ScriptedRe
   await response.write(opening.join('') + (content[0] ?? ''));
 }
 
-/** Sends the rest of the answer, which is `one two` in full. */
+/** The whole answer is `one two`. */
 export async function endAnswer(request: RecordedRequest, response: ScriptedResponse): Promise<void> {
   const format = formatOf(request);
   if (format === 'ollama') {
@@ -43,7 +42,7 @@ function ollamaLine(members: object): string {
   return `${JSON.stringify({ model: 'm', created_at: '2026-11-28T00:00:00Z', ...members })}\n`;
 }
 
-/** Answers every request with a stream of `one two`, in the request's format. */
+/** With a stream of `one two`. */
 export const answerInAnyFormat: Handler = async (request, response) => {
   await beginAnswer(request, response);
   await endAnswer(request, response);

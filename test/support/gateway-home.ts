@@ -15,14 +15,9 @@ import { coreEntities } from '#core/process/entities.ts';
 export interface GatewayProcess extends AsyncDisposable {
   readonly process: ChildProcess;
   readonly url: string;
-  /** URL of the operator listener. */
-  readonly operatorUrl: string;
-  /** Returns everything it has printed. */
-  readonly output: () => string;
-  /**
-   * Sends a signal and waits for the end.
-   * @returns the exit code, or the signal's name
-   */
+  readonly operatorUrl: string; // of the operator listener
+  readonly output: () => string; // everything printed
+  /** Returns the exit code, or the signal's name. */
   end(signal: NodeJS.Signals): Promise<number | string>;
 }
 
@@ -32,23 +27,14 @@ export interface GatewayHome extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly key: string;
   readonly accountId: string;
-  /** A connection to the gateway's database, for inspecting its content. */
-  readonly database: Database;
+  readonly database: Database; // for inspecting what the gateway stores
   /** @param listen content of the section; default: a short drain */
   write(yaml: string, listen?: string): Promise<void>;
-  /**
-   * Starts `daypass start` as a process. Successive ones share folder and database.
-   *
-   * @param launcher command that runs the command line in the folder of the sources; default: Node
-   */
+  /** Successive processes share folder and database. `launcher` runs the command line in the folder of the sources; default: Node. */
   start(environment?: Record<string, string>, launcher?: readonly string[]): Promise<GatewayProcess>;
 }
 
-/**
- * Creates folder and key for gateways that run as processes, so that they can be killed, stopped and restarted.
- *
- * @param databaseUrl a migrated, empty database, which is kept when the home is disposed
- */
+/** Gateways in it can be killed, stopped and restarted. The database, migrated and empty, is kept when the home is disposed. */
 export async function openGatewayHome(databaseUrl: string, yaml: string): Promise<GatewayHome> {
   const { folder, file, write } = await createGatewayFolder(yaml);
   const database = await openDatabase({
@@ -85,7 +71,6 @@ export async function openGatewayHome(databaseUrl: string, yaml: string): Promis
   };
 }
 
-/** Creates a temporary folder that contains a gateway.yaml. */
 export async function createGatewayFolder(yaml: string) {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-gateway-'));
   const file = join(folder, 'gateway.yaml');

@@ -10,30 +10,22 @@ import { createGatewayFolder, type GatewayHome, openGatewayHome } from './gatewa
 export type { GatewayHome, GatewayProcess } from './gateway-home.ts';
 
 export interface GatewayOptions {
-  /** gateway.yaml without `listen` and `data`. */
-  readonly yaml: string;
+  readonly yaml: string; // without `listen` and `data`
   readonly environment?: Record<string, string>;
   readonly log?: Logger;
-  /** Files to write next to gateway.yaml, by name, such as plugins that it loads. */
-  readonly files?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>; // to write next to gateway.yaml, by name, such as plugins that it loads
 }
 
 export interface TestGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly url: string;
-  /** URL of the operator listener. */
-  readonly operatorUrl: string;
-  /** A key whose period ends in a day. */
-  readonly key: string;
+  readonly operatorUrl: string; // of the operator listener
+  readonly key: string; // its period ends in a day
   readonly accountId: string;
   readonly database: Database;
-  /** The temporary folder with gateway.yaml and the data. */
-  readonly folder: string;
+  readonly folder: string; // temporary, with gateway.yaml and the data
   readonly file: string;
-  /**
-   * Replaces gateway.yaml without loading it.
-   * @param listen content of the section
-   */
+  /** Does not load the file. `listen` is the content of the section. */
   write(yaml: string, listen?: string): Promise<void>;
 }
 
@@ -49,7 +41,6 @@ pipeline:
   - log
 `;
 
-/** Returns a gateway.yaml with one upstream of some formats and the model `test` on it. */
 export function yamlFor(baseUrl: string, formats = '[chat, responses, messages, images]'): string {
   return `${wholePipeline}
 upstreams: { one: { format: ${formats}, base_url: "${baseUrl}" } }
@@ -57,7 +48,7 @@ models: { test: { routes: [one/model-there] } }
 `;
 }
 
-/** Starts a complete gateway in this process, on its own database and a free port. */
+/** Complete, in this process, on its own database and a free port. */
 export async function startGateway({
   yaml,
   environment = {},
@@ -93,7 +84,6 @@ export async function startGateway({
   };
 }
 
-/** Creates folder, database and key for gateways that run as processes, so that they can be killed, stopped and restarted. */
 export async function createGatewayHome(yaml: string): Promise<GatewayHome> {
   const databaseUrl = await createBareDatabase();
   const home = await openGatewayHome(databaseUrl, yaml);

@@ -67,7 +67,6 @@ function contentsOf({ contents }: JsonObject): Content[] {
   });
 }
 
-/** Returns the error with which Google would respond, or undefined for a valid request. */
 function faultOf(body: JsonObject): string | undefined {
   const contents = contentsOf(body);
   const unknown = Object.keys(body).find((name) => !members.has(name));

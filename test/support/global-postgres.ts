@@ -12,10 +12,8 @@ import { tablesHere } from './registered.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Connection string of a PostgreSQL on which tests may create databases. */
-    postgresUrl: string;
-    /** A migrated, empty database to copy, with the tables of plugins and jobs. */
-    templateDatabase: string;
+    postgresUrl: string; // on it, tests may create databases
+    templateDatabase: string; // migrated and empty, to copy, with the tables of plugins and jobs
   }
 }
 
@@ -33,7 +31,6 @@ export const forManyDatabases = ['autovacuum = off'] as const;
 
 const log = { info: () => undefined, warn: console.warn, error: console.error };
 
-/** Starts one PostgreSQL for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await startPostgres(forManyDatabases);
   project.provide('postgresUrl', postgres.url);
@@ -42,22 +39,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 export interface TestPostgres extends AsyncDisposable {
-  /** Connection string of a PostgreSQL on which databases may be created. */
-  readonly url: string;
-  /** A migrated, empty database to copy, with the tables of plugins and jobs, so that a gateway on a copy has nothing to migrate. */
-  readonly templateDatabase: string;
-  /**
-   * Restarts the server after an absence (ms); undefined if the server is not ours.
-   * @param absence ms
-   */
-  readonly restart?: ((absence: number) => Promise<void>) | undefined;
+  readonly url: string; // on it, databases may be created
+  readonly templateDatabase: string; // to copy; has the tables of plugins and jobs, so that a gateway has nothing to migrate
+  readonly restart?: ((absence: number) => Promise<void>) | undefined; // after an absence (ms); undefined if the server is not ours
 }
 
 /**
  * Uses TEST_DATABASE_URL, or else starts the PostgreSQL that comes with the gateway in a temporary folder. A template database in
  * TEST_TEMPLATE_DATABASE is used as it is.
- *
- * @param more settings of the server, if it is started here
  */
 export async function startPostgres(more: readonly string[] = []): Promise<TestPostgres> {
   const { TEST_DATABASE_URL: given, TEST_TEMPLATE_DATABASE: template } = process.env;

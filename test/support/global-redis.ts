@@ -8,21 +8,20 @@ import { freePort } from './free-port.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Connection string of a Redis to which tests may write; null if there is none. */
-    redisUrl: string | null;
+    redisUrl: string | null; // tests may write to it; null if there is none
   }
 }
 
 const defaultUrl = 'redis://127.0.0.1:6379';
 const run = promisify(execFile);
-/** Package managers that can install Redis, with their commands. Tried once, and only as root. */
+/** Tried once, and only as root. */
 const installers: readonly [program: string, ...steps: string[][]][] = [
   ['apt-get', ['update', '-q'], ['install', '-y', '-q', '--no-install-recommends', 'redis-server']],
   ['apk', ['add', '--no-cache', 'redis']],
   ['dnf', ['install', '-y', '-q', 'redis']],
 ];
 
-/** Finds a Redis for the tests that need one: REDIS_URL, the default port, the PATH, the system's packages. */
+/** In this order: REDIS_URL, the default port, the PATH, the system's packages. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server =
     (await find()) ??
@@ -33,16 +32,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => server?.stop();
 }
 
-/** A Redis. `stop` only ends one that the tests started. */
+/** `stop` only ends a server that the tests started. */
 export interface RedisServer {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** A Redis that belongs to the tests, so they may disturb it. */
+/** Belongs to the tests, so they may disturb it. */
 export interface OwnRedisServer extends RedisServer, AsyncDisposable {
-  /** A stopped process accepts connections but never responds. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void; // a stopped process accepts connections but never responds
 }
 
 async function find(): Promise<RedisServer | undefined> {
@@ -69,7 +67,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Starts a Redis on a free port; undefined if the program is missing or does not start. */
+/** Undefined if the program is missing or does not start. */
 export async function startRedis(): Promise<OwnRedisServer | undefined> {
   if (spawnSync('redis-server', ['--version']).error !== undefined) return undefined;
   const port = await freePort();

@@ -13,18 +13,13 @@ export type ProgramSource =
   | { readonly debian: readonly string[]; readonly program: string }
   | { readonly python: string; readonly program: string };
 
-/** An installed program, and the environment that it needs. */
 export interface InstalledProgram {
   readonly program: string;
-  /** Folder with the files of its packages, such as modules. */
-  readonly root: string;
+  readonly root: string; // with the files of its packages, such as modules
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/**
- * Returns the folder in which a command keeps what it installs, unless it is given another.
- * @param what part of its name, such as `proxies`
- */
+/** `what` is part of the folder's name, such as `proxies`. */
 export function cacheFor(what: string): string {
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), `daypass-${what}`);
 }
@@ -55,13 +50,12 @@ export async function installProgram(cache: string, source: ProgramSource): Prom
   return { program, root, environment: { LD_LIBRARY_PATH: folders.join(':') } };
 }
 
-/** Returns the version as the program prints it, such as `2.4.71`. */
+/** As the program prints it, such as `2.4.71`. */
 export async function versionOf({ program, environment }: InstalledProgram, ...words: string[]): Promise<string> {
   const { stdout, stderr } = await run(program, words, { env: { ...process.env, ...environment } });
   return /\d+\.\d+\.\d+/.exec(stdout + stderr)?.[0] ?? 'of an unknown version';
 }
 
-/** Finds the executable at this path in a virtual environment. */
 async function findPrograms(root: string, program: string): Promise<string[]> {
   const files = await readdir(root, { recursive: true });
   return files.filter((file) => file.endsWith(program)).map((file) => join(root, file));

@@ -2,12 +2,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** A mail that the server accepted. */
 export interface ReceivedMail {
   readonly to: readonly string[];
   readonly from: string;
-  /** The mail as transferred. */
-  readonly raw: string;
+  readonly raw: string; // as transferred
 }
 
 export interface TestMailServer extends AsyncDisposable {
@@ -16,7 +14,6 @@ export interface TestMailServer extends AsyncDisposable {
   readonly connections: () => number;
 }
 
-/** Starts a real SMTP server on this machine. */
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<TestMailServer> {
   const received: ReceivedMail[] = [];
   let connections = 0;

@@ -2,10 +2,8 @@ import { access, constants, mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where Linux keeps files in memory. Docker gives it 64 MB by default. */
-const memory = '/dev/shm';
-/** Bytes that must be free there: several times what a run's databases need. */
-const needed = 3 * 1024 ** 3;
+const memory = '/dev/shm'; // in memory on Linux; Docker gives it 64 MB by default
+const neededBytes = 3 * 1024 ** 3; // several times what a run's databases need
 
 /**
  * Creates a temporary folder for a PostgreSQL, in memory if there is room. Every database has hundreds of files. On a disk, creating and
@@ -19,7 +17,7 @@ async function hasRoom(): Promise<boolean> {
   try {
     await access(memory, constants.W_OK);
     const { bavail, bsize } = await statfs(memory);
-    return Math.min(bavail * bsize, process.availableMemory()) >= needed;
+    return Math.min(bavail * bsize, process.availableMemory()) >= neededBytes;
   } catch {
     return false;
   }

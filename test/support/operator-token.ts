@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { runCommand } from './command-line.ts';
 import type { TestGateway } from './gateway.ts';
 
-/** Creates a token of the operator API as an operator does. Its name begins with its scope. */
+/** The token's name begins with its scope. */
 export async function createOperatorToken(
   { file, database }: Pick<TestGateway, 'file' | 'database'>,
   scope: 'read' | 'act',

@@ -5,12 +5,12 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 
 const indexOf = (name: string) => join(import.meta.dirname, '..', '..', 'plugins', name, 'index.ts');
 
-/** Returns true if this tree has the plugin. `npm run check:deletion` removes one at a time. */
+/** `npm run check:deletion` removes one plugin at a time. */
 export function hasPlugin(name: string): boolean {
   return existsSync(indexOf(name));
 }
 
-/** Imports a plugin of this repository, for tests that concern several plugins and belong to none. */
+/** For tests that concern several plugins and belong to none. */
 export async function ownPlugin(name: string): Promise<GatewayPlugin> {
   const { plugin } = (await import(pathToFileURL(indexOf(name)).href)) as { plugin: GatewayPlugin };
   return plugin;

@@ -12,22 +12,15 @@ const run = promisify(execFile);
 const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };
 
 export interface PackedGateway extends AsyncDisposable {
-  /** A temporary folder whose `node_modules/daypass` is the package. */
-  readonly folder: string;
-  /** The package's command line. */
+  readonly folder: string; // temporary; its `node_modules/daypass` is the package
   readonly command: string;
   readonly tarball: string;
-  /**
-   * Packs again, from the same build.
-   * @returns the path of the tarball
-   */
+  /** Packs again, from the same build. Returns the tarball's path. */
   pack(): Promise<string>;
-  /** Installs the package into another folder. */
   install(folder: string): Promise<void>;
 }
 
-/** How long another file of the run may take to build and pack. */
-const buildTimeoutMs = 240_000;
+const buildTimeoutMs = 240_000; // of another file of the run
 
 /**
  * Builds and packs the gateway, once per run, and installs the package as npm would, except for the dependencies: those of the checkout are
@@ -54,10 +47,7 @@ export async function packGateway(): Promise<PackedGateway> {
   };
 }
 
-/**
- * The first file that gets here builds and packs; the others wait for it.
- * @returns the path of the tarball
- */
+/** The first file that gets here builds and packs; the others wait for it. Returns the tarball's path. */
 async function packOnce(shared: string): Promise<string> {
   const result = join(shared, 'result.json');
   const isFirst = await mkdir(join(shared, 'begun')).then(

@@ -6,7 +6,6 @@ export class PageClient {
   readonly #headers: Readonly<Record<string, string>>;
   readonly cookies = new Map<string, string>();
 
-  /** @param headers sent with each request */
   constructor(origin: string, headers: Readonly<Record<string, string>> = {}) {
     this.#origin = origin;
     this.#headers = headers;
@@ -16,7 +15,6 @@ export class PageClient {
     return this.#send(path, { headers });
   }
 
-  /** Sends the form on `page` whose action is `action`. */
   async submit(page: string, action: string, fields: Record<string, string> = {}): Promise<PageReply> {
     const { text } = await this.get(page);
     return this.post(action, { ...hiddenFields(text, action), ...fields });
@@ -27,7 +25,7 @@ export class PageClient {
     return this.#send(path, { method: 'POST', fields, headers: { ...type, ...headers } });
   }
 
-  /** Follows redirects, even to other servers, up to the first page. */
+  /** Even to other servers, up to the first page. */
   async follow(reply: PageReply): Promise<PageReply> {
     let last = reply;
     for (let count = 0; last.location !== ''; count++) {
@@ -61,7 +59,7 @@ export class PageClient {
   }
 }
 
-/** Returns a client that is signed in to the account with this address. The first sign-in creates the account. */
+/** The first sign-in creates the account. */
 export async function signInAt(origin: string, email: string): Promise<PageClient> {
   const client = new PageClient(origin);
   await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
@@ -74,20 +72,15 @@ interface SentRequest {
   readonly headers: Record<string, string>;
 }
 
-/** A response received by a page client. */
 export interface PageReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** '' if it is not a redirect. */
-  readonly location: string;
+  readonly location: string; // '' if it is not a redirect
   readonly url: URL;
   readonly text: string;
 }
 
-/**
- * Returns the hidden fields of the form with this action.
- * @throws Error if the page has none
- */
+/** @throws Error if the page has no form with this action */
 export function hiddenFields(html: string, action: string): Record<string, string> {
   const form = html.split('<form').find((part) => part.includes(`action="${action}"`));
   if (form === undefined) throw new Error(`no form for ${action}`);

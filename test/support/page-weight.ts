@@ -5,17 +5,12 @@ export interface PageWeight {
   readonly html: number;
   readonly styles: number;
   readonly scripts: number;
-  /** Includes pictures and everything else that the page refers to. */
-  readonly total: number;
+  readonly total: number; // with pictures and everything else that the page refers to
 }
 
 const named = /(?:href|src)="(\/assets\/[^"]+|\/manifest\.webmanifest)"/g;
 
-/**
- * Adds up what a browser with an empty cache loads.
- *
- * @param known sizes by URL, shared by the pages of one gateway
- */
+/** As with an empty cache. `known` has sizes by URL, shared by the pages of one gateway. */
 export async function weighPage(
   origin: string,
   path: string,

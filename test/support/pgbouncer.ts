@@ -7,11 +7,9 @@ import { join } from 'node:path';
 import { vi } from 'vitest';
 import { freePort } from './free-port.ts';
 
-/** PgBouncer refuses to run as root. */
-const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : [];
+const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : []; // PgBouncer refuses to run as root
 
-/** Debian's package is pgbouncer. */
-export const hasPgBouncer = spawnSync('pgbouncer', ['--version']).error === undefined;
+export const hasPgBouncer = spawnSync('pgbouncer', ['--version']).error === undefined; // Debian's package is pgbouncer
 
 /** Poolers in front of one database. */
 export class PgBouncers implements AsyncDisposable {

@@ -13,13 +13,10 @@ import { freePort } from './free-port.ts';
 import { createMemoryFolder } from './memory-folder.ts';
 import { reapWithProcess } from './postgres-reaper.ts';
 
-/** How long a server may take to start, ms. */
-const timeout = 40_000;
+const startTimeoutMs = 40_000;
 
-/** A PostgreSQL, and a replica to which it streams. */
 export interface ReplicatedPostgres extends AsyncDisposable {
-  /** URL of an empty database. */
-  readonly primaryUrl: string;
+  readonly primaryUrl: string; // of an empty database
   readonly replicaUrl: string;
 }
 
@@ -99,7 +96,7 @@ async function chownAll(folder: string, { uid, gid }: { readonly uid: number; re
 }
 
 async function untilReady(url: string): Promise<void> {
-  const end = performance.now() + timeout;
+  const end = performance.now() + startTimeoutMs;
   for (;;) {
     const client = new pg.Client(url);
     client.on('error', () => undefined);

@@ -4,8 +4,7 @@ import { connect, type Socket } from 'node:net';
 /** A client that writes and reads raw bytes, for requests that no HTTP library would send. */
 export class RawClient implements Disposable {
   readonly socket: Socket;
-  /** Everything received so far, one character per byte. */
-  received = '';
+  received = ''; // so far, one character per byte
   readonly #closed: Promise<unknown>;
 
   private constructor(socket: Socket) {
@@ -17,7 +16,7 @@ export class RawClient implements Disposable {
     socket.on('error', () => undefined);
   }
 
-  /** @param url of the server; only host and port count */
+  /** Only host and port of the URL count. */
   static async open(url: string): Promise<RawClient> {
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -37,10 +36,7 @@ export class RawClient implements Disposable {
     }
   }
 
-  /**
-   * Waits until the server closes the connection.
-   * @returns everything received
-   */
+  /** Waits until the server closes the connection. Returns everything received. */
   async end(): Promise<string> {
     await this.#closed;
     return this.received;

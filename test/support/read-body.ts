@@ -1,15 +1,9 @@
-/** A body, as far as it arrived. */
 export interface ReceivedBody {
   readonly text: string;
-  /** False if the connection ended before the body did. */
-  readonly isWhole: boolean;
+  readonly isWhole: boolean; // false if the connection ended before the body did
 }
 
-/**
- * Reads a body to its end, or to where its connection ends, as after a failed stream.
- *
- * @param onText called with everything received so far
- */
+/** To its end, or to where its connection ends, as after a failed stream. `onText` gets everything received so far. */
 export async function readBody({ body }: Response, onText?: (text: string) => void): Promise<ReceivedBody> {
   const decoder = new TextDecoder();
   let text = '';

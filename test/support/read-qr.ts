@@ -4,10 +4,7 @@ import jsqr from 'jsqr';
 // The package is CommonJS, although its types say otherwise.
 const scan = jsqr as unknown as typeof jsqr.default;
 
-/**
- * Reads the QR code in a PNG with 8 bits per channel, such as a screenshot.
- * @throws Error if there is none
- */
+/** Expects 8 bits per channel, as in a screenshot. Throws an Error if there is no QR code. */
 export function readQr(png: Uint8Array): { readonly text: string; readonly width: number; readonly height: number } {
   const { width, height, data, channels } = decode(png);
   const pixels = new Uint8ClampedArray(width * height * 4);

@@ -5,7 +5,7 @@ import { MemoryShared } from '#core/platform/shared/memory.ts';
 
 const vouchers = join(import.meta.dirname, '..', '..', 'plugins', 'vouchers', 'vouchers.ts');
 
-/** The part of the plugin that is used. Only its own tests import the plugin, because it can be deleted. */
+/** Only the plugin's own tests import the plugin, because it can be deleted. */
 interface Vouchers {
   redeemVoucher(
     host: { readonly database: Database; readonly shared: MemoryShared },
@@ -15,12 +15,7 @@ interface Vouchers {
   ): Promise<{ readonly isNew: boolean }>;
 }
 
-/**
- * Redeems a code without a limit on attempts, in tests outside the plugin.
- *
- * @returns whether this call added the days
- * @throws VoucherError
- */
+/** Without a limit on attempts, for tests outside the plugin. Returns true if this call added the days. */
 export async function redeemCode(database: Database, accountId: string, code: string): Promise<boolean> {
   const { redeemVoucher } = (await import(pathToFileURL(vouchers).href)) as Vouchers;
   return (await redeemVoucher({ database, shared: new MemoryShared() }, accountId, code, '192.0.2.1')).isNew;

@@ -12,19 +12,16 @@ import { testCertificate, testKey } from './tls-upstream.ts';
 export const hasRedisServer = spawnSync('redis-server', ['--version']).error === undefined;
 
 const slots = 16_384;
-/** How long a node may take to start, and all nodes to agree, ms. */
-const timeout = 30_000;
-/** Each uses different ports. */
-const startAttempts = 5;
+const timeoutMs = 30_000; // for a node to start, and for all nodes to agree
+const startAttempts = 5; // each uses different ports
 
 export interface ClusterNode {
   readonly port: number;
   readonly admin: Redis;
-  /** A stopped process accepts connections but never responds. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void;
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void; // a stopped process accepts connections but never responds
 }
 
-/** A Redis Cluster that belongs to the tests: the primaries and, on request, replicas of the first. */
+/** The primaries and, on request, replicas of the first. */
 export interface RedisCluster extends AsyncDisposable {
   readonly url: string;
   readonly nodes: readonly ClusterNode[];
@@ -131,7 +128,7 @@ cluster-preferred-endpoint-type hostname
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + timeout;
+  const end = performance.now() + timeoutMs;
   while (!(await isSo().catch(() => false))) {
     if (performance.now() > end) throw new Error('the Redis Cluster of the tests did not start');
     await setTimeout(20);

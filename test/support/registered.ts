@@ -3,7 +3,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
 import { createLogger } from '#core/platform/logger.ts';
 
-/** Returns what core and this repository's plugins register. Opens nothing. */
+/** Opens nothing. */
 export async function registeredHere(): Promise<Registry> {
   const { registry } = await assembleForCommand(
     undefined,
@@ -15,7 +15,7 @@ export async function registeredHere(): Promise<Registry> {
   return registry;
 }
 
-/** Returns their tables, with the steps that core calls within its transactions. */
+/** With the steps that core calls within its transactions. */
 export async function tablesHere(): Promise<readonly PluginTables[]> {
   return [...(await registeredHere()).databaseTables.values()];
 }

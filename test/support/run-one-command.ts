@@ -6,13 +6,12 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
 export interface CommandResult {
-  /** 0: success, 1: failure, 2: invalid usage, 3: not found. */
-  readonly exitCode: number;
+  readonly exitCode: number; // 0: success, 1: failure, 2: invalid usage, 3: not found
   readonly output: string;
   readonly error: string;
 }
 
-/** Runs `daypass NAME WORDS` with only this command loaded and no gateway.yaml. */
+/** Loads only this command, and no gateway.yaml. */
 export async function runOneCommand(
   command: Command,
   withHost: CommandContext['withHost'],
@@ -37,10 +36,7 @@ export async function runOneCommand(
   }
 }
 
-/**
- * Opens a host on this database for each command.
- * @param prepare runs before the command
- */
+/** `prepare` runs before the command. */
 export function hostOn(
   database: Database,
   prepare: (host: Host) => void = () => undefined,

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 
 export interface Ended {
-  /** The exit code, or the name of the signal that ended it. */
-  readonly code: number | string;
+  readonly code: number | string; // exit code, or the name of the signal that ended the process
   readonly out: string;
   readonly errors: string;
   readonly seconds: number;
@@ -13,19 +12,16 @@ export interface Ended {
 
 export interface ProcessOptions {
   readonly cwd: string;
-  /** The whole environment; nothing is inherited. */
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, string>>; // the whole; nothing is inherited
   readonly timeout: number; // ms
   readonly input?: string;
 }
 
-/** How many bytes of each output are kept. */
-const maxOutput = 1_000_000;
-/** Set in the environment of every process, to find processes that a tool leaves behind. */
-const marker = 'DAYPASS_TEST_RUN';
+const maxOutputBytes = 1_000_000; // of each output
+const marker = 'DAYPASS_TEST_RUN'; // in the environment of every process, to find those that a tool leaves behind
 let count = 0;
 
-/** Runs a command to its end or the timeout, then ends everything that it started, in any process group or session. */
+/** After the end or the timeout, ends everything that the command started, in any process group or session. */
 export async function runProcess(
   [program = '', ...parameters]: readonly string[],
   { cwd, environment, timeout, input }: ProcessOptions,
@@ -57,7 +53,7 @@ function collect(stream: NodeJS.ReadableStream | null): () => string {
   const chunks: Buffer[] = [];
   let length = 0;
   stream?.on('data', (chunk: Buffer) => {
-    if (length < maxOutput) chunks.push(chunk);
+    if (length < maxOutputBytes) chunks.push(chunk);
     length += chunk.length;
   });
   return () => Buffer.concat(chunks).toString();
@@ -72,7 +68,7 @@ function signalGroup(pid: number | undefined): void {
   }
 }
 
-/** Ends servers that a tool started in a session of their own. They are found only if /proc exists; otherwise they keep running. */
+/** Finds servers only if /proc exists; otherwise they keep running. */
 async function endLeftovers(mark: string): Promise<void> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
   for (const pid of pids) {

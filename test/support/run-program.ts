@@ -4,23 +4,18 @@ import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { InstalledProgram } from './install-program.ts';
 
-/** A server that listens. */
 export interface RunningProgram extends AsyncDisposable {
   readonly child: ChildProcess;
-  /** Returns everything it has printed. */
-  output(): string;
+  output(): string; // everything printed
 }
 
-/**
- * @param longestStart ms within which it must listen
- * @throws Error with its output if it does not
- */
+/** Throws an Error with the output if the program does not listen within `startTimeoutMs`. */
 export async function runProgram(
   { program, environment }: InstalledProgram,
   words: readonly string[],
   port: number,
   own: Record<string, string> = {},
-  longestStart = 20_000,
+  startTimeoutMs = 20_000,
 ): Promise<RunningProgram> {
   const env = { ...process.env, ...environment, ...own };
   const child = spawn(program, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -28,7 +23,7 @@ export async function runProgram(
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-20_000)));
   const exited = once(child, 'exit');
-  const deadline = performance.now() + longestStart;
+  const deadline = performance.now() + startTimeoutMs;
   while (!(await listens(port))) {
     if (child.exitCode !== null || performance.now() > deadline) {
       child.kill('SIGKILL');

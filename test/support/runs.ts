@@ -1,7 +1,6 @@
 /** Factor on the default number of generated cases. `EDIT_CASES` is the former name of the variable. */
 export const caseFactor = Number(process.env['TEST_CASES'] ?? process.env['EDIT_CASES'] ?? 1);
 
-/** Parameters of a property that runs `count` times by default. */
 export function runs(count: number): { numRuns: number } {
   return { numRuns: count * caseFactor };
 }

@@ -18,12 +18,10 @@ export const upstreamFormats = Object.keys(upstreamPaths) as UpstreamFormat[];
 export interface SdkGateway extends AsyncDisposable {
   readonly gateway: TestGateway;
   readonly mock: Aimock;
-  /** Without retries, so that tests see the first answer. */
-  readonly openai: OpenAI;
+  readonly openai: OpenAI; // without retries, so that tests see the first answer
   anthropic(sdk: typeof Anthropic): Anthropic;
 }
 
-/** A gateway in front of the mock, with the official SDKs as its clients. */
 export async function startSdkGateway(): Promise<SdkGateway> {
   const mock = await startAimock();
   const gateway = await startGateway({ yaml: sdkYaml(mock.url) });

@@ -6,14 +6,9 @@ import type { SdkGateway } from './sdk-gateway.ts';
 /* The same actions through each format's SDK. */
 
 export interface Surface {
-  /** Returns the complete answer to this prompt. */
   whole(gateway: SdkGateway, model: string, text: string): Promise<object>;
-  /** Returns the streamed answer, assembled by the SDK's own helper. */
-  folded(gateway: SdkGateway, model: string, text: string): Promise<object>;
-  /**
-   * Asks for the weather, runs the called tools and returns their results.
-   * @returns the final text
-   */
+  folded(gateway: SdkGateway, model: string, text: string): Promise<object>; // streamed, assembled by the SDK's own helper
+  /** Asks for the weather, runs the called tools and returns their results. Resolves with the final text. */
   converse(gateway: SdkGateway, model: string): Promise<string>;
 }
 
@@ -39,8 +34,7 @@ export const responsesTools: OpenAI.Responses.Tool[] = names.map((name) => ({
 }));
 export const messagesTools: Anthropic.Tool[] = names.map((name) => ({ name, input_schema: schemas[name] }));
 
-/** Returns a tool's result. */
-function run(name: string): string {
+function getToolResult(name: string): string {
   return toolResults[name as keyof typeof toolResults];
 }
 
@@ -68,7 +62,7 @@ const chat: Surface = {
     const results = (first.tool_calls ?? []).map((call) => ({
       role: 'tool' as const,
       tool_call_id: call.id,
-      content: call.type === 'function' ? run(call.function.name) : '',
+      content: call.type === 'function' ? getToolResult(call.function.name) : '',
     }));
     const second = { ...request, messages: [...request.messages, first, ...results] };
     return (await openai.chat.completions.create(second)).choices[0]?.message.content ?? '';
@@ -93,16 +87,12 @@ const responses: Surface = {
   },
 };
 
-/**
- * Runs the calls.
- * @returns the items that follow them
- */
 export function runResponsesCalls(
   output: OpenAI.Responses.ResponseOutputItem[],
 ): OpenAI.Responses.ResponseInputItem.FunctionCallOutput[] {
   return output
     .filter((item) => item.type === 'function_call')
-    .map(({ call_id, name }) => ({ type: 'function_call_output', call_id, output: run(name) }));
+    .map(({ call_id, name }) => ({ type: 'function_call_output', call_id, output: getToolResult(name) }));
 }
 
 function messagesRequest(model: string, messages: Anthropic.MessageParam[]) {
@@ -113,7 +103,6 @@ function user(text: string): Anthropic.MessageParam {
   return { role: 'user', content: text };
 }
 
-/** Returns the actions in Messages for one major version of the SDK. */
 export function messagesSurface(sdk: typeof Anthropic): Surface {
   return {
     whole: (gateway, model, text) => gateway.anthropic(sdk).messages.create(messagesRequest(model, [user(text)])),
@@ -127,7 +116,7 @@ export function messagesSurface(sdk: typeof Anthropic): Surface {
       const { content } = await client.messages.create(messagesRequest(model, [user('weather')]));
       const results = content
         .filter((block) => block.type === 'tool_use')
-        .map(({ id, name }) => ({ type: 'tool_result' as const, tool_use_id: id, content: run(name) }));
+        .map(({ id, name }) => ({ type: 'tool_result' as const, tool_use_id: id, content: getToolResult(name) }));
       const turns: Anthropic.MessageParam[] = [
         user('weather'),
         { role: 'assistant', content },

@@ -13,14 +13,11 @@ export function signingKey(secret: string, scope: string): Buffer {
   return scope.split('/').reduce<string | Buffer>((key, part) => hmac(key, part), `AWS4${secret}`) as Buffer;
 }
 
-/** The parts of a request that are signed. */
 export interface SignedParts {
   readonly method: string;
   readonly path: string;
-  /** Sorted and encoded, without the signature. */
-  readonly query: string;
-  /** Signed headers by name, sorted. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly query: string; // sorted and encoded, without the signature
+  readonly headers: Readonly<Record<string, string>>; // signed ones by name, sorted
   readonly payloadHash: string;
   readonly date: string;
   readonly scope: string;
@@ -37,7 +34,6 @@ export function signatureOf(parts: SignedParts, secret: string): string {
 
 export const emptyPayload = sha256('');
 
-/** Returns why AWS would reject a short-term Bedrock key, or undefined if it is valid. */
 export function refusalOfBedrockKey(key: string, secret: string, region: string): string | undefined {
   const prefix = 'bedrock-api-key-';
   if (!key.startsWith(prefix)) return 'no short-term key';

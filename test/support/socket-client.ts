@@ -1,6 +1,5 @@
 import { WebSocket } from 'ws';
 
-/** An event from the gateway, with the fields that tests look at. */
 export interface SocketEvent {
   readonly type: string;
   readonly status?: number;
@@ -24,12 +23,10 @@ export interface SocketEvent {
   };
 }
 
-/** A client that sees every frame. */
 export class SocketClient implements Disposable {
   readonly ws: WebSocket;
   readonly events: SocketEvent[] = [];
-  /** Resolves with the close code. */
-  readonly closed: Promise<number>;
+  readonly closed: Promise<number>; // with the close code
   #came = Promise.withResolvers<void>();
   #read = 0;
 
@@ -72,7 +69,7 @@ export class SocketClient implements Disposable {
     this.send({ type: 'response.create', model: 'on-chat', ...members });
   }
 
-  /** Returns the next event that no test has seen yet and that is wanted. */
+  /** Returns the next wanted event that no test has seen yet. */
   async next(isWanted: (event: SocketEvent) => boolean = () => true): Promise<SocketEvent> {
     for (;;) {
       const index = this.events.findIndex((event, at) => at >= this.#read && isWanted(event));
@@ -86,15 +83,11 @@ export class SocketClient implements Disposable {
     }
   }
 
-  /**
-   * Returns the end of the next response, or its error.
-   * @param streamId only of this lane
-   */
+  /** Returns the end of the next response, or its error; with `streamId`, only of that lane. */
   async ending(streamId?: string): Promise<SocketEvent> {
     return this.next(({ type, stream_id }) => endings.has(type) && (streamId === undefined || stream_id === streamId));
   }
 
-  /** Sends a request and waits for its end. */
   async ask(members: object): Promise<SocketEvent> {
     this.create(members);
     return this.ending();

@@ -9,22 +9,17 @@ import { setTimeout } from 'node:timers/promises';
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   turn(mode: ProxyMode): void;
-  /** Makes open connections forward nothing any more; new ones follow the mode. */
+  /** Open connections forward nothing any more; new ones follow the mode. */
   freeze(): void;
   /** Switches to `cut` instead of forwarding the nth piece that the server sends from now on, over any connection. */
   cutAfter(answers: number): void;
-  /** Resolves once `cutAfter` has cut. */
-  readonly isCut: Promise<void>;
-  /** From now on, delays what the target sends by this many ms, in order. */
-  delay(milliseconds: number): void;
+  readonly isCut: Promise<void>; // once `cutAfter` has cut
+  delay(milliseconds: number): void; // what the target sends from now on, in order
 }
 
 export type ProxyMode = 'open' | 'cut' | 'stall';
 
-/**
- * Starts an open proxy on loopback.
- * @param target read for each connection, so that it may move
- */
+/** `target` is read for each connection, so that it may move. */
 export async function createTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   let latency = 0; // ms
   const pairs = new Set<readonly [Socket, Socket]>();
@@ -106,13 +101,12 @@ function later(latency: () => number): Transform {
   });
 }
 
-/** Length of one step of a delay, ms. */
-const step = 10;
+const stepMs = 10;
 
 /**
  * Waits in steps. A process that was stopped for 100 ms would see a delay of 100 ms begin and end in one turn of its event loop, and a
  * client that counts turns would not notice it.
  */
 async function pass(milliseconds: number): Promise<void> {
-  for (let left = milliseconds; left > 0; left -= step) await setTimeout(Math.min(step, left));
+  for (let left = milliseconds; left > 0; left -= stepMs) await setTimeout(Math.min(stepMs, left));
 }

@@ -23,19 +23,16 @@ ZhBhnhsgAEZItkqB16KMOqWHx3pQP/aNp00FSiGzaA5Ujkl7NIUw8Jho
 -----END PRIVATE KEY-----
 `;
 
-/** Makes this process trust the certificate. Returns a function that undoes it. */
+/** Returns a function that undoes it. */
 export function trustTestCertificate(): () => void {
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, testCertificate]);
   return () => setDefaultCACertificates(before);
 }
 
-/** A request as the TLS upstream saw it. */
 export interface TlsRequest {
-  /** `1.1` or `2.0`. */
-  readonly httpVersion: string;
-  /** Connections are numbered from 1. */
-  readonly connection: number;
+  readonly httpVersion: string; // `1.1` or `2.0`
+  readonly connection: number; // from 1
 }
 
 export interface TlsUpstream extends AsyncDisposable {
@@ -43,11 +40,7 @@ export interface TlsUpstream extends AsyncDisposable {
   readonly requests: readonly TlsRequest[];
 }
 
-/**
- * An upstream on TLS that speaks HTTP/2 and HTTP/1.1 and prefers HTTP/2, as vendors' upstreams do.
- *
- * @param answer returns JSON, or undefined to reset the connection
- */
+/** Speaks HTTP/2 and HTTP/1.1 and prefers HTTP/2, as vendors' upstreams do. `answer` returns JSON, or undefined to reset the connection. */
 export async function createTlsUpstream(answer: (request: number) => object | undefined): Promise<TlsUpstream> {
   const requests: TlsRequest[] = [];
   const connections = new Map<Socket, number>();

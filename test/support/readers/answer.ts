@@ -7,8 +7,7 @@ export interface Call {
   readonly id?: string;
   readonly name: string;
   readonly arguments?: JsonValue;
-  /** Input of a freeform tool, instead of arguments. */
-  readonly input?: string;
+  readonly input?: string; // of a freeform tool, instead of arguments
 }
 
 export interface Counts {
@@ -26,10 +25,8 @@ export interface Answer {
   readonly refusal: string;
   readonly calls: readonly Call[];
   readonly citations: readonly string[];
-  /** Base64 data or URL of each image that the model created. */
-  readonly images: readonly string[];
-  /** The vendor's own value if the format has no equivalent. */
-  readonly finish: Finish | string | undefined;
+  readonly images: readonly string[]; // base64 data or URL of each that the model created
+  readonly finish: Finish | string | undefined; // the vendor's own value if the format has no equivalent
   readonly usage: Counts | undefined;
   readonly error: { readonly code: string; readonly message: string } | undefined;
 }
@@ -69,7 +66,6 @@ export function eventsOf(stream: string): StreamEvent[] {
   return events;
 }
 
-/** Returns the data of a data URL, or any other URL itself. */
 export function imageAt(url: string): string {
   return url.replace(/^data:image\/\w+;base64,/, '');
 }
@@ -94,7 +90,6 @@ export function number(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Joins texts of one answer that are in separate blocks, with blank lines between them. */
 export function paragraphs(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n\n');
 }

@@ -79,8 +79,7 @@ function finishOf(chunk: JsonObject): string {
   return string(candidateOf(chunk)['finishReason']);
 }
 
-/** Reasons for which content is withheld. */
-const filters = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION']);
+const filters = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION']); // for which content is withheld
 
 /** An answer with calls has the same finish reason as any other. */
 function readFinish(chunk: JsonObject, hasCalls: boolean): string {

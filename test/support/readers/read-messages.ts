@@ -41,8 +41,7 @@ export const messagesReader: ClientReader = {
 class Draft {
   #message: JsonObject | undefined;
   readonly #content: JsonObject[] = [];
-  /** Position of the block that is being built. */
-  #open: number | undefined;
+  #openIndex: number | undefined;
   #input = '';
   #isOver = false;
   #error: Answer['error'];
@@ -78,22 +77,22 @@ class Draft {
         check(isJsonObject(this.#message['usage']), 'the message starts without counts');
         return;
       case 'content_block_start':
-        check(this.#open === undefined && event['index'] === this.#content.length, 'a block opens out of turn');
-        this.#open = this.#content.length;
+        check(this.#openIndex === undefined && event['index'] === this.#content.length, 'a block opens out of turn');
+        this.#openIndex = this.#content.length;
         this.#content.push(structuredClone(object(event['content_block'])));
         this.#input = '';
         return;
       case 'content_block_delta':
-        check(this.#open === event['index'], 'a piece belongs to no open block');
+        check(this.#openIndex === event['index'], 'a piece belongs to no open block');
         this.#piece(this.#content.at(-1) ?? {}, object(event['delta']));
         return;
       case 'content_block_stop':
-        check(this.#open === event['index'], 'a block stops that is not open');
-        this.#open = undefined;
+        check(this.#openIndex === event['index'], 'a block stops that is not open');
+        this.#openIndex = undefined;
         if (this.#input !== '') Object.assign(this.#content.at(-1) ?? {}, { input: JSON.parse(this.#input) });
         return;
       case 'message_delta':
-        check(this.#open === undefined, 'the message ends inside a block');
+        check(this.#openIndex === undefined, 'the message ends inside a block');
         this.#message = {
           ...this.#message,
           ...object(event['delta']),

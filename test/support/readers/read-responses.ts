@@ -59,8 +59,7 @@ const hosted =
   /^response\.(web_search_call|file_search_call|code_interpreter_call|image_generation_call|mcp_call|mcp_list_tools)(_|\.)[a-z_.]+$/;
 
 class Draft {
-  /** Items as built from their events. */
-  readonly #items: JsonObject[] = [];
+  readonly #items: JsonObject[] = []; // as built from their events
   readonly #done: JsonObject[] = [];
   #ending: JsonObject | undefined;
   #hasStarted = false;
@@ -157,7 +156,6 @@ function readResponse(response: JsonObject): Answer {
   };
 }
 
-/** Returns one text per item. */
 function textsOf({ type, content }: JsonObject): string[] {
   if (type !== 'message') return [];
   return [

@@ -54,8 +54,7 @@ const message = {
   ],
 };
 
-/** Present if the upstream states it. */
-const tier = { service_tier: filled };
+const tier = { service_tier: filled }; // if the upstream states it
 
 export const wholeReplySchema = shape(
   {
@@ -125,7 +124,6 @@ export const eventSchema: Readonly<Record<string, object>> = {
   ),
 };
 
-/** Returns the key of `eventSchema` whose schema a chunk must satisfy. */
 export function eventType(event: {
   readonly choices?: readonly { readonly delta?: object; readonly finish_reason?: unknown }[];
 }): string {

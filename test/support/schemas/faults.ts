@@ -2,7 +2,6 @@ import { Ajv } from 'ajv';
 
 const ajv = new Ajv({ strict: false });
 
-/** Returns a value's violations of a schema, or undefined if there are none. */
 export function faults(schema: object, value: unknown): string | undefined {
   const validate = ajv.compile(schema);
   return validate(value) ? undefined : `${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`;

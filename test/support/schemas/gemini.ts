@@ -48,8 +48,7 @@ const reply = (candidate: object) =>
 
 /** The answer to a non-streaming request, and the last chunk of a stream. */
 export const wholeReplySchema = reply(shape({ content, finishReason, index: is(0) }, { groundingMetadata: grounding }));
-/** A chunk before the last. */
-export const chunkSchema = reply(shape({ content, index: is(0) }));
+export const chunkSchema = reply(shape({ content, index: is(0) })); // before the last
 
 /** An error body, and the chunk that ends a stream with an error. */
 export const errorSchema = shape({

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { EmbeddedPostgres } from '#core/platform/database/embedded.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
-import { createPostgresKit } from '#core/platform/jobs/queue-kit.ts';
+import { createPostgresFactory } from '#core/platform/jobs/queue-factory.ts';
 import { createMemoryFolder } from './memory-folder.ts';
 import { reapWithProcess } from './postgres-reaper.ts';
 import { tablesHere } from './registered.ts';
@@ -95,7 +95,7 @@ async function restart(embedded: EmbeddedPostgres, absence: number): Promise<voi
 
 /** Otherwise, every gateway without Redis would create them when it starts. */
 async function createJobTables(url: string): Promise<void> {
-  const queue = createPostgresKit(url, 'gateway').openQueue();
+  const queue = createPostgresFactory(url, 'gateway').openQueue();
   await queue.waitUntilReady();
   await queue.close();
 }

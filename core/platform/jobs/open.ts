@@ -9,15 +9,15 @@ import { retryUntilDone } from '../timing/backoff.ts';
 import { withDeadline } from '../timing/deadline.ts';
 import type { Job } from './job.ts';
 import { UnrecoverableJobError, type Jobs, type QueueFailure, type QueueState } from './jobs.ts';
-import { QueueFailures } from './queue-failures.ts';
 import {
-  type KitQueue,
-  type KitWorker,
-  createPostgresKit,
-  type QueueKit,
-  createRedisKit,
+  type BullQueue,
+  type BullWorker,
+  createPostgresFactory,
+  type QueueFactory,
+  createRedisFactory,
   readQueueState,
-} from './queue-kit.ts';
+} from './queue-factory.ts';
+import { QueueFailures } from './queue-failures.ts';
 import { Schedules, findNextTimes } from './schedules.ts';
 
 export interface OpenJobsOptions<Context = unknown> {
@@ -55,11 +55,11 @@ const ajv = new Ajv({ strict: true });
 export function openJobs<Context>(options: OpenJobsOptions<Context>): JobQueue {
   for (const definition of options.definitions.values()) checkPattern(definition);
   const queue = createQueueName(options.definitions.values());
-  const kit =
+  const factory =
     options.redisUrl === undefined
-      ? createPostgresKit(options.databaseUrl, queue)
-      : createRedisKit(options.redisUrl, queue, options.prefix);
-  return new QueueJobs(kit, options);
+      ? createPostgresFactory(options.databaseUrl, queue)
+      : createRedisFactory(options.redisUrl, queue, options.prefix);
+  return new QueueJobs(factory, options);
 }
 
 /**
@@ -86,20 +86,20 @@ class QueueJobs<Context> implements JobQueue {
   readonly backend: Jobs['backend'];
   readonly schedules: Schedules;
   readonly #options: OpenJobsOptions<Context>;
-  readonly #kit: QueueKit;
+  readonly #factory: QueueFactory;
   readonly #failures: QueueFailures;
   readonly #recordFailure: (error: Error) => void;
-  #queue: KitQueue | undefined;
-  readonly #callCounts = new WeakMap<KitQueue, number>(); // closing a queue would leave its calls pending until their deadlines
-  #worker: KitWorker | undefined;
+  #queue: BullQueue | undefined;
+  readonly #callCounts = new WeakMap<BullQueue, number>(); // closing a queue would leave its calls pending until their deadlines
+  #worker: BullWorker | undefined;
   #startPromise: Promise<void> | undefined;
   readonly #runningJobs = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #restoreTimer: NodeJS.Timeout | undefined;
 
-  constructor(kit: QueueKit, options: OpenJobsOptions<Context>) {
-    this.backend = kit.backend;
-    this.#kit = kit;
+  constructor(factory: QueueFactory, options: OpenJobsOptions<Context>) {
+    this.backend = factory.backend;
+    this.#factory = factory;
     this.#options = options;
     this.schedules = new Schedules({ definitions: options.definitions.values(), createOptions, log: options.log });
     this.#failures = new QueueFailures(options.log);
@@ -141,8 +141,8 @@ class QueueJobs<Context> implements JobQueue {
     }, this.#options.restoreEveryMs ?? defaultRestoreMs).unref();
   }
 
-  #openWorker(): KitWorker {
-    const worker = this.#kit.openWorker((job) => {
+  #openWorker(): BullWorker {
+    const worker = this.#factory.openWorker((job) => {
       const run = this.#run(job).finally(() => this.#runningJobs.delete(run));
       this.#runningJobs.add(run);
       return run;
@@ -204,7 +204,7 @@ class QueueJobs<Context> implements JobQueue {
   }
 
   /** Work that has not started in time is dropped, because its caller has already failed. */
-  async #withQueue<T>(timeoutMs: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #withQueue<T>(timeoutMs: number, work: (queue: BullQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const queue = this.#openQueue();
     this.#callCounts.set(queue, (this.#callCounts.get(queue) ?? 0) + 1);
     let isLate = false;
@@ -227,15 +227,15 @@ class QueueJobs<Context> implements JobQueue {
     }
   }
 
-  #release(queue: KitQueue): void {
+  #release(queue: BullQueue): void {
     const remainingCalls = (this.#callCounts.get(queue) ?? 1) - 1;
     this.#callCounts.set(queue, remainingCalls);
     if (remainingCalls === 0 && this.#queue !== queue) queue.close().catch(() => undefined);
   }
 
-  #openQueue(): KitQueue {
+  #openQueue(): BullQueue {
     if (this.#queue === undefined) {
-      this.#queue = this.#kit.openQueue();
+      this.#queue = this.#factory.openQueue();
       this.#queue.on('error', this.#recordFailure);
     }
     return this.#queue;

@@ -2,7 +2,7 @@ import { getNextMillis, type JobsOptions } from 'bullmq';
 import type { Logger } from '../logger.ts';
 import type { Job } from './job.ts';
 import type { ScheduleState } from './jobs.ts';
-import type { KitQueue, KitScheduler } from './queue-kit.ts';
+import type { BullQueue, BullScheduler } from './queue-factory.ts';
 
 const maxMissedPeriods = 2;
 
@@ -35,7 +35,7 @@ export class Schedules implements ScheduleState {
   }
 
   /** The queue has no other schedules, because it belongs to these definitions. */
-  async apply(queue: KitQueue): Promise<void> {
+  async apply(queue: BullQueue): Promise<void> {
     const schedulers = await readSchedulers(queue);
     for (const job of this.#jobs) {
       const scheduler = schedulers.get(job.name);
@@ -44,7 +44,7 @@ export class Schedules implements ScheduleState {
   }
 
   /** Restores lost schedules, and reschedules jobs that have missed their periods. */
-  async restore(queue: KitQueue, signal: AbortSignal): Promise<void> {
+  async restore(queue: BullQueue, signal: AbortSignal): Promise<void> {
     const schedulers = await readSchedulers(queue);
     if (signal.aborted) return;
     const lostJobs = this.#jobs.filter(({ name }) => !schedulers.has(name));
@@ -61,7 +61,7 @@ export class Schedules implements ScheduleState {
     this.#plannedRuns.clear();
   }
 
-  async #reschedule(queue: KitQueue, lateJobs: readonly ScheduledJob[], schedulers: Schedulers): Promise<void> {
+  async #reschedule(queue: BullQueue, lateJobs: readonly ScheduledJob[], schedulers: Schedulers): Promise<void> {
     const names = lateJobs.map(({ name }) => name);
     this.#options.log.warn(
       `jobs have missed ${maxMissedPeriods} of their periods and are rescheduled: ${names.join(', ')}. If the clock of this machine was set back, no action is needed.`,
@@ -77,7 +77,7 @@ export class Schedules implements ScheduleState {
   }
 
   /** Records the planned run. Returns true if the same run is still planned although it should have been replaced. */
-  #detectLateRun(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
+  #detectLateRun(job: ScheduledJob, scheduler: BullScheduler | undefined): boolean {
     const plannedRun = this.#plannedRuns.get(job.name);
     const isSame = plannedRun !== undefined && plannedRun.time === scheduler?.next;
     const isTooFar = isTooFarAhead(job, scheduler);
@@ -90,15 +90,15 @@ export class Schedules implements ScheduleState {
     return false;
   }
 
-  #recordRun(name: string, scheduler: KitScheduler | undefined): void {
+  #recordRun(name: string, scheduler: BullScheduler | undefined): void {
     if (scheduler?.next === undefined) this.#plannedRuns.delete(name);
     else this.#plannedRuns.set(name, { time: scheduler.next, firstSeenAt: performance.now() });
   }
 
   async #writeScheduler(
-    queue: KitQueue,
+    queue: BullQueue,
     job: ScheduledJob,
-    existing: KitScheduler | undefined,
+    existing: BullScheduler | undefined,
     shouldRecreate: boolean,
   ): Promise<void> {
     const { name, schedule } = job;
@@ -118,9 +118,9 @@ function isScheduled(definition: Job<never>): definition is ScheduledJob {
   return definition.schedule !== undefined;
 }
 
-type Schedulers = ReadonlyMap<string, KitScheduler>;
+type Schedulers = ReadonlyMap<string, BullScheduler>;
 
-async function readSchedulers(queue: KitQueue): Promise<Schedulers> {
+async function readSchedulers(queue: BullQueue): Promise<Schedulers> {
   return new Map(
     (await queue.getJobSchedulers()).map((scheduler) => [scheduler.key.replace(generationSuffix, ''), scheduler]),
   );
@@ -132,11 +132,11 @@ const generationSuffix = /~(\d+)$/; // suffix of a scheduler's key after it was 
  * Creates the key of a recreated scheduler, whose runs need new ids. Failed runs are stored for operators. After the clock was set back,
  * they would block new runs at the same times, and BullMQ refuses to remove them.
  */
-function createNextKey(name: string, existing: KitScheduler | undefined): string {
+function createNextKey(name: string, existing: BullScheduler | undefined): string {
   return `${name}~${Number(generationSuffix.exec(existing?.key ?? '')?.[1] ?? 0) + 1}`;
 }
 
-function isTooFarAhead(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
+function isTooFarAhead(job: ScheduledJob, scheduler: BullScheduler | undefined): boolean {
   return (scheduler?.next ?? 0) - Date.now() > maxMissedPeriods * computePeriod(job);
 }
 

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import type { JobQueue } from '#core/platform/jobs/open.ts';
-import { createPoolConfig, createPostgresKit } from '#core/platform/jobs/queue-kit.ts';
+import { createPoolConfig, createPostgresFactory } from '#core/platform/jobs/queue-factory.ts';
 import { createTestDatabase, silentLog } from '../../../support/database.ts';
 import { createSilentPort, holdClosedPort } from '../../../support/dead-ends.ts';
 import { redisUrl } from '../../../support/redis.ts';
@@ -211,7 +211,7 @@ describe('the connections of jobs to PostgreSQL', () => {
 
   it('the connections of jobs to PostgreSQL end no process when the server ends the one that listens while the worker closes it', async () => {
     for (let time = 0; time < 30; time++) {
-      const own = createPostgresKit(database.url, `closing-${time}`);
+      const own = createPostgresFactory(database.url, `closing-${time}`);
       const worker = own.openWorker(async () => undefined);
       worker.on('error', () => undefined);
       await worker.waitUntilReady();

@@ -20,20 +20,19 @@ import { type RedisAddress, parseRedisUrl } from '../shared/redis-url.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { maxReadFailures, type Jobs, type FailedJob, type QueueState } from './jobs.ts';
 
-/** A job whose process dies runs again, up to five times. By contract, jobs may run twice. */
-const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
+const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 }; // stalled: its process died; by contract, it may run twice
 
 /** The parts of BullMQ that the gateway uses, with the same interface for both stores. */
-export interface QueueKit {
+export interface QueueFactory {
   readonly backend: Jobs['backend'];
-  openQueue(): KitQueue;
-  openWorker(run: (job: Job) => Promise<void>): KitWorker;
+  openQueue(): BullQueue;
+  openWorker(run: (job: Job) => Promise<void>): BullWorker;
 }
 
-export interface KitQueue {
+export interface BullQueue {
   waitUntilReady(): Promise<unknown>;
   add(name: string, data: JsonObject, options: JobsOptions): Promise<unknown>;
-  getJobSchedulers(): Promise<KitScheduler[]>;
+  getJobSchedulers(): Promise<BullScheduler[]>;
   removeJobScheduler(id: string): Promise<boolean>;
   upsertJobScheduler(id: string, repeat: object, template: object): Promise<unknown>;
   getJobCounts(...types: ('wait' | 'active' | 'prioritized')[]): Promise<Record<string, number>>;
@@ -44,12 +43,12 @@ export interface KitQueue {
   close(): Promise<void>;
 }
 
-export interface KitScheduler {
+export interface BullScheduler {
   readonly key: string;
   readonly next?: number | undefined; // of the planned run, epoch ms
 }
 
-export interface KitWorker {
+export interface BullWorker {
   /** Rejects if the store is unreachable. The worker then cannot be used. */
   waitUntilReady(): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -61,14 +60,14 @@ export interface KitWorker {
   disconnect(): Promise<void>; // abandons running jobs
 }
 
-export function createPostgresKit(connectionString: string, queueName: string): QueueKit {
+export function createPostgresFactory(connectionString: string, queueName: string): QueueFactory {
   const { Queue, Worker } = withBackend(createBackend);
   const BackoffWorker = createBackoffWorker(Worker as never);
   const connection = { ...createPoolConfig(connectionString), migrate: true };
   return {
     backend: 'postgres',
     openQueue: () => new Queue(queueName, { connection }),
-    openWorker: (process) => new BackoffWorker(queueName, process, { connection, ...workerOptions } as never),
+    openWorker: (run) => new BackoffWorker(queueName, run, { connection, ...workerOptions } as never),
   };
 }
 
@@ -127,9 +126,9 @@ const createBackend: typeof createPostgresBackend = (...parameters) => {
   return backend;
 };
 
-export function createRedisKit(url: string, queueName: string, prefix = 'gw:jobs'): QueueKit {
+export function createRedisFactory(url: string, queueName: string, prefix = 'gw:jobs'): QueueFactory {
   const address = parseRedisUrl(url, 'REDIS_QUEUE_URL');
-  if (address.cluster !== undefined) return createClusterKit(address, queueName, prefix);
+  if (address.cluster !== undefined) return createClusterFactory(address, queueName, prefix);
   const { Queue, Worker } = withBackend(createRedisBackend);
   const BackoffWorker = createBackoffWorker(Worker as never);
   const versionCheck = new VersionCheck();
@@ -146,10 +145,10 @@ export function createRedisKit(url: string, queueName: string, prefix = 'gw:jobs
       const connection = { ...commonOptions, maxRetriesPerRequest: 1, enableOfflineQueue: false };
       return versionCheck.watch(new Queue(queueName, { connection, prefix, ...versionCheck.options }));
     },
-    openWorker(process) {
+    openWorker(run) {
       const connection = { ...commonOptions, maxRetriesPerRequest: null };
       const options = { connection, prefix, ...workerOptions, ...versionCheck.options };
-      return new BackoffWorker(queueName, process, options);
+      return new BackoffWorker(queueName, run, options);
     },
   };
 }
@@ -163,7 +162,7 @@ function createClient({ url, ...redisOptions }: RedisOptions & { readonly url?: 
 class VersionCheck {
   options: { readonly skipVersionCheck?: true } = {};
 
-  watch(queue: KitQueue): KitQueue {
+  watch(queue: BullQueue): BullQueue {
     queue.on('error', ({ message }) => {
       if (/\binfo\b/i.test(message)) this.options = { skipVersionCheck: true };
     });
@@ -172,7 +171,7 @@ class VersionCheck {
 }
 
 /** BullMQ's scripts use many keys, so the braces in the prefix keep the whole queue on one node. */
-function createClusterKit(address: RedisAddress, queueName: string, plainPrefix: string): QueueKit {
+function createClusterFactory(address: RedisAddress, queueName: string, plainPrefix: string): QueueFactory {
   const { Queue, Worker } = withBackend(createRedisBackend);
   const BackoffWorker = createBackoffWorker(Worker as never);
   const prefix = plainPrefix.replace(/[^:]+$/, '{$&}');
@@ -188,23 +187,23 @@ function createClusterKit(address: RedisAddress, queueName: string, plainPrefix:
     openQueue() {
       const connection = connect();
       const queue = new Queue(queueName, { connection, prefix, ...versionCheck.options });
-      return closeWithConnection(versionCheck.watch(queue as unknown as KitQueue), connection);
+      return closeWithConnection(versionCheck.watch(queue as unknown as BullQueue), connection);
     },
-    openWorker(process) {
+    openWorker(run) {
       const connection = connect();
-      const worker = new BackoffWorker(queueName, process, {
+      const worker = new BackoffWorker(queueName, run, {
         connection,
         prefix,
         ...workerOptions,
         ...versionCheck.options,
       });
-      return closeWithConnection(worker as unknown as KitWorker, connection);
+      return closeWithConnection(worker as unknown as BullWorker, connection);
     },
   };
 }
 
 /** BullMQ only closes connections that it has opened. */
-function closeWithConnection<Client extends KitQueue | KitWorker>(client: Client, connection: Cluster): Client {
+function closeWithConnection<Client extends BullQueue | BullWorker>(client: Client, connection: Cluster): Client {
   const close = client.close.bind(client);
   client.close = () => close().finally(() => connection.disconnect());
   return client;
@@ -242,7 +241,7 @@ function createBackoffWorker(Base: typeof Worker): typeof Worker {
 
 const maxFailureAgeMs = 24 * 3_600_000;
 
-export async function readQueueState(queue: KitQueue): Promise<QueueState> {
+export async function readQueueState(queue: BullQueue): Promise<QueueState> {
   const [counts, waiting, failed] = await Promise.all([
     queue.getJobCounts('wait', 'active', 'prioritized'),
     queue.getWaiting(0, 0),

@@ -2,23 +2,23 @@ import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { isIP } from 'node:net';
 import type { Logger } from '../logger.ts';
-import { Names, type LookupRequest } from './names.ts';
+import { NameCache, type LookupRequest } from './name-cache.ts';
 import { SystemResolver } from './system-resolver.ts';
 
 type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
-const namesByLookup = new WeakMap<typeof dns.lookup, Names>();
+const cacheByLookup = new WeakMap<typeof dns.lookup, NameCache>();
 
 /**
  * Replaces `dns.lookup` for the whole process. Every connection to a host name uses it: undici, PostgreSQL, Redis, mail, sign-in and
  * payment providers, `fetch`, and third-party plugins. Disposing restores the original.
  */
-export function installNames(log: Logger): Disposable {
+export function installNameCache(log: Logger): Disposable {
   const original = dns.lookup;
   const system = new SystemResolver();
-  const names = new Names(system.resolve, log);
-  const lookup = Object.assign(createLookup(names, original), copySymbols(original));
-  namesByLookup.set(lookup, names);
+  const cache = new NameCache(system.resolve, log);
+  const lookup = Object.assign(createLookup(cache, original), copySymbols(original));
+  cacheByLookup.set(lookup, cache);
   replaceLookup(lookup);
   return {
     [Symbol.dispose]() {
@@ -30,16 +30,16 @@ export function installNames(log: Logger): Disposable {
 
 /** Makes the next use of a name look it up again. Call it if no connection to the name's addresses could be opened. */
 export function expireName(hostname: string): void {
-  namesByLookup.get(dns.lookup)?.expire(hostname);
+  cacheByLookup.get(dns.lookup)?.expire(hostname);
 }
 
-/** Returns when the failures of each name in use that cannot be resolved began (`performance.now()`), see `Names.listFailures`. */
+/** Returns when the failures of each name in use that cannot be resolved began (`performance.now()`), see `NameCache.listFailures`. */
 export function listNameFailures(): readonly number[] {
-  return namesByLookup.get(dns.lookup)?.listFailures() ?? [];
+  return cacheByLookup.get(dns.lookup)?.listFailures() ?? [];
 }
 
-/** Creates a `dns.lookup` that resolves host names with `names`, and passes everything else, such as IP addresses, to the original. */
-export function createLookup(names: Pick<Names, 'find'>, original: typeof dns.lookup): typeof dns.lookup {
+/** Creates a `dns.lookup` that resolves host names with `cache`, and passes everything else, such as IP addresses, to the original. */
+export function createLookup(cache: Pick<NameCache, 'find'>, original: typeof dns.lookup): typeof dns.lookup {
   const lookup = (hostname: string, optionsOrCallback: LookupOptions | number | Callback, lastParameter?: Callback) => {
     const callback = typeof optionsOrCallback === 'function' ? optionsOrCallback : lastParameter;
     const options = readOptions(optionsOrCallback);
@@ -50,7 +50,7 @@ export function createLookup(names: Pick<Names, 'find'>, original: typeof dns.lo
       if (options.all === true) callback(null, [...addresses]);
       else callback(null, first?.address, first?.family);
     };
-    names.find(createRequest(hostname, options)).then(
+    cache.find(createRequest(hostname, options)).then(
       // An error in a callback must not become a rejection.
       (addresses) => process.nextTick(deliver, addresses),
       (error: Error) => process.nextTick(callback, error),

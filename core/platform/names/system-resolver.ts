@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bounds } from '../bounds.ts';
 import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
 import { Throttle } from '../timing/throttle.ts';
-import type { LookupRequest, Resolve } from './names.ts';
+import type { LookupRequest, Resolve } from './name-cache.ts';
 
 const overdueAfterMs = 200;
 const idleTimeoutMs = 60_000;

@@ -11,7 +11,7 @@ import { StartRefused } from '#core/platform/errors/start-refused.ts';
 import { exitCodeOf } from '#core/platform/exit-codes.ts';
 import { exitAtOnce } from '#core/platform/hung-work.ts';
 import type { LogFormat, Logger } from '#core/platform/logger.ts';
-import { installNames } from '#core/platform/names/install.ts';
+import { installNameCache } from '#core/platform/names/install.ts';
 import type { Gateway, GatewayOptions } from '../app.ts';
 import { formatGreeting, formatRunningLine } from '../greeting.ts';
 import { logWarnings, openProcessLog, type ProcessLog } from '../process-log.ts';
@@ -61,7 +61,7 @@ async function serve(
   }
   const link = workerSettings && new (await import('../workers/link.ts')).SupervisorLink(signals, log);
   const worker = workerSettings && link && { ...workerSettings, link };
-  using _names = installNames(log);
+  using _names = installNameCache(log);
   // Ensures that the demo key exists before listening, so that scripts that wait for readiness find a valid key.
   const beforeListening = (host: Host) => readDemoKey(host, log);
   const options = { file: file(), document, environment: process.env, log, worker, beforeListening };

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { expireName } from '#core/platform/names/install.ts';
-import { NameError } from '#core/platform/names/names.ts';
+import { NameError } from '#core/platform/names/name-cache.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 
 const keepAlive = { initialDelayMs: 10_000, intervalMs: 5_000, probes: 3 };

@@ -11,8 +11,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { namesCheck } from '#core/gateway/health/process-checks.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { createLogger } from '#core/platform/logger.ts';
-import { createLookup, expireName, installNames } from '#core/platform/names/install.ts';
-import { NameError, type LookupRequest } from '#core/platform/names/names.ts';
+import { createLookup, expireName, installNameCache } from '#core/platform/names/install.ts';
+import { NameError, type LookupRequest } from '#core/platform/names/name-cache.ts';
 import { holdClosedPort } from '../../../support/dead-ends.ts';
 import { createUpstream } from '../../../support/faulty-upstream.ts';
 
@@ -92,7 +92,7 @@ describe('once installed', () => {
   beforeEach(() => {
     fake.mockClear();
     dns.lookup = fake as unknown as typeof dns.lookup;
-    installed = installNames(createLogger(() => undefined));
+    installed = installNameCache(createLogger(() => undefined));
   });
   afterEach(() => {
     installed[Symbol.dispose]();
@@ -128,7 +128,7 @@ describe('once installed', () => {
   it('can still be promisified', async () => {
     installed[Symbol.dispose]();
     dns.lookup = real;
-    installed = installNames(createLogger(() => undefined));
+    installed = installNameCache(createLogger(() => undefined));
     expect(await promisify(dns.lookup)('localhost', 4)).toEqual({ address: '127.0.0.1', family: 4 });
   });
 

@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { LookupRequest } from '#core/platform/names/names.ts';
+import type { LookupRequest } from '#core/platform/names/name-cache.ts';
 import { SystemResolver } from '#core/platform/names/system-resolver.ts';
 
 type Lookup = (hostname: string, options: object, callback: (...result: unknown[]) => void) => void;

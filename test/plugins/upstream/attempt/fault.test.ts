@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createKeyRefusedError, createThrottledError } from '#core/gateway/model-call/upstream-error.ts';
-import { NameError } from '#core/platform/names/names.ts';
+import { NameError } from '#core/platform/names/name-cache.ts';
 import {
   createResponseFault,
   createConnectionFault,

@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NameError } from '#core/platform/names/names.ts';
+import { NameError } from '#core/platform/names/name-cache.ts';
 import { createConnector } from '../../../../plugins/upstream/connections/connector.ts';
 import { createBlackHole } from '../../../support/dead-ends.ts';
 

@@ -58,7 +58,7 @@ interface Entry {
  * Resolves and caches host names. At most one lookup of a name is in flight at a time. Cached names survive a slow or unreachable name
  * server for an hour.
  */
-export class Names {
+export class NameCache {
   readonly #resolve: Resolve;
   readonly #log: Logger;
   readonly #entries = new Map<string, Entry>();

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import { createLogger } from '#core/platform/logger.ts';
-import { NameError, Names, type LookupRequest } from '#core/platform/names/names.ts';
+import { NameError, NameCache, type LookupRequest } from '#core/platform/names/name-cache.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -12,7 +12,7 @@ const hour = 60 * minute;
 function createNameServer() {
   const asked: PromiseWithResolvers<readonly LookupAddress[]>[] = [];
   const lines: string[] = [];
-  const names = new Names(
+  const names = new NameCache(
     () => {
       const answer = Promise.withResolvers<readonly LookupAddress[]>();
       asked.push(answer);

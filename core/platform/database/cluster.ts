@@ -70,23 +70,26 @@ export async function initializeCluster(
     const reason = stalled.aborted
       ? `it has written nothing for ${limits.stallTimeoutMs / 1000} s`
       : findFailureReason(error);
-    const failure = `PostgreSQL could not be initialized in ${newFolder}: ${reason}.`;
-    // Docker and Kubernetes run an image as any number, without an entry for it.
-    if (namelessUserPattern.test(reason)) {
-      throw new StartRefused(
-        `${failure} initdb needs an entry for that user in /etc/passwd. Add one, start the gateway as a user that has one, or set DATABASE_URL to a PostgreSQL of your own.`,
-        { isPermanent: true, cause: error },
-      );
-    }
-    throw new Error(
-      `${failure} Check that the disk has space and responds, then start again, or set DATABASE_URL to a PostgreSQL of your own.`,
-      { cause: error },
-    );
+    throw createInitFailure(newFolder, reason, error);
   } finally {
     ended.abort();
     await rm(passwordFile, { force: true });
   }
   await rename(newFolder, folder);
+}
+
+function createInitFailure(folder: string, reason: string, cause: unknown): Error {
+  const failure = `PostgreSQL could not be initialized in ${folder}: ${reason}.`;
+  // Docker and Kubernetes run an image as any number, without an entry for it.
+  if (namelessUserPattern.test(reason))
+    return new StartRefused(
+      `${failure} initdb needs an entry for that user in /etc/passwd. Add one, start the gateway as a user that has one, or set DATABASE_URL to a PostgreSQL of your own.`,
+      { isPermanent: true, cause },
+    );
+  return new Error(
+    `${failure} Check that the disk has space and responds, then start again, or set DATABASE_URL to a PostgreSQL of your own.`,
+    { cause },
+  );
 }
 
 function createInitArguments(folder: string, passwordFile: string): string[] {

@@ -81,59 +81,70 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
 }
 
 async function openOnce(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
-  const { url: databaseUrl, directUrl, readUrl, mode, log, signal, processes = 1 } = options;
-  const tables = [...(options.tables ?? [])];
+  const { url: databaseUrl, directUrl, mode, log, isShared } = options;
   checkUrls(options);
   await waitForDatabases(options);
   const pooler = databaseUrl === undefined ? undefined : await findPooler(databaseUrl);
   const separateDirectUrl = directUrl === databaseUrl ? undefined : directUrl;
-  if (mode === 'serve')
-    await requireUsablePooler({ mode: pooler, directUrl: separateDirectUrl, isShared: options.isShared }, log);
+  if (mode === 'serve') await requireUsablePooler({ mode: pooler, directUrl: separateDirectUrl, isShared }, log);
   const embedded = databaseUrl === undefined ? await openEmbedded(options) : undefined;
   const url = databaseUrl ?? (embedded as EmbeddedPostgres).url;
   const sessionUrl = directUrl ?? url;
-  const hasSessionUrl = sessionUrl !== url;
-  const hasSessions = hasSessionUrl || pooler !== 'transaction';
-  const isPooled = hasSessionUrl || pooler === 'transaction';
+  const isPooled = sessionUrl !== url || pooler === 'transaction';
+  const hasSessions = sessionUrl !== url || pooler !== 'transaction';
   const lifetime = new Lifetime(sessionUrl, log, options, embedded);
+  try {
+    return await openMigrated(options, { url, sessionUrl, isPooled, hasSessions }, lifetime);
+  } catch (error) {
+    await lifetime.end(failedStopTimeoutMs);
+    throw error;
+  }
+}
+
+interface DatabaseUrls {
+  readonly url: string;
+  readonly sessionUrl: string; // bypasses the pooler of `url`, if possible
+  readonly isPooled: boolean; // at `url`
+  readonly hasSessions: boolean; // at `sessionUrl`
+}
+
+async function openMigrated(
+  options: OpenDatabaseOptions,
+  { url, sessionUrl, isPooled, hasSessions }: DatabaseUrls,
+  lifetime: Lifetime,
+): Promise<OpenedDatabase> {
+  const { directUrl, readUrl, mode, log, signal, processes = 1 } = options;
+  const tables = [...(options.tables ?? [])];
   const sessionVariable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
   // An aborted start leaves only connections, which end with the process.
   const withDatabaseName = <T>(usedUrl: string, variable: string, work: Promise<T>): Promise<T> =>
     waitUnlessAborted(
       work.catch((error: unknown) => {
-        throw databaseUrl === undefined ? error : explainFailure(error, usedUrl, variable);
+        throw lifetime.isEmbedded ? error : explainFailure(error, usedUrl, variable);
       }),
       signal,
     );
-  try {
-    await withDatabaseName(sessionUrl, sessionVariable, lifetime.start());
-    const appliedMigrations = await withDatabaseName(
-      sessionUrl,
-      sessionVariable,
-      migrate(sessionUrl, log, tables, hasSessions),
-    );
-    if (appliedMigrations.length > 0) log.info(`applied migrations: ${appliedMigrations.join(', ')}`);
-    if (mode === 'serve' && databaseUrl !== undefined) {
-      await withDatabaseName(url, 'DATABASE_URL', requireAutocommit(url, 'DATABASE_URL'));
-      if (hasSessionUrl)
-        await withDatabaseName(sessionUrl, sessionVariable, requireAutocommit(sessionUrl, sessionVariable));
-    }
-    if (isPooled && mode === 'serve') await waitUnlessAborted(warnAboutRoleSettings(url, log), signal);
-    const size = Math.max(minPoolSize, Math.ceil(poolSize / processes));
-    const entities = await loadEntities(options.entities, tables);
-    const orm = await withDatabaseName(url, 'DATABASE_URL', openOrm({ url, isPooled, size }, entities));
-    for (const { steps } of tables) steps?.(orm.config);
-    const priorityPool = createPool({ url, isPooled, size: priorityPoolSize });
-    const database = new PostgresDatabase(orm, priorityPool, sessionUrl, log, lifetime, !hasSessions);
-    if (readUrl !== undefined) {
-      const replicaPool = createPool({ url: readUrl, isPooled, size: replicaPoolSize }, readOnlySettings);
-      await database.useReplica(replicaPool, isPooled);
-    }
-    return database;
-  } catch (error) {
-    await lifetime.end(failedStopTimeoutMs);
-    throw error;
+  await withDatabaseName(sessionUrl, sessionVariable, lifetime.start());
+  const migration = migrate(sessionUrl, log, tables, hasSessions);
+  const appliedMigrations = await withDatabaseName(sessionUrl, sessionVariable, migration);
+  if (appliedMigrations.length > 0) log.info(`applied migrations: ${appliedMigrations.join(', ')}`);
+  if (mode === 'serve' && !lifetime.isEmbedded) {
+    await withDatabaseName(url, 'DATABASE_URL', requireAutocommit(url, 'DATABASE_URL'));
+    if (sessionUrl !== url)
+      await withDatabaseName(sessionUrl, sessionVariable, requireAutocommit(sessionUrl, sessionVariable));
   }
+  if (isPooled && mode === 'serve') await waitUnlessAborted(warnAboutRoleSettings(url, log), signal);
+  const size = Math.max(minPoolSize, Math.ceil(poolSize / processes));
+  const entities = await loadEntities(options.entities, tables);
+  const orm = await withDatabaseName(url, 'DATABASE_URL', openOrm({ url, isPooled, size }, entities));
+  for (const { steps } of tables) steps?.(orm.config);
+  const priorityPool = createPool({ url, isPooled, size: priorityPoolSize });
+  const database = new PostgresDatabase(orm, priorityPool, sessionUrl, log, lifetime, !hasSessions);
+  if (readUrl !== undefined) {
+    const replicaPool = createPool({ url: readUrl, isPooled, size: replicaPoolSize }, readOnlySettings);
+    await database.useReplica(replicaPool, isPooled);
+  }
+  return database;
 }
 
 function checkUrls({ url, directUrl, readUrl }: OpenDatabaseOptions): void {
@@ -312,10 +323,9 @@ export function checkUrl(url: string, variable = 'DATABASE_URL'): void {
   throw new StartRefused(`${variable} is not a valid PostgreSQL URL. ${advice}`, { isPermanent: true });
 }
 
-/** Adds the database, without its password, to a connection error. */
 function explainFailure(error: unknown, url: string, variable: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
-  const { host, pathname } = new URL(url);
+  const { host, pathname } = new URL(url); // without the password
   return new Error(`The database ${host || 'localhost'}${pathname} of ${variable} could not be opened`, {
     // If all addresses of a host refuse the connection, the driver's error has no message.
     cause: error.message === '' ? new Error(String(error.code)) : error,

@@ -9,7 +9,6 @@ interface OutgoingOptions {
 class PlainConnections {
   #agent: Agent | undefined;
 
-  /** Undici is loaded on demand. */
   open(AgentClass: typeof Agent): Agent {
     return (this.#agent ??= new AgentClass());
   }
@@ -51,12 +50,11 @@ const keepBrotliEncoded: Dispatcher.DispatcherComposeInterceptor = (dispatch) =>
   return dispatch(options, wrappedHandler);
 };
 
-/** Source: RFC 9110 §8.4. */
 function isBrotli(codings: string | string[] | undefined): boolean {
   return String(codings ?? '')
     .toLowerCase()
     .split(',')
-    .some((coding) => coding.trim() === 'br');
+    .some((coding) => coding.trim() === 'br'); // RFC 9110 §8.4
 }
 
 /** In place, as undici does. `fetch` reads these raw headers, in which names and values alternate. */

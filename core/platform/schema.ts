@@ -77,7 +77,6 @@ type InferObject<S> = S extends { readonly properties: infer Properties }
 
 type RequiredNames<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never;
 
-/** A property is present if it is required or has a default. */
 type InferProperties<Properties, Required> = Flat<
   {
     [Name in keyof Properties as IsPresent<Properties[Name], Name, Required> extends true ? Name : never]: Infer<
@@ -123,9 +122,10 @@ function createNotation<Type extends SchemaType>(type: Type): Notation<Type> {
 }
 
 function withRules(schema: JsonSchema, parts: readonly Part[]): JsonSchema {
-  const rules = parts.map((part) =>
-    typeof part === 'string' ? { description: part } : Array.isArray(part) ? { required: part } : part,
-  );
+  const rules = parts.map((part) => {
+    if (typeof part === 'string') return { description: part };
+    return Array.isArray(part) ? { required: part } : part;
+  });
   return Object.assign({ ...schema }, ...rules);
 }
 

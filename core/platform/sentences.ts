@@ -13,11 +13,15 @@ export function fillText(
   form: 'one' | 'other',
   formatNumber: (value: number) => string = String,
 ): string {
-  const template = typeof text === 'string' ? text : ((form === 'one' ? text.one : undefined) ?? text.other);
-  return template.replace(placeholder, (whole, name: string) => {
+  return chooseForm(text, form).replace(placeholder, (whole, name: string) => {
     const value = values[name];
     return typeof value === 'number' ? formatNumber(value) : (value ?? whole);
   });
+}
+
+function chooseForm(text: Text, form: 'one' | 'other'): string {
+  if (typeof text === 'string') return text;
+  return text[form] ?? text.other;
 }
 
 /**

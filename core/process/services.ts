@@ -10,7 +10,7 @@ import type { Host, Services } from '#core/gateway/host/host.ts';
 import { runInBackground } from '#core/platform/background.ts';
 import { prepareDataFolder } from '#core/platform/data-folder.ts';
 import { openDatabase, type OpenedDatabase } from '#core/platform/database/open.ts';
-import { readDatabaseWait } from '#core/platform/database/wait.ts';
+import { readDatabaseWaitSeconds } from '#core/platform/database/wait.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { type JobQueue, openJobs } from '#core/platform/jobs/open.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -91,7 +91,7 @@ export class OpenServices implements AsyncDisposable {
         mode,
         isShared: redisUrl !== undefined,
         processes,
-        waitSeconds: mode === 'serve' ? readDatabaseWait(environment) : 0,
+        waitSeconds: mode === 'serve' ? readDatabaseWaitSeconds(environment) : 0,
         entities: coreEntities,
         tables: registry.databaseTables.values(),
         signal,

@@ -113,7 +113,6 @@ async function restoreSession(request: Request): Promise<void> {
     >);
 }
 
-/** Uses hapi's getter, because the `content-type` header is not set yet. */
 function isHtml(response: ResponseObject & { readonly contentType?: string | null }): boolean {
-  return response.contentType?.startsWith('text/html') === true;
+  return response.contentType?.startsWith('text/html') === true; // hapi's getter, because the header is not set yet
 }

@@ -1,6 +1,6 @@
 import type { Command as Parser } from 'commander';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type ListResult, type OperatorResource, getPlural, renderFound } from '#core/web/resources/resource.ts';
+import { type ListResult, type OperatorResource, getPlural, renderListJson } from '#core/web/resources/resource.ts';
 import { addActionOptions, readActionInput, resolveTimes } from './action-options.ts';
 import { parseInteger, parseLine } from './arguments.ts';
 import { type CommandContext, exampleText } from './command.ts';
@@ -94,7 +94,7 @@ export async function printEntries<Entry>(
 ): Promise<void> {
   const { view, none } = resource;
   const { entries, next, total = 0 } = listing;
-  if (output.json === true) return print(renderFound(resource, listing));
+  if (output.json === true) return print(renderListJson(resource, listing));
   if (entries.length === 0) return print(none);
   const names = await readAccountHandles(host, entries, view.text);
   const text = { timeZone: zoneOf(host, output), now: host.now(), names };

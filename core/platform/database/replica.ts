@@ -178,11 +178,10 @@ function createHandledPromise(): PromiseWithResolvers<never> {
   return resolvers;
 }
 
-/** Returns true if the server (`statement_timeout`) or the driver ended the statement. */
 function isTimeout(error: unknown): boolean {
-  return (
-    error instanceof Error && (('code' in error && error.code === '57014') || error.message === 'Query read timeout')
-  );
+  if (!(error instanceof Error)) return false;
+  const isEndedByServer = 'code' in error && error.code === '57014'; // query_canceled, by statement_timeout
+  return isEndedByServer || error.message === 'Query read timeout';
 }
 
 function describeReason(error: unknown): string {

@@ -16,7 +16,7 @@ interface DatabaseWait {
 }
 
 /** @throws StartRefused if DATABASE_WAIT is not a number of seconds */
-export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
+export function readDatabaseWaitSeconds(environment: NodeJS.ProcessEnv): number {
   const text = environment['DATABASE_WAIT'] || '0';
   if (/^\d{1,5}$/.test(text) && Number(text) <= maxWaitSeconds) return Number(text);
   throw new StartRefused(`DATABASE_WAIT is "${text}". Write a number of seconds from 0 to ${maxWaitSeconds}.`, {

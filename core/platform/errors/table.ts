@@ -176,11 +176,9 @@ export class GatewayError extends Error {
   }
 }
 
-/** Statuses below 500 that the OpenAI and Anthropic SDKs retry: timeout, conflict, too many requests. */
-const clientRetriedStatuses = new Set([408, 409, 429]);
+const clientRetriedStatuses = new Set([408, 409, 429]); // below 500, by the OpenAI and Anthropic SDKs
 
-/** Claude Code shows "Please run /login" instead of any message with this word, regardless of the status. */
-const loginWord = /x-api-key/gi;
+const loginWord = /x-api-key/gi; // Claude Code shows "Please run /login" instead of any message with this word
 
 function mapRejectedStatus(status: number, format: Audience | undefined): number {
   return status === 422 && format !== undefined && !dialects[format.dialect].sends422 ? 400 : status;

@@ -82,7 +82,7 @@ export class ProcessMemory {
   #maxCacheBytes = 0;
   readonly #owners = new Map<string, OwnerUsage>(); // large shares only
   #largeShares = 0;
-  #exempt: MemoryShare | undefined; // may grow even if the process has no room for it
+  #exemptShare: MemoryShare | undefined; // may grow even if the process has no room for it
 
   constructor(capacity: number, monotonic = () => performance.now()) {
     this.capacity = capacity;
@@ -149,14 +149,13 @@ export class ProcessMemory {
 
   /** Adds a large share's change in bytes to its owner. */
   countForOwner(share: MemoryShare, change: number): void {
-    const usage = this.#owners.get(share.owner) ?? { bytes: 0, largest: undefined };
+    const usage = this.#owners.get(share.owner) ?? { bytes: 0, exceedingShare: undefined };
     usage.bytes += change;
-    if (usage.largest === share && countLargeBytes(share.bytes + change) === 0) usage.largest = undefined;
+    if (usage.exceedingShare === share && countLargeBytes(share.bytes + change) === 0) usage.exceedingShare = undefined;
     if (usage.bytes > 0) this.#owners.set(share.owner, usage);
     else this.#owners.delete(share.owner);
   }
 
-  /** Frees cached bytes if necessary. */
   #tryToFit(share: MemoryShare, newBytes: number): boolean {
     const isSmall = newBytes <= smallShareBytes;
     if (!isSmall && !this.#admitLarge(share, newBytes)) return false;
@@ -174,10 +173,10 @@ export class ProcessMemory {
     const owner = this.#owners.get(share.owner);
     const ownerBytes = owner?.bytes ?? 0;
     if (ownerBytes + growth > this.capacity / 4 && owner !== undefined) {
-      owner.largest ??= share;
-      if (owner.largest !== share) return false;
+      owner.exceedingShare ??= share;
+      if (owner.exceedingShare !== share) return false;
     }
-    return growth <= this.room || share === this.#exempt || this.#findRoom(share, growth);
+    return growth <= this.room || share === this.#exemptShare || this.#findRoom(share, growth);
   }
 
   /**
@@ -187,8 +186,8 @@ export class ProcessMemory {
   #findRoom(share: MemoryShare, growth: number): boolean {
     const isCollected = this.measureRoom();
     const isAlone = this.#largeShares === (countLargeBytes(share.bytes) > 0 ? 1 : 0);
-    if (isCollected && isAlone) this.#exempt = share;
-    return growth <= this.room || share === this.#exempt;
+    if (isCollected && isAlone) this.#exemptShare = share;
+    return growth <= this.room || share === this.#exemptShare;
   }
 
   #resizeLarge(share: MemoryShare, change: number): void {
@@ -197,7 +196,7 @@ export class ProcessMemory {
     if (before === 0) this.#largeShares++;
     else if (before + change === 0) {
       this.#largeShares--;
-      if (this.#exempt === share) this.#exempt = undefined;
+      if (this.#exemptShare === share) this.#exemptShare = undefined;
     }
     this.countForOwner(share, change);
   }
@@ -205,7 +204,7 @@ export class ProcessMemory {
 
 interface OwnerUsage {
   bytes: number;
-  largest: MemoryShare | undefined; // may exceed the quarter, so that one of several requests is served
+  exceedingShare: MemoryShare | undefined; // may exceed the quarter, so that one of several requests is served
 }
 
 /** Small shares are not tracked by owner, because tracking would cost more than it saves. */

@@ -14,12 +14,12 @@ const quietPeriod = { periodMs: 10_000, maxShare: 0.05 }; // `maxShare`: of even
 const quietCollections = 2; // V8 notices the low allocation rate only in the second one, which also returns fragmented pages
 const minGarbageBytes = 64 * 1024 * 1024; // above the idle level that justify a collection, although it also discards compiled code
 
-interface MemoryFigures {
+interface MemoryUsage {
   readonly process: number; // resident size
   readonly heap: number; // V8's old generation
 }
 
-const readFigures = (): MemoryFigures => ({
+const readMemoryUsage = (): MemoryUsage => ({
   process: process.memoryUsage.rss(),
   heap: getHeapStatistics().used_heap_size - readYoungGeneration(),
 });
@@ -35,7 +35,7 @@ interface MemoryWatchOptions {
   readonly limits: MemoryLimits;
   readonly budget: ProcessMemory;
   readonly log: Logger;
-  readonly read?: () => MemoryFigures;
+  readonly read?: () => MemoryUsage;
   readonly collect?: (isThorough: boolean) => void; // a thorough one also compacts the heap and returns pages to the system
   readonly now?: () => number; // monotonic ms
   readonly utilization?: () => number; // of the event loop since the last call, 0 to 1
@@ -55,7 +55,7 @@ export class MemoryWatch implements Disposable {
 
   constructor(options: MemoryWatchOptions) {
     const defaults = {
-      read: readFigures,
+      read: readMemoryUsage,
       collect: createCollector(),
       now: () => performance.now(),
       utilization: createUtilizationMeter(),
@@ -126,7 +126,7 @@ export class MemoryWatch implements Disposable {
     clearInterval(this.#timer);
   }
 
-  #findLevel(usage: MemoryFigures): MemoryLevel {
+  #findLevel(usage: MemoryUsage): MemoryLevel {
     const { limits } = this.#options;
     const [processShare, heapShare] = [usage.process / limits.process, usage.heap / limits.heap];
     if (Math.max(processShare, heapShare) < levelShares.large) return 'normal';
@@ -138,7 +138,7 @@ export class MemoryWatch implements Disposable {
    * bytes of the bodies or, right after a collection, everything above the idle footprint. The result is not below the previous room
    * if that much is available, so that a body that uses its reservation while it is parsed is not subtracted twice.
    */
-  #remainingRoom(usage: MemoryFigures, isCollected: boolean): number {
+  #remainingRoom(usage: MemoryUsage, isCollected: boolean): number {
     const { limits, budget } = this.#options;
     const available = Math.min(
       limits.process * levelShares.large - usage.process,
@@ -151,7 +151,7 @@ export class MemoryWatch implements Disposable {
     return Math.min(available, Math.max(budget.room, available - Math.max(0, budget.reserved - allocated)));
   }
 
-  #report(level: MemoryLevel, usage: MemoryFigures): void {
+  #report(level: MemoryLevel, usage: MemoryUsage): void {
     const { limits, log } = this.#options;
     const state = `${formatMiB(usage.process)} of ${formatMiB(limits.process)}, and ${formatMiB(usage.heap)} of ${formatMiB(limits.heap)} of the heap`;
     if (level === 'normal') log.info(`memory is sufficient again: ${state}`);

@@ -6,8 +6,7 @@ import { wait } from '../timing/wait.ts';
 import { type Fallback, LateReply, ReplyWatch } from './reply-watch.ts';
 import { SharedUnavailable } from './shared.ts';
 
-/** An open circuit closes if all replies of a round are in time. A closed circuit opens if none of them is. */
-const probesPerRound = 3;
+const probesPerRound = 3; // an open circuit closes if all replies of a round are in time; a closed one opens if none is
 const roundIntervalMs = 100;
 const lateProbeTimeoutMs = 2_000;
 

@@ -10,8 +10,8 @@ export function defineMigrate(parser: Parser, { load, log, print, withHost }: Co
     )
     .action(async () => {
       const { DATABASE_URL: url } = process.env;
-      const { readDatabaseWait, waitForDatabase } = await import('#core/platform/database/wait.ts');
-      const maxWait = readDatabaseWait(process.env);
+      const { readDatabaseWaitSeconds, waitForDatabase } = await import('#core/platform/database/wait.ts');
+      const maxWait = readDatabaseWaitSeconds(process.env);
       if (url && maxWait > 0) await waitForDatabase(url, 'DATABASE_URL', { limitSeconds: maxWait, log });
       const rows = await withHost(({ database }) =>
         database.query<{ name: string }>('SELECT name FROM migration ORDER BY id'),

@@ -36,7 +36,6 @@ type Section = EntrySection | TableSection;
 
 interface TablesContent {
   readonly lead?: string;
-  /** Sentences below the lead. */
   readonly notes?: readonly string[];
   /** Tiles above the tables, for `parts/tile.eta`. */
   readonly tiles?: readonly object[];
@@ -67,7 +66,6 @@ interface TablesPage extends Pick<Page, 'path' | 'title' | 'isListed'> {
   readonly form?: TablesForm;
   /** Adds a last table, below the form: the actions recorded under this id (`ActionSubject.recordedAt`). Default: no such table. */
   readonly record?: string;
-  /** Reads what the settings above do not say. */
   read?(request: PageRequest): Promise<TablesContent>;
 }
 
@@ -171,9 +169,8 @@ function takePage<Entry>(entries: readonly Entry[], context: SectionContext) {
   };
 }
 
-/** One per table, so that paging through it leaves the other tables where they are. */
 function nameParameter(name: string, { index }: SectionContext): string {
-  return index === 0 ? name : `${name}${index + 1}`;
+  return index === 0 ? name : `${name}${index + 1}`; // so that paging through one table leaves the others where they are
 }
 
 function buildPath({ path, request }: SectionContext, parameter: string, value: string): string {

@@ -16,10 +16,9 @@ export interface LiveChange {
   readonly accounts: ReadonlySet<string> | undefined;
 }
 
-/** Account ids by topic; null means all accounts. */
 interface LiveMessage {
   readonly instance: string;
-  readonly changes: Partial<Record<LiveTopic, readonly string[] | null>>;
+  readonly changes: Partial<Record<LiveTopic, readonly string[] | null>>; // account ids; null means all accounts
 }
 
 interface FollowedChannel {

@@ -75,7 +75,6 @@ export class LiveView {
     this.#schedule();
   }
 
-  /** Renders again because some values depend on the time, unless a rendering is due anyway. */
   #refresh(): void {
     if (this.#isDirty || this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
     this.#options.enqueue(this.#render, true);

@@ -57,7 +57,6 @@ export async function describeMarkdown(texts: PageTexts, { language, t, host }: 
 
 const renderings = new WeakMap<PageText, Promise<RenderedMarkdown>>();
 
-/** The first call loads the Markdown library. */
 function renderOnce(text: PageText): Promise<RenderedMarkdown> {
   const rendering =
     renderings.get(text) ?? import('./render.ts').then(({ renderMarkdown }) => renderMarkdown(text.body));

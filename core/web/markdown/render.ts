@@ -90,7 +90,6 @@ function createSlug(text: string): string {
     .replaceAll(/\s+/g, '-');
 }
 
-/** An unclosed comment extends to the end of the text. */
 function removeComments(text: string): string {
   const visibleText = text.replaceAll(/<!--(?:-?>|[^]*?(?:-->|$))/g, '');
   return visibleText.trim() === '' ? '' : visibleText;

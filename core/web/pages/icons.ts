@@ -1,4 +1,3 @@
-/** Outlines on a 16 by 16 grid, drawn in the text color. */
 const shapes = {
   ok: '<circle cx="8" cy="8" r="6.25"/><path d="m5.25 8.25 2 2 3.5-4"/>',
   warn: '<path d="M8 2.25 14.25 13.5H1.75zM8 6.5v3.25M8 11.6v.15"/>',

@@ -47,7 +47,6 @@ export async function collectNotices(
   return (await Promise.all(readings)).flat();
 }
 
-/** If a plugin cannot read its notices, the page does not fail. */
 async function readOrSkip<T>(
   { log }: Pick<Host, 'log'>,
   { name }: NoticeSource,

@@ -12,8 +12,7 @@ import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, 
 const findTimeoutMs = 2_500; // per kind; longer than the ping of a dependency, because the kind `check` waits for those pings
 const maxAgeMs = 10_000; // all scrapes share the result
 
-/** Shown in place of a kind, because an empty page would suggest that there are no problems. */
-const unreadable: ProblemKind = { name: 'unread', order: 20, find: () => [] };
+const unreadable: ProblemKind = { name: 'unread', order: 20, find: () => [] }; // an empty page would suggest that all is well
 
 interface FoundProblem extends Problem {
   readonly kind: ProblemKind;
@@ -41,7 +40,6 @@ function isDatabaseDown({ kind, subject }: FoundProblem): boolean {
   return kind.name === 'check' && subject === 'database';
 }
 
-/** Unreadable kinds fail together, with the database. */
 function mergeUnreadable({ problems: found, total }: FoundProblems, { t }: ProblemReader): FoundProblems {
   const readable = found.filter(({ kind }) => kind !== unreadable);
   const unreadableProblems = found.filter(({ kind }) => kind === unreadable);

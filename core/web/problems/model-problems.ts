@@ -21,7 +21,7 @@ export function describeModels(health: readonly ModelHealth[], reader: ProblemRe
   const models = filterTroubled(health).toSorted(
     (first, second) =>
       severityOf(first.state) - severityOf(second.state) ||
-      findStart(first, reader.host) - findStart(second, reader.host),
+      findIncidentStart(first, reader.host) - findIncidentStart(second, reader.host),
   );
   return [
     ...models.slice(0, maxListed).map((model) => describeModel(model, reader)),
@@ -29,7 +29,7 @@ export function describeModels(health: readonly ModelHealth[], reader: ProblemRe
   ];
 }
 
-function findStart({ since }: ModelHealth, { now }: Pick<Host, 'now'>): number {
+function findIncidentStart({ since }: ModelHealth, { now }: Pick<Host, 'now'>): number {
   return since ?? now();
 }
 
@@ -37,7 +37,7 @@ function filterTroubled(health: readonly ModelHealth[]): readonly ModelHealth[] 
   return health.filter(({ state }) => severityOf(state) < severityOf('working'));
 }
 
-const severities = { down: 'bad', degraded: 'warn', unknown: 'info', working: 'info', no_data: 'info' } as const;
+const severityByState = { down: 'bad', degraded: 'warn', unknown: 'info', working: 'info', no_data: 'info' } as const;
 
 function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
   const { t, host } = reader;
@@ -46,7 +46,7 @@ function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
   const cause = state === 'unknown' ? 'unknown' : (trouble?.cause ?? 'failing');
   const trafficText = counts.all === 0 ? '' : ` ${t('problem.model_seen', counts)}`;
   return {
-    severity: severities[state],
+    severity: severityByState[state],
     title: state === 'unknown' ? t('problem.model_unknown') : describeModelState(model, reader, host.now()).text,
     subject: id,
     // Appended separately, so that an asterisk in an upstream's text is not read as emphasis.
@@ -55,13 +55,12 @@ function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
       { text: trafficText },
       { text: describeOpenRoutes(model, reader) },
     ],
-    since: trouble === undefined ? undefined : new Date(findStart(model, host)),
+    since: trouble === undefined ? undefined : new Date(findIncidentStart(model, host)),
     step: { path: '/operator/routes', label: t('problem.routes_of', { name: id }) },
     ...(state === 'degraded' && { runbook: 'model-degraded' }),
   };
 }
 
-/** Example: " openai/gpt-6-sol: Open, next probe in 22 s (503 overloaded)." */
 function describeOpenRoutes({ routes }: ModelHealth, reader: ProblemReader): string {
   return routes
     .filter(({ state }) => state !== 'closed')
@@ -74,16 +73,15 @@ function describeReason({ reason }: RouteStatus, { t }: ProblemReader): string {
   return reason === null ? '' : inBrackets(describeFaultText(reason, t));
 }
 
-/** @param models worst first */
 function describeHidden(models: readonly ModelHealth[], { t, host }: ProblemReader): Problem[] {
-  const [worst] = models;
+  const [worst] = models; // models are sorted, worst first
   if (worst === undefined) return [];
   return [
     {
-      severity: severities[worst.state],
+      severity: severityByState[worst.state],
       title: t('problem.model_more'),
       pieces: [{ text: t('problem.model_more.text', { count: models.length }) }],
-      since: new Date(Math.min(...models.map((model) => findStart(model, host)))),
+      since: new Date(Math.min(...models.map((model) => findIncidentStart(model, host)))),
       step: { path: '/operator/routes' },
     },
   ];

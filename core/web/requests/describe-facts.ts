@@ -82,7 +82,6 @@ function describeTokens(record: RequestRecord, { t, format }: Localizer): string
   return isEstimated === true ? t('requests.tokens.estimated', { tokens: counts.join(' · ') }) : counts.join(' · ');
 }
 
-/** These are included in the tokens in and out. */
 function describeTokenDetails(record: RequestRecord, { t, format }: Localizer): string | undefined {
   const parts: [name: string, tokens: number | null][] = [
     ['cache_read', record.cache_read_tokens],

@@ -87,13 +87,12 @@ export function getPlural({ name, plural = `${name}s` }: Pick<OperatorResource, 
   return plural;
 }
 
-/** Wraps the entries under the resource's name: `{ "orders": [], "next": null }`. */
 function wrapEntries<Entry>(resource: OperatorResource<Entry>, { entries, ...cursor }: ListResult<Entry>): object {
-  return { [getPlural(resource)]: entries, ...cursor };
+  return { [getPlural(resource)]: entries, ...cursor }; // { "orders": [], "next": null }
 }
 
 /** Renders what a command prints with `--json`. */
-export function renderFound<Entry>(resource: OperatorResource<Entry>, found: ListResult<Entry>): string {
+export function renderListJson<Entry>(resource: OperatorResource<Entry>, found: ListResult<Entry>): string {
   const output = resource.write?.(found) ?? toOperatorJson(wrapEntries(resource, found), resource.hasFormerNames);
   return JSON.stringify(output, null, 2);
 }

@@ -19,8 +19,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** A file that is opened directly must not load anything. */
-const filePolicy = "default-src 'none'; frame-ancestors 'none'";
+const filePolicy = "default-src 'none'; frame-ancestors 'none'"; // a file that is opened directly must not load anything
 
 const commonHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',

@@ -46,8 +46,7 @@ export interface OpenSession {
 
 const liveCondition = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
 
-/** Includes paused accounts, which are otherwise not served. */
-const readableCondition = '(a.blocked_at is null or a.paused_at is not null)';
+const readableCondition = '(a.blocked_at is null or a.paused_at is not null)'; // includes paused accounts, which are otherwise not served
 
 /** Sessions of accounts. They are not cached, so every instance rejects a revoked session at its next request. */
 export class Sessions {

@@ -53,8 +53,7 @@ export interface FormattedTime {
   readonly text: string;
 }
 
-/** Both use a 24-hour clock and put the day before the month, as is usual in English outside the United States. */
-const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' };
+const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' }; // 24-hour clock, day before month
 
 const weekMs = 7 * 86_400_000;
 const ambiguousAfterMs = 300 * 86_400_000; // a date further away is ambiguous without a year
@@ -129,11 +128,10 @@ function createTimeFormat(locale: string, options: Intl.DateTimeFormatOptions): 
   return (value) => ({ iso: value.toISOString(), text: format.format(value) });
 }
 
-/** `Rab 25 Nov` instead of Intl's `Rab, 25 Nov`. */
 function omitComma(format: TimeFormat): TimeFormat {
   return (value) => {
     const { iso, text } = format(value);
-    return { iso, text: text.replace(',', '') };
+    return { iso, text: text.replace(',', '') }; // Intl writes `Rab, 25 Nov`
   };
 }
 
@@ -195,7 +193,6 @@ function formatPercent(share: number, locale: string, digits: number): string {
   return formatNumber(shown / 100, locale, { minDigits: digits, maxDigits: digits, isPercent: true });
 }
 
-/** `0 – 412 ms`, `412 ms – 4.28 s`: if both values have the same unit, it is printed once. */
 function formatSpan(from: number, to: number, language: Language, locale: string): string {
   const start = formatDuration(from, language, locale, { fine: true });
   const end = formatDuration(to, language, locale, { fine: true });

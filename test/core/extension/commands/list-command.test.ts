@@ -7,7 +7,7 @@ import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { boolean, number, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource, type ListResult, createReading, renderFound } from '#core/web/resources/resource.ts';
+import { defineResource, type ListResult, createReading, renderListJson } from '#core/web/resources/resource.ts';
 
 interface Parcel {
   readonly id: string;
@@ -122,7 +122,7 @@ it('JSON has the results below the plural of the resource', () => {
     none: 'No box found.',
     list: () => Promise.resolve({ entries: [] }),
   });
-  expect(JSON.parse(renderFound(boxes, { entries: [{ id: 'b1' }], next: null }))).toEqual({
+  expect(JSON.parse(renderListJson(boxes, { entries: [{ id: 'b1' }], next: null }))).toEqual({
     boxes: [{ id: 'b1' }],
     next: null,
   });

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { expect, inject, it, vi } from 'vitest';
 import { openDatabase } from '#core/platform/database/open.ts';
-import { readDatabaseWait, waitForDatabase } from '#core/platform/database/wait.ts';
+import { readDatabaseWaitSeconds, waitForDatabase } from '#core/platform/database/wait.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
 import { createTcpProxy } from '../../../support/tcp-proxy.ts';
 
@@ -97,9 +97,11 @@ it('a stop ends the wait', async () => {
 });
 
 it('DATABASE_WAIT is a number of seconds', () => {
-  expect([undefined, '', '0', '3600'].map((text) => readDatabaseWait({ DATABASE_WAIT: text }))).toEqual([
+  expect([undefined, '', '0', '3600'].map((text) => readDatabaseWaitSeconds({ DATABASE_WAIT: text }))).toEqual([
     0, 0, 0, 3600,
   ]);
   for (const text of ['forever', '-1', '1.5', '86401'])
-    expect(() => readDatabaseWait({ DATABASE_WAIT: text })).toThrow(`DATABASE_WAIT is "${text}". Write a number`);
+    expect(() => readDatabaseWaitSeconds({ DATABASE_WAIT: text })).toThrow(
+      `DATABASE_WAIT is "${text}". Write a number`,
+    );
 });

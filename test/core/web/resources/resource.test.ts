@@ -3,7 +3,7 @@ import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource, createReading, renderFound } from '#core/web/resources/resource.ts';
+import { defineResource, createReading, renderListJson } from '#core/web/resources/resource.ts';
 
 interface Parcel {
   readonly id: string;
@@ -59,10 +59,10 @@ it.each([
 
 it('a command prints what was found in snake case, or as the resource writes it', () => {
   const found = { entries: [{ id: 'p1', sentTo: undefined }], next: 'p1' };
-  expect(JSON.parse(renderFound(parcels, { ...found, entries: [{ id: 'p1', sentTo: 'Ani' }] }))).toEqual({
+  expect(JSON.parse(renderListJson(parcels, { ...found, entries: [{ id: 'p1', sentTo: 'Ani' }] }))).toEqual({
     parcels: [{ id: 'p1', sent_to: 'Ani' }],
     next: 'p1',
   });
   const others = { ...parcels, write: ({ entries }: { entries: readonly unknown[] }) => entries };
-  expect(JSON.parse(renderFound(others, found))).toEqual([{ id: 'p1' }]);
+  expect(JSON.parse(renderListJson(others, found))).toEqual([{ id: 'p1' }]);
 });

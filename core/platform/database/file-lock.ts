@@ -7,11 +7,7 @@ const lockTimeoutMs = 120_000;
 
 const logAfterMs = 1_000;
 
-/**
- * Acquires a lock among the processes of this machine. The lock is a file with its holder's pid, and is removed if the holder is dead.
- *
- * @param signal aborts the wait
- */
+/** Acquires a lock among the processes of this machine: a file with its holder's pid, which is removed if the holder is dead. */
 export async function acquireFileLock(file: string, log: Logger, signal?: AbortSignal): Promise<AsyncDisposable> {
   const startedAt = performance.now();
   const pidFile = `${file}.${process.pid}.${startedAt}`;

@@ -44,12 +44,7 @@ async function readFileOwner(path: string): Promise<Identity | undefined> {
   return { name: idOutput?.stdout.trim() ?? String(uid), uid, gid };
 }
 
-/**
- * Rejects files that belong to a different user. They would otherwise seem missing and be created again.
- *
- * @param paths paths that may be missing
- * @throws StartRefused naming the owner
- */
+/** Rejects files of a different user (StartRefused), which would seem missing and be created again. `paths` may be missing. */
 export async function requireReadable(dataFolder: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const error = await access(path, constants.R_OK).catch((failure: NodeJS.ErrnoException) => failure);

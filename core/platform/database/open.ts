@@ -57,11 +57,7 @@ const retryPauseMs = 1_000;
 const failedStopTimeoutMs = 1_500;
 const abandonTimeoutMs = 5_000;
 
-/**
- * Opens the database and migrates it.
- *
- * @throws Error if the database is unreachable, or is used by another gateway and cannot be shared
- */
+/** Opens and migrates the database. Rejects if it is unreachable, or is used by another gateway and cannot be shared. */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
   const { url, waitSeconds = 0, log, signal } = options;
   const deadline = performance.now() + waitSeconds * 1000;

@@ -34,11 +34,7 @@ interface ServerStart {
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Starts the server and waits until it responds. Stops it again if it does not.
- *
- * @throws Error with the end of the server's log, or the signal's reason
- */
+/** Starts the server and waits until it responds. If it does not, stops it, and throws the end of its log or the signal's reason. */
 export async function startServer(options: ServerStart): Promise<void> {
   const { postgres, access, identity, logFile, signal: stopping } = options;
   stopping?.throwIfAborted();

@@ -24,12 +24,7 @@ export function readDatabaseWaitSeconds(environment: NodeJS.ProcessEnv): number 
   });
 }
 
-/**
- * Waits while the database is unreachable or starting. Returns on any other failure and after the limit, because opening the database
- * reports those.
- *
- * @throws the signal's reason
- */
+/** Waits while the database is unreachable or starting. Returns on other failures and at the limit, which opening it reports. */
 export async function waitForDatabase(
   url: string,
   variable: string,

@@ -94,7 +94,7 @@ export function isContextOverflow({ type, code, message }: Pick<ReportedError, '
 }
 
 const contextSizePattern =
-  /(?:context size \(|maximum context length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= )(\d+)/i;
+  /(?:context size \(|maximum (?:context|prompt|model) length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= |tokens allowed \(|token limit: |configured limit of |exceeds the limit of |\d tokens > )(\d+)/i;
 
 export function parseContextWindow({ contextSize, message }: ReportedError): number | undefined {
   const tokens = contextSize ?? Number(contextSizePattern.exec(message ?? '')?.[1] ?? Number.NaN);

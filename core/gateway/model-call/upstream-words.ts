@@ -34,6 +34,18 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
       { pattern: /maximum context length|context (length|window)/i, vendor: 'OpenAI', source: 'docs' },
       { pattern: /input token count.*exceed/i, vendor: 'Google', source: 'docs' },
       { pattern: /range of input length/i, vendor: 'DashScope', source: 'reports' },
+      { pattern: /maximum prompt length is \d/i, vendor: 'xAI', source: 'reports' },
+      { pattern: /reduce the length of the messages/i, vendor: 'Groq, OpenAI', source: 'reports' },
+      { pattern: /exceeded model token limit/i, vendor: 'Moonshot', source: 'reports' },
+      { pattern: /input is too long for requested model/i, vendor: 'Bedrock', source: 'reports' },
+      { pattern: /prompt token count of \d+ exceeds the limit/i, vendor: 'GitHub Copilot', source: 'reports' },
+      { pattern: /longer than the maximum model length/i, vendor: 'vLLM', source: 'reports' },
+      // Claude Code compacts on these, whatever the endpoint.
+      {
+        pattern: /prompt exceeds max length|input tokens exceed the configured limit|maximum context limit/i,
+        vendor: 'several',
+        source: 'Claude Code 2.1.332',
+      },
       { pattern: /too many (input )?tokens/i, vendor: 'several', source: 'reports' },
       { pattern: /exceeds? the available context size/i, vendor: 'llama.cpp', source: 'b11549' },
       {

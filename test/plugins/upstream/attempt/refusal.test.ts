@@ -507,6 +507,34 @@ describe('a server’s refusal of a prompt that is too long', () => {
   });
 });
 
+describe('a vendor’s words for a prompt that is too long', () => {
+  it.each([
+    ["This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 131_072],
+    ['Please reduce the length of the messages or completion.', undefined],
+    ['Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)', 262_144],
+    ['Prompt exceeds max length', undefined],
+    ['Input is too long for requested model.', undefined],
+    ['Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300123 tokens.', 272_000],
+    ['prompt token count of 74490 exceeds the limit of 72000', 72_000],
+    ['The decoder prompt (length 5000) is longer than the maximum model length of 4096.', 4_096],
+    ['The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).', 1_048_575],
+    ['prompt is too long: 208310 tokens > 200000 maximum', 200_000],
+  ])('%s', (message, window) => {
+    const { kind, error } = refusal(400, { error: { message } });
+    expect([kind, error.wording('openai').code, error.details.contextWindow]).toEqual([
+      'overflow',
+      'context_length_exceeded',
+      window,
+    ]);
+  });
+
+  it('may name a limit of output tokens, which is not the prompt', () => {
+    const message =
+      '`max_tokens` must be less than or equal to `32768`, reduce the length of the messages or completion';
+    expect(refusal(400, { error: { message } }).error.wording('openai').code).toBe(null);
+  });
+});
+
 describe('a server’s refusal of what it does not support', () => {
   it.each([
     [500, 'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj'],

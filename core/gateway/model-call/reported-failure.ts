@@ -1,7 +1,7 @@
 import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import { parseOutputLimit } from './output-limit.ts';
 import {
-  parseContextWindow,
+  parsePromptSizes,
   isClientObjectMissing,
   isModeration,
   isUnknownModel,
@@ -73,7 +73,7 @@ export function createReportedFailure(reported: ReportedError | undefined): Gate
       // On this code, clients shorten the conversation. Without it, they would retry the same request.
       return new GatewayError('upstream_rejected', message, {
         upstream: { status: 400, code: 'context_length_exceeded', isContextOverflow: true },
-        contextWindow: reported && parseContextWindow(reported),
+        ...(reported && parsePromptSizes(reported)),
         meaning,
       });
     case 'limit':

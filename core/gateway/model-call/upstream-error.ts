@@ -1,3 +1,4 @@
+import type { PromptSizes } from '#core/platform/errors/dialects.ts';
 import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { parseOutputLimit } from './output-limit.ts';
@@ -19,8 +20,9 @@ export interface ReportedError {
   readonly retryAfter?: number | undefined;
   /** True for a code inside a 200 that means an invalid request. */
   readonly isRejection?: boolean;
-  /** Context size in tokens, which llama.cpp reports in addition to its message. */
+  /** Sizes in tokens, which llama.cpp reports in addition to its message. */
   readonly contextSize?: number | undefined;
+  readonly promptSize?: number | undefined;
   /** Status that another gateway got from its own upstream, if its message contains it. */
   readonly wrappedStatus?: number | undefined;
 }
@@ -96,9 +98,19 @@ export function isContextOverflow({ type, code, message }: Pick<ReportedError, '
 const contextSizePattern =
   /(?:context size \(|maximum (?:context|prompt|model) length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= |tokens allowed \(|token limit: |configured limit of |exceeds the limit of |\d tokens > )(\d+)/i;
 
-export function parseContextWindow({ contextSize, message }: ReportedError): number | undefined {
-  const tokens = contextSize ?? Number(contextSizePattern.exec(message ?? '')?.[1] ?? Number.NaN);
-  return tokens > 0 ? tokens : undefined;
+/** How servers state the size of such a prompt. */
+const promptSizePattern =
+  /(?:(?:request|input|prompt|length|count) \((?:length )?|resulted in |you requested (?:about |a total of )?|(?:request|prompt) (?:contains|has) (?:at least )?|requested: |token count of |too long: |Given: )(\d+)/i;
+
+/** Reads the sizes of the context and of the prompt, in tokens; undefined if the error does not contain them. */
+export function parsePromptSizes({ contextSize, promptSize, message = '' }: ReportedError): Partial<PromptSizes> {
+  const contextWindow = contextSize ?? parseFirstNumber(contextSizePattern, message);
+  const promptTokens = promptSize ?? parseFirstNumber(promptSizePattern, message);
+  return { ...(contextWindow && { contextWindow }), ...(promptTokens && { promptTokens }) };
+}
+
+function parseFirstNumber(pattern: RegExp, text: string): number {
+  return Number(pattern.exec(text)?.[1] ?? 0);
 }
 
 /** May come from the client. An apostrophe inside a word is not a quotation mark. */
@@ -199,6 +211,7 @@ function toReportedError(error: JsonObject): ReportedError {
     ...(Array.isArray(error['details']) && { reason: findErrorInfoReason(error['details']) }),
     retryAfter: parseRetryDelay(error),
     ...(typeof error['n_ctx'] === 'number' && { contextSize: error['n_ctx'] }),
+    ...(typeof error['n_prompt_tokens'] === 'number' && { promptSize: error['n_prompt_tokens'] }),
   };
 }
 

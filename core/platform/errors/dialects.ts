@@ -26,6 +26,12 @@ export interface UpstreamRefusal {
   readonly isPolicyRefusal?: boolean | undefined;
 }
 
+/** Sizes that an upstream reports for a prompt that is too long. */
+export interface PromptSizes {
+  readonly promptTokens: number;
+  readonly contextWindow: number;
+}
+
 interface RenderedError extends ErrorNames {
   readonly message: string;
   readonly status: number;
@@ -44,8 +50,12 @@ interface DialectConventions {
   readonly resetFormat: 'duration' | 'time'; // of the reset header: `6m0s`, or RFC 3339
   matchesClient(headers: IncomingHttpHeaders, path: string): boolean; // only this vendor's clients send such requests
   nameError(kind: VendorErrorNames, refusal: UpstreamRefusal | undefined, sentStatus: number): ErrorNames;
-  /** The phrase by which the vendor's tools recognize a prompt that is too long; undefined if they use the code. */
-  readonly overflow?: { readonly pattern: RegExp; readonly phrase: string };
+  /**
+   * Adds the words by which tools of this vendor recognize a prompt that is too long, and shorten it.
+   *
+   * @param sizes undefined if the upstream did not report both
+   */
+  wordOverflow(message: string, sizes: PromptSizes | undefined): string;
   readonly hasParam: boolean; // for the invalid parameter
   readonly sends422: boolean; // for which the vendor's SDKs have an error class
   renderErrorBody(error: RenderedError): object;
@@ -131,6 +141,11 @@ export const dialects: Readonly<Record<Dialect, DialectConventions>> = {
       type: findOpenaiType(refusal) ?? openai.type,
       code: findOpenaiCode(refusal) ?? openai.code,
     }),
+    // Roo Code and older versions of Cline match the words, others the code.
+    wordOverflow: (message) =>
+      /\bcontext (length|window)\b/i.test(message)
+        ? message
+        : `Your input exceeds the context window of this model: ${message}`,
     hasParam: true,
     sends422: true,
     renderErrorBody: ({ message, type, param = null, code }) => ({ error: { message, type, param, code } }),
@@ -162,7 +177,14 @@ export const dialects: Readonly<Record<Dialect, DialectConventions>> = {
       (headers['x-api-key'] !== undefined && headers.authorization === undefined) ||
       /claude-cli|claude-code|^Anthropic\//.test(headers['user-agent'] ?? ''),
     nameError: ({ anthropic }, refusal) => ({ type: findAnthropicType(refusal) ?? anthropic, code: null }),
-    overflow: { pattern: /^prompt is too long/, phrase: 'prompt is too long' },
+    // Claude Code 2.1.332 drops as much of the conversation as the sizes say. any-llm-go looks for "token".
+    wordOverflow(message, sizes) {
+      if (/^prompt is too long: \d+ tokens > \d/.test(message)) return message;
+      if (sizes !== undefined)
+        return `prompt is too long: ${sizes.promptTokens} tokens > ${sizes.contextWindow} maximum: ${message}`;
+      const words = message.startsWith('prompt is too long') ? message : `prompt is too long: ${message}`;
+      return /\btokens?\b/i.test(words) ? words : `${words} (too many tokens)`;
+    },
     hasParam: false,
     sends422: false,
     renderErrorBody: ({ type, message, details, id }) => ({
@@ -195,9 +217,11 @@ export const dialects: Readonly<Record<Dialect, DialectConventions>> = {
       type: googleStatuses[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'UNAVAILABLE'),
       code: null,
     }),
-    overflow: {
-      pattern: /input token count.*exceeds the maximum/,
-      phrase: 'The input token count exceeds the maximum number of tokens allowed',
+    wordOverflow(message, sizes) {
+      if (/input token count.*exceeds the maximum/.test(message)) return message;
+      const [count, maximum] =
+        sizes === undefined ? ['', ''] : [` (${sizes.promptTokens})`, ` (${sizes.contextWindow})`];
+      return `The input token count${count} exceeds the maximum number of tokens allowed${maximum}: ${message}`;
     },
     hasParam: false,
     sends422: false,

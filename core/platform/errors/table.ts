@@ -123,6 +123,8 @@ export interface ErrorDetails {
   readonly outputLimit?: number | undefined;
   /** Tokens of the context, if the upstream rejected a longer prompt and reported them. */
   readonly contextWindow?: number | undefined;
+  /** Tokens of that prompt, if the upstream reported them. */
+  readonly promptTokens?: number | undefined;
   /** For the log only; never shown to callers. */
   readonly cause?: unknown;
 }
@@ -170,9 +172,10 @@ export class GatewayError extends Error {
   /** Returns the message with the phrase that the dialect's tools match. Claude Code, for example, then shortens the prompt. */
   messageFor(dialect: Dialect): string {
     const message = this.message.replace(loginWord, 'API key');
-    const isOverflow = this.details.upstream?.isContextOverflow === true;
-    const overflow = isOverflow ? dialects[dialect].overflow : undefined;
-    return overflow === undefined || overflow.pattern.test(message) ? message : `${overflow.phrase}: ${message}`;
+    const { upstream, promptTokens = 0, contextWindow = 0 } = this.details;
+    if (upstream?.isContextOverflow !== true) return message;
+    const areKnown = contextWindow > 0 && promptTokens > contextWindow;
+    return dialects[dialect].wordOverflow(message, areKnown ? { promptTokens, contextWindow } : undefined);
   }
 }
 

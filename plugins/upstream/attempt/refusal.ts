@@ -4,7 +4,7 @@ import { parseOutputLimit } from '#core/gateway/model-call/output-limit.ts';
 import { chooseFailureCode } from '#core/gateway/model-call/reported-failure.ts';
 import { maxRetryDelaySeconds } from '#core/gateway/model-call/retry-after.ts';
 import {
-  parseContextWindow,
+  parsePromptSizes,
   isClientObjectMissing,
   isContextOverflow,
   isModeration,
@@ -164,7 +164,7 @@ function createClientError(
       isPolicyRefusal: isModeration(reported),
     },
     outputLimit: parseOutputLimit(reported.message),
-    contextWindow: isOverflow ? parseContextWindow(reported) : undefined,
+    ...(isOverflow && parsePromptSizes(reported)),
     ...(reported.param !== undefined && { param: removeKnownSecrets(reported.param, secrets) }),
     ...(reported.details !== undefined && { anthropic: redactDetails(reported.details, secrets) }),
   });

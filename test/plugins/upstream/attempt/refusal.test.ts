@@ -502,7 +502,7 @@ describe('a server’s refusal of a prompt that is too long', () => {
     expect(fault.error.wording('openai')).toEqual({ type: expect.any(String), code: 'context_length_exceeded' });
     expect(fault.error.messageFor('anthropic')).toMatch(/^prompt is too long: /);
     expect(fault.error.messageFor('google')).toMatch(
-      /^The input token count exceeds the maximum number of tokens allowed: /,
+      /^The input token count( \(\d+\))? exceeds the maximum number of tokens allowed/,
     );
   });
 });
@@ -526,6 +526,61 @@ describe('a vendor’s words for a prompt that is too long', () => {
       'context_length_exceeded',
       window,
     ]);
+  });
+
+  it.each([
+    [
+      'Your input exceeds the context window of this model. Please adjust your input and try again.',
+      undefined,
+      'prompt is too long: $& (too many tokens)',
+      'The input token count exceeds the maximum number of tokens allowed: $&',
+    ],
+    [
+      "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+      undefined,
+      'prompt is too long: 9000 tokens > 8192 maximum: $&',
+      'The input token count (9000) exceeds the maximum number of tokens allowed (8192): $&',
+    ],
+    [
+      'request (18022 tokens) exceeds the available context size (1024 tokens), try increasing it',
+      'Your input exceeds the context window of this model: $&',
+      'prompt is too long: 18022 tokens > 1024 maximum: $&',
+      'The input token count (18022) exceeds the maximum number of tokens allowed (1024): $&',
+    ],
+    [
+      'prompt is too long: 208310 tokens > 200000 maximum',
+      'Your input exceeds the context window of this model: $&',
+      undefined,
+      'The input token count (208310) exceeds the maximum number of tokens allowed (200000): $&',
+    ],
+    [
+      'The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).',
+      'Your input exceeds the context window of this model: $&',
+      'prompt is too long: 1196265 tokens > 1048575 maximum: $&',
+      undefined,
+    ],
+    [
+      "This model's maximum context length is 9000 tokens. However, you requested 300 tokens.",
+      undefined,
+      'prompt is too long: $&',
+      'The input token count exceeds the maximum number of tokens allowed: $&',
+    ],
+    [
+      'prompt is too long for the model',
+      'Your input exceeds the context window of this model: $&',
+      '$& (too many tokens)',
+      'The input token count exceeds the maximum number of tokens allowed: $&',
+    ],
+  ])('reach tools in their vendor’s words: %s', (message, ...expected) => {
+    const { error } = refusal(400, { error: { message } });
+    const words = (['openai', 'anthropic', 'google'] as const).map((dialect) => error.messageFor(dialect));
+    expect(words).toEqual(expected.map((text = '$&') => text.replace('$&', () => message)));
+  });
+
+  it('reach Claude Code with the sizes that llama.cpp counts beside its message', () => {
+    const server = { message: 'too big', type: 'exceed_context_size_error', n_prompt_tokens: 900, n_ctx: 512 };
+    const { error } = refusal(400, { error: server });
+    expect(error.messageFor('anthropic')).toBe('prompt is too long: 900 tokens > 512 maximum: too big');
   });
 
   it('may name a limit of output tokens, which is not the prompt', () => {

@@ -60,7 +60,6 @@ function turnThinkingOff(body: MessagesRequest, { profile, notes }: AdaptationTa
   return withEffort(adaptedBody, 'high');
 }
 
-/** Returns true if the model does not support the mode, or the budget leaves no room for the answer. */
 function isUnsupportedThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
   const type = readMember<MessagesThinking>(thinking, 'type');
   if (type === 'disabled') return !quirks.efforts.includes('none');
@@ -69,16 +68,17 @@ function isUnsupportedThinking({ thinking, max_tokens: limit }: MessagesRequest,
   if (quirks.reasoning === 'adaptive') return type === 'enabled';
   if (quirks.reasoning !== 'budget') return false;
   const budget = readMember<MessagesThinking>(thinking, 'budget_tokens');
+  // The budget must leave room for the answer.
   const exceedsLimit = typeof budget === 'number' && typeof limit === 'number' && budget >= limit;
   return type === 'adaptive' || (type === 'enabled' && exceedsLimit);
 }
 
-/** Rewrites thinking and effort for the route. Keeps a client's budget and drops an effort next to it, which is only a hint. */
 function rewriteThinking(body: MessagesRequest, target: AdaptationTarget): MessagesRequest {
   const { thinking, max_tokens, messages } = body;
   const type = readMember<MessagesThinking>(thinking, 'type');
   const hasClientBudget = target.profile.quirks.reasoning === 'budget' && type === 'enabled';
   const effort = readMember<MessagesOutputConfig>(body.output_config, 'effort');
+  // An effort next to a budget is only a hint.
   if (hasClientBudget && isSet(effort)) target.notes.drop('output_config.effort');
   const isPrefilled = Array.isArray(messages) && readMember<MessagesMessage>(messages.at(-1), 'role') === 'assistant';
   const userMessage = { role: 'user', content: '.' };
@@ -112,7 +112,6 @@ export function dropForeignThinking(body: MessagesRequest, target: AdaptationTar
   return withMember(body, 'messages', mapBlocks(messages, adaptBlock));
 }
 
-/** Returns the block in a form that the route accepts; undefined if there is none. */
 function adaptThinkingBlock(
   block: MessagesBlock,
   { origin, profile, notes }: AdaptationTarget,
@@ -144,9 +143,7 @@ export function dropThinkingInToolLoop(body: MessagesRequest, { profile, notes }
   return bodyWithoutThinking;
 }
 
-/**
- * If the dialogue ends with tool results, finds the first assistant message after the last user message. Consecutive messages are one turn.
- */
+/** If the dialogue ends with tool results, the loop starts after the last user message. Consecutive messages are one turn. */
 function findLoopStart(messages: readonly JsonValue[]): MessagesMessage | undefined {
   let loopStart: MessagesMessage | undefined;
   let isAnswered = false;

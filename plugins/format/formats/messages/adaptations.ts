@@ -42,11 +42,6 @@ import { adaptBillingHeader } from './request/read-messages.ts';
 import { isPlaceholder } from './request/read-tools.ts';
 import { applyToolChanges } from './request/tool-changes.ts';
 
-/**
- * Removes tools that only Anthropic can run, on other vendors' routes. Typed tools that clients run become plain tools.
- *
- * @throws GatewayError `not_supported` if no tool is left or the forced tool is removed
- */
 const adaptServerTools = adaptHostedTools((tool: MessagesTool, target) => {
   const { type } = tool;
   const { hosted_search, betas } = target.profile.quirks;
@@ -56,12 +51,12 @@ const adaptServerTools = adaptHostedTools((tool: MessagesTool, target) => {
   }
   if (betas) return tool;
   if (type === undefined || type === null || type === 'custom') return isPlaceholder(tool) ? undefined : tool;
+  // Typed tools that clients run become plain tools.
   const { tools }: MessagesRequest = reencodeMembers(messagesCodec, { tools: [tool] }, target);
   const [converted] = Array.isArray(tools) ? tools : [];
   return isJsonObject(converted) ? withMember<MessagesTool>(converted, 'cache_control', tool.cache_control) : undefined;
 });
 
-/** On other vendors' routes, writes the tool references in a search result as text. */
 const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => {
   const { messages } = body;
   if (profile.quirks.betas || !Array.isArray(messages)) return body;
@@ -72,14 +67,13 @@ const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => 
   );
 };
 
-/** On routes that do not support tool changes within a conversation, declares the tools that are in effect. */
 const adaptToolChanges: Adaptation = (body: MessagesRequest, { profile, notes }) =>
   profile.quirks.betas ? body : applyToolChanges(body, notes);
 
-/** Drops `fallback` blocks, which mark an answer that another Anthropic model continued. Only Claude's endpoints accept them. */
 const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes }) => {
   const { messages } = body;
   if (profile.quirks.claude || !Array.isArray(messages)) return body;
+  // A `fallback` block marks an answer that another Anthropic model continued.
   const remainingMessages = mapBlocks(messages, (block) => (block.type === 'fallback' ? undefined : block));
   if (remainingMessages === messages) return body;
   notes.drop('content block fallback');
@@ -93,7 +87,7 @@ function writeReference(block: JsonValue): JsonValue {
     : block;
 }
 
-/** Members of beta features. Anthropic rejects them without the beta's header; other vendors always reject them. */
+/** Anthropic rejects these without the beta's header; other vendors always reject them. */
 const betaMembers = [
   'compaction',
   'container',
@@ -111,12 +105,11 @@ const betaMembers = [
   'tools.input_examples',
 ];
 
-/** Members that say which conversations share a cached prompt. Source: "scope: Extra inputs are not permitted", claude-code#41966. */
+/** Source: "scope: Extra inputs are not permitted", claude-code#41966. */
 const cacheScopes = ['', 'tools.', 'system.', 'messages.content.', 'messages.content.content.'].map(
   (path) => `${path}cache_control.scope`,
 );
 
-/** Lists the members that a route rejects. Some clouds accept the beta `safeguards`. */
 function listUnsupportedMembers({ betas, safeguards, claude }: Quirks): readonly string[] {
   const unsupportedMembers = betas ? [] : betaMembers.filter((path) => path !== 'safeguards' || !safeguards);
   return claude ? unsupportedMembers : [...unsupportedMembers, ...cacheScopes];
@@ -130,7 +123,6 @@ const adaptParallelCalls: Adaptation = (body: MessagesRequest, { profile, notes 
   return disablesParallel === undefined ? body : { ...body, tool_choice: remainingChoice };
 };
 
-/** Replaces a forced tool choice by `auto` but keeps `disable_parallel_tool_use`, which is in the same object. */
 function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
   if (name !== 'tool_choice' || !forcesCall(choice)) return choice;
   const { disable_parallel_tool_use: disablesParallel }: MessagesToolChoice = asObject(choice);
@@ -152,12 +144,11 @@ const outputEditor: OutputFormatEditor = {
   instruct: (body: MessagesRequest, text) => ({ ...body, system: appendInstruction(body.system, text) }),
 };
 
-/** Leaves out the model, which Vertex AI takes from the path, and adds the API version. Source: Anthropic docs, "Claude on Vertex AI". */
 function adaptVertex(body: MessagesRequest, { profile }: AdaptationTarget): JsonObject {
+  // Vertex AI takes the model from the path. Source: Anthropic docs, "Claude on Vertex AI".
   return profile.quirks.vertex ? { anthropic_version: 'vertex-2023-10-16', ...omitMembers(body, ['model']) } : body;
 }
 
-/** Adapts a Messages request to a route's capabilities and quirks. */
 export const adaptMessagesRequest = chainAdaptations(
   adaptOutputLimit(['max_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k']),

@@ -2,15 +2,11 @@ import { isJsonObject, listObjects, readMember, type JsonValue } from '#core/pla
 import type { MessagesBlock, MessagesMessage } from '../../wire/messages.ts';
 import { mapEntries, withMember } from '../adaptation/adapt-members.ts';
 
-/** Lists a message's blocks; empty if its content is a text. */
 export function blocksOf(message: JsonValue | undefined): readonly MessagesBlock[] {
   return listObjects(readMember<MessagesMessage>(message, 'content'));
 }
 
-/**
- * Changes the blocks of messages. Removes blocks without a replacement, and messages that have no blocks left. Returns the same list if no
- * block changes.
- */
+/** Removes blocks without a replacement, and messages that have no blocks left. Returns the same list if no block changes. */
 export function mapBlocks(
   messages: JsonValue[],
   change: (block: MessagesBlock, message: MessagesMessage) => JsonValue | undefined,

@@ -5,7 +5,6 @@ import { MessagesEncoder } from './reply/encode-reply.ts';
 import { decodeRequest } from './request/decode-request.ts';
 import { encodeRequest } from './request/encode-request.ts';
 
-/** Reads and writes the Messages format. */
 export const messagesCodec: Codec = {
   toolNames: { ...commonNameRules, maxLength: 128 },
   stateKinds: ['signature', 'redacted'],

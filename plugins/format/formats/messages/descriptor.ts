@@ -98,9 +98,9 @@ function replaceResultImages(block: JsonObject): JsonObject {
     : block;
 }
 
-/** Builds the path of a call. In Vertex AI, the path contains the model, and an @ in its name need not be escaped. */
 function buildPath(model: string, isStream: boolean, purpose: Purpose, quirks?: Quirks): string {
   if (purpose === 'count') return '/messages/count_tokens';
   if (quirks?.vertex !== true) return '/messages';
+  // An @ in the model's name need not be escaped.
   return `/models/${encodeURIComponent(model).replaceAll('%40', '@')}:${isStream ? 'streamRawPredict' : 'rawPredict'}`;
 }

@@ -27,7 +27,6 @@ import { readFinish, UsageCounter } from './finish.ts';
 import { BlockReader, readDeltaText, textToBlocks } from './read-output.ts';
 
 const noFragments: readonly Fragment[] = [];
-/** The format's events. An `error` member in them is not a failure. */
 const eventTypes: ReadonlySet<string> = new Set([
   'message_start',
   'content_block_start',
@@ -41,10 +40,10 @@ const eventTypes: ReadonlySet<string> = new Set([
 export class MessagesDecoder implements ReplyDecoder {
   readonly #usage = new UsageCounter();
   readonly #blocks = new BlockReader();
-  /** The first event's data; empty once there is content, because an identical event would then start a second answer. */
+  /** Empty once there is content: an identical event would then start a second answer. */
   #startData: string | undefined;
   readonly #deltas = new RepeatedDelta();
-  /** The first event's output count; undefined once a later event has replaced it. */
+  /** Undefined once a later event has replaced it. */
   #earlyOutput: JsonValue | undefined;
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
@@ -77,6 +76,7 @@ export class MessagesDecoder implements ReplyDecoder {
     if (body === undefined) return readMalformed(name, data);
     const { type: dataType }: MessagesEvent = body;
     const type = typeof dataType === 'string' ? dataType : (name ?? '');
+    // An `error` member in an event of this format is not a failure.
     const isError =
       name === 'error' || type === 'error' || (!eventTypes.has(type) && readReportedError(body) !== undefined);
     if (isError) return [createErrorFragment(body)];
@@ -179,13 +179,12 @@ export class MessagesDecoder implements ReplyDecoder {
   }
 }
 
-/** Reads an event whose data is not JSON, but whose name may say what it is. */
 function readMalformed(name: string | undefined, data: string): Fragment[] {
   if (name === 'error') return [createErrorFragment({ message: data })];
   return name === 'content_block_delta' ? [progress] : [];
 }
 
-/** Reports the code-execution container as dropped: its files exist only at this vendor. */
 function readContainer(ending: JsonValue | undefined): Fragment[] {
+  // The files in a code-execution container exist only at this vendor.
   return isJsonObject(readMember<MessagesEnding>(ending, 'container')) ? [createDroppedPart('container', '')] : [];
 }

@@ -20,9 +20,9 @@ import { type Ending, noEnding, writeBlock, writeCitation, writeEnding, writeOpe
  */
 export class MessagesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
-  /** True until the type of a reasoning block is decided, which depends on whether the block has text. */
+  /** The type of a reasoning block depends on whether the block has text. */
   #isHeldBack = false;
-  /** What a call's input is, judging by its first character; undefined if it is only white space so far. */
+  /** Judging by the first character; undefined if the input is only white space so far. */
   #inputStart: 'object' | 'other' | undefined;
   #separator = '';
   #lastType: BlockHead['type'] | undefined;
@@ -128,7 +128,7 @@ function writeDelta(index: number, delta: MessagesDelta): string {
   return writeEvent('content_block_delta', { index, delta });
 }
 
-/** Writes a text delta with the same bytes as `writeDelta`, but only serializes the text, because this runs for every token. */
+/** The same bytes as `writeDelta`, but only the text is serialized, because this runs for every token. */
 function writeTextDelta(index: number, type: `${string}_delta`, member: keyof MessagesDelta, text: string): string {
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${member}":${JSON.stringify(text)}}}\n\n`;
 }
@@ -140,7 +140,7 @@ function writeFinish(reply: CompleteReply): string {
   );
 }
 
-/** Writes an event. `event:` repeats the type, because clients ignore events without it. */
+/** `event:` repeats the type, because clients ignore events without it. */
 export function writeEvent(type: string, members: MessagesEvent): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 }

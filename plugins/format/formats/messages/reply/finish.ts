@@ -4,7 +4,7 @@ import { createFailureFragment, type FinishReason, type Fragment, resolveFinish 
 import { asObject, asText, readMember, asCount, sumDefined } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
-/** Finish reasons of the format and of vendors that imitate it. Any other reason ends the answer too. */
+/** Vendors that imitate the format add reasons of their own. Any other reason ends the answer too. */
 const finishReasons = new Map<string, FinishReason>([
   ['end_turn', 'stop'],
   ['max_tokens', 'length'],
@@ -20,7 +20,6 @@ const finishReasons = new Map<string, FinishReason>([
 ]);
 const failureReasons = new Set(['error', 'network_error']);
 
-/** The format's stop reason for each finish reason. */
 export const stopReasons: Readonly<Record<FinishReason, string>> = {
   stop: 'end_turn',
   stop_sequence: 'stop_sequence',
@@ -31,20 +30,20 @@ export const stopReasons: Readonly<Record<FinishReason, string>> = {
   pause: 'pause_turn',
 };
 
-/** Returns the reported stop reason, corrected if it contradicts the content or the stop sequence, or comes from another format. */
+/** Corrects a stop reason that contradicts the content or the stop sequence, or comes from another format. */
 export function correctStopReason(ending: MessagesEnding, hasCalls: boolean): JsonValue | undefined {
   const { stop_reason: reported } = ending;
   const reason = mapStopReason(ending);
   return reason === undefined ? reported : stopReasons[resolveFinish(reason, hasCalls)];
 }
 
-/** Maps a stop reason. If a stop sequence ended the answer, llama.cpp sends it together with `end_turn`. */
 function mapStopReason({ stop_reason: reported, stop_sequence: sequence }: MessagesEnding): FinishReason | undefined {
   const reason = typeof reported === 'string' ? finishReasons.get(reported) : undefined;
+  // llama.cpp sends a stop sequence together with `end_turn`.
   return reason === 'stop' && asText(sequence) !== '' ? 'stop_sequence' : reason;
 }
 
-/** Reads the finish reason; undefined if the reply continues. */
+/** Undefined if the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
   const members: MessagesEnding = asObject(ending);
   const { stop_reason: reported, stop_sequence: sequence } = members;
@@ -86,7 +85,7 @@ function readCounts(usage: MessagesUsage): Record<string, number | undefined> {
   };
 }
 
-/** Writes usage. Its input does not include cached tokens. */
+/** The input count leaves out cached tokens. */
 export function writeUsage({
   input = 0,
   output = 0,
@@ -110,7 +109,7 @@ const tiers = new Map([
   ['batch', 'batch'],
 ]);
 
-/** Writes a message's usage, which has more members than an event's. What is unknown, such as cache lifetimes, is null. */
+/** What is unknown, such as cache lifetimes, is null. */
 export function writeMessageUsage(usage: Usage, tier?: string): MessagesUsage {
   const service_tier = (tier === undefined ? undefined : tiers.get(tier)) ?? null;
   return { ...writeUsage(usage), cache_creation: null, inference_geo: null, service_tier, speed: null };

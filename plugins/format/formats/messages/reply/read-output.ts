@@ -5,26 +5,24 @@ import { asFilledText, asObject, asText, readMember } from '../../../wire/member
 import type { MessagesBlock, MessagesCitation, MessagesDelta, MessagesEvent } from '../../../wire/messages.ts';
 
 interface OpenBlock {
-  /** Unique per block: vendors reuse indexes. */
+  /** Vendors reuse indexes. */
   readonly key: number;
   readonly type: string;
   readonly id: JsonValue | undefined;
-  /** Signatures arrive in several deltas. */
   readonly signature: CollectedText;
-  /** The complete input, if the block starts with it. Later deltas then only repeat it. */
+  /** The complete input, if the block starts with it; later deltas then only repeat it. */
   readonly input: string | undefined;
-  /** Citations for the block's text. Anthropic sends them before the text. */
+  /** Anthropic sends citations before the text. */
   readonly citations: Fragment[];
 }
 
-/** Block types of the vendor's own tools, whose deltas are ignored. */
 const vendorToolTypes = /^(server_tool_use|mcp_tool_use|compaction|.*_tool_result)$/;
 
 /** Reads blocks and their deltas. Indexes may be missing, repeated or wrong. */
 export class BlockReader {
   /** True once text or a call has arrived. */
   hasContent = false;
-  /** True if thinking, calls or other blocks followed the last text, so that the next text does not continue it. */
+  /** True if other blocks followed the last text, so that the next text does not continue it. */
   #isSeparated = false;
   readonly #openBlocks = new Map<JsonValue | undefined, OpenBlock>();
   #latestIndex: JsonValue | undefined;
@@ -128,10 +126,8 @@ export function isCall(block: JsonValue | undefined): block is JsonObject {
   return readMember<MessagesBlock>(block, 'type') === 'tool_use';
 }
 
-/** The delta members that are read. */
 const deltaMembers = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
 
-/** Returns a delta's text if it has nothing else, otherwise undefined. */
 export function readDeltaText({ delta }: MessagesEvent): JsonValue | undefined {
   const values = deltaMembers
     .map((name) => readMember<MessagesDelta>(delta, name))
@@ -139,7 +135,6 @@ export function readDeltaText({ delta }: MessagesEvent): JsonValue | undefined {
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** Returns the blocks for a non-streaming reply whose content is a string. */
 export function textToBlocks(text: string): JsonObject[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
@@ -148,9 +143,9 @@ function readRedacted(data: string): Fragment[] {
   return data === '' ? [] : [{ type: 'reasoning_state', kind: 'redacted', data }];
 }
 
-/** Reads an input as text, although some vendors send an object; undefined if it is empty. */
 function readInput(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
+  // Some vendors send an object.
   return isJsonObject(value) && Object.keys(value).length > 0 ? JSON.stringify(value) : undefined;
 }
 
@@ -158,8 +153,8 @@ function readCitations(value: JsonValue | undefined): Fragment[] {
   return Array.isArray(value) ? value.flatMap(readCitation) : [];
 }
 
-/** Notes where a call comes from: vendor code that waits for it, or a set of the vendor's tools. */
 function readCaller(content: MessagesBlock): Fragment[] {
+  // A call may come from vendor code that waits for it, or from a set of the vendor's tools.
   const caller = asText(readMember(content.caller, 'type'));
   return [
     ...(caller === '' || caller === 'direct' ? [] : [{ type: 'dropped', feature: 'caller of tool calls' } as const]),
@@ -169,10 +164,10 @@ function readCaller(content: MessagesBlock): Fragment[] {
   ];
 }
 
-/** Reads a citation. Citations of documents have no URL, so other formats cannot express them. */
 function readCitation(value: JsonValue | undefined): Fragment[] {
   const { url: link, source, title, cited_text: quote }: MessagesCitation = asObject(value);
   const url = asText(link) || asText(source);
+  // Citations of documents have no URL, so other formats cannot express them.
   if (url === '') return isJsonObject(value) ? [{ type: 'dropped', feature: 'citations of documents' }] : [];
   const range = { start: undefined, end: undefined };
   const citation = { url, title: asFilledText(title), quote: asFilledText(quote), ...range };

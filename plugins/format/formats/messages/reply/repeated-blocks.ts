@@ -19,12 +19,9 @@ type Index = JsonValue | undefined;
 export class RepeatedBlocks {
   readonly #blocks = new BlockReader();
   readonly #deltas = new RepeatedDelta();
-  /** Inputs of open calls, by key. */
   readonly #inputs = new Map<unknown, string>();
-  /** Digests of complete calls' inputs. */
   readonly #digests = new Map<unknown, string>();
   readonly #calls = new RepeatedCalls((key, input) => this.#digests.get(key) === computeDigest(input));
-  /** The events of a call that may be a repetition, and the index of its block. */
   #held: { readonly index: Index; readonly events: StreamEvent[] } | undefined;
   readonly #droppedIndexes: number[] = [];
 
@@ -33,19 +30,14 @@ export class RepeatedBlocks {
     return (this.#held?.events ?? []).reduce((sum, { text }) => sum + text.length, inputs);
   }
 
-  /** Reads a block of a non-streaming reply. Returns false for a repeated call, which must be dropped. */
+  /** Returns false for a repeated call, which must be dropped. */
   acceptBlock(block: JsonValue, index: number): boolean {
     return (
       !isCall(block) ||
-      hasCall(this.#filter([...this.#blocks.startBlock(index, block), ...this.#blocks.stopBlock(index)]))
+      hasCall(this.#recordAndFilter([...this.#blocks.startBlock(index, block), ...this.#blocks.stopBlock(index)]))
     );
   }
 
-  /**
-   * Returns the events that replace an event.
-   *
-   * @param type type of the event
-   */
   replaceEvent(event: StreamEvent, type: JsonValue | undefined): readonly StreamEvent[] {
     switch (type) {
       case 'content_block_start': {
@@ -74,13 +66,12 @@ export class RepeatedBlocks {
     return this.#deltas.learn(name, data, this.#blocks.readDelta(index, delta), readDeltaText);
   }
 
-  /** Returns the event, or holds it back if it belongs to a possible repetition. */
   #passOrHold(event: StreamEvent, fragments: Fragment[], isStart = false): readonly StreamEvent[] {
     // An event of another block means that both are open. The start of a block that is sent twice yields no fragments.
     const isOther =
       this.#held !== undefined && (indexOf(event) !== this.#held.index || (isStart && fragments.length > 0));
     const releasedEvents = isOther ? this.#release() : [];
-    const passedFragments = this.#filter(fragments);
+    const passedFragments = this.#recordAndFilter(fragments);
     if (!this.#calls.isHolding)
       return [...releasedEvents, ...this.#resolveHeld(hasCall(passedFragments)), this.#renumber(event)];
     this.#held ??= { index: indexOf(event), events: [] };
@@ -96,9 +87,8 @@ export class RepeatedBlocks {
     return this.#endHeldCall(this.#blocks.stopBlock(index));
   }
 
-  /** Returns the held-back events if the end of their call shows that it is not a repetition. */
   #endHeldCall(end: Fragment[]): readonly StreamEvent[] {
-    return this.#resolveHeld(hasCall(this.#filter(end)));
+    return this.#resolveHeld(hasCall(this.#recordAndFilter(end)));
   }
 
   #release(): readonly StreamEvent[] {
@@ -114,8 +104,7 @@ export class RepeatedBlocks {
     return [];
   }
 
-  /** Records the inputs of calls. Leaves out the fragments of a call that is, or may be, a repetition. */
-  #filter(fragments: readonly Fragment[]): readonly Fragment[] {
+  #recordAndFilter(fragments: readonly Fragment[]): readonly Fragment[] {
     return fragments.flatMap((fragment) => {
       if (fragment.type === 'call') this.#inputs.set(fragment.key, '');
       if (fragment.type === 'input' && this.#inputs.has(fragment.key))
@@ -128,7 +117,6 @@ export class RepeatedBlocks {
     });
   }
 
-  /** Returns the event with its block's index corrected for the blocks that were dropped before it. */
   #renumber(event: StreamEvent): StreamEvent {
     if (this.#droppedIndexes.length === 0) return event;
     const body: MessagesEvent = event.parse() ?? {};

@@ -79,9 +79,9 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     return block;
   }
 
-  /** Adds missing usage to the first event. Anthropic's SDK adds later counts to it, and crashes if it is missing. */
   #completeStart(event: StreamEvent, text: string, reportedUsage: Usage | undefined): string {
     const startEvent: MessagesEvent | undefined = event.parse();
+    // Anthropic's SDK adds later counts to the first event's usage, and crashes if it is missing.
     if (startEvent === undefined || reportedUsage?.input !== undefined) return text;
     const message: MessagesReply = asObject(startEvent.message);
     const counts = writeMessageUsage({ ...reportedUsage, input: this.meter.input });
@@ -91,9 +91,9 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     });
   }
 
-  /** Replaces counts of a `message_delta` that are zero or missing. Clients of the AI SDK crash if they are missing. */
   #completeOutput(event: StreamEvent, text: string, reportedUsage: Usage = {}): string {
     const ending: MessagesEvent | undefined = event.parse();
+    // Clients of the AI SDK crash if counts are missing.
     const isCounted = /"output_tokens"\s*:\s*\d/.test(text);
     const reported = this.meter.output > 0 ? removeEmptyCounts(reportedUsage) : reportedUsage;
     if (ending === undefined || (isCounted && reported === reportedUsage)) return text;

@@ -84,11 +84,6 @@ export class MessagesReplyRepair implements ReplyRepair {
       : replaceEventData(event, { ...body, content_block: repairedBlock });
   }
 
-  /**
-   * Returns the call with a unique id that Anthropic accepts.
-   *
-   * @param index index of the block in a stream
-   */
   #withUniqueId(block: JsonObject, index?: JsonValue): JsonObject {
     const originalId = asText(block['id']);
     const openCall = this.#openCalls.get(index);
@@ -107,7 +102,6 @@ export class MessagesReplyRepair implements ReplyRepair {
     return replaceEventData(event, { ...body, delta: correctedDelta });
   }
 
-  /** Corrects the stop reason. Returns the same object if the reason already fits the content. */
   #correctStopReason(ending: JsonObject): JsonObject {
     return withMember<MessagesEnding>(ending, 'stop_reason', correctStopReason(ending, this.#hasCalls));
   }

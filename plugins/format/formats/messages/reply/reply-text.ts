@@ -4,7 +4,7 @@ import type { Editable } from '../../../wire/loose.ts';
 import { scalarToText } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesDelta, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
-/** Maps the text blocks of Messages replies in place. Text that was held back is sent as a delta before the block stops. */
+/** Maps in place. Text that was held back is sent as a delta before the block stops. */
 export const messagesReplyText: ReplyText = {
   mapReply({ content }: MessagesReply, blocks) {
     for (const [index, block] of (Array.isArray(content) ? content : []).entries()) {
@@ -38,7 +38,7 @@ function typeOf({ type }: MessagesBlock | MessagesDelta): MessagesBlock['type'] 
   return type;
 }
 
-/** Maps a text in place. Returns true if it has changed. */
+/** Maps in place. Returns true if the text has changed. */
 function mapText(
   holder: Editable<MessagesBlock>,
   blockKey: string,

@@ -12,8 +12,7 @@ const emptyReply: CompleteReply = {
   usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
 };
 
-/** Anthropic's tools whose results can report an error. */
-const hostedTypePattern = /^(web_search|web_fetch|code_execution)_\d/;
+const hostedTypePattern = /^(web_search|web_fetch|code_execution)_\d/; // results of these tools can report an error
 
 /**
  * Writes the response to a request whose only tools are hosted by a vendor that no route leads to; undefined for other tools. The response
@@ -49,9 +48,9 @@ function writeBlocks(name: string, { id, model }: ReplyContext): MessagesBlock[]
   ];
 }
 
-/** Writes a block's events. A result is complete in the start event; text follows in a delta. */
 function writeBlock(block: MessagesBlock, index: number): string {
   const isText = block.type === 'text';
+  // A result is complete in the start event; text follows in a delta.
   const content_block = isText ? { ...block, text: '' } : block;
   const delta = { type: 'text_delta', text: block.text };
   return (

@@ -7,16 +7,14 @@ import { stopReasons } from './finish.ts';
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
-/** Every tool call comes from the model itself, not from code that it runs. */
-const caller = { type: 'direct' } as const;
+const caller = { type: 'direct' } as const; // the model itself, not code that it runs
 
-/** Writes the empty block that opens a text or call. The encoder opens reasoning itself. */
+/** The encoder opens reasoning itself. */
 export function writeOpenBlock(head: BlockHead): MessagesBlock {
   if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {}, caller };
   return writeText('');
 }
 
-/** Writes a complete block. */
 export function writeBlock(block: Block): MessagesBlock {
   switch (block.type) {
     case 'text': {
@@ -37,18 +35,18 @@ export function writeBlock(block: Block): MessagesBlock {
   }
 }
 
-/** Writes a text block without `citations`: Anthropic omits the member if there are none, and AI SDK 5 and 6 reject null. */
 function writeText(text: string): MessagesBlock {
+  // Anthropic omits `citations` if there are none, and AI SDK 5 and 6 reject null.
   return { type: 'text', text };
 }
 
-/** Returns an input as the JSON that clients get. In a stream, an input that begins as an object is sent unchanged. */
+/** In a stream, an input that begins as an object is sent unchanged. */
 export function writeArguments(call: BlockOf<'tool_call'>, isStream: boolean): string {
   const isUnchanged = isStream && call.form !== 'freeform' && call.input.trimStart().startsWith('{');
   return isUnchanged ? call.input : JSON.stringify(toArgumentsObject(call));
 }
 
-/** Writes a citation for the whole block, because the format has no positions within the text. */
+/** The format has no positions within the text, so a citation is for the whole block. */
 export function writeCitation({ url, title, quote }: Citation): MessagesCitation {
   return {
     type: 'web_search_result_location',
@@ -59,7 +57,6 @@ export function writeCitation({ url, title, quote }: Citation): MessagesCitation
   };
 }
 
-/** The members that say how a reply ended. */
 export interface Ending extends JsonObject {
   readonly container: null;
   readonly stop_reason: string;
@@ -67,10 +64,9 @@ export interface Ending extends JsonObject {
   readonly stop_details: JsonObject | null;
 }
 
-/** The `Ending` of a reply that has not ended. */
 export const noEnding = { container: null, stop_reason: null, stop_sequence: null, stop_details: null } as const;
 
-/** Writes the members that say how a reply ended. A refusal has a reason of its own, whatever the vendor reported. */
+/** A refusal has a reason of its own, whatever the vendor reported. */
 export function writeEnding({ blocks, finish, stopSequence }: CompleteReply): Ending {
   const refusal = blocks.find((block) => block.type === 'refusal');
   const isRefusal = finish === 'content_filter' || (finish === 'stop' && refusal !== undefined);

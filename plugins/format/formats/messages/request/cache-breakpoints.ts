@@ -6,35 +6,31 @@ import { isClientTool } from '../../../canonical/tool-names.ts';
 import type { MessagesBlock, MessagesMessage } from '../../../wire/messages.ts';
 import { blocksOf } from '../blocks.ts';
 
-/** The most breakpoints that a request can have, including the automatic one. Source: Anthropic docs, "Prompt caching". */
+/** Includes the automatic breakpoint. Source: Anthropic docs, "Prompt caching". */
 const maxBreakpoints = 4;
 
-/** Returns true if the route accepts breakpoints inside the prompt. */
 export function supportsBreakpoints({ quirks }: Profile): boolean {
   return quirks.automatic_caching || quirks.claude;
 }
 
-/** Writes `cache_control`. All of a request's breakpoints have the same lifetime, because none may outlive an earlier one. */
+/** All of a request's breakpoints have the same lifetime, because none may outlive an earlier one. */
 export function writeCacheControl({ cacheLifetime: ttl }: Conversation): JsonObject {
   return { type: 'ephemeral', ...(ttl !== undefined && { ttl }) };
 }
 
-/** Finds the last tool with a breakpoint, which also caches the earlier tools. */
+/** The last breakpoint also caches the tools before it. */
 export function findLastBreakpoint(tools: readonly Tool[]): ClientTool | undefined {
   return tools.filter(isClientTool).findLast(({ isBreakpoint }) => isBreakpoint === true);
 }
 
-/** Blocks written from a part that is a breakpoint. */
 const breakpointBlocks = new WeakSet<MessagesBlock>();
 
-/** Remembers the block if its part is a breakpoint. Returns the block. */
 export function recordBreakpoint(block: MessagesBlock, part: Part): MessagesBlock {
   if (part.type === 'text' && part.isBreakpoint === true) breakpointBlocks.add(block);
   return block;
 }
 
 interface CachedPrompt {
-  /** True if the instructions, and with them the tools, are cached. */
   readonly areInstructionsMarked: boolean;
   readonly messages: MessagesMessage[];
 }
@@ -62,26 +58,33 @@ export function markBreakpoints(
     hasInstructions && (isAutomatic || !hasClientBreakpoints || conversation.areInstructionsCached === true);
   const previousEnd = isAutomatic || !hasClientBreakpoints ? findPreviousEnd(messages) : undefined;
   const end = isAutomatic || hasClientBreakpoints ? undefined : blocks.findLast(canBeMarked);
-  const gatewayBlocks = [previousEnd, end].filter((block) => block !== undefined && !clientBlocks.includes(block));
+  const gatewayBlocks = [previousEnd, end]
+    .filter((block) => block !== undefined)
+    .filter((block) => !clientBlocks.includes(block));
   const blocksToMark = [...clientBlocks, ...gatewayBlocks];
   const usedBreakpoints = [isAutomatic, areInstructionsMarked, isToolMarked].filter(Boolean).length;
   // The start is negative, so the last blocks are kept.
   const markedBlocks = new Set(blocksToMark.slice(usedBreakpoints - maxBreakpoints));
-  if (markedBlocks.size === 0) return { areInstructionsMarked, messages };
-  const mark = (block: MessagesBlock) =>
-    markedBlocks.has(block) ? { ...block, cache_control: writeCacheControl(conversation) } : block;
-  return {
-    areInstructionsMarked,
-    messages: messages.map((message) =>
-      Array.isArray(message.content) ? { ...message, content: blocksOf(message).map(mark) } : message,
-    ),
-  };
+  return { areInstructionsMarked, messages: markBlocks(messages, markedBlocks, conversation) };
 }
 
-/** How many blocks before a breakpoint the endpoint searches for an earlier one. Source: Anthropic docs, "Prompt caching". */
+function markBlocks(
+  messages: MessagesMessage[],
+  markedBlocks: ReadonlySet<MessagesBlock>,
+  conversation: Conversation,
+): MessagesMessage[] {
+  if (markedBlocks.size === 0) return messages;
+  const mark = (block: MessagesBlock) =>
+    markedBlocks.has(block) ? { ...block, cache_control: writeCacheControl(conversation) } : block;
+  return messages.map((message) =>
+    Array.isArray(message.content) ? { ...message, content: blocksOf(message).map(mark) } : message,
+  );
+}
+
+/** The endpoint searches this many blocks before a breakpoint for an earlier one. Source: Anthropic docs, "Prompt caching". */
 const lookbackBlocks = 20;
 
-/** Finds the last block of the previous request; undefined if the endpoint's search from the end of this request reaches it anyway. */
+/** Undefined if the endpoint's search from the end of this request reaches the previous end anyway. */
 function findPreviousEnd(messages: readonly MessagesMessage[]): MessagesBlock | undefined {
   const answerIndex = Math.max(
     0,

@@ -4,7 +4,6 @@ import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../w
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
 import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 
-/** Rewrites the call ids of a request. */
 export const writeCallIds: WriteCallIds = (body: MessagesRequest, ids) =>
   mapListMember(body, 'messages', (message) => rewriteMessage(message, ids));
 

@@ -43,13 +43,13 @@ export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation
   };
 }
 
-/** Reads the requested reasoning. An effort counts even if `thinking` is missing. */
 function readReasoning(
   body: BodyObject<MessagesRequest>,
   effort: Effort | undefined,
   notes: Notes,
 ): ReasoningRequest | undefined {
   const thinking = body.maybeObject<MessagesThinking>('thinking');
+  // An effort counts even if `thinking` is missing.
   if (thinking === undefined) return effort && { effort, budget: undefined, wantsText: false };
   const wantsText = thinking.maybeText('display') !== 'omitted';
   const budget = thinking.maybeInteger('budget_tokens', messagesBounds.thinkingTokens);
@@ -77,7 +77,7 @@ function readFormat(format: BodyObject<MessagesOutputFormat> | undefined): Outpu
   return { type: 'json_schema', name: undefined, description: undefined, schema, strict: 'fitting' };
 }
 
-/** Reads the session that Claude Code puts into the user id, as JSON or, in older versions, as a suffix. Observed. */
+/** Observed: Claude Code puts its session into the user id, as JSON or, in older versions, as a suffix. */
 function readUserSession(user: string): string | undefined {
   const session = parseObject(user)?.['session_id'];
   return typeof session === 'string' && session !== '' ? session : /_session_([\w-]+)$/.exec(user)?.[1];

@@ -14,7 +14,7 @@ import { writeMessages } from './write-messages.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
 
-/** The output limit if neither client nor catalog sets one. A lower limit would cut answers off; older models reject a higher one. */
+/** A lower limit would cut answers off; older models reject a higher one. */
 const defaultMaxTokens = 32_000;
 
 /**
@@ -90,7 +90,7 @@ function writeThinkingSampling({ temperature, topP, topK }: Conversation, { note
   return { top_p: isTopPAccepted && topP !== 1 ? topP : undefined };
 }
 
-/** Writes the user id, hashed if it is too long or looks like an email address or a phone number. */
+/** Ids that are too long or look like an email address or a phone number are hashed. */
 function writeUser(
   { user: caller, safetyId, metadata = {} }: Conversation,
   { notes }: EncodeTarget,
@@ -105,7 +105,7 @@ function writeUser(
   return { user_id: isPlain ? user : createHash('sha256').update(user).digest('hex') };
 }
 
-/** Requests JSON in the strictest way that the model supports. Source: Anthropic docs, "Structured outputs". */
+/** Source: Anthropic docs, "Structured outputs". */
 function writeOutputFormat(conversation: Conversation, target: EncodeTarget): WrittenFormat {
   const { output } = conversation;
   noteLostDescription(output, target.notes);

@@ -3,13 +3,12 @@ import { asList, asText, readMember } from '../../../wire/members.ts';
 import type { MessagesMessage, MessagesRequest, MessagesThinking } from '../../../wire/messages.ts';
 import { blocksOf } from '../blocks.ts';
 
-/** Returns true if the client did not ask for thinking, so that the vendor sends none. Source: Anthropic docs, "Extended thinking". */
+/** Without a request for thinking the vendor sends none. Source: Anthropic docs, "Extended thinking". */
 export function hidesReasoning({ thinking }: MessagesRequest): boolean {
   const type = readMember<MessagesThinking>(thinking, 'type');
   return type === undefined || type === null || type === 'disabled';
 }
 
-/** Lists a history's calls. A call lacks its reasoning if its message has no thinking. */
 export function findHistoryCalls({ messages }: MessagesRequest): HistoryCall[] {
   return asList(messages).flatMap((message) => {
     if (readMember<MessagesMessage>(message, 'role') !== 'assistant') return [];

@@ -16,7 +16,6 @@ export const messagesBounds = {
   userLength: 256,
 } as const;
 
-/** The format's tiers, each with the name that all formats share. */
 const tiers: ReadonlyMap<string, string> = new Map([
   ['auto', 'auto'],
   ['default', 'standard_only'],
@@ -57,8 +56,8 @@ function readTier(tier: JsonValue): string | undefined {
   return tier === 'standard_only' ? 'default' : asFilledText(tier);
 }
 
-/** Writes stop sequences. Leaves out those that are only white space, which Anthropic rejects. */
 function writeStop(stop: readonly string[], { notes }: EncodeTarget): string[] | undefined {
+  // Anthropic rejects sequences that are only white space.
   const acceptedStops = stop.filter((sequence) => sequence.trim() !== '');
   if (acceptedStops.length < stop.length) noteGatewayStops(notes);
   return acceptedStops.length === 0 ? undefined : acceptedStops;

@@ -15,7 +15,7 @@ import { isToolChange } from './tool-changes.ts';
 type PlacedBlock = BodyObject<MessagesBlock>;
 
 /**
- * Reads content as blocks; a string counts as one text block.
+ * A text counts as one text block.
  *
  * @throws GatewayError `invalid_request`
  */
@@ -32,17 +32,13 @@ export function readBlocks<T extends object>(holder: BodyObject<T>, name: keyof 
   return blocks;
 }
 
-/** Reads the content of a user message or a tool result. */
 export function readParts<T extends object>(holder: BodyObject<T>, name: keyof T & string, notes: Notes): Part[] {
   const value = holder.get(name);
   if (typeof value === 'string') return toTextParts(value);
   return readBlocks(holder, name).flatMap((block) => readPart(block, notes));
 }
 
-/**
- * Reads a block of a user message or a tool result. Skips blocks that are empty or of unknown type. Source: Anthropic API reference,
- * "Messages", content blocks.
- */
+/** Skips blocks that are empty or of unknown type. Source: Anthropic API reference, "Messages", content blocks. */
 export function readPart(block: PlacedBlock, notes: Notes): Part[] {
   return placeParts(readBlockContent(block, notes), block);
 }
@@ -89,12 +85,12 @@ function readSource(source: BodyObject<MessagesSource>): Source {
   }
 }
 
-/** Reads a document. Plain text becomes text, which every model can read. Other documents stay files. */
 function readDocument(block: PlacedBlock, notes: Notes): Part[] {
   const source = block.object<MessagesSource>('source');
   const title = block.maybeText('title') || undefined;
   for (const name of ['context', 'citations'] as const) if (!block.isMissing(name)) notes.drop(`${name} of a document`);
   const { type } = source.value;
+  // Plain text becomes text, which every model can read.
   if (type === 'text') return joinTitle(title, source.text('data'));
   if (type === 'content') return [...joinTitle(title, ''), ...readParts(source, 'content', notes)];
   const documentSource = readSource(source);

@@ -89,8 +89,8 @@ export class MessagesHistoryReader {
   }
 }
 
-/** Reads a thinking block. Its signature is missing if it comes from another vendor. */
 function readThinking(block: BodyObject<MessagesBlock>): Reasoning {
+  // Thinking from other vendors has no signature.
   const signature = block.maybeText('signature') ?? '';
   return { type: 'reasoning', text: block.text('thinking'), state: readTaggedState(signature) };
 }
@@ -119,7 +119,6 @@ function readResult(block: BodyObject<MessagesBlock>, notes: Notes): ToolResult 
   };
 }
 
-/** Returns true for the prompt block that holds Claude Code's billing data, which differs in every request. */
 function isBillingHeader(text: string): boolean {
   return text.startsWith('x-anthropic-billing-header');
 }

@@ -9,16 +9,15 @@ import { scalarToText } from '../../../wire/members.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 import { invalidValue, BodyObject } from '../../../wire/read.ts';
 
-/** Stands for tools that Claude Code has not loaded yet and cannot be called. Observed. */
+/** Observed: stands for tools that Claude Code has not loaded yet and that cannot be called. */
 const placeholderName = 'DeferredToolPlaceholder';
-/** Members of a web search tool that do not restrict the search. */
-const searchMembers = ['type', 'name', 'cache_control'];
-/** Members that other formats lack. Deferred tools are sent in full; the vendor decides how input is streamed. */
+const searchMembers = ['type', 'name', 'cache_control']; // these do not restrict the search
+/** Deferred tools are sent in full, and the vendor decides how input is streamed. */
 const unsupportedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
 
-/** Reads a tool with a schema. Unlike in other formats, a schema may be enforced and still have optional members. */
 function readFunction(tool: BodyObject<MessagesTool>): ClientTool {
   const functionTool = readFunctionTool(tool, 'input_schema');
+  // Unlike in other formats, an enforced schema may have optional members.
   return functionTool.strict === true ? { ...functionTool, strict: 'fitting' } : functionTool;
 }
 
@@ -50,16 +49,11 @@ function readTool(tool: BodyObject<MessagesTool>, notes: Notes): Tool | undefine
   return undefined;
 }
 
-/** Returns true for the placeholder for tools that are not loaded. */
 export function isPlaceholder({ name, defer_loading: isDeferred }: MessagesTool): boolean {
   return name === placeholderName && isDeferred === true;
 }
 
-/**
- * Reads the tool choice and whether the model may call tools in parallel.
- *
- * @throws GatewayError `invalid_request`; `not_supported` for a tool that only its vendor can run
- */
+/** @throws GatewayError `invalid_request`; `not_supported` for a tool that only its vendor can run */
 export function readToolChoice(
   body: BodyObject<MessagesRequest>,
   tools: readonly Tool[],
@@ -88,7 +82,6 @@ function readChoice(
   return readHostedChoice(name, body, notes);
 }
 
-/** Reads a choice of a tool that is not a function. A web search can be offered but not forced. Other tools cannot be served. */
 function readHostedChoice(name: string, body: BodyObject<MessagesRequest>, notes: Notes): ToolChoice {
   const chosenTool = body.objects<MessagesTool>('tools').find(({ value }) => value.name === name)?.value;
   const type = chosenTool === undefined ? undefined : scalarToText(chosenTool.type ?? 'custom');
@@ -99,6 +92,7 @@ function readHostedChoice(name: string, body: BodyObject<MessagesRequest>, notes
     const message = `Tools of type "${type}" are not supported.`;
     throw new GatewayError('not_supported', message, { param: 'tool_choice' });
   }
+  // A web search can be offered but not forced.
   notes.approximate(forcedSearchNote);
   return { type: 'auto' };
 }
@@ -121,8 +115,8 @@ interface TypedTool {
 }
 
 /**
- * Tools that the client runs and that Anthropic's models know by type. Other models can use them if they are given a schema. Source:
- * Anthropic docs, "Bash tool", "Text editor tool", "Memory tool".
+ * Anthropic's models know these by type; other models need a schema. Source: Anthropic docs, "Bash tool", "Text editor tool", "Memory
+ * tool".
  */
 const typedTools: readonly TypedTool[] = [
   {

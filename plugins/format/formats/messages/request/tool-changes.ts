@@ -4,7 +4,6 @@ import { asList, asText, readMember, scalarToText } from '../../../wire/members.
 import type { MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 import { blocksOf, mapBlocks } from '../blocks.ts';
 
-/** Types of blocks that change the tools within a conversation. */
 const toolChangeTypes: ReadonlySet<JsonValue | undefined> = new Set(['tool_addition', 'tool_removal']);
 
 /**
@@ -19,7 +18,6 @@ export function readEffectiveTools(
 ): JsonValue | undefined {
   const history = asList(messages);
   if (!history.some((message) => blocksOf(message).some(hasChanges))) return declaredTools;
-  /** Tools that the history declares by value, by name. */
   const addedTools = new Map<string, JsonValue>();
   const removedNames = new Set<string>();
   for (const { type, tool } of history.flatMap(blocksOf).flatMap(listChanges)) {
@@ -35,7 +33,7 @@ export function readEffectiveTools(
   return [...keptTools, ...addedTools.values()].filter((tool) => !removedNames.has(nameOf(tool)));
 }
 
-/** Declares the tools in effect and removes the blocks that change them. Messages without other blocks are removed. */
+/** Messages without other blocks are removed. */
 export function applyToolChanges(body: MessagesRequest, notes: Notes): MessagesRequest {
   const { messages, tools: declaredTools, ...otherMembers } = body;
   const tools = readEffectiveTools(body, notes);
@@ -44,7 +42,6 @@ export function applyToolChanges(body: MessagesRequest, notes: Notes): MessagesR
   return { ...otherMembers, ...(asList(tools).length > 0 && { tools }), messages: remainingMessages };
 }
 
-/** Returns true for blocks that change the tools. */
 export function isToolChange(type: JsonValue | undefined): boolean {
   return toolChangeTypes.has(type);
 }
@@ -53,9 +50,9 @@ function hasChanges({ type, tool_changes }: JsonObject): boolean {
   return asList(tool_changes).length > 0 || isToolChange(type);
 }
 
-/** Lists the changes in a block of any type. A summary of earlier turns contains the changes made in them. */
 function listChanges(block: JsonObject): JsonObject[] {
   const { type, tool_changes } = block;
+  // A summary of earlier turns contains the changes made in them.
   const innerChanges = listObjects(tool_changes).flatMap(listChanges);
   return isToolChange(type) ? [...innerChanges, block] : innerChanges;
 }

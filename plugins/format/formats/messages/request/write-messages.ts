@@ -49,7 +49,7 @@ export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarg
   return messages.map(({ role, content }) => ({ role, content }));
 }
 
-/** Only writes state that this upstream created. An upstream that checks signatures would reject other state in every later request. */
+/** An upstream that checks signatures would reject other upstreams' state in every later request. */
 function writeReasoning(
   { text, state }: Reasoning,
   { findAcceptedState, profile, notes }: EncodeTarget,
@@ -85,18 +85,14 @@ function writeResult(result: ToolResult, movedParts: readonly Part[], target: En
   return parts.reduce<MessagesBlock>(recordBreakpoint, block);
 }
 
-/** Removes white space from the end of a prefilled answer, because Anthropic rejects it. */
 function trimLastText(content: MessagesBlock[]): void {
   const lastBlock = content.at(-1);
+  // Anthropic rejects white space at the end of a prefilled answer.
   if (lastBlock?.type === 'text')
     content[content.length - 1] = { ...lastBlock, text: String(lastBlock.text).trimEnd() };
 }
 
-/**
- * Writes the parts of a user message or tool result. Skips empty texts, because Anthropic rejects them.
- *
- * @throws GatewayError `unsupported_content` for media that the model does not accept
- */
+/** @throws GatewayError `unsupported_content` for media that the model does not accept */
 function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock[] {
   return parts.flatMap((part) => {
     switch (part.type) {
@@ -124,7 +120,6 @@ function writeText(text: string): MessagesBlock[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-/** @param clientPart the client's part, to name in errors */
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, clientPart: Part): MessagesBlock {
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', clientPart);
   checkImageType(source, 'common', clientPart);
@@ -146,11 +141,11 @@ function writeSource(source: Source, clientPart: Part): MessagesSource {
   }
 }
 
-/** Writes a file as a document. For models without file support, text files become text. */
 function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
   const { source, name } = file;
   const content = decodeTextFile(source);
   const { files } = target.profile.capabilities;
+  // For models without file support, text files become text.
   if (content !== undefined && !files) return writeText([name, content].filter(Boolean).join('\n\n'));
   if (!files) throw createUnsupportedContentError('files', file);
   if (content !== undefined && content.trim() === '') return [];

@@ -14,7 +14,6 @@ import type { MessagesThinking } from '../../../wire/messages.ts';
 
 interface WrittenThinking {
   readonly thinking: MessagesThinking | undefined;
-  /** Member of `output_config`. */
   readonly effort: Effort | undefined;
 }
 
@@ -65,7 +64,7 @@ export function writeThinking(
   return { thinking, effort: targetEffort && writeEffort(targetEffort, target) };
 }
 
-/** Returns true for Claude up to 4.5 (Anthropic's thinking docs). Other models with a budget think unless told not to (DeepSeek's docs). */
+/** Claude up to 4.5 (Anthropic's thinking docs). Other models with a budget think unless told not to (DeepSeek's docs). */
 function isOffByDefault({ quirks }: Profile): boolean {
   return quirks.reasoning === 'budget' && quirks.signed_thinking;
 }
@@ -95,8 +94,8 @@ function writeEffort(targetEffort: Effort, { profile, notes }: EncodeTarget): Ef
 }
 
 /**
- * Returns true in a tool loop whose first answer does not start with this upstream's thinking. Thinking with a budget then cannot begin
- * until the loop ends. Adaptive thinking has no such rule. Source: Anthropic docs, "Adaptive thinking", "Validation changes".
+ * Thinking with a budget cannot begin within a tool loop that began without it; adaptive thinking can. Source: Anthropic docs, "Adaptive
+ * thinking", "Validation changes".
  */
 function continuesForeignLoop(dialogue: readonly DialogueTurn[], target: EncodeTarget): boolean {
   const loopStart = findLoopStart(dialogue);
@@ -104,7 +103,6 @@ function continuesForeignLoop(dialogue: readonly DialogueTurn[], target: EncodeT
   return !startsWithOwnState(loopStart, target);
 }
 
-/** If the dialogue ends with tool results, finds the assistant's first turn after the user's last message. */
 function findLoopStart(dialogue: readonly DialogueTurn[]): AssistantTurn | undefined {
   let loopStart: AssistantTurn | undefined;
   for (const turn of dialogue.toReversed()) {

@@ -21,9 +21,9 @@ export function writeTools(conversation: Conversation, target: EncodeTarget, isT
   return { tools, tool_choice: writeChoice(conversation, target, isThinking) };
 }
 
-/** Returns the tools that the choice allows. The format cannot restrict a choice to some of the tools, so the others are left out. */
 function selectAllowedTools({ tools, toolChoice }: Conversation): Tool[] {
   const allowedNames = toolChoice?.allowed;
+  // The format cannot restrict a choice to some of the tools, so the others are left out.
   return tools.filter((tool) => allowedNames === undefined || !isClientTool(tool) || allowedNames.includes(tool.name));
 }
 
@@ -52,7 +52,7 @@ function writeTool(tool: ClientTool, target: EncodeTarget): MessagesTool {
   };
 }
 
-/** Declares the tools of earlier calls, because Anthropic rejects such calls without tools. The model may not call them again. */
+/** Anthropic rejects earlier calls without tools, so their tools are declared. The model may not call them again. */
 function declareCalledTools({ items }: Conversation, { names, profile }: EncodeTarget): MessagesRequest {
   if (!profile.capabilities.tools) return {};
   const calls = items.filter((item) => item.type === 'tool_call');

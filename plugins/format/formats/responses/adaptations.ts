@@ -33,33 +33,31 @@ import {
   adaptToolMembers,
   relaxToolChoice,
 } from '../adaptation/adapt-tools.ts';
-import { type Adaptation, type AdaptationTarget, chainAdaptations, reencodeMembers } from '../contract/adaptation.ts';
+import { type AdaptationTarget, chainAdaptations, reencodeMembers } from '../contract/adaptation.ts';
 import { responsesCodec } from './codec.ts';
 import { writeCallIds } from './request/call-ids.ts';
 
-/** Members of WebSocket events that have no counterpart in a POST. */
-const socketMembers = ['generate', 'stream_id'];
+const socketMembers = ['generate', 'stream_id']; // no counterpart in a POST
 
-/** Members that Codex sends for OpenAI alone. */
-const internalMembers = ['client_metadata', 'input.internal_chat_message_metadata_passthrough'];
+const internalMembers = ['client_metadata', 'input.internal_chat_message_metadata_passthrough']; // Codex sends these for OpenAI alone
 
 const encryptedReasoning = 'reasoning.encrypted_content';
 
-const adaptReasoning: Adaptation = (body: ResponsesRequest, target) => {
-  const { reasoning: requestedReasoning, include } = body;
-  const supportsReasoning = canReason(target.profile);
-  const isReasoningRejected =
-    isSet(requestedReasoning) &&
-    (!supportsReasoning ||
-      isUnsupportedEffort(readMember<ResponsesReasoningOptions>(requestedReasoning, 'effort'), target.profile));
-  const adaptedBody = isReasoningRejected
-    ? withMember(body, 'reasoning', rewriteReasoning(requestedReasoning, target))
-    : body;
-  // Endpoints of models that cannot reason reject a request for encrypted reasoning.
-  if (supportsReasoning || !Array.isArray(include) || !include.includes(encryptedReasoning)) return adaptedBody;
+function adaptReasoningOptions(body: ResponsesRequest, target: AdaptationTarget): ResponsesRequest {
+  const { reasoning } = body;
+  if (!isSet(reasoning)) return body;
+  const effort = readMember<ResponsesReasoningOptions>(reasoning, 'effort');
+  const isAccepted = canReason(target.profile) && !isUnsupportedEffort(effort, target.profile);
+  return isAccepted ? body : withMember(body, 'reasoning', rewriteReasoning(reasoning, target));
+}
+
+/** Endpoints of models that cannot reason reject a request for encrypted reasoning. */
+function dropEncryptedReasoning(body: ResponsesRequest, { profile }: AdaptationTarget): ResponsesRequest {
+  const { include } = body;
+  if (canReason(profile) || !Array.isArray(include) || !include.includes(encryptedReasoning)) return body;
   const otherEntries = include.filter((entry) => entry !== encryptedReasoning);
-  return withMember(adaptedBody, 'include', otherEntries.length === 0 ? undefined : otherEntries);
-};
+  return withMember(body, 'include', otherEntries.length === 0 ? undefined : otherEntries);
+}
 
 function rewriteReasoning(requested: JsonValue, target: AdaptationTarget): JsonValue | undefined {
   const { reasoning: rewritten }: ResponsesRequest = reencodeMembers(responsesCodec, { reasoning: requested }, target);
@@ -68,10 +66,10 @@ function rewriteReasoning(requested: JsonValue, target: AdaptationTarget): JsonV
   return { ...rewritten, ...requested, effort };
 }
 
-/** Sets `strict` to false. If it were left out, the route could apply the default, which is true. */
 function relaxTool(tool: ResponsesTool, notes: Notes): ResponsesTool {
   if (tool.strict !== true) return tool;
   notes.drop('strict of tools');
+  // Without `strict`, the route could apply its default, true.
   return { ...tool, strict: false };
 }
 
@@ -96,7 +94,6 @@ const outputEditor: OutputFormatEditor = {
   },
 };
 
-/** Adapts a Responses request to a route's capabilities and quirks. */
 export const adaptResponsesRequest = chainAdaptations(
   adaptOutputLimit(['max_output_tokens']),
   adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty']),
@@ -111,7 +108,8 @@ export const adaptResponsesRequest = chainAdaptations(
   }),
   adaptForcedTools(relaxToolChoice),
   adaptParallelCalls,
-  adaptReasoning,
+  adaptReasoningOptions,
+  dropEncryptedReasoning,
   adaptOutput(responsesCodec, outputEditor),
   adaptCallIds(writeCallIds, createLengthRules(maxIdLength)),
   adaptRefused(({ betas }) => [...fallbackModelMembers, ...socketMembers, ...(betas ? [] : internalMembers)]),

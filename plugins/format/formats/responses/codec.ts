@@ -5,7 +5,6 @@ import { ResponsesEncoder } from './reply/encode-reply.ts';
 import { decodeRequest } from './request/decode-request.ts';
 import { encodeRequest } from './request/encode-request.ts';
 
-/** Reads and writes the Responses format. */
 export const responsesCodec: Codec = {
   toolNames: commonNameRules,
   stateKinds: ['encrypted'],

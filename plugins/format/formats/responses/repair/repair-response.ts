@@ -13,7 +13,7 @@ import { textOr, withMembers } from '../reply/repair-item.ts';
 import { RepairedOutput } from '../reply/repaired-output.ts';
 import { writeResponse, type ResponseState, createResponseId } from '../reply/reply-object.ts';
 
-/** Members that the SDK's response type requires. Source: openai 7.55, `Response`. */
+/** Source: openai 7.55, `Response`. */
 const requiredMembers: readonly (keyof ResponsesReply)[] = [
   'id',
   'object',
@@ -54,23 +54,23 @@ export function repairResponse(
   });
 }
 
-/** Gives the output token limit the name that it has in this format. OGX 1.5.0 uses the name from Chat. */
 function repairDetails(details: JsonValue | undefined): JsonValue {
   const filledDetails = nullIfEmpty(details);
   const reason = readMember<ResponsesIncompleteDetails>(filledDetails, 'reason');
+  // OGX 1.5.0 uses Chat's name for the output token limit.
   return reason === 'length' ? { ...(filledDetails as JsonObject), reason: 'max_output_tokens' } : filledDetails;
 }
 
-/** Replaces an empty object by null. Servers written in Go write every member, but clients take it for a failure or a limit. */
 function nullIfEmpty(value: JsonValue | undefined): JsonValue {
+  // Servers written in Go write every member, but clients take an empty object for a failure or a limit.
   return isJsonObject(value) && isFilled(value) ? value : null;
 }
 
-/** Restores the description of the requested schema, which vendors leave out when they repeat the schema. */
 function restoreDescription({ text }: ResponsesReply, context: ReplyContext): ResponsesReply {
   const responseFormat = formatOf(text);
   const outline: ResponsesRequest = context.outline ?? context.request;
   const requestFormat = formatOf(outline.text);
+  // Vendors leave out the description when they repeat the schema.
   const isDescriptionLost =
     typeof requestFormat?.description === 'string' && typeof responseFormat?.description !== 'string';
   if (!isDescriptionLost || responseFormat?.type !== requestFormat.type) return {};
@@ -87,7 +87,7 @@ function formatOf(text: JsonValue | undefined): ResponsesFormat | undefined {
 
 const finishedStatuses = new Set<JsonValue | undefined>(['completed', 'incomplete', undefined, null]);
 
-/** Repairs a non-streaming reply. Returns the same object if it is complete or reports an error. */
+/** Returns the same object if the reply is complete or reports an error. */
 export function repairReply(body: JsonObject, context: ReplyContext): JsonObject {
   const { status, output, output_text: text, id }: ResponsesReply = body;
   if (!finishedStatuses.has(status) || readReportedError(body) !== undefined) return body;
@@ -106,8 +106,8 @@ export function repairReply(body: JsonObject, context: ReplyContext): JsonObject
   );
 }
 
-/** Creates items from `output_text`, an SDK convenience that some vendors send instead of the output; undefined if it is missing. */
 function createItems(text: JsonValue | undefined): JsonValue[] | undefined {
+  // `output_text` is an SDK convenience that some vendors send instead of the output.
   const content = asFilledText(text);
   return content === undefined ? undefined : [{ type: 'message', content }];
 }

@@ -37,25 +37,21 @@ const endStatuses = { 'response.completed': 'completed', 'response.incomplete': 
  * A clean stream passes unchanged. Source: OpenAI API reference, "Responses streaming events"; openai 7.55, `ResponseAccumulator`.
  */
 export class ResponsesReplyRepair implements ReplyRepair {
-  /** Always undefined, because the events report failures themselves. */
+  /** The events report failures themselves. */
   readonly failure = undefined;
   readonly #context: ReplyContext;
   readonly #keepsUnknown: boolean;
   readonly #notes = new Notes();
   readonly #numbers = new EventNumbers();
   readonly #repeatedEvent = new RepeatedEvent();
-  /** The text that repeated events append to. */
   #repeatedText: GrowingText | undefined;
   readonly #output: RepairedOutput;
   finishedReply: JsonObject | undefined;
-  /** The response as last sent to the client. */
-  #lastResponse: ResponsesReply = {};
-  /** The failed response as reported by the upstream. */
+  #lastSentResponse: ResponsesReply = {};
   #failedResponse: ResponsesReply | undefined;
-  /** Id of the response; undefined until it was sent to the client. */
+  /** Undefined until it was sent to the client. */
   #responseId: string | undefined;
   #hasEnded = false;
-  /** How many characters are kept. */
   held = 0;
 
   /** @param keepsUnknown true for OpenAI itself, because clients may support its new events and service tiers */
@@ -86,7 +82,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   renderFailure(error: GatewayError, usage: Usage | undefined): string {
     const output = asList(this.#failedResponse?.output);
     const response: ResponsesReply = {
-      ...this.#lastResponse,
+      ...this.#lastSentResponse,
       output: output.length > 0 ? [...output] : this.#output.writePartialOutput(),
       usage: usage === undefined ? null : writeUsage(usage),
     };
@@ -134,11 +130,10 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return [];
   }
 
-  /** Returns the client's events for an upstream event. They have no numbers if the upstream sent none. */
   #repairEvent(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     if (startEventTypes.has(type)) return this.#repairStart(type, data);
     if (type === 'keepalive') return this.#responseId === undefined ? [] : [data];
-    const openingEvents = this.#responseId === undefined ? this.#writeStart(type, data) : [];
+    const openingEvents = this.#responseId === undefined ? this.#writeMissingStart(type, data) : [];
     if (type === 'response.failed') return [...openingEvents, this.#repairFailure(data)];
     if (type === 'response.completed' || type === 'response.incomplete')
       return [...openingEvents, ...this.#repairEnd(type, data)];
@@ -159,15 +154,14 @@ export class ResponsesReplyRepair implements ReplyRepair {
     const isFirst = this.#responseId === undefined;
     // A second `response.created` would make the client discard the content that it has collected.
     if (!isFirst && type === 'response.created') return [];
-    const response = (this.#lastResponse = this.#repairResponse(data.response, 'in_progress', []));
+    const response = (this.#lastSentResponse = this.#repairResponse(data.response, 'in_progress', []));
     const startEvent = withMembers(data, { response });
     return isFirst && type !== 'response.created' ? [{ type: 'response.created', response }, startEvent] : [startEvent];
   }
 
-  /** Writes the first events of a stream that lacks them. */
-  #writeStart(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
+  #writeMissingStart(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     const { id, model, created_at } = Object.hasOwn(endStatuses, type) ? readResponse(data) : {};
-    const response = (this.#lastResponse = this.#repairResponse(
+    const response = (this.#lastSentResponse = this.#repairResponse(
       withoutUndefined({ id, model, created_at }),
       'in_progress',
       [],
@@ -202,8 +196,8 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return [...events, ending];
   }
 
-  /** Writes the end of a stream that a vendor ends with Chat's `[DONE]`. */
   #endAtDone(event: StreamEvent): readonly StreamEvent[] {
+    // Some vendors end the stream with Chat's `[DONE]`.
     if (this.#output.isEmpty || event.data?.trim() !== '[DONE]') return [];
     const type = 'response.completed';
     return this.#writeEvents(this.#repairEnd(type, { type, response: {} }), {});
@@ -219,11 +213,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return repairResponse(response, status, keepIfSame(response.output, output), this.#responseId, this.#context);
   }
 
-  /**
-   * Numbers the events.
-   *
-   * @param cleanEvent the upstream's event, if nothing but its number may have to change
-   */
+  /** @param cleanEvent the upstream's event, if nothing but its number may have to change */
   #writeEvents(
     drafts: readonly ResponsesEvent[],
     vendorEvent: ResponsesEvent,
@@ -247,7 +237,6 @@ export class ResponsesReplyRepair implements ReplyRepair {
   }
 }
 
-/** Renames an error event with a vendor-specific name to `error`, its name in this format. */
 function renameToError({ data = '', text }: StreamEvent): StreamEvent {
   return new StreamEvent({ name: 'error', data }, text, Buffer.from(text));
 }

@@ -40,7 +40,7 @@ const finalEvents: ReadonlySet<string> = new Set([
 ]);
 const responseLevelEvents: ReadonlySet<string> = new Set([...responseEvents, ...finalEvents]);
 
-/** How a reply ended: as a non-streaming reply, or with this stream event. */
+/** `whole` for a non-streaming reply, otherwise the event that ended the stream. */
 type Ending = 'whole' | 'completed' | 'incomplete';
 
 /**
@@ -121,9 +121,9 @@ export class ResponsesDecoder implements ReplyDecoder {
     }
   }
 
-  /** Reads an event about an item. Events of the vendor's own tools count as progress; those that announce items and parts do not. */
   #readContentEvent(type: string, body: ResponsesEvent): Fragment[] {
     const fragments = this.#readRepaired(toSdkEventType(type, body), body);
+    // Events of the vendor's own tools count as progress; those that announce items and parts do not.
     const isProgress = type.startsWith('response.') && !type.endsWith('.added');
     return isProgress && !fragments.some(isContent) ? [...fragments, progress] : fragments;
   }
@@ -133,7 +133,6 @@ export class ResponsesDecoder implements ReplyDecoder {
     return events.flatMap((event) => this.#items.read(event));
   }
 
-  /** Reads the final response. Skips content that earlier events have carried. */
   #readFinalResponse(response: ResponsesReply, ending: Ending): Fragment[] {
     const { output, status } = response;
     const items = asList(output);
@@ -151,12 +150,10 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 }
 
-/** Reads the text of a delta event. */
 export function readDelta({ delta }: ResponsesEvent): JsonValue | undefined {
   return delta;
 }
 
-/** Reads an event whose data is not JSON, but whose name may say what it is. */
 function readMalformed(name: string = '', data: string): Fragment[] {
   if (name === 'error') return [createErrorFragment({ message: data })];
   if (finalEvents.has(name)) return [createFailureFragment('upstream.reason.event_truncated')];
@@ -164,13 +161,12 @@ function readMalformed(name: string = '', data: string): Fragment[] {
   return name.startsWith('response.') && !isItem && !responseLevelEvents.has(name) ? [progress] : [];
 }
 
-/** Returns true for a failed response. If event and status both say `completed`, the text has been sent and errors are ignored. */
 function hasFailed(response: ResponsesReply, ending: Ending): boolean {
+  // If event and status both say `completed`, the text has been sent, so errors are ignored.
   if (ending !== 'whole' && response.status === 'completed') return false;
   return failedStatuses.has(response.status) || readFailure(response) !== undefined;
 }
 
-/** Reads everything in a complete response except for its output. */
 function readEnd(response: ResponsesReply, isTruncated: boolean): Fragment[] {
   return [
     ...noteWithheldReasoning(response),
@@ -182,12 +178,13 @@ function readEnd(response: ResponsesReply, isTruncated: boolean): Fragment[] {
 }
 
 function selectFinishReason(response: ResponsesReply, isTruncated: boolean): FinishReason {
+  // Some vendors report a filtered response as completed.
   if (isFiltered(response)) return 'content_filter';
   return isTruncated || response.status === 'incomplete' ? 'length' : 'stop';
 }
 
-/** Notes reasoning in the request that the vendor withheld from its model. It always withholds reasoning at a turn boundary. */
 function noteWithheldReasoning(response: ResponsesReply): Fragment[] {
+  // Upstreams always withhold reasoning at a turn boundary.
   return asList(response.input_transformations).some(
     (transformation) => readMember<ResponsesTransformation>(transformation, 'reason') !== 'turn_boundary',
   )
@@ -203,13 +200,12 @@ function readUsageFragments(response: JsonValue | undefined): Fragment[] {
   return toUsageFragments(readUsage(readMember<ResponsesReply>(response, 'usage')));
 }
 
-/** Reads the counts at the start of a reply. There is no output yet, and a zero means that the prompt was not counted. */
 function readEarlyUsage(response: JsonValue | undefined): Fragment[] {
   const { input, cacheRead, cacheWrite } = readUsage(readMember<ResponsesReply>(response, 'usage')) ?? {};
+  // There is no output yet, and a zero means that the prompt was not counted.
   return input === undefined || input === 0 ? [] : toUsageFragments({ input, cacheRead, cacheWrite });
 }
 
-/** Returns true for a response that was filtered. Some vendors report it as completed. */
 function isFiltered({ incomplete_details: details }: ResponsesReply): boolean {
   return readMember<ResponsesIncompleteDetails>(details, 'reason') === 'content_filter';
 }

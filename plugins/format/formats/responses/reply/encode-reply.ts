@@ -33,13 +33,12 @@ const noNames = { id: '', callId: '' };
 export class ResponsesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #output: ResponsesItem[] = [];
-  /** The last item. Its `done` event waits for the next event, which shows whether a limit cut the item off. */
+  /** Its `done` event waits for the next event, which shows whether a limit cut the item off. */
   #lastItem: ResponsesItem | undefined;
-  /** The current block's item. */
   #item = new StreamedItem('', noNames, () => 0);
-  /** The part that holds the current block's text; undefined until it is open. */
+  /** Undefined until the text begins; encrypted reasoning has no text and therefore no part. */
   #part: StreamedPart | undefined;
-  /** What surrounds number and text in the events of the block's deltas. Prepared, because nearly every token is such an event. */
+  /** What surrounds number and text in the block's delta events. Prepared, because nearly every token is such an event. */
   #deltaFrame: readonly [before: string, middle: string, after: string] | undefined;
   finished: ResponsesReply | undefined;
   #sequenceNumber = 0;
@@ -94,11 +93,7 @@ export class ResponsesEncoder implements ReplyEncoder {
     return this.#writeItemEnd(output.at(-1)) + this.#writeEvent({ type: `response.${status}`, response });
   }
 
-  /**
-   * Writes the end of the last item.
-   *
-   * @param item the item in its final form
-   */
+  /** @param item the item in its final form */
   #writeItemEnd(item = this.#lastItem): string {
     if (this.#lastItem === undefined || item === undefined) return '';
     this.#lastItem = undefined;
@@ -116,7 +111,6 @@ export class ResponsesEncoder implements ReplyEncoder {
     return head.type === 'image' ? start + this.#writeImageStates('in_progress', 'generating') : start;
   }
 
-  /** Opens a text's part, once. Encrypted reasoning has no text and therefore no part. */
   #startPart(type: TextualBlock['type']): string {
     if (this.#part !== undefined) return '';
     this.#part = this.#item.openPart(blockPartKinds[type]);
@@ -141,7 +135,6 @@ export class ResponsesEncoder implements ReplyEncoder {
     return part === undefined ? '' : this.#writeEvent(this.#item.addCitation(part, writeCitation(citation)));
   }
 
-  /** Writes the end of a block's content. The item's `done` event follows later. */
   #endBlock(index: number, block: Block): string {
     const item = writeItem(this.#createItemId(index, block), block);
     this.#output.push(item);
@@ -173,20 +166,18 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 }
 
-/** Writes an event in two parts, before and after its number. `event:` repeats the type, which some clients require. */
 function splitAtNumber({ type, ...members }: ResponsesEvent): readonly [before: string, after: string] {
   const name = asText(type);
+  // `event:` repeats the type, which some clients require.
   return [`event: ${name}\ndata: {"type":"${name}","sequence_number":`, `,${JSON.stringify(members).slice(1)}\n\n`];
 }
 
-/** Writes the events of a delta in three parts: before the number, between number and text, and after the text. */
 function frameDelta(emptyDelta: ResponsesEvent): readonly [before: string, middle: string, after: string] {
   const [before, members] = splitAtNumber(emptyDelta);
   const [middle = '', after = ''] = members.split('"delta":""');
   return [before, `${middle}"delta":`, after];
 }
 
-/** Marks the last item of an answer that was cut off as incomplete. */
 function markTruncated(output: readonly ResponsesItem[], reply: CompleteReply): readonly ResponsesItem[] {
   const lastItem = output.at(-1);
   if (lastItem === undefined || !isTruncated(reply)) return output;

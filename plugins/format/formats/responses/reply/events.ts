@@ -10,7 +10,7 @@ const itemlessEvents =
 const textPhases = 'delta done';
 const mcpStates = 'in_progress completed failed';
 const searchStates = 'in_progress searching completed';
-/** Event names by item type, without `response.`, each with the endings that it can have. */
+/** Event names without `response.`, by item type, each with its possible endings. */
 const itemEvents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   message: { output_text: `${textPhases} annotation.added`, refusal: textPhases },
   reasoning: { reasoning_text: textPhases, reasoning_summary_part: 'added done', reasoning_summary_text: textPhases },
@@ -31,8 +31,8 @@ const itemEvents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * The events of a streamed response, each with its item type; undefined for events about no item or items of any type. The helpers of the
- * openai SDK throw on every other event. Source: openai 7.55, `ResponseStreamEvent`.
+ * Undefined for events about no item or items of any type. The helpers of the openai SDK throw on every other event. Source: openai 7.55,
+ * `ResponseStreamEvent`.
  */
 const itemTypes: ReadonlyMap<string, string | undefined> = new Map([
   ...itemlessEvents.split(' ').map((type) => [type, undefined] as const),
@@ -43,7 +43,6 @@ const itemTypes: ReadonlyMap<string, string | undefined> = new Map([
   ),
 ]);
 
-/** Returns true if the openai SDK knows the event. */
 export function isKnownEvent(type: string): boolean {
   return itemTypes.has(type);
 }
@@ -53,7 +52,7 @@ export function itemTypeOf(type: string): string | undefined {
   return itemTypes.get(type);
 }
 
-/** The SDK's names for events that vendors and Open Responses name differently. */
+/** Vendors and Open Responses name these events differently. */
 const sdkNames: Readonly<Record<string, string>> = {
   'response.reasoning.delta': 'response.reasoning_text.delta',
   'response.reasoning.done': 'response.reasoning_text.done',
@@ -66,7 +65,6 @@ const endEventsByStatus: Readonly<Record<string, string>> = {
   failed: 'response.failed',
 };
 
-/** Returns the SDK's name for an event's type. */
 export function toSdkEventType(vendorType: string, { response }: ResponsesEvent): string {
   if (vendorType !== 'response.done')
     return Object.hasOwn(sdkNames, vendorType) ? (sdkNames[vendorType] as string) : vendorType;
@@ -74,7 +72,7 @@ export function toSdkEventType(vendorType: string, { response }: ResponsesEvent)
   return endEventsByStatus[status] ?? 'response.completed';
 }
 
-/** Numbers the events of a stream. Keeps the upstream's numbers until an event is dropped or added, or lacks a number. */
+/** Keeps the upstream's numbers until an event is dropped or added, or lacks a number. */
 export class EventNumbers {
   #lastNumber = -1;
   #isRenumbered = false;
@@ -88,11 +86,7 @@ export class EventNumbers {
     return this.#lastNumber + 1;
   }
 
-  /**
-   * Returns the number that the client gets for an event from the upstream.
-   *
-   * @param vendorNumber number in the upstream's stream
-   */
+  /** @param vendorNumber number in the upstream's stream */
   pass(vendorNumber: JsonValue | undefined): number {
     this.#isRenumbered ||=
       typeof vendorNumber !== 'number' || !Number.isInteger(vendorNumber) || vendorNumber <= this.#lastNumber;

@@ -18,7 +18,7 @@ export class OutputItems {
   readonly #callsById = new Map<unknown, StreamedItem[]>();
   readonly #callIds = new UniqueIds();
   #lastItem: StreamedItem | undefined;
-  /** An item without id and index. It is the one meant by the next event that has either. */
+  /** An item without id and index. The next event that has either means this item. */
   #unidentifiedItem: StreamedItem | undefined;
   #announcedCount = 0;
 
@@ -27,7 +27,7 @@ export class OutputItems {
     this.#exchangeId = id;
   }
 
-  /** Lists the items announced to the client, in the client's order. */
+  /** In the client's order. */
   listAnnouncedItems(): readonly StreamedItem[] {
     return this.#items
       .filter(({ isAnnounced }) => isAnnounced)
@@ -43,12 +43,11 @@ export class OutputItems {
     return [...this.#openItems];
   }
 
-  /** Returns true if the event has the id of a finished item. */
-  isDone({ item_id: id }: ResponsesEvent): boolean {
+  isForFinishedItem({ item_id: id }: ResponsesEvent): boolean {
     return this.#itemsById.get(id)?.isDone === true;
   }
 
-  /** Creates an item, even at an index that was used before. */
+  /** Vendors may use an index again. */
   startItem(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
     const type = typeOf(item);
     const sameIdCalls = inputMemberOf(type) === undefined ? [] : (this.#callsById.get(item.call_id) ?? []);
@@ -58,14 +57,13 @@ export class OutputItems {
     return this.#createItem(readVendorNames(event), type, item, possibleOriginal);
   }
 
-  /** Finds the open item of this type that an event belongs to. Creates one if none was announced. */
   findOrCreate(event: ResponsesEvent, type: string): StreamedItem {
     const names = readVendorNames(event);
     const item = this.#findItem(names);
     return item?.type === type && !item.isDone ? item : this.#createItem(names, type, { id: event.item_id });
   }
 
-  /** Finds the item that an event finishes, possibly for the second time. Creates one if none was announced. */
+  /** The event may finish the item for the second time. */
   findFinished(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
     const names = readVendorNames(event);
     const type = typeOf(item);
@@ -77,17 +75,12 @@ export class OutputItems {
     return finishedItem === undefined ? this.#createItem(names, type, item) : this.#updateCallId(finishedItem, item);
   }
 
-  /** Groups the items by type, for `matchFinalItem`. */
   groupByType(): Map<string, Set<StreamedItem>> {
     const itemsByType = Map.groupBy(this.#items, ({ type }) => type);
     return new Map(itemsByType.entries().map(([type, items]) => [type, new Set(items)]));
   }
 
-  /**
-   * Finds the item that the final response repeats, and removes it from the remaining items. Creates one if there is none.
-   *
-   * @param remainingItems items that the final response has not repeated yet, by type
-   */
+  /** @param remainingItems items that the final response has not repeated yet, by type; loses the returned item */
   matchFinalItem(item: ResponsesItem, remainingItems: ReadonlyMap<string, Set<StreamedItem>>): StreamedItem {
     const type = typeOf(item);
     const candidates = remainingItems.get(type) ?? new Set();
@@ -107,7 +100,6 @@ export class OutputItems {
     return this.#updateCallId(match, item);
   }
 
-  /** Assigns the id that a call has in the client's answer. */
   assignCallId(item: StreamedItem): void {
     if (item.latestCallId !== undefined) item.names = { ...item.names, callId: this.#callIds.add(item.latestCallId) };
   }
@@ -130,9 +122,8 @@ export class OutputItems {
     return isDifferentCall ? undefined : item;
   }
 
-  /** Finds an open call, or a finished one that the event finishes again. */
   #findCall(names: VendorNames): StreamedItem | undefined {
-    const calls = this.#findCallsByName(names);
+    const calls = this.#findCompatibleCalls(names);
     const openCalls = calls.filter(({ isDone }) => !isDone);
     const isSame = ({ vendorNames: { id, index } }: StreamedItem) =>
       (id !== undefined && id === names.id) || (index !== undefined && index === names.index);
@@ -144,13 +135,11 @@ export class OutputItems {
     );
   }
 
-  /** Finds the calls that have this call id and no different name. */
-  #findCallsByName({ callId, name }: VendorNames): readonly StreamedItem[] {
+  #findCompatibleCalls({ callId, name }: VendorNames): readonly StreamedItem[] {
     const calls = callId === undefined ? [] : (this.#callsById.get(callId) ?? []);
     return calls.filter((candidate) => candidate.name === undefined || name === undefined || candidate.name === name);
   }
 
-  /** Finds the open item for an event without id and index, or for the first event that has either. */
   #findCurrent({ id, index }: VendorNames): StreamedItem | undefined {
     const currentItem = id === undefined && index === undefined ? this.#lastItem : this.#unidentifiedItem;
     return currentItem?.isDone === false ? currentItem : undefined;
@@ -218,7 +207,6 @@ function readVendorNames({ item, item_id: id, output_index: index }: ResponsesEv
   };
 }
 
-/** Returns true if the names have the item's call id but a different name. */
 function hasDifferentName(item: StreamedItem, { callId, name }: VendorNames): boolean {
   return (
     callId !== undefined &&
@@ -229,7 +217,6 @@ function hasDifferentName(item: StreamedItem, { callId, name }: VendorNames): bo
   );
 }
 
-/** Returns true if both calls have ids that differ. */
 function hasDifferentCallId({ latestCallId: first }: StreamedItem, { call_id: second }: ResponsesItem): boolean {
   return typeof first === 'string' && typeof second === 'string' && first !== second;
 }

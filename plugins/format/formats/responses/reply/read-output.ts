@@ -23,12 +23,10 @@ const callForms: Readonly<Record<string, ToolForm>> = {
 
 interface ItemState {
   readonly key: number;
-  /** True once the call has a name. */
   hasName: boolean;
   hasCitations: boolean;
-  /** Kind and index of the last part that had text. */
   lastKind: TextPartKind | undefined;
-  lastPart: JsonValue | undefined;
+  lastPartIndex: JsonValue | undefined;
 }
 
 /** Reads repaired events about items and their parts. In these, each text and each input arrives once, in deltas. */
@@ -36,11 +34,7 @@ export class ItemFragments {
   readonly #items = new Map<JsonValue | undefined, ItemState>();
   #latestIndex: JsonValue | undefined;
 
-  /**
-   * Reads an event. Returns no fragments if it is unknown.
-   *
-   * @param isFromFinalResponse true for an event derived from the final response
-   */
+  /** @param isFromFinalResponse true for an event derived from the final response */
   read(event: ResponsesEvent, isFromFinalResponse = false): Fragment[] {
     const { type, item, output_index: index } = event;
     const state = this.#items.get(index) ?? this.#addItem(index);
@@ -50,7 +44,7 @@ export class ItemFragments {
     switch (name) {
       case 'response.output_item.added':
         this.#latestIndex = index;
-        return isJsonObject(item) && isCall(item)
+        return isJsonObject(item) && isClientCall(item)
           ? openCall(item, state)
           : [{ type: 'held', characters: charactersPerBlock }, { type: 'break' }];
       case 'response.output_item.done':
@@ -77,24 +71,24 @@ export class ItemFragments {
       hasName: false,
       hasCitations: false,
       lastKind: undefined,
-      lastPart: undefined,
+      lastPartIndex: undefined,
     };
     this.#items.set(index, state);
     return state;
   }
 }
 
-/** Reads a delta. Its text is empty if the tokens are only the first bytes of a character. */
 function readText(state: ItemState, kind: TextPartKind, event: ResponsesEvent): Fragment[] {
   const { fragmentType, index } = kind;
   const text = asText(event.delta);
   const logprobs = fragmentType === 'text' ? asList(event.logprobs).filter(isJsonObject) : [];
+  // The text is empty if the tokens are only the first bytes of a character.
   if (text === '') return logprobs.length === 0 ? [] : [{ type: 'text', text, logprobs }];
   const fragment: Fragment = logprobs.length > 0 ? { type: 'text', text, logprobs } : { type: fragmentType, text };
-  const { lastKind: previousKind, lastPart: previousPart } = state;
-  if (previousKind?.list === kind.list && previousPart === event[index]) return [fragment];
+  const { lastKind: previousKind, lastPartIndex: previousIndex } = state;
+  if (previousKind?.list === kind.list && previousIndex === event[index]) return [fragment];
   state.lastKind = kind;
-  state.lastPart = event[index];
+  state.lastPartIndex = event[index];
   const heldFragment: Fragment = { type: 'held', characters: charactersPerBlock };
   if (previousKind === undefined) return [heldFragment, fragment];
   // Parts of reasoning are paragraphs of a single text. Parts of a message are separate texts.
@@ -103,13 +97,10 @@ function readText(state: ItemState, kind: TextPartKind, event: ResponsesEvent): 
     : [heldFragment, { type: 'break' }, fragment];
 }
 
-/**
- * Reads a finished item.
- *
- * @param isLate true if other items have followed, so that the state can no longer be placed with its reasoning
- */
+/** @param isLate true if other items have followed, so that the state can no longer be placed with its reasoning */
 function readFinishedItem(item: ResponsesItem, state: ItemState, isLate: boolean): Fragment[] {
-  if (isCall(item)) return [...openCall(item, state), { type: 'call_end', key: state.key, input: readInput(item) }];
+  if (isClientCall(item))
+    return [...openCall(item, state), { type: 'call_end', key: state.key, input: readInput(item) }];
   switch (item.type) {
     case 'message': {
       const parts = asList(item.content);
@@ -170,7 +161,7 @@ function readOffset(value: JsonValue | undefined): number | undefined {
   return Number.isInteger(value) ? asCount(value) : undefined;
 }
 
-/** Reads an image, which is complete once its item is done. Partial images are drafts. */
+/** Partial images are drafts; the image is complete once its item is done. */
 function readImage(item: ResponsesItem): Fragment[] {
   const data = asText(item.result);
   if (data === '') return [createDroppedPart('image_generation_call', '')];
@@ -178,8 +169,7 @@ function readImage(item: ResponsesItem): Fragment[] {
   return [{ type: 'image', source: { type: 'base64', mediaType, data } }];
 }
 
-/** Returns true for a call that the client runs rather than the vendor. */
-function isCall(item: ResponsesItem): boolean {
+function isClientCall(item: ResponsesItem): boolean {
   return Object.hasOwn(callForms, asText(item.type)) && item.execution !== 'server';
 }
 
@@ -203,7 +193,6 @@ function openCall(item: ResponsesItem, state: ItemState): Fragment[] {
   ];
 }
 
-/** Notes that vendor code made the call, or that the call is asynchronous. */
 function readCaller(item: ResponsesItem): Fragment[] {
   return [
     ...(readMember(item.caller, 'type') === 'program'

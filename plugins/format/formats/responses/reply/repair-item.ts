@@ -5,13 +5,12 @@ import type { Editable } from '../../../wire/loose.ts';
 import { asFilledText, keepIfSame } from '../../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
-/** Returns the name of the member that holds a call's input; undefined for items that the client does not run. */
+/** Undefined for items that the client does not run. */
 export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {
   if (type === 'function_call') return 'arguments';
   return type === 'custom_tool_call' ? 'input' : undefined;
 }
 
-/** Returns true if both calls have the same type, name and input. */
 export function isSameCall(first: ResponsesItem, second: ResponsesItem): boolean {
   const type = typeOf(first);
   const input = inputMemberOf(type);
@@ -19,7 +18,6 @@ export function isSameCall(first: ResponsesItem, second: ResponsesItem): boolean
   return normalizeInput(readInputText(first[input])) === normalizeInput(readInputText(second[input]));
 }
 
-/** Returns the digest of a call's arguments or input; undefined for other items. */
 export function digestInput(item: JsonValue | undefined): string | undefined {
   if (!isJsonObject(item) || asFilledText(item['call_id']) === undefined) return undefined;
   const { arguments: argumentsValue, input = argumentsValue }: ResponsesItem = item;
@@ -27,7 +25,7 @@ export function digestInput(item: JsonValue | undefined): string | undefined {
   return createHash('sha256').update(normalizeInput(text)).digest('base64');
 }
 
-/** Returns an item's type, which some vendors leave out for messages. */
+/** Some vendors leave out the type of messages. */
 export function typeOf(item: ResponsesItem): string {
   return textOr(item.type, 'message');
 }
@@ -38,22 +36,16 @@ export interface VendorNames {
   readonly index: number | undefined;
   readonly callId: string | undefined;
   readonly name: string | undefined;
-  /** Digest of a call's input; undefined for other items. */
   readonly inputDigest: string | undefined;
 }
 
-/** The ids that the client gets for an item. */
 export interface ItemNames {
   readonly id: string;
   /** The call's id, unique within its answer. */
   readonly callId: string;
 }
 
-/**
- * Adds the members that the SDK's types require. Returns the same object if none is missing.
- *
- * @param status status for an item that has none
- */
+/** Adds the members that the SDK's types require. Returns the same object if none is missing. */
 export function repairItem(item: ResponsesItem, names: ItemNames, status: string): ResponsesItem {
   const type = typeOf(item);
   const members: ResponsesItem = { id: names.id, type, ...repairMembers(type, item, names, status) };
@@ -82,13 +74,13 @@ function repairMembers(type: string, item: ResponsesItem, { callId }: ItemNames,
   }
 }
 
-/** Sets members of an object. Returns the same object if it already has them. */
+/** Returns the same object if it already has the members. */
 export function withMembers<T extends object>(object: T, members: NoInfer<T>): T {
   for (const name in members) if (object[name] !== members[name]) return { ...object, ...members };
   return object;
 }
 
-/** Returns an item as it opens, without the content that its events carry. */
+/** Leaves out the content that the item's events carry. */
 export function toOpeningForm(item: ResponsesItem): ResponsesItem {
   const type = typeOf(item);
   const input = inputMemberOf(type);
@@ -109,21 +101,20 @@ function repairContent(content: JsonValue | undefined): JsonValue[] {
   return keepIfSame(content, content.filter(isJsonObject).map(repairPart));
 }
 
-/** Adds a text's annotations, because clients iterate over them without checking that they exist. */
 function repairPart(part: ResponsesPart): ResponsesPart {
   const { type, text, annotations } = part;
   if (type !== undefined && type !== 'text' && type !== 'output_text') return part;
   if (typeof text !== 'string') return part;
+  // Clients iterate over annotations without checking that they exist.
   return withMembers(part, { type: 'output_text', annotations: Array.isArray(annotations) ? annotations : [] });
 }
 
-/** Reads an input as text, although some vendors send an object. */
+/** Some vendors send an object. */
 export function readInputText(input: JsonValue | undefined): string {
   if (typeof input === 'string') return input;
   return isJsonObject(input) ? JSON.stringify(input) : '';
 }
 
-/** Returns the value if it is a non-empty text, otherwise the fallback. */
 export function textOr(value: JsonValue | undefined, fallback: string): string {
   return asFilledText(value) ?? fallback;
 }

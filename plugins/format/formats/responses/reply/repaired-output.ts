@@ -9,7 +9,7 @@ import { type TextPartKind, findPartKind, findEventPartKind } from './text-parts
 
 type Events = readonly ResponsesEvent[];
 
-/** Types of items that the model writes. All others come from the vendor's own tools. */
+/** All others come from the vendor's own tools. */
 const modelItemTypes: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call', 'custom_tool_call']);
 
 /** Repairs events about items and their parts. Events have no number if the upstream sent none. */
@@ -27,12 +27,11 @@ export class RepairedOutput {
     return this.#items.isEmpty;
   }
 
-  /** Writes the output so far. */
   writePartialOutput(): JsonValue[] {
     return this.#items.listAnnouncedItems().map((item) => (item.isDone ? item.item : item.writePartial()));
   }
 
-  /** Returns the client's events for an upstream event. A clean event is returned as it is. */
+  /** A clean event is returned as it is. */
   repairEvent(type: string, data: ResponsesEvent): Events {
     this.lastText = undefined;
     const { item } = data;
@@ -41,7 +40,7 @@ export class RepairedOutput {
     const itemType = itemTypeOf(type);
     if (itemType !== undefined && !modelItemTypes.has(itemType)) return this.#repairHostedEvent(itemType, data);
     // A late event adds nothing to a finished item. A late delta, however, starts a new one.
-    if (!type.endsWith('.delta') && this.#items.isDone(data)) return [];
+    if (!type.endsWith('.delta') && this.#items.isForFinishedItem(data)) return [];
     const kind = findEventPartKind(type);
     if (kind !== undefined) return this.#repairText(type, data, kind);
     if (type.includes('_part.')) return this.#repairPartEvent(type, data);
@@ -49,11 +48,7 @@ export class RepairedOutput {
     return itemType === undefined ? [data] : this.#repairInput(type, itemType, data);
   }
 
-  /**
-   * Repairs the items of a non-streaming reply.
-   *
-   * @param status status for an item that has none
-   */
+  /** @param status status for an item that has none */
   repairItems(vendorItems: readonly JsonValue[], status: string): JsonValue[] {
     const remainingItems = this.#items.groupByType();
     return vendorItems.filter(isJsonObject).flatMap((item) => {
@@ -77,18 +72,14 @@ export class RepairedOutput {
     });
   }
 
-  /** Returns the events that close all open items. The last one gets this status. */
+  /** The last item gets this status. */
   closeItems(status: string): Events {
     // A call without a name cannot be run.
     const openItems = this.#items.listOpenItems().filter(({ isAnnounced }) => isAnnounced);
     return openItems.flatMap((item) => item.finish(undefined, item === openItems.at(-1) ? status : 'completed'));
   }
 
-  /**
-   * Drops a call that repeats the id, name and input of an earlier one, so that the client does not receive it.
-   *
-   * @returns true if the call was dropped
-   */
+  /** Returns true if the call was dropped. */
   #dropIfRepeat(streamedItem: StreamedItem, vendorItem: ResponsesItem): boolean {
     const { possibleOriginal, isAnnounced, heldInput } = streamedItem;
     const input = inputMemberOf(streamedItem.type);
@@ -119,7 +110,6 @@ export class RepairedOutput {
     return streamedItem.finish(vendorItem, 'completed', data);
   }
 
-  /** Returns the item that an event belongs to and, if the item is new, the event that announces it. */
   #ensureItem(type: string, data: ResponsesEvent): { readonly item: StreamedItem; readonly events: Events } {
     const item = this.#items.findOrCreate(data, type);
     if (item.isAnnounced) return { item, events: [] };
@@ -127,7 +117,6 @@ export class RepairedOutput {
     return { item, events: [item.announce(openingForm)] };
   }
 
-  /** Returns the part that an event belongs to, and the events that announce the part and its item if they are new. */
   #ensurePart(
     data: ResponsesEvent,
     kind: TextPartKind,
@@ -168,7 +157,6 @@ export class RepairedOutput {
     return [...events, part.item.addCitation(part, data.annotation, data)];
   }
 
-  /** Repairs an event that carries a call's input. The input is held back until the call has a name. */
   #repairInput(type: string, itemType: string, data: ResponsesEvent): Events {
     const item = this.#items.findOrCreate(data, itemType);
     const name = inputMemberOf(itemType) ?? 'input';
@@ -177,6 +165,7 @@ export class RepairedOutput {
       if (typeof delta !== 'string') return [];
       this.lastText = item.isAnnounced ? item.input : undefined;
       if (item.isAnnounced) return [item.appendInput(delta, data)];
+      // The input is held back until the call has a name.
       item.heldInput.add(delta);
       return [];
     }
@@ -186,17 +175,16 @@ export class RepairedOutput {
     return [];
   }
 
-  /** Repairs an event about a tool that the vendor runs itself. */
   #repairHostedEvent(type: string, data: ResponsesEvent): Events {
     const { item, events } = this.#ensureItem(type, data);
     return [...events, withMembers(data, item.location)];
   }
 }
 
-/** Takes the input out of a call that starts and holds it back, because clients append deltas to the opening input. */
 function holdBackInput(item: ResponsesItem, streamedItem: StreamedItem): ResponsesItem {
   const name = inputMemberOf(streamedItem.type);
   if (name === undefined) return item;
+  // Clients append deltas to the opening input, so the input is held back.
   streamedItem.heldInput.add(readInputText(item[name]));
   return withMembers(item, { [name]: '' });
 }

@@ -73,10 +73,10 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     return replaceDataInText(text, { ...ending, response: this.#addUsage(response, reportedUsage) });
   }
 
-  /** Adds missing counts. Without counts OpenCode repeats the request endlessly; Codex does so without the total. */
   #addUsage(response: ResponsesReply, reportedUsage: Usage | undefined): ResponsesReply {
     if (hasCounts(JSON.stringify(response.usage), reportedUsage))
       return { ...response, usage: completeDetails(response.usage) };
+    // Without counts OpenCode repeats the request endlessly; Codex does so without the total.
     this.meter.addWhole(response);
     const usage = writeUsage(this.meter.complete(reportedUsage, true));
     return { ...response, usage: completeDetails(completeUsage(response.usage, usage)) };
@@ -112,7 +112,6 @@ function hasDetails({ usage }: ResponsesReply): boolean {
   return !isJsonObject(usage) || completeDetails(usage) === usage;
 }
 
-/** Adds missing counts to usage details. Returns the same object if none is missing. */
 function completeDetails(usage: JsonValue | undefined): JsonValue {
   if (!isJsonObject(usage)) return usage ?? null;
   const completedDetails = Object.entries(requiredDetails).flatMap(([name, counts]) => {
@@ -130,8 +129,8 @@ function hasCounts(text: string | undefined, reportedUsage: Usage | undefined): 
   return hasTokenCounts(reportedUsage) && text !== undefined && totalPattern.test(text);
 }
 
-/** Sets the id where the member is null or missing. Quotes inside strings are escaped, so they do not match. */
 function insertPreviousId(text: string, id: string): string {
+  // Quotes inside strings are escaped, so they do not match.
   if (text.includes('"previous_response_id"')) {
     return text.replaceAll(nullPreviousIdPattern, (_, name: string) => name + id);
   }

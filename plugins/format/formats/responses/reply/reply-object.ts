@@ -26,24 +26,21 @@ export interface ResponseState {
   readonly usage?: Usage | undefined;
 }
 
-/** Events that contain the response object. */
 export const responseEvents: ReadonlySet<string> = new Set(
   ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map((state) => `response.${state}`),
 );
 
-/** Returns the response in an event. Some vendors send the response itself instead of the event. */
+/** Some vendors send the response itself instead of the event. */
 export function readResponse(event: ResponsesEvent): ResponsesReply {
   return isJsonObject(event.response) ? event.response : event;
 }
 
 const responseIdPrefix = 'resp_';
 
-/** Returns the id of the response that an exchange creates. */
 export function createResponseId({ id }: Pick<ReplyContext, 'id'>): string {
   return responseIdPrefix + id;
 }
 
-/** Returns the id of the exchange that created a response. */
 export function readExchangeId(responseId: string): string {
   return responseId.startsWith(responseIdPrefix) ? responseId.slice(responseIdPrefix.length) : responseId;
 }
@@ -88,7 +85,7 @@ export function isCutAtLimit(
   return status === 'completed' && limit !== undefined && output !== undefined && output >= limit;
 }
 
-/** Returns the status of a reply that has ended. An answer that ends with a refusal is complete; one that was merely filtered is not. */
+/** An answer that ends with a refusal is complete; one that was merely filtered is not. */
 export function resolveStatus({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
   if (isTruncated({ finish })) return 'incomplete';
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
@@ -103,7 +100,6 @@ function mapIncompleteReason({ finish }: CompleteReply): string {
   return finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
 }
 
-/** Reads usage; undefined if it is missing. */
 export function readUsage(value: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const usage: ResponsesUsage = value;
@@ -116,7 +112,7 @@ export function readUsage(value: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Writes usage with all counts, because Codex fails the turn if any is missing. */
+/** Codex fails the turn if any count is missing. */
 export function writeUsage({
   input = 0,
   output = 0,
@@ -182,10 +178,10 @@ function writeText(value: JsonValue | undefined): ResponsesTextOptions {
   };
 }
 
-/** Writes one of the request's tools. Functions get all members, including those that the request omitted. */
 function writeTool(value: JsonValue): JsonValue {
   const tool: ResponsesTool = isJsonObject(value) ? value : {};
   if (tool.type !== 'function') return value;
+  // A response's functions have all members, including those that the request omitted.
   return {
     ...tool,
     description: tool.description ?? null,
@@ -194,11 +190,7 @@ function writeTool(value: JsonValue): JsonValue {
   };
 }
 
-/**
- * Renders the error that ends a stream before its response has begun.
- *
- * @param id id of the exchange
- */
+/** The error ends a stream before its response has begun. `id` is that of the exchange. */
 export function renderStreamError(error: GatewayError, id: string): string {
   return renderResponseFailed(error, id, 0);
 }
@@ -236,10 +228,10 @@ function writeEvent(type: string, sequenceNumber: number, members: JsonObject): 
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequenceNumber, ...members })}\n\n`;
 }
 
-/** Error codes that Codex does not retry but explains to its user. Source: Codex `sse/responses.rs`. */
+/** Codex does not retry these errors but explains them to its user. Source: Codex `sse/responses.rs`. */
 const explainedCodes = new Set(['context_length_exceeded', 'insufficient_quota', 'cyber_policy']);
 
-/** Maps an error to one of OpenAI's codes. Codex retries on all but `explainedCodes`, `invalid_prompt` and overload. */
+/** Codex retries on all codes but `explainedCodes`, `invalid_prompt` and overload. */
 function mapErrorCode(error: GatewayError): string {
   if (error.code === 'rate_limited') return 'rate_limit_exceeded';
   if (!error.isFinal) return 'server_error';

@@ -4,8 +4,7 @@ import type { Editable } from '../../../wire/loose.ts';
 import { readMember, scalarToText } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart, ResponsesReply } from '../../../wire/responses.ts';
 
-/** The member that holds a part's text, by type of part. */
-const textMembers: Readonly<Record<string, 'text' | 'refusal'>> = { output_text: 'text', refusal: 'refusal' };
+const textMemberByPartType: Readonly<Record<string, 'text' | 'refusal'>> = { output_text: 'text', refusal: 'refusal' };
 const textEventPattern = /^response\.(output_text|refusal)\.(delta|done)$/;
 
 /**
@@ -32,7 +31,7 @@ function setSequenceNumber(event: Editable<ResponsesEvent>, number: number): voi
   event.sequence_number = number;
 }
 
-/** Maps an event's texts in place. Returns the events to insert before it. */
+/** Maps in place. Returns the events to insert before it. */
 function mapEvent(data: ResponsesEvent, blocks: TextBlocks): ObjectEvent[] {
   const { type, part, item, response } = data;
   const [, kind = '', phase] = textEventPattern.exec(scalarToText(type)) ?? [];
@@ -81,17 +80,17 @@ function mapItem(item: JsonValue | undefined, index: string, blocks: TextBlocks)
   }
 }
 
-/** Replaces a text by the one that the client has received, or maps it if none was streamed. */
 function setText(
   holder: Editable<ResponsesPart & ResponsesEvent>,
   block: string,
   blocks: TextBlocks,
   kind = scalarToText(holder.type),
 ): void {
-  const name = textMembers[kind];
+  const name = textMemberByPartType[kind];
   const text = name === undefined ? undefined : holder[name];
   if (name === undefined || typeof text !== 'string' || text === '') return;
   const streamed = blocks.total(block);
+  // A text that was streamed becomes the one that the client has received.
   holder[name] = streamed === '' ? blocks.push(block, text) + blocks.end(block) : streamed;
   if (holder[name] !== text && Array.isArray(holder.logprobs)) holder.logprobs = [];
 }

@@ -25,7 +25,6 @@ const noNames = { id: undefined, index: undefined };
  */
 export class StreamedItem {
   readonly type: string;
-  /** The vendor's id and index, if it sent them. */
   readonly vendorNames: Pick<VendorNames, 'id' | 'index'>;
   names: ItemNames;
   /** The vendor's first id and name for the call, and the digest of its completed input; undefined until known. */
@@ -77,11 +76,7 @@ export class StreamedItem {
     return this.#location;
   }
 
-  /**
-   * Announces the item to the client.
-   *
-   * @param item the item as it opens, with any parts that it already has
-   */
+  /** @param item the item as it opens, with any parts that it already has */
   announce(item: ResponsesItem, vendorEvent?: ResponsesEvent): ResponsesEvent {
     this.index = this.#nextIndex();
     this.item = item;
@@ -93,11 +88,6 @@ export class StreamedItem {
     return writeEvent('response.output_item.added', { output_index: this.index, item }, vendorEvent);
   }
 
-  /**
-   * Finds the open part that an event belongs to.
-   *
-   * @param vendorIndex the event's index
-   */
   findPart(kind: TextPartKind, vendorIndex: JsonValue | undefined): StreamedPart | undefined {
     const parts = this.#parts[kind.list];
     const part =
@@ -130,11 +120,7 @@ export class StreamedItem {
     return { type: `${this.#inputEvents}.delta`, ...this.location, delta };
   }
 
-  /**
-   * Ends a call's input. A complete input that differs from the client's adds nothing to it.
-   *
-   * @param name name of the call
-   */
+  /** A complete input that differs from the client's adds nothing to it. */
   endInput(completeText: string, name: JsonValue | undefined, vendorEvent?: ResponsesEvent): ResponsesEvent[] {
     const remainder = this.input.findMissingEnd(completeText);
     const events = remainder === '' ? [] : [this.appendInput(remainder)];
@@ -145,16 +131,12 @@ export class StreamedItem {
     return [...events, writeEvent(`${this.#inputEvents}.done`, { ...this.location, ...input }, vendorEvent)];
   }
 
-  /** Names of the events that carry a call's input, without `.delta` and `.done`. */
+  /** Without `.delta` and `.done`. */
   get #inputEvents(): string {
     return `response.${this.type}_${inputMemberOf(this.type)}`;
   }
 
-  /**
-   * Finishes the item in its final form.
-   *
-   * @param vendorItem the upstream's final form; undefined if it did not finish the item
-   */
+  /** @param vendorItem the upstream's final form; undefined if it did not finish the item */
   finish(vendorItem: ResponsesItem | undefined, status: string, vendorEvent?: ResponsesEvent): ResponsesEvent[] {
     const item = repairItem(this.#fillContent(vendorItem ?? { ...this.item, status }), this.names, status);
     const events: ResponsesEvent[] = [];
@@ -172,19 +154,17 @@ export class StreamedItem {
     return events;
   }
 
-  /** @param item the item in its final form */
   markDone(item: ResponsesItem): void {
     this.isDone = true;
     this.name ??= asFilledText(item.name);
     this.inputDigest = digestInput(item);
   }
 
-  /** Writes the item with the content so far. */
   writePartial(): ResponsesItem {
     return this.#fillContent({ ...toOpeningForm(this.item), status: 'incomplete' });
   }
 
-  /** Writes the parts and texts that the client lacks, up to the first part that differs. */
+  /** Stops at the first part that differs from what the client has. */
   #completeParts(list: TextPartKind['list'], parts: JsonValue | undefined): ResponsesEvent[] {
     const events: ResponsesEvent[] = [];
     const isCited = this.#citationCount > 0;
@@ -215,7 +195,6 @@ export class StreamedItem {
     );
   }
 
-  /** Returns the item with missing content filled in from the events. */
   #fillContent(item: ResponsesItem): ResponsesItem {
     const filled: Editable<ResponsesItem> = {};
     for (const list of ['summary', 'content'] as const) {
@@ -233,13 +212,11 @@ function isEmpty(list: JsonValue | undefined): boolean {
   return list === undefined || list === null || list === '' || (Array.isArray(list) && list.length === 0);
 }
 
-/** Writes the upstream's event with these members or, without one, a new event of this type. */
 function writeEvent(type: string, members: ResponsesEvent, vendorEvent: ResponsesEvent | undefined): ResponsesEvent {
   return vendorEvent === undefined ? { type, ...members } : withMembers(vendorEvent, members);
 }
 
-/** How many of a part's annotations are kept until it ends. */
-const maxAnnotations = 1_000;
+const maxAnnotations = 1_000; // per part
 
 /** A text part as sent to the client. The methods return events as those of its item do. */
 export class StreamedPart {
@@ -248,7 +225,6 @@ export class StreamedPart {
   readonly receivedText = new GrowingText();
   readonly #index: number;
   readonly #annotations: JsonValue[] = [];
-  /** True once the client has the whole text. */
   #hasEndedText = false;
   isClosed = false;
   #itemLocation: ResponsesEvent | undefined;
@@ -268,7 +244,6 @@ export class StreamedPart {
     return this.#location;
   }
 
-  /** Announces the part to the client. */
   open(vendorPart?: JsonValue, vendorEvent?: ResponsesEvent): ResponsesEvent {
     const part: ResponsesPart = isJsonObject(vendorPart) ? vendorPart : this.write();
     this.receivedText.add(readInputText(part[this.kind.member]));
@@ -283,11 +258,7 @@ export class StreamedPart {
     return this.#addLogprobs(event, logprobs);
   }
 
-  /**
-   * Returns an event with the end of a text that the client lacks. Ignores a text that differs from the client's.
-   *
-   * @param logprobs log probabilities of the complete text
-   */
+  /** Ignores a text that differs from the client's. `logprobs` are those of the complete text. */
   completeText(text: string, logprobs?: JsonValue): ResponsesEvent[] {
     const remainder = this.receivedText.findMissingEnd(text);
     if (remainder === '' || this.#hasEndedText) return [];
@@ -346,12 +317,12 @@ export class GrowingText {
     if (this.#collected.length < bounds.translatedReply) this.#collected.add(delta);
   }
 
-  /** Returns true if a complete text starts with the text so far, ignoring white space. */
+  /** Ignores white space. */
   isPrefixOf(completeText: string): boolean {
     return findMissingEnd(completeText, this.text) !== undefined;
   }
 
-  /** Returns what a complete text has beyond the text so far; empty if it does not start with the text so far. */
+  /** Empty if the complete text does not start with the text so far. */
   findMissingEnd(completeText: string): string {
     return findMissingEnd(completeText, this.text) ?? '';
   }

@@ -4,9 +4,9 @@ import type { ResponsesPart } from '../../../wire/responses.ts';
 export interface TextPartKind {
   readonly type: string;
   readonly fragmentType: 'text' | 'refusal' | 'reasoning';
-  /** The names of its events, without `.delta` and `.done`. */
+  /** Without `.delta` and `.done`. */
   readonly events: string;
-  /** The names of events about the part itself, without `.added` and `.done`. */
+  /** Events about the part itself, without `.added` and `.done`. */
   readonly partEvents: string;
   readonly member: 'text' | 'refusal';
   readonly list: 'content' | 'summary';
@@ -35,29 +35,26 @@ const summaryText: TextPartKind = {
   index: 'summary_index',
 };
 const partKinds = [outputText, refusal, reasoningText, summaryText];
-/** The kinds of part that the gateway writes, by block type. */
 export const blockPartKinds = { text: outputText, refusal, reasoning: summaryText } as const;
 const kindsByType = new Map(partKinds.map((part) => [part.type, part]));
-/** Kinds by event name. Some vendors use another name for `response.reasoning_text`. */
 const kindsByName = [
   ...partKinds.map((part) => [part.events, part] as const),
-  ['response.reasoning', reasoningText] as const,
+  ['response.reasoning', reasoningText] as const, // some vendors' name for it
 ];
 const kindsByEvent = new Map(
   kindsByName.flatMap(([name, part]) => ['delta', 'done'].map((end) => [`${name}.${end}`, part])),
 );
 
-/** Finds the kind of part by its type; undefined for parts without text. */
+/** Undefined for parts without text. */
 export function findPartKind(type: unknown): TextPartKind | undefined {
   return typeof type === 'string' ? kindsByType.get(type) : undefined;
 }
 
-/** Finds the kind of part whose text an event carries; undefined for other events. */
+/** Undefined for events that carry no text. */
 export function findEventPartKind(type: string): TextPartKind | undefined {
   return kindsByEvent.get(type);
 }
 
-/** Writes a part with this text. */
 export function writeTextPart({ type, member }: TextPartKind, text: string): ResponsesPart {
   return { type, [member]: text, ...(type === 'output_text' && { annotations: [], logprobs: [] }) };
 }

@@ -5,10 +5,9 @@ import { asList, parseInput } from '../../../wire/members.ts';
 import type { ResponsesAnnotation, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import { blockPartKinds, writeTextPart } from './text-parts.ts';
 
-/** A block whose text is a part of an item. */
 export type TextualBlock = Extract<Block, { type: keyof typeof blockPartKinds }>;
 
-/** OpenAI's prefixes for item ids, which clients check. */
+/** Clients check these prefixes. */
 const idPrefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -21,12 +20,7 @@ const idPrefixes: Readonly<Record<string, string>> = {
   image_generation_call: 'ig',
 };
 
-/**
- * Creates an item's id.
- *
- * @param exchangeId id of the exchange
- * @param position the item's position, unique in the reply
- */
+/** @param position the item's position, unique in the reply */
 export function createItemId(type: string, exchangeId: string, position: number): string {
   return `${Object.hasOwn(idPrefixes, type) ? idPrefixes[type] : 'item'}_${exchangeId}_${position}`;
 }
@@ -41,12 +35,12 @@ const itemTypes = {
   tool_search: 'tool_search_call',
 } as const;
 
-/** Creates the id for a block's item, which is the same in a stream as in a non-streaming reply. */
+/** The same in a stream as in a non-streaming reply. */
 export function createBlockItemId(exchangeId: string, index: number, block: BlockHead): string {
   return createItemId(itemTypes[block.type === 'tool_call' ? block.form : block.type], exchangeId, index);
 }
 
-/** Writes a block as a completed item of the output. Source: OpenAI API reference, "The response object". */
+/** Source: OpenAI API reference, "The response object". */
 export function writeItem(id: string, block: Block): ResponsesItem {
   const status = 'completed';
   switch (block.type) {
@@ -64,7 +58,6 @@ export function writeItem(id: string, block: Block): ResponsesItem {
   }
 }
 
-/** Writes a block's item as it opens. */
 export function writeOpenItem(id: string, head: BlockHead): ResponsesItem {
   if (head.type === 'tool_call') return writeCall(id, head, '', 'in_progress');
   if (head.type === 'reasoning') return { id, type: 'reasoning', summary: [], status: 'in_progress' };
@@ -76,8 +69,8 @@ function writeMessage(id: string, status: string, content: ResponsesPart[]): Res
   return { id, type: 'message', role: 'assistant', status, content };
 }
 
-/** Writes an image as the result of OpenAI's own tool, which must contain the data. An image that has a URL becomes text. */
 function writeImage(id: string, { source }: ImageBlock): ResponsesItem {
+  // The result of OpenAI's own tool must contain the data, so an image that has a URL becomes text.
   if (source.type === 'url')
     return writeMessage(id, 'completed', [writePart({ type: 'text', text: describeImage(source), citations: [] })]);
   const [, output_format = 'png'] = source.mediaType.split('/');
@@ -94,14 +87,13 @@ function writeCall(id: string, head: CallHead, input: string, status: string): R
   return { ...call, type: 'tool_search_call', execution: 'client', arguments: searchInput, status };
 }
 
-/** Writes the part that holds a block's text. */
 export function writePart(block: TextualBlock): ResponsesPart {
   const part = writeTextPart(blockPartKinds[block.type], block.text);
   if (block.type !== 'text') return part;
   return { ...part, annotations: block.citations.map(writeCitation), logprobs: writeLogprobs(block.logprobs) };
 }
 
-/** Writes log probabilities. Bytes are required here; in Chat they are null for a token without text. */
+/** Bytes are required here; in Chat they are null for a token without text. */
 export function writeLogprobs(logprobs: readonly Logprob[] = []): JsonObject[] {
   return logprobs.map((token) => ({
     ...token,
@@ -112,7 +104,7 @@ export function writeLogprobs(logprobs: readonly Logprob[] = []): JsonObject[] {
   }));
 }
 
-/** Writes a citation. Offsets are required, so missing ones become zero. */
+/** Offsets are required, so missing ones become zero. */
 export function writeCitation({ url, title, start = 0, end = start }: Citation): ResponsesAnnotation {
   return { type: 'url_citation', url, title: title ?? url, start_index: start, end_index: end };
 }

@@ -4,7 +4,7 @@ import type { ResponsesItem, ResponsesRequest } from '../../../wire/responses.ts
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
 import { mapListMember, withMember } from '../../adaptation/adapt-members.ts';
 
-/** Rewrites a request's call ids, which calls and results of all types have in the same member. */
+/** Calls and results of all types have the id in the same member. */
 export const writeCallIds: WriteCallIds = (body: ResponsesRequest, ids) =>
   mapListMember(body, 'input', (item) => rewriteItem(item, ids));
 

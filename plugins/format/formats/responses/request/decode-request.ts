@@ -11,9 +11,8 @@ import { ItemReader, createUnresolvedReferenceError } from './read-items.ts';
 import { readToolChoice, ToolReader } from './read-tools.ts';
 
 const logprobsInclude = 'message.output_text.logprobs';
-/** Values of `include` that upstreams of any format can serve. Reasoning state is always requested. */
+/** Upstreams of any format can serve these. Reasoning state is always requested. */
 const supportedIncludes = new Set(['reasoning.encrypted_content', logprobsInclude]);
-/** All other values of `include`. */
 const vendorIncludes = new Set([
   'code_interpreter_call.outputs',
   'computer_call_output.output.image_url',
@@ -57,8 +56,8 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
   };
 }
 
-/** Refuses members that refer to stored data, because the conversation would be incomplete without it. */
 function refuseStoredReferences(body: BodyObject<ResponsesRequest>): void {
+  // The conversation would be incomplete without the stored data.
   for (const name of ['previous_response_id', 'conversation'] as const) {
     if (!body.isMissing(name)) throw createUnresolvedReferenceError(name);
   }
@@ -67,14 +66,12 @@ function refuseStoredReferences(body: BodyObject<ResponsesRequest>): void {
   }
 }
 
-/** Notes values of `include` that other formats do not support. */
 function noteUnsupportedIncludes(includes: readonly string[], notes: Notes): void {
   for (const entry of includes) {
     if (!supportedIncludes.has(entry)) notes.drop(vendorIncludes.has(entry) ? `include ${entry}` : 'include');
   }
 }
 
-/** Replaces the requested effort if the history changed it. */
 function replaceEffort(
   reasoning: ReasoningRequest | undefined,
   effort: Effort | undefined,

@@ -2,8 +2,7 @@ import { isJsonObject } from '#core/platform/json.ts';
 import type { ResponsesRequest } from '../../../wire/responses.ts';
 
 const prefix = 'ws_request_header_';
-/** The longest value, in characters. The outline of a long body cuts longer ones. */
-const maxValueLength = 1024;
+const maxValueLength = 1024; // characters; the outline of a long body cuts longer values
 const headerTextPattern = /^[\x20-\x7e]+$/;
 
 /**

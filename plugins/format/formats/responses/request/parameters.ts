@@ -66,8 +66,7 @@ export const responsesParameters = compileParameters(
   },
 );
 
-/** The smallest output limit that OpenAI accepts, in tokens. */
-const minOutputTokens = 16;
+const minOutputTokens = 16; // OpenAI's minimum
 
 function writeLimit(requestedLimit: number, { notes }: EncodeTarget): number {
   const limit = Math.max(minOutputTokens, requestedLimit);

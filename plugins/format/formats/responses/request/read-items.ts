@@ -36,7 +36,7 @@ import type {
 } from '../../../wire/responses.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
 
-/** Types of items that the model creates and the client sends back. A last item of another type needs an answer and must not be dropped. */
+/** The model creates these items and the client sends them back. A last item of another type needs an answer and must not be dropped. */
 const modelItemPattern = /_call$|^(?:compaction|mcp_approval_request|mcp_list_tools)$/;
 
 /**
@@ -114,10 +114,10 @@ export class ItemReader {
     }
   }
 
-  /** Reads changed settings. Each stays in effect until a later item replaces it. */
   #readSettings(item: BodyObject<ResponsesItem>): void {
     const reasoning = item.maybeObject<ResponsesReasoningOptions>('reasoning');
     const effort = reasoning && readEffort(reasoning, 'effort');
+    // A setting stays in effect until a later item replaces it.
     if (effort !== undefined) this.changedSettings = { ...this.changedSettings, effort };
     const text = item.maybeObject<ResponsesTextOptions>('text');
     if (text?.isMissing('format') === false)
@@ -137,9 +137,9 @@ export class ItemReader {
     this.items.push({ type: 'message', role, parts });
   }
 
-  /** Reads a generated image. One without data is dropped, because only the vendor that generated it has the data. */
   #readImage(item: BodyObject<ResponsesItem>): void {
     const data = item.maybeText('result');
+    // Only the vendor that generated the image has its data.
     if (data === undefined || data === '') return this.#notes.dropPart('input item image_generation_call', item.path);
     const mediaType = detectImageType(data) ?? `image/${item.maybeText('output_format') ?? 'png'}`;
     const source = { type: 'base64', mediaType, data: toStandardBase64(data, item.pathOf('result')) } as const;
@@ -165,17 +165,17 @@ export class ItemReader {
     this.items.push({ type: 'tool_result', id: this.#resolveCallId(item), parts, isError: false });
   }
 
-  /** Returns the id of the call that an item answers; if missing, matches the call by name. Source: openai 7.7, `FunctionCallOutput`. */
   #resolveCallId(item: BodyObject<ResponsesItem>): string {
     const callId = item.maybeText('call_id') ?? '';
     const name = item.maybeText('name');
+    // Without an id, the call is matched by name. Source: openai 7.7, `FunctionCallOutput`.
     if (callId === '') return this.#calls.matchResult(name, undefined);
     this.#calls.closeCall(callId);
     return callId;
   }
 
-  /** Reads a search for tools. One without an id was run by the vendor, so only its result is kept. */
   #readSearch(item: BodyObject<ResponsesItem>): void {
+    // The vendor ran a search that has no id, so only its result is kept.
     if (item.isMissing('call_id')) return this.#notes.drop('input item tool_search_call');
     const { arguments: value } = item.value;
     const input = typeof value === 'string' ? value : JSON.stringify(value ?? {});
@@ -195,7 +195,7 @@ export class ItemReader {
   }
 }
 
-/** Creates the error for a reference to stored data. The store has already resolved all references that it could. */
+/** The store has already resolved all references that it could. */
 export function createUnresolvedReferenceError(param: string): GatewayError {
   return new GatewayError('previous_response_not_found', `\`${param}\` refers to an item that is not stored.`, {
     param,
@@ -215,12 +215,7 @@ function readTexts(item: BodyObject<ResponsesItem>, name: 'summary' | 'content')
   return texts.filter((text) => text !== '');
 }
 
-/**
- * Reads the content of a message or tool result: a string or a list of parts. Skips parts without text. Source: OpenAI API reference,
- * "Responses", input items.
- *
- * @throws GatewayError `invalid_request`
- */
+/** Source: OpenAI API reference, "Responses", input items. */
 function readContent(item: BodyObject<ResponsesItem>, name: 'content' | 'output', notes: Notes): Part[] {
   return readContentParts(item, name, (part) => readPart(part, notes));
 }

@@ -19,10 +19,9 @@ import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../..
 /** Name of the tool that lets clients load more tools. */
 export const toolSearchName = 'tool_search';
 
-/** Members that other formats lack. Deferred tools are sent in full. */
+/** Deferred tools are sent in full. */
 const unsupportedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
-/** Members of a web search tool that do not restrict the search or that are read here. */
-const searchMembers = ['type', 'external_web_access', 'search_content_types'];
+const searchMembers = ['type', 'external_web_access', 'search_content_types']; // these do not restrict the search, or are read below
 
 /**
  * Collects a request's tools from the members and items that hold them. Source: OpenAI API reference, "Responses", tools; tools in items
@@ -31,8 +30,7 @@ const searchMembers = ['type', 'external_web_access', 'search_content_types'];
 export class ToolReader {
   readonly #notes: Notes;
   readonly #tools = new ToolSet();
-  /** The first tool that only its vendor can run. */
-  #unsupportedTool: { readonly path: string; readonly type: string } | undefined;
+  #firstUnsupportedTool: { readonly path: string; readonly type: string } | undefined;
 
   constructor(notes: Notes) {
     this.#notes = notes;
@@ -44,8 +42,8 @@ export class ToolReader {
 
   /** @throws GatewayError `not_supported` if there were tools but none can be served */
   requireSupportedTool(): void {
-    if (this.tools.length > 0 || this.#unsupportedTool === undefined) return;
-    throw createUnsupportedToolError(this.#unsupportedTool.path, this.#unsupportedTool.type);
+    if (this.tools.length > 0 || this.#firstUnsupportedTool === undefined) return;
+    throw createUnsupportedToolError(this.#firstUnsupportedTool.path, this.#firstUnsupportedTool.type);
   }
 
   /** @throws GatewayError `invalid_request` */
@@ -53,8 +51,8 @@ export class ToolReader {
     for (const tool of holder.objects<ResponsesTool>('tools')) this.#addTool(tool, namespace);
   }
 
-  /** Adds a web search, except one limited to cached pages, because other vendors would search the web. */
   #addSearch(tool: BodyObject): void {
+    // Other vendors would search the web instead of cached pages.
     if (tool.maybeBoolean('external_web_access') === false) return this.#notes.drop('web_search');
     const isTextOnly = tool.texts('search_content_types').every((type) => type === 'text');
     if (!isTextOnly) this.#notes.drop('search_content_types of web_search');
@@ -70,7 +68,7 @@ export class ToolReader {
     else if (type === 'tool_search' && tool.value.execution === 'client') this.#tools.add(readToolSearch(tool));
     else if (isWebSearch(type)) this.#addSearch(tool);
     else {
-      this.#unsupportedTool ??= { path: tool.pathOf('type'), type };
+      this.#firstUnsupportedTool ??= { path: tool.pathOf('type'), type };
       this.#notes.drop(`tool ${type}`);
     }
   }
@@ -88,11 +86,7 @@ function readToolSearch(tool: BodyObject<ResponsesTool>): ClientTool {
   };
 }
 
-/**
- * Reads the tool choice.
- *
- * @throws GatewayError `invalid_request`; `not_supported` for a tool that only its vendor can run
- */
+/** @throws GatewayError `invalid_request`; `not_supported` for a tool that only its vendor can run */
 export function readToolChoice(
   body: BodyObject<ResponsesRequest>,
   tools: readonly Tool[],

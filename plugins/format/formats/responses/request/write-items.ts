@@ -32,6 +32,7 @@ export function writeItems(items: readonly Item[], target: EncodeTarget): Respon
   const normalizedItems = normalizeCalls(moveGeneratedImages(items, target.profile.capabilities.images, target.notes));
   for (const [index, item] of normalizedItems.entries()) {
     if (item.type !== 'tool_result') writer.writeImages();
+    // OpenAI rejects reasoning that no message or call follows.
     if (item.type === 'reasoning' && !precedesOutput(normalizedItems, index))
       target.notes.drop('reasoning without an answer');
     else writer.write(item);
@@ -40,7 +41,6 @@ export function writeItems(items: readonly Item[], target: EncodeTarget): Respon
   return writer.items;
 }
 
-/** Returns true if a message or call follows the reasoning. Otherwise OpenAI rejects the reasoning. */
 function precedesOutput(items: readonly Item[], index: number): boolean {
   let nextItem = items[index + 1];
   for (let after = index + 2; nextItem?.type === 'reasoning'; after++) nextItem = items[after];
@@ -51,7 +51,7 @@ class ItemWriter {
   readonly items: ResponsesItem[] = [];
   readonly #target: EncodeTarget;
   readonly #callForms = new Map<string, ToolForm>();
-  /** Images from tool results that cannot hold any; sent in a user message after all results. */
+  /** From tool results that cannot hold images; sent in a user message after all results. */
   #images: Part[] = [];
 
   constructor(target: EncodeTarget) {
@@ -81,11 +81,11 @@ class ItemWriter {
     else this.#pushMessage('developer', writeInput(parts, this.#target));
   }
 
-  /** Writes reasoning with its state. An upstream that stores nothing cannot resolve the item without it. */
   #writeReasoning({ text, state }: Reasoning): void {
     const { notes, profile } = this.#target;
     const isAccepted = state?.kind === 'encrypted' && profile.capabilities.reasoning;
     const stateData = isAccepted ? this.#target.findAcceptedState(state) : undefined;
+    // An upstream that stores nothing cannot resolve reasoning without its state.
     if (stateData === undefined) return notes.drop('reasoning of earlier turns');
     const colon = stateData.indexOf(':');
     const id = stateData.slice(0, Math.max(colon, 0));
@@ -122,8 +122,8 @@ class ItemWriter {
     return { type, call_id, output: this.#writeOutput(result) };
   }
 
-  /** Writes a tool's output. The format has no error flag, so the text says that it is an error. */
   #writeOutput({ parts, isError }: ToolResult): string | ResponsesPart[] {
+    // The format has no error flag.
     const markedParts: readonly Part[] = isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
     const isText = parts.every(({ type }) => type === 'text' || type === 'refusal');
     if (isText) return isError ? `Error: ${joinTexts(parts)}` : joinTexts(parts);
@@ -138,14 +138,9 @@ function defaultToEmptyObject(input: string): string {
   return input.trim() === '' ? '{}' : input;
 }
 
-/** Values that `detail` can have. */
 const imageDetails = new Set(['low', 'high', 'auto', 'original']);
 
-/**
- * Writes the parts of a user message or tool result.
- *
- * @throws GatewayError `unsupported_content` for media that the model does not accept
- */
+/** @throws GatewayError `unsupported_content` for media that the model does not accept */
 function writeInput(parts: readonly Part[], target: EncodeTarget): ResponsesPart[] {
   return parts.map((part) => {
     switch (part.type) {

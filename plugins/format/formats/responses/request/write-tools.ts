@@ -25,7 +25,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Re
   };
 }
 
-/** Returns true if the choice can list the allowed tools. It cannot name tools in a group; instead, the other tools are then left out. */
+/** A choice cannot name tools in a group; the tools that are not allowed are then left out instead. */
 function canListAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
   const allowedNames = toolChoice?.allowed;
   if (allowedNames === undefined || !supportsFreeformTools(target)) return true;
@@ -63,7 +63,7 @@ function writeGroup(name: string, tools: ResponsesTool[]): ResponsesTool {
   return { type: 'namespace', name, description: `Tools of ${name}`, tools };
 }
 
-/** Writes a tool's name, relative to its group if the upstream supports groups. */
+/** Relative to its group if the upstream supports groups. */
 export function writeToolName(
   { name, namespace }: Pick<ClientTool, 'name' | 'namespace'>,
   target: EncodeTarget,
@@ -83,9 +83,9 @@ function writeTool(tool: ClientTool, target: EncodeTarget): ResponsesTool {
   };
 }
 
-/** Writes a function. Always sets `strict`, because OpenAI rejects ordinary schemas if it has its default, true. */
 function writeFunction(tool: ClientTool, name: string, target: EncodeTarget): ResponsesTool {
   const { description, schema: inputSchema } = describeAsFunction(tool, target.notes);
+  // `strict` is always set, because OpenAI rejects ordinary schemas under its default, true.
   const { schema, strict = false } = enforceInput(tool, inputSchema, selectSubset(target.profile), target);
   return { type: 'function', name, description, parameters: schema, strict };
 }

@@ -12,7 +12,7 @@ import {
 const maxDepth = 200; // request bodies cannot be nested deeper
 const maxInlined = 500; // bounds references that contain each other
 
-type ClosedObjects = 'always' | 'unspecified' | 'never'; // `unspecified`: objects that do not say
+type ClosedObjects = 'always' | 'unspecified' | 'never'; // `unspecified`: objects that do not set the keyword
 
 /**
  * Translates a JSON Schema into the subset that a vendor enforces. As in Anthropic's SDK, keywords that the vendor refuses move into the

@@ -9,8 +9,8 @@ interface DroppedPart {
 }
 
 /**
- * Collects what a translation dropped or approximated, for client and operator, without duplicates. Notes name parameters
- * and features, never values.
+ * Collects the losses and approximations of a translation, for client and operator, without duplicates. Notes name parameters and features,
+ * never values.
  */
 export class Notes {
   readonly #entries = new Set<string>();

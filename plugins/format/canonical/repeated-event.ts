@@ -46,7 +46,7 @@ export function readTail(data: string, start: number, searchStart = start): Even
   return [data.slice(start, paddingStart), data.slice(findStringEnd(data, paddingStart - 1))];
 }
 
-/** Returns true if an event has this tail at `start`, whatever its padding. */
+/** Returns true if an event has this tail at `start`. The content of its padding does not matter. */
 export function hasTail(data: string, start: number, tail: string, afterPadding?: string): boolean {
   if (afterPadding === undefined) return data.slice(start) === tail;
   const paddingStart = start + tail.length;

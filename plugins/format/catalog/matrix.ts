@@ -133,7 +133,7 @@ function findStructureLoss({ capabilities }: Profile): LossText | undefined {
     : 'the schema is in the prompt; nothing is enforced';
 }
 
-/** Describes for `daypass check` which features each client format gets on each route, and what translation loses. */
+/** For `daypass check`: the features that each client format gets on each route, and the losses of translation. */
 export function describeMatrix({ models }: Catalog): string[] {
   const losses: LossText[] = [];
   const rows = models.flatMap((model) =>

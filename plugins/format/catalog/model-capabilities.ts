@@ -31,7 +31,7 @@ type RouteCapabilities = Omit<ModelAbilities, 'maxInputTokens' | 'maxOutputToken
  */
 const capabilityCache = new WeakMap<Quirks, Map<string, RouteCapabilities>>();
 
-/** Describes what clients of each format can use of a model: only what all of its primary routes support. */
+/** Describes the features of a model that clients of each format can use: those that all of its primary routes support. */
 export function describeCapabilities(model: Model): ModelAbilities {
   const { input, output } = readLimits(model);
   return { ...findRouteCapabilities(model), maxInputTokens: input, maxOutputTokens: output };

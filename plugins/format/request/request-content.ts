@@ -37,7 +37,7 @@ export class RequestContent {
     return content;
   }
 
-  /** True if each step of reading the body must take a turn of the event loop by itself. */
+  /** True if each step of reading the body must have its own turn of the event loop. */
   get isLong(): boolean {
     return (
       (this.bodyOutline === undefined ? this.bytes.length : sumSizes(this.bodyOutline.pieces)) > bounds.stepwiseBody

@@ -3,8 +3,8 @@ import type { Reclaimable } from '#core/platform/memory/budget.ts';
 import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import { freeBytes, lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
 
-const conversationOverheadBytes = 1_024; // what a conversation takes without its segments
-const segmentOverheadBytes = 896; // what a segment takes without its items
+const conversationOverheadBytes = 1_024; // memory of a conversation without its segments
+const segmentOverheadBytes = 896; // memory of a segment without its items
 
 /** The largest segment that is copied into the next one, so that a conversation of many short turns has few segments. */
 const maxCopiedBytes = 8_192;

@@ -7,7 +7,7 @@ const pingIntervalMs = 25_000; // proxies cut idle connections after 60 s
 const maxSilenceMs = 40_000; // how long a ping may be unanswered
 const maxControlFrames = 500; // between two checks; one more disconnects the client
 const uncountedBytes = 65_536; // how many bytes of an unfinished message are not counted
-const controlHeaderBytes = 6; // what comes before the payload of a client's control frame: header and mask
+const controlHeaderBytes = 6; // header and mask of a client's control frame
 
 export interface LifeLimits {
   readonly writeTimeoutSeconds: number; // for which the client may take no byte

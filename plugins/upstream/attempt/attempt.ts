@@ -163,7 +163,7 @@ export class Attempt implements CallHandler, UpstreamResponse {
     this.#result.resolve({ status: this.#status, headers: { 'content-type': contentType }, ...reply });
   }
 
-  /** Ends the attempt in whatever state it is. Closes the connection unless the response is complete. */
+  /** Ends the attempt in any state. Closes the connection unless the response is complete. */
   end(cause?: Fault): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -66,7 +66,7 @@ export interface UpstreamResponse {
   /** @param fault set if the response is incomplete */
   end(fault?: Fault): void;
   /**
-   * Reserves memory for this many bytes of the response, in place of the previous reservation.
+   * Reserves memory for this many bytes of the response, replacing the previous reservation.
    *
    * @param mustFit false for bytes that are already allocated: they are counted even if they exceed the budget
    * @returns false if the attempt ended for lack of memory

@@ -13,16 +13,16 @@ import { getFailedConnection, isUnanswered } from '../connections/connection.ts'
 
 interface FaultEffects {
   /**
-   * What happens to the key. `refuse`: it cools down for all models, first for a minute, then longer each time. `cooldown`: it cools down
-   * for as long as the upstream asks.
+   * Effect on the key. `refuse`: it cools down for all models, first for a minute, then longer each time. `cooldown`: it cools down for as
+   * long as the upstream asks.
    */
   readonly key: 'refuse' | 'cooldown' | 'none';
   /**
-   * What happens to the route. `fail`: the fault counts against it. `last`: it is tried last, first for a minute, then longer each time.
+   * Effect on the route. `fail`: the fault counts against it. `last`: it is tried last, first for a minute, then longer each time.
    * `release`: the fault does not count. After `last` and `release`, another request may probe the route.
    */
   readonly breaker: 'fail' | 'last' | 'release';
-  /** What to try next: another key of the route, another route, only routes with a larger context window, or nothing. */
+  /** The next try: another key of the route, another route, only routes with a larger context window, or none. */
   readonly next: 'key' | 'route' | 'wider' | 'stop';
 }
 

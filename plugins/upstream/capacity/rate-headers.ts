@@ -15,11 +15,7 @@ const headerPairs = [
 
 const secondsPerUnit: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600 };
 
-/**
- * Reads how many requests the upstream still allows; undefined if it does not say or uses an unknown form.
- *
- * @param now epoch ms
- */
+/** Reads how many requests the upstream still allows; undefined if the headers are missing or in an unknown form. `now` is epoch ms. */
 export function readRateHeaders(headers: Headers, now: number): SlotResult['remaining'] {
   for (const [remainingName, resetName] of headerPairs) {
     const requests = headers[remainingName]?.toString();

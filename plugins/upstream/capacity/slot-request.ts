@@ -47,7 +47,7 @@ export class Slot {
     if (keyCount === 1) this.#remainingRequests = readRateHeaders(headers, this.#now()) ?? this.#remainingRequests;
   }
 
-  /** Safe to call more than once. `isServed` is false if the duration says nothing about other requests. */
+  /** Safe to call more than once. `isServed` is false if the duration does not predict that of other requests. */
   async release(isServed: boolean): Promise<void> {
     await this.#pool.end(this.#place, {
       isServed,

@@ -152,7 +152,7 @@ export class ConnectionPool implements ConnectionOwner {
   }
 }
 
-/** Returns true if the connection has to be closed before the upstream closes it, which could collide with a request. */
+/** Returns true if the connection must be closed before the upstream closes it, which could collide with a request. */
 function isIdleTooLong({ idleSince, idleSinceWall, idleSeconds }: Connection, now: number): boolean {
   const timeoutMs =
     idleSeconds === undefined

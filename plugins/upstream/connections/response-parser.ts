@@ -226,14 +226,8 @@ export class ResponseParser {
 
   /** Determines where the body ends (RFC 9112 §6.3). */
   #determineFraming(status: number, headers: ResponseHeaders, isHttp11: boolean): void {
-    const { 'content-length': length, 'transfer-encoding': coding, connection } = headers;
-    const options =
-      connection === undefined
-        ? []
-        : String(connection)
-            .toLowerCase()
-            .split(/[\t ]*,[\t ]*/);
-    this.isReusable = !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
+    const { 'content-length': length, 'transfer-encoding': coding } = headers;
+    this.isReusable = allowsReuse(headers, isHttp11);
     this.idleSeconds = parseKeepAliveTimeout(headers['keep-alive']);
     if (length !== undefined && coding !== undefined)
       throw new FramingError('both Content-Length and Transfer-Encoding');
@@ -321,6 +315,14 @@ export class ResponseParser {
     this.#sink = undefined;
     sink.onEnd();
   }
+}
+
+function allowsReuse({ connection }: ResponseHeaders, isHttp11: boolean): boolean {
+  if (connection === undefined) return isHttp11;
+  const options = String(connection)
+    .toLowerCase()
+    .split(/[\t ]*,[\t ]*/);
+  return !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
 }
 
 function parseFields(lines: string): ResponseHeaders {

@@ -110,8 +110,8 @@ const googleScope = 'https://www.googleapis.com/auth/cloud-platform';
 const defaultGoogleLifetimeSeconds = 1_800; // if the library reports no expiry
 
 /**
- * Requests a token with whatever Google's library finds: a service account key, workload identity federation or the metadata server.
- * Creates a new client each time, because an existing one returns a cached token.
+ * Requests a token with the credentials that Google's library finds: a service account key, workload identity federation or the metadata
+ * server. Creates a new client each time, because an existing one returns a cached token.
  */
 async function requestGoogleToken({ key_file: keyFile }: Google): Promise<Token> {
   const { GoogleAuth } = await googleLibrary.load();

@@ -10,8 +10,7 @@ import type { TypicalThroughput } from './throughput.ts';
  */
 export interface RouteReport {
   /**
-   * Logical time of the last change: later than any change that the sender knows of, and epoch ms as long as clocks agree. The latest
-   * report wins.
+   * Logical time of the last change: later than any change known to the sender, and epoch ms while clocks agree. The latest report wins.
    */
   readonly at: number;
   readonly breaker: BreakerStatus;

@@ -13,7 +13,7 @@ const maxUsualRate = 200;
 export interface Timing {
   readonly firstContentMs: number; // since the request was sent
   readonly durationMs: number; // from sending the request to the end of the response
-  /** Output tokens; undefined if they say nothing about the route. */
+  /** Output tokens; undefined if they do not measure the route. */
   readonly tokens: number | undefined;
 }
 

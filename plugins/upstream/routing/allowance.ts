@@ -38,8 +38,8 @@ export class Allowance {
   }
 
   /**
-   * Returns how long an attempt may take if it has to leave time for another route: the remaining time less the reserve, but at least half
-   * of it.
+   * Returns how long an attempt may take if it must leave time for another route: the remaining time less the reserve, but at least half of
+   * it.
    */
   computeSecondsWithReserve(reserve: number): number {
     return this.remainingSeconds - Math.min(reserve, this.remainingSeconds / 2);

@@ -15,7 +15,7 @@ export class Candidates {
   readonly #allowance: Allowance;
   readonly #admission: RouteAdmission;
   readonly #remaining: RemainingRoutes;
-  readonly #search: SlotSearch | undefined;
+  readonly #slotSearch: SlotSearch | undefined;
   #isOrdered = false;
 
   constructor(
@@ -32,7 +32,7 @@ export class Candidates {
     const ordered = moveToFront(lease?.order ?? orderRoutes(routes, undefined), lease?.place?.routeId);
     const withDemotedLast = demoted.size === 0 ? ordered : moveMatchingFirst(ordered, ({ id }) => !demoted.has(id));
     this.#remaining = { routes: moveMatchingFirst(withDemotedLast, (route) => this.#admission.isAvailable(route)) };
-    this.#search = slotRequest && new SlotSearch(slotRequest, this.#remaining, this.#admission, allowance);
+    this.#slotSearch = slotRequest && new SlotSearch(slotRequest, this.#remaining, this.#admission, allowance);
   }
 
   get isEmpty(): boolean {
@@ -49,7 +49,7 @@ export class Candidates {
    */
   takeNext(calls: RouteCalls, mayWait = true): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
     this.#orderByCalls(calls);
-    if (this.#search !== undefined) return this.#search.takeNext(calls, mayWait);
+    if (this.#slotSearch !== undefined) return this.#slotSearch.takeNext(calls, mayWait);
     while (this.#allowance.hasAttempts) {
       const route = this.#remaining.routes.shift();
       if (route === undefined) return undefined;
@@ -70,7 +70,7 @@ export class Candidates {
 
   /** Lets a route that throttled the request be tried again after a wait, if its upstream declares a capacity. */
   retryAfterWait(route: Route): void {
-    if (this.#search?.canWaitFor(route) === true) this.putBack(route);
+    if (this.#slotSearch?.canWaitFor(route) === true) this.putBack(route);
   }
 
   /** Returns a route that was stopped because another one served. It did not fail, and may continue a truncated reply. */

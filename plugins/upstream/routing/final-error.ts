@@ -38,7 +38,7 @@ function summarizeFailures(faults: readonly Fault[], waitMs: number | undefined)
   if (shortestThrottling !== undefined && throttledFaults.length === faults.length) return shortestThrottling.error;
   const keyFault = faults.find(({ kind }) => kind === 'key');
   if (keyFault === undefined) return last.error;
-  // A retry helps as long as anything but the rejected keys can serve.
+  // A retry helps if anything but the rejected keys can serve.
   if (shortestThrottling !== undefined) return shortestThrottling.error;
   return waitMs === undefined ? keyFault.error : createUnavailableError(waitMs);
 }

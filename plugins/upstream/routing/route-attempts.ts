@@ -26,6 +26,15 @@ export interface RouteReply {
   readonly outcome: { fault: Fault | undefined };
 }
 
+interface PreparedAttempt {
+  readonly key: string;
+  readonly credential: string; // the key or, with cloud credentials, a token
+  readonly request: UpstreamRequest;
+  readonly reader: ReplyReader;
+  readonly report: AttemptReport;
+  readonly outcome: RouteReply['outcome'];
+}
+
 /** Attempts on one route. As long as the key is at fault, they use one key after another. */
 export class RouteAttempts {
   readonly route: Route;
@@ -125,46 +134,54 @@ export class RouteAttempts {
   }
 
   async #tryOnce(): Promise<RouteReply | Fault> {
-    const { parts, exchange, adapter, requester, lease, notes, hedgeTimer } = this.#context;
+    const { parts, exchange, requester, lease, notes } = this.#context;
     const { route, keys } = this.#admitted;
-    const isContinuation = this.#calls !== adapter;
     const { session, place } = lease ?? {};
     const preferredKey = place?.routeId === route.id ? place.key : undefined;
     const key = keys.pickKey(parts.monotonic(), route.model, session, preferredKey);
     const request = this.#calls.encode(this.#encodedRoute);
     const reader = this.#calls.read(this.#encodedRoute);
-    const outcome: RouteReply['outcome'] = { fault: undefined };
     const report = new AttemptReport(parts, exchange, this.#admitted, { key, format: request.format, requester });
     const credential = route.upstream.credentials === undefined ? key : await this.#readToken();
     if (credential instanceof Fault) {
       report.end(credential, undefined, undefined);
       return credential;
     }
+    const outcome: RouteReply['outcome'] = { fault: undefined };
+    const { attempt, finish } = this.#createAttempt({ key, credential, request, reader, report, outcome });
+    this.#attempt = attempt;
+    if (exchange.abortReason !== undefined) attempt.end(createGoneFault(exchange.abortReason));
+    try {
+      const reply = await attempt.run();
+      if (this.#isStopped) return createHedgeLostFault();
+      const droppedParts = [...(request.notes ?? []), ...(reader.notes ?? [])];
+      if (!this.#isContinuation) return { reply: notes.addToReply(reply, droppedParts), reader, outcome };
+      notes.addContinuation(droppedParts);
+      return { reply, reader, outcome };
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown;
+      finish(thrown);
+      return thrown;
+    }
+  }
+
+  #createAttempt({ key, credential, request, reader, report, outcome }: PreparedAttempt) {
+    const { parts, exchange, lease, hedgeTimer } = this.#context;
+    const { route, keys, slot } = this.#admitted;
     const attemptParts = createRequest(this.#context, route, credential, request, report.startedAt);
     const connectingAttempt = parts.connections.getQueue(getTarget(route).origin).enter();
     hedgeTimer.noteConnecting(connectingAttempt);
-    const finishAttempt = (fault: Fault | undefined) => {
+    const finish = (fault: Fault | undefined) => {
       connectingAttempt.leave();
       this.#attempt = undefined;
       if (fault?.kind === 'key' && credential !== key) parts.getTokenSource?.(route).discard(credential);
       if (fault?.isSilentConnection === true) parts.connections.replace(attemptParts.agent);
       // The usage of a continuation includes earlier tokens, and a slow client delays any route.
-      const isMeasured = !isContinuation && !attempt.clock.wasDelayedByClient;
+      const isMeasured = !this.#isContinuation && !attempt.clock.wasDelayedByClient;
       const tokens = isMeasured ? reader.usage?.output : undefined;
-      this.#admitted.slot?.noteLimits(fault, attempt.headers, this.#admitted.keys.size);
+      slot?.noteLimits(fault, attempt.headers, keys.size);
       parts.limitSamples?.observe(route.upstream, attempt.headers);
       report.end(fault, attempt.status || undefined, attempt.clock.wasProcessStalled ? undefined : { tokens });
-    };
-    const onEnd = (fault: Fault | undefined) => {
-      this.#context.delivery.usage = reader.usage;
-      notes.add(reader.notes);
-      this.#recordReply(reader);
-      if (reader.isPolicyRefusal === true) this.#context.delivery.isPolicyRefusal = true;
-      outcome.fault = fault;
-      lease?.release();
-      finishAttempt(fault);
-      if (fault !== undefined) this.#logInterruption(fault);
-      this.#releaseSlot(fault === undefined);
     };
     const attempt = new Attempt(
       {
@@ -174,26 +191,24 @@ export class RouteAttempts {
           report.noteContent();
           lease?.recordPlace(route, key, reader);
         },
-        onEnd,
+        onEnd: (fault) => {
+          this.#recordReply(reader);
+          outcome.fault = fault;
+          lease?.release();
+          finish(fault);
+          if (fault !== undefined) this.#logInterruption(fault);
+          this.#releaseSlot(fault === undefined);
+        },
         onFailure: (error) => noteFailure(parts.log, 'reading a response of an upstream', error, exchange.id),
         createReader: () => this.#calls.read(this.#encodedRoute),
       },
       reader,
     );
-    this.#attempt = attempt;
-    if (exchange.abortReason !== undefined) attempt.end(createGoneFault(exchange.abortReason));
-    try {
-      const reply = await attempt.run();
-      if (this.#isStopped) return createHedgeLostFault();
-      const droppedParts = [...(request.notes ?? []), ...(reader.notes ?? [])];
-      if (!isContinuation) return { reply: notes.addToReply(reply, droppedParts), reader, outcome };
-      notes.addContinuation(droppedParts);
-      return { reply, reader, outcome };
-    } catch (thrown) {
-      if (!(thrown instanceof Fault)) throw thrown;
-      finishAttempt(thrown);
-      return thrown;
-    }
+    return { attempt, finish };
+  }
+
+  get #isContinuation(): boolean {
+    return this.#calls !== this.#context.adapter;
   }
 
   async #readToken(): Promise<string | Fault> {
@@ -210,8 +225,11 @@ export class RouteAttempts {
     }
   }
 
-  #recordReply({ digests, answeredModel }: ReplyReader): void {
-    const { exchange, delivery, adapter } = this.#context;
+  #recordReply({ usage, notes: readerNotes, isPolicyRefusal, digests, answeredModel }: ReplyReader): void {
+    const { exchange, delivery, adapter, notes } = this.#context;
+    delivery.usage = usage;
+    notes.add(readerNotes);
+    if (isPolicyRefusal === true) delivery.isPolicyRefusal = true;
     if (digests !== undefined) exchange.set(answerDigests, digests);
     const isOtherModel = answeredModel !== undefined && !isSameModel(this.route, answeredModel);
     // If a reply has no model name, the reader fills in the client's.

@@ -65,7 +65,7 @@ function findNearStart(bytes: Buffer = emptyBuffer, model: unknown): NameSpan | 
 function findAfterLongTexts({ text, uncutBytes, pieces }: BodyOutline, model: unknown): NameSpan | undefined {
   const span = findModel(text, model);
   if (span === undefined) return undefined;
-  // After all long texts, the rest of the outline equals the end of the body.
+  // After all long texts, the outline and the body end with the same bytes.
   const bytesToEnd = Buffer.byteLength(text.slice(span.start));
   if (bytesToEnd > uncutBytes) return undefined;
   const start = pieces.reduce((sum, { length }) => sum + length, -bytesToEnd);

@@ -203,7 +203,7 @@ function addNote(exchange: Exchange, note: string): void {
   if (deliveryRecord !== undefined) deliveryRecord.notes = [...(deliveryRecord.notes ?? []), note];
 }
 
-/** The body may be long once it contains what it refers to, so each step has its own turn of the event loop. */
+/** The body may be long once its references are replaced, so each step has its own turn of the event loop. */
 async function replaceBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
   await yieldIfLong(request.content.text.length);
   const text = JSON.stringify(body);

@@ -42,7 +42,10 @@ export function removeEmptyCounts(reported: Usage): Usage {
 }
 
 /** Estimates the prompt tokens of a request in any format, by default from the lengths of its texts. */
-export function estimatePromptTokens(request: JsonObject, estimateText: EstimateText = estimateByLength): number {
+export function estimatePromptTokens(
+  request: JsonObject,
+  estimateText: EstimateText = ({ length }) => estimateTokens(length),
+): number {
   // Google's requests for counting tokens wrap the request to be counted.
   const countedRequest = request['generateContentRequest'];
   let tokens = isJsonObject(countedRequest) ? estimatePromptTokens(countedRequest, estimateText) : 0;
@@ -60,10 +63,6 @@ function estimatePart(name: string, value: JsonValue | undefined, estimateText: 
     tokens += estimateName(member) + estimatePart(member, inner, estimateText);
   }
   return tokens;
-}
-
-function estimateByLength(text: string): number {
-  return estimateTokens(text.length);
 }
 
 function estimateString(name: string, value: string, estimateText: EstimateText): number {

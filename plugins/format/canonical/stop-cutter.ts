@@ -34,7 +34,8 @@ export class StopCutter implements ReplyDecoder {
 
   #cutFragment(fragment: Fragment): Fragment[] {
     if (isAside(fragment)) return this.#isTruncated && fragment.type === 'dropped' ? [] : [fragment];
-    if (this.#isTruncated) return isEnding(fragment) ? [{ type: 'end' }] : [];
+    // An error after the cut counts as the end, because the client's answer is already complete.
+    if (this.#isTruncated) return fragment.type === 'end' || fragment.type === 'error' ? [{ type: 'end' }] : [];
     // Log probabilities are dropped, because a token may span the cut.
     if (fragment.type === 'text') return [...noteLogprobs(fragment), ...this.#cutText(fragment.text)];
     const heldText = this.#heldText;
@@ -81,11 +82,6 @@ function noteLogprobs({ logprobs = [] }: Extract<Fragment, { type: 'text' }>): F
 
 function endOf({ position, sequence }: StopMatch): number {
   return position + sequence.length;
-}
-
-/** After the cut, an error counts as the end, because the client's answer is already complete. */
-function isEnding({ type }: Fragment): boolean {
-  return type === 'end' || type === 'error';
 }
 
 export function noteGatewayStops(notes: Notes): void {

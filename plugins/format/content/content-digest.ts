@@ -54,7 +54,7 @@ export class ContentDigest implements SkimmedContent {
     if (call === undefined) return;
     this.#argumentsLength += text.length;
     if (this.#argumentsLength <= maxArgumentsLength) call.input += text;
-    else this.#dropArguments();
+    else for (const openCall of this.#calls) openCall.input = '';
   }
 
   endInput(key: CallKey, wholeInput: string | undefined): void {
@@ -114,10 +114,6 @@ export class ContentDigest implements SkimmedContent {
 
   get #namedCalls(): readonly OpenCall[] {
     return this.#calls.length === 0 ? this.#calls : this.#calls.filter(({ name }) => name !== '');
-  }
-
-  #dropArguments(): void {
-    for (const call of this.#calls) call.input = '';
   }
 }
 

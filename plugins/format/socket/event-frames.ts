@@ -8,7 +8,6 @@ export interface FramedEvent {
 
 const eventField = 'event: ';
 const dataField = 'data: ';
-const endMark = '[DONE]';
 
 /** Converts a text to a string with one character per UTF-8 byte. */
 export function toByteString(text: string): string {
@@ -47,7 +46,7 @@ function parseOtherEvents(bytes: Buffer): FramedEvent[] {
   const framer = new SseFramer();
   return [...framer.push(bytes), ...framer.end()].flatMap((event) => {
     const { data, name } = event;
-    if (data === undefined || data === endMark) return [];
+    if (data === undefined || data === '[DONE]') return [];
     const type = name ?? event.parse()?.['type'];
     return typeof type === 'string' ? [{ name: type, data: toByteString(data) }] : [];
   });

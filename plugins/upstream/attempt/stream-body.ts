@@ -95,7 +95,8 @@ export class StreamBody implements ResponseBody {
     else this.#forward(this.#stream, remainder);
     const isComplete = this.#bytesType === undefined ? reader.isComplete : fault === undefined && reader.hasContent;
     if (isComplete && this.#isOpening) this.#open();
-    this.#response.end(isComplete ? undefined : (fault ?? createClosedEarlyFault()));
+    if (isComplete) this.#response.end();
+    else this.#response.end(fault ?? createInterruptedFault('upstream_failed', upstreamReason('upstream.reason.cut')));
   }
 
   #gate(events: Buffer): void {
@@ -192,9 +193,4 @@ export class StreamBody implements ResponseBody {
     this.#response.end(createResponseFault(reader.failure, status, request.secrets?.()));
     return true;
   }
-}
-
-/** Created only when needed, because capturing a stack is expensive. */
-function createClosedEarlyFault(): Fault {
-  return createInterruptedFault('upstream_failed', upstreamReason('upstream.reason.cut'));
 }

@@ -1,4 +1,4 @@
-import type { AnswerKind, ReplyReader, WholeReply } from '#core/gateway/model-call/adapter.ts';
+import type { ReplyReader, WholeReply } from '#core/gateway/model-call/adapter.ts';
 import { stripByteOrderMark } from '#core/gateway/model-call/sse-framer.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { bounds } from '#core/platform/bounds.ts';
@@ -92,9 +92,10 @@ export class WholeBody implements ResponseBody {
   }
 
   async #endInTurns(): Promise<void> {
-    const { reader } = this.#response;
+    const { reader, request } = this.#response;
+    const kind = { isEventStream: this.#isEventStream, isStreamRequested: request.isStream };
     const json = stripByteOrderMark(this.#received.join());
-    const steps = reader.steps?.(json, toClientContentType(getContentType(this.#response)), this.#describeReplyKind());
+    const steps = reader.steps?.(json, toClientContentType(getContentType(this.#response)), kind);
     const reply = steps === undefined ? this.#convert() : await runInTurns(steps);
     if (!this.#response.isOver) this.#handOver(reply);
   }
@@ -109,10 +110,6 @@ export class WholeBody implements ResponseBody {
   #fail(error: unknown): void {
     const { status, request } = this.#response;
     this.#response.end(createResponseFault(toGatewayError(error), status, request.secrets?.()));
-  }
-
-  #describeReplyKind(): AnswerKind {
-    return { isEventStream: this.#isEventStream, isStreamRequested: this.#response.request.isStream };
   }
 
   #detectEnd(endReader: ReplyReader, chunk: Buffer): void {

@@ -35,12 +35,11 @@ function describeItem(item: JsonValue, responseId: string, index: number): JsonO
   const id =
     typeof itemId === 'string' && itemId !== '' ? itemId : createItemId(type, readExchangeId(responseId), index);
   if (type !== 'message' || typeof content !== 'string') return { ...source, id, type };
-  const part = role === 'assistant' ? { type: 'output_text', text: content, annotations: [] } : createTextPart(content);
+  const part =
+    role === 'assistant'
+      ? { type: 'output_text', text: content, annotations: [] }
+      : { type: 'input_text', text: content };
   return { ...source, id, type, status: source.status ?? 'completed', content: [part] };
-}
-
-function createTextPart(text: string): JsonObject {
-  return { type: 'input_text', text };
 }
 
 function idOf(item: JsonObject | undefined): string | null {

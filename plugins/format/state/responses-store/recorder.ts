@@ -47,8 +47,8 @@ export class Recorder {
   async save(draft: ResponseDraft, response: JsonObject): Promise<string | undefined> {
     const { log, database } = this.#host;
     const { max_bytes, max_account_bytes } = this.#host.section(responsesSection);
-    const row = await this.#createRowIfStorable(draft, response);
-    if (row === undefined) return undefined;
+    if (!isContinuable(response) || !isStorable(response['id'])) return undefined;
+    const row = await this.#createRow(draft, response);
     const size = countRowBytes(row);
     await yieldIfLong(size);
     if (size > Math.min(max_bytes, max_account_bytes)) {
@@ -91,10 +91,6 @@ export class Recorder {
     if (suffix !== undefined)
       logFailure(this.#host.log, `response ${id} could not be stored; its client cannot continue it${suffix}`, error);
     return databaseFailedNote;
-  }
-
-  async #createRowIfStorable(draft: ResponseDraft, response: JsonObject): Promise<NewRow | undefined> {
-    return isContinuable(response) && isStorable(response['id']) ? this.#createRow(draft, response) : undefined;
   }
 
   /** Yields to the event loop between long serializations, because 31 MB takes 50 ms. */

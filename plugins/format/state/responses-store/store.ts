@@ -9,7 +9,6 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { yieldIfLong } from '#core/platform/timing/turn.ts';
-import type { ReplyContext } from '../../canonical/codec.ts';
 import { isSet } from '../../formats/adaptation/adapt-members.ts';
 import { writeResponse } from '../../formats/responses/reply/reply-object.ts';
 import { type ClientRequest, createReplyContext } from '../../request/client-request.ts';
@@ -122,7 +121,8 @@ export class ResponsesStore {
     notes: readonly string[],
   ): Promise<void> {
     const host = this.#host;
-    const response = writeQueuedResponse(createReplyContext(exchange, request));
+    const queuedResponse = writeResponse(createReplyContext(exchange, request), { status: 'queued', output: [] });
+    const response: ResponsesReply = { ...queuedResponse, background: true };
     await this.#recorder.saveQueued(draft, response, leaseMs);
     const key = { accountId: draft.accountId, id: String(response.id) };
     if (exchange.isAborted) {
@@ -187,10 +187,6 @@ function requireBackgroundAccount(
   if (accountId !== undefined && isEnabled) return accountId;
   const message = 'This service stores no responses, so none can run in the background. Leave out `background`.';
   throw new GatewayError('not_supported', message, { param: 'background' });
-}
-
-function writeQueuedResponse(context: ReplyContext): ResponsesReply {
-  return { ...writeResponse(context, { status: 'queued', output: [] }), background: true };
 }
 
 function isEventStream({ headers }: Reply): boolean {

@@ -81,10 +81,7 @@ export interface ResponseBody {
   end(): void;
   /** Called when the attempt has timed out. `timeout` becomes the outcome unless enough has arrived. */
   expire(timeout: Fault): void;
-  /**
-   * Called when the connection has failed. `fault` becomes the outcome unless the response is complete. Without this method, it always
-   * does.
-   */
+  /** Called when the connection has failed. `fault` becomes the outcome unless the response is complete; without this method, always. */
   disconnect?(fault: Fault): void;
   /** Closes a stream that was handed over. */
   close?(fault: Fault | undefined): void;

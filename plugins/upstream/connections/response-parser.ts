@@ -6,10 +6,7 @@ export type ResponseHeaders = Record<string, string | string[] | undefined>;
 export interface ResponseSink {
   /** Receives the final head; interim responses are skipped. */
   onHead(status: number, headers: ResponseHeaders): void;
-  /**
-   * Receives a part of the body, `bytes[start]` to `bytes[end - 1]`. The sink must copy what it keeps, because `bytes` is overwritten
-   * afterwards.
-   */
+  /** Receives `bytes[start]` to `bytes[end - 1]`. The sink must copy what it keeps, because `bytes` is overwritten afterwards. */
   onData(bytes: Buffer, start: number, end: number): void;
   onEnd(): void;
 }

@@ -111,11 +111,7 @@ export class RouteAdmission {
   }
 }
 
-/**
- * Creates the fault of a route whose keys are all throttled, without sending a request; undefined while it has another key.
- *
- * @param last fault with which the last key was throttled
- */
+/** Sends no request. Returns undefined while the route has another key. `last` is the fault with which the last key was throttled. */
 export function findThrottling(parts: AdmissionParts, route: Route, last?: Fault): Fault | undefined {
   const waitMs = parts.getKeyPool(route).computeThrottledMs(parts.monotonic(), route.model);
   if (waitMs === undefined) return undefined;

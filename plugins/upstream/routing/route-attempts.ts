@@ -134,7 +134,7 @@ export class RouteAttempts {
   }
 
   async #tryOnce(): Promise<RouteReply | Fault> {
-    const { parts, exchange, requester, lease, notes } = this.#context;
+    const { parts, exchange, adapter, requester, lease, notes } = this.#context;
     const { route, keys } = this.#admitted;
     const { session, place } = lease ?? {};
     const preferredKey = place?.routeId === route.id ? place.key : undefined;
@@ -155,7 +155,7 @@ export class RouteAttempts {
       const reply = await attempt.run();
       if (this.#isStopped) return createHedgeLostFault();
       const droppedParts = [...(request.notes ?? []), ...(reader.notes ?? [])];
-      if (!this.#isContinuation) return { reply: notes.addToReply(reply, droppedParts), reader, outcome };
+      if (this.#calls === adapter) return { reply: notes.addToReply(reply, droppedParts), reader, outcome };
       notes.addContinuation(droppedParts);
       return { reply, reader, outcome };
     } catch (thrown) {
@@ -166,7 +166,7 @@ export class RouteAttempts {
   }
 
   #createAttempt({ key, credential, request, reader, report, outcome }: PreparedAttempt) {
-    const { parts, exchange, lease, hedgeTimer } = this.#context;
+    const { parts, exchange, adapter, lease, hedgeTimer } = this.#context;
     const { route, keys, slot } = this.#admitted;
     const attemptParts = createRequest(this.#context, route, credential, request, report.startedAt);
     const connectingAttempt = parts.connections.getQueue(getTarget(route).origin).enter();
@@ -177,7 +177,7 @@ export class RouteAttempts {
       if (fault?.kind === 'key' && credential !== key) parts.getTokenSource?.(route).discard(credential);
       if (fault?.isSilentConnection === true) parts.connections.replace(attemptParts.agent);
       // The usage of a continuation includes earlier tokens, and a slow client delays any route.
-      const isMeasured = !this.#isContinuation && !attempt.clock.wasDelayedByClient;
+      const isMeasured = this.#calls === adapter && !attempt.clock.wasDelayedByClient;
       const tokens = isMeasured ? reader.usage?.output : undefined;
       slot?.noteLimits(fault, attempt.headers, keys.size);
       parts.limitSamples?.observe(route.upstream, attempt.headers);
@@ -205,10 +205,6 @@ export class RouteAttempts {
       reader,
     );
     return { attempt, finish };
-  }
-
-  get #isContinuation(): boolean {
-    return this.#calls !== this.#context.adapter;
   }
 
   async #readToken(): Promise<string | Fault> {

@@ -45,7 +45,7 @@ export class FragmentObserver implements ReplyObserver {
   readonly #listeners: ReplyListeners;
   readonly #end: StreamEnd;
   #hasDecodedChoiceEnded = false;
-  /** By index, whether each of them has ended. Most replies have one choice, which is not in here. */
+  /** By index, whether each of them has ended; undefined for most replies, which have only one choice. */
   #otherChoices: Map<unknown, boolean> | undefined;
   #hasStreamEnded = false;
   #canSkim = false;

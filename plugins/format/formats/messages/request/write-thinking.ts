@@ -39,13 +39,7 @@ export function writeThinking(
     noteUnsupportedEffort(clientEffort, target);
     return noThinking;
   }
-  const isDisabled = clientEffort === 'none' && quirks.efforts.includes('none');
-  if (isDisabled) {
-    if (isOffByDefault(target.profile)) return noThinking;
-    const isBetweenTools = quirks.no_thinking === 'between_tools';
-    if (isBetweenTools) target.notes.approximate('reasoning effort none as between_tools');
-    return { thinking: { type: isBetweenTools ? 'between_tools' : 'disabled' }, effort: undefined };
-  }
+  if (clientEffort === 'none' && quirks.efforts.includes('none')) return writeDisabledThinking(target);
   const targetEffort = clientEffort === 'none' ? writeEffort(clientEffort, target) : clientEffort;
   const dialogue = turns.filter(({ role }) => role !== 'system');
   const isPrefilled = dialogue.at(-1)?.role === 'assistant';
@@ -62,6 +56,13 @@ export function writeThinking(
   const display = reasoning.wantsText ? { display: 'summarized' } : {};
   const thinking = isPrefilled ? undefined : { type: 'adaptive', ...display };
   return { thinking, effort: targetEffort && writeEffort(targetEffort, target) };
+}
+
+function writeDisabledThinking({ profile, notes }: EncodeTarget): WrittenThinking {
+  if (isOffByDefault(profile)) return noThinking;
+  const isBetweenTools = profile.quirks.no_thinking === 'between_tools';
+  if (isBetweenTools) notes.approximate('reasoning effort none as between_tools');
+  return { thinking: { type: isBetweenTools ? 'between_tools' : 'disabled' }, effort: undefined };
 }
 
 /** Claude up to 4.5 (Anthropic's thinking docs). Other models with a budget think unless told not to (DeepSeek's docs). */

@@ -5,7 +5,8 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { licenceOf, type PackageLicence } from './licences.ts';
@@ -18,6 +19,7 @@ await rm(out, { recursive: true, force: true });
 await mkdir(out);
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { readonly version: string };
 await npm('pack', '--pack-destination', out);
+await checkRepeatable();
 await writeFile(join(out, `daypass-${version}.cdx.json`), await describeParts());
 await writeFile(join(out, `daypass-${version}-licences.txt`), await collectLicences());
 await writeFile(join(out, 'NOTES.md'), await readNotes());
@@ -32,6 +34,19 @@ const sums = await Promise.all(
 );
 await writeFile(join(out, 'SHA256SUMS'), sums.join(''));
 for (const line of sums) process.stdout.write(line);
+
+/** Builds and packs again, because users compare checksums with a build of their own. */
+async function checkRepeatable(): Promise<void> {
+  const again = await mkdtemp(join(tmpdir(), 'daypass-release-'));
+  try {
+    await npm('pack', '--pack-destination', again);
+    const [name = ''] = await readdir(again);
+    const [first, second] = await Promise.all([readFile(join(out, name)), readFile(join(again, name))]);
+    if (!first.equals(second)) throw new Error(`two builds of ${name} differ`);
+  } finally {
+    await rm(again, { recursive: true, force: true });
+  }
+}
 
 async function npm(...words: string[]): Promise<string> {
   const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };

@@ -15,8 +15,6 @@ export interface PackedGateway extends AsyncDisposable {
   readonly folder: string; // temporary; its `node_modules/daypass` is the package
   readonly command: string;
   readonly tarball: string;
-  /** Packs again, from the same build. Returns the tarball's path. */
-  pack(): Promise<string>;
   install(folder: string): Promise<void>;
 }
 
@@ -41,7 +39,6 @@ export async function packGateway(): Promise<PackedGateway> {
     folder,
     command: join(folder, 'node_modules', 'daypass', 'dist', 'core', 'main.mjs'),
     tarball,
-    pack: () => pack(shared),
     install,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };

@@ -76,7 +76,7 @@ export class SentContent {
     this.#separator = this.#form.writeSeparator?.(head, this.#preceding) ?? '';
     this.#preceding.lastType = head.type;
     this.#isInputHeld = undefined;
-    if (head.type === 'tool_call' && this.#form.sendsWholeCalls !== true && this.#countCall())
+    if (head.type === 'tool_call' && this.#form.sendsWholeCalls !== true && this.#admitCall())
       this.content.startCall(index, head.name);
   }
 
@@ -119,11 +119,10 @@ export class SentContent {
     if (input !== block.input && canonicalizeArguments(input) !== canonicalizeArguments(block.input))
       this.changes.add('arguments');
     if (this.#form.sendsWholeCalls !== true) this.content.replaceInput(index, input);
-    else if (this.#countCall()) this.#heldCalls.push({ key: index, name: block.name, input });
+    else if (this.#admitCall()) this.#heldCalls.push({ key: index, name: block.name, input });
   }
 
-  /** Returns false if the client gets no more calls. */
-  #countCall(): boolean {
+  #admitCall(): boolean {
     if (this.#callCount >= (this.#form.maxCalls ?? Infinity)) {
       this.changes.add('calls');
       return false;

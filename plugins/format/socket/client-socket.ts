@@ -167,13 +167,13 @@ export class ClientSocket implements TurnSocket {
     try {
       const frame = readFrame(message);
       streamId = readLaneName(frame);
-      this.#handleFrame(frame);
+      this.#dispatchFrame(frame);
     } catch (error) {
       this.#refuse(error, streamId);
     }
   }
 
-  #handleFrame(frame: ClientFrame): void {
+  #dispatchFrame(frame: ClientFrame): void {
     if (frame.type === 'response.create') this.#admitRequest(frame);
     else if (frame.type === 'response.steer') this.#sendRefusal(writeSteerRefusal(frame));
     // Codex sends `response.interrupt`, Pipecat `response.cancel`, as in the Realtime API.

@@ -18,7 +18,7 @@ interface AttemptClockOptions {
  */
 export class AttemptClock {
   readonly #onTimeout: (cause: TimeoutCause) => void;
-  readonly #timer = new LagTolerantTimer(() => this.#check());
+  readonly #timer = new LagTolerantTimer(() => this.#checkTimeouts());
   readonly #stalledMsAtStart = readStalledMs();
   #nextCheckAt = Infinity;
   #lastByteAt = performance.now();
@@ -130,7 +130,7 @@ export class AttemptClock {
     this.#timer.start(milliseconds);
   }
 
-  #check(): void {
+  #checkTimeouts(): void {
     if (this.#pausedAt !== undefined) this.#restartTimeouts();
     const now = performance.now();
     const endTimes = {

@@ -204,11 +204,11 @@ export class CapacityPool implements Disposable {
       this.#parts.log.warn(
         `each instance grants its own share of the slots of upstream ${this.name}: ${error.message}`,
       );
-    const local = (this.#localQueue = new FairQueue());
+    const localQueue = (this.#localQueue = new FairQueue());
     const now = this.#parts.monotonic();
     const { running, waiting } = this.#placesByState();
     for (const place of running)
-      local.adopt({ ...place, mayWait: false }, this.#localLimits, now, Math.max(0, now - place.startedAt));
+      localQueue.adopt({ ...place, mayWait: false }, this.#localLimits, now, Math.max(0, now - place.startedAt));
     for (const place of waiting) this.#enterLocal(place, true, { ...this.#localLimits, ...unlimitedWaiting });
     this.#scheduleBeat(heartbeatIntervalMs);
   }

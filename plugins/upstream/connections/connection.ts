@@ -178,7 +178,7 @@ export class Connection implements ConnectionUse {
     this.bytesRead += count;
     if (this.#isClosed) return true;
     const call = this.#call;
-    if (call?.isSent !== true) this.#handleSurplus(readBuffer.subarray(0, count));
+    if (call?.isSent !== true) this.#closeOnSurplus(readBuffer.subarray(0, count));
     // Even while paused, TLS may deliver bytes that it has already decrypted.
     else if (this.#unparsed !== undefined)
       this.#unparsed = Buffer.concat([this.#unparsed, readBuffer.subarray(0, count)]);
@@ -209,7 +209,7 @@ export class Connection implements ConnectionUse {
     this.#call = undefined;
     // If the request is still being sent, the next one would be queued behind it.
     const isReusable = this.#parser.isReusable && this.#isPersistent && this.#socket.writableLength === 0;
-    if (surplus !== undefined) this.#handleSurplus(surplus);
+    if (surplus !== undefined) this.#closeOnSurplus(surplus);
     this.#release(isReusable);
     call.handler.onResponseEnd(call);
   }
@@ -225,7 +225,7 @@ export class Connection implements ConnectionUse {
     this.#owner.onIdle(this);
   }
 
-  #handleSurplus(bytes: Buffer): void {
+  #closeOnSurplus(bytes: Buffer): void {
     if (isEmptyLines(bytes)) return;
     if (!isIdleTimeout(bytes)) this.#owner.onSurplus();
     this.#close(new ClosedError());

@@ -71,8 +71,7 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
     signal: AbortSignal.timeout(entraTimeoutMs),
     redirect: 'error',
   });
-  const result = parseObject(await response.text());
-  const { access_token: value, expires_in: lifetime, error } = result ?? {};
+  const { access_token: value, expires_in: lifetime, error } = parseObject(await response.text()) ?? {};
   if (typeof value === 'string' && typeof lifetime === 'number') return { value, lifetimeSeconds: lifetime };
   const code = typeof error === 'string' ? ` (${error.slice(0, 100)})` : '';
   throw new Error(`Entra responded with ${response.status}${code}`);

@@ -32,8 +32,8 @@ export class HedgeTimer {
 
   async #race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     for (;;) {
-      const result = await waitForFirst(running, this.#remainingMs);
-      if (result !== notSettled) return result;
+      const firstResult = await waitForFirst(running, this.#remainingMs);
+      if (firstResult !== notSettled) return firstResult;
       // The connection may have opened in the meantime.
       if (this.#remainingMs > 0) continue;
       this.#startedAt = Infinity;

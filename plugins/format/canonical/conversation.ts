@@ -24,7 +24,7 @@ export interface Conversation extends Settings {
   readonly cacheLifetime?: '1h' | undefined;
 }
 
-/** Settings that map to a parameter each, see contract/parameters.ts. */
+/** Each setting maps to one parameter, see formats/contract/parameters.ts. */
 export interface Settings {
   // Sampling parameters, in the ranges of Chat Completions.
   readonly temperature?: number | undefined; // 0 to 2

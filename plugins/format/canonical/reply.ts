@@ -41,7 +41,6 @@ export type Fragment =
       readonly form?: ToolForm | undefined;
       readonly isParallel?: true | undefined;
     }
-  /** The next piece of a call's input. */
   | { readonly type: 'input'; readonly key: string | number; readonly text: string }
   /** Completes a call. `input` is the whole input if the upstream repeats it, so that missing pieces can be added. */
   | { readonly type: 'call_end'; readonly key: string | number; readonly input?: string | undefined }
@@ -62,7 +61,6 @@ export type Fragment =
    * arrived.
    */
   | { readonly type: 'progress' }
-  /** The vendor's id for the answer. */
   | { readonly type: 'id'; readonly id: string }
   /** The model as named by the vendor; later names are ignored. */
   | { readonly type: 'model'; readonly model: string }

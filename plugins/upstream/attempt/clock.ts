@@ -70,8 +70,8 @@ export class AttemptClock {
   }
 
   /** Ends the attempt after this time, even before the deadline. */
-  startGrace(milliseconds: number): void {
-    this.#graceEndsAt = performance.now() + milliseconds;
+  startGrace(graceMs: number): void {
+    this.#graceEndsAt = performance.now() + graceMs;
     this.#scheduleEarlierCheck();
   }
 

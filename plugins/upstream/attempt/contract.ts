@@ -13,7 +13,6 @@ export interface AttemptLimits {
   readonly deadline: number; // until a non-streaming response is complete, or a stream has its first content
 }
 
-/** Request and callbacks of one attempt. */
 export interface AttemptRequest {
   readonly agent: Pick<ConnectionPool, 'dispatch'>;
   readonly origin: string;

@@ -83,10 +83,9 @@ export class FairQueue {
     return this.#createReply('waiting', account, limits, now, granted);
   }
 
-  /** Registers a slot that has been in use for `age` ms. */
-  adopt({ id, account: name, weight }: RequestedSlot, limits: SlotLimits, now: number, age: number): void {
+  adopt({ id, account: name, weight }: RequestedSlot, limits: SlotLimits, now: number, ageMs: number): void {
     const account = this.#getOrCreateAccount(name, weight, now);
-    this.#startRequest(id, name, Math.max(this.#virtualTime, account.virtualFinish), now, limits, now - age);
+    this.#startRequest(id, name, Math.max(this.#virtualTime, account.virtualFinish), now, limits, now - ageMs);
   }
 
   end(id: string, result: SlotResult, limits: SlotLimits, now: number): SlotReply {

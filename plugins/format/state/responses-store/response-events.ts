@@ -80,7 +80,6 @@ export function writeError({ code, message, type }: JsonObject, sequence: number
   return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: sequence, error })}\n\n`;
 }
 
-/** Recreates all events of a response that has ended. */
 export function recreateEvents(response: JsonObject): WrittenEvent[] {
   const context = {
     id: readExchangeId(String(response['id'])),

@@ -23,7 +23,7 @@ export class EventQueue<Context> {
     this.#log = log;
   }
 
-  /** Queues an event. Drops it if the queue is full. */
+  /** Drops the event if the queue is full. */
   add(payload: never): void {
     if (this.#queue.length >= maxQueueLength) {
       if (this.#dropped === 0)
@@ -32,7 +32,7 @@ export class EventQueue<Context> {
       return;
     }
     this.#queue.push(payload);
-    this.#running ??= this.#run();
+    this.#running ??= this.#drain();
   }
 
   /** Drops the queued events, and waits a few seconds for the running handler. */
@@ -45,11 +45,11 @@ export class EventQueue<Context> {
     return `plugin ${this.#handler.plugin}, handler of ${this.event}`;
   }
 
-  async #run(): Promise<void> {
+  async #drain(): Promise<void> {
     // Handlers run after the publisher's call has returned.
     await Promise.resolve();
     for (let payload = this.#queue.shift(); payload !== undefined; payload = this.#queue.shift()) {
-      const result = await waitForFirst([this.#handle(payload)], handlerTimeoutMs);
+      const result = await waitForFirst([this.#runHandler(payload)], handlerTimeoutMs);
       if (result === notSettled) this.#log.error(`${this.#name} has not finished after ${handlerTimeoutMs / 1000} s`);
     }
     this.#running = undefined;
@@ -57,8 +57,8 @@ export class EventQueue<Context> {
     this.#dropped = 0;
   }
 
-  /** Runs the handler for one event. Never rejects. */
-  async #handle(payload: never): Promise<void> {
+  /** Never rejects. */
+  async #runHandler(payload: never): Promise<void> {
     try {
       await this.#handler.handle(payload, this.#context());
     } catch (error) {

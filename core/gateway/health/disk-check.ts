@@ -16,11 +16,7 @@ interface DiskRoom {
   readonly inodes: number; // free inodes; Infinity on file systems that do not count them
 }
 
-/**
- * Reads the free space of a folder's disk.
- *
- * @throws Error if the folder does not exist
- */
+/** @throws Error if the folder does not exist */
 export async function readDiskRoom(folder: string): Promise<DiskRoom> {
   const { bavail, bsize, ffree, files } = await statfs(folder);
   return { free: bavail * bsize, inodes: files > 0 ? ffree : Infinity };
@@ -45,7 +41,7 @@ function getDiskState({ dataFolder, keep }: DiskHost): DiskState {
   }));
 }
 
-/** Returns the number of free bytes on the disk of the data folder, as last read; undefined if it cannot be read. */
+/** As last read; undefined if the disk cannot be read. */
 export function readFreeDiskBytes(host: DiskHost): number | undefined {
   return getDiskState(host).room.read()?.free;
 }

@@ -6,13 +6,12 @@ import { gauge, gaugeBy } from './gauge.ts';
 
 const resolutionMs = 20;
 
-/** The shortest period that a reading covers, so that no lag is missed between two scrapes. */
+/** Every reading covers at least this period, so that no lag is missed between two scrapes. */
 const windowMs = 60_000;
 
 /**
- * Measures the lag of the event loop. It starts on the first scrape, so that an unscraped process runs no timer. It keeps two
- * measurements and reads the older one. When the younger one covers the window, the older one restarts as the younger, so that
- * concurrent scrapers do not affect each other.
+ * Starts on the first scrape, so that an unscraped process runs no timer. Reads the older of two measurements. When the younger one covers
+ * the window, the older one restarts as the younger, so that concurrent scrapers do not affect each other.
  */
 class LagMonitor implements Disposable {
   #older = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -25,7 +24,7 @@ class LagMonitor implements Disposable {
     this.#younger.enable();
   }
 
-  /** Returns the lag by quantile, over the last one to two minutes, or since the last call if that is longer ago. */
+  /** Over the last one to two minutes, or since the last call if that is longer ago. */
   read(now: number): [quantile: string, seconds: number][] {
     if (now - this.#youngerSince >= windowMs) {
       [this.#older, this.#younger] = [this.#younger, this.#older];
@@ -47,7 +46,6 @@ class LagMonitor implements Disposable {
 const getLagMonitor = (host: Pick<Host, 'keep' | 'monotonic'>) =>
   host.keep('health/lag-monitor', () => new LagMonitor(host.monotonic()));
 
-/** Metrics of the process: age, CPU, memory and event loop. */
 export const processGauges = [
   // Versions are labels by Prometheus convention.
   gaugeBy(

@@ -4,7 +4,6 @@ import type { Host } from '../host/host.ts';
 import type { HealthCheck, HealthChecks, HealthVerdict } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 
-/** Verdict of a check, with the check's name. */
 export type CheckedHealth = HealthVerdict & {
   readonly name: string;
   /** Implementation of a dependency, such as `redis`. */
@@ -25,7 +24,7 @@ export async function readHealth({ healthChecks }: HealthChecks, host: Host): Pr
   return [...dependencies.map((state) => checkDependency(state, host)), ...verdicts];
 }
 
-/** Records whether a check fails, and returns when it first failed since it last passed, in epoch ms. */
+/** Returns when the check first failed since it last passed, in epoch ms. */
 function trackFailure(host: Pick<Host, 'keep' | 'now'>, name: string, isFailing: boolean): number {
   const failingSince = host.keep('health/failing-since', () => new Map<string, number>());
   if (!isFailing) failingSince.delete(name);

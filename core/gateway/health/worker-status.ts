@@ -14,12 +14,11 @@ export interface WorkerStatus {
   readonly crashes: number;
 }
 
-/** Creates the status report of the workers. */
 export function createWorkersReport(report: () => readonly WorkerStatus[]): StatusReport {
   return { name: 'workers', report };
 }
 
-/** Returns the status of all workers; empty in a gateway with a single process. */
+/** Empty in a gateway with a single process. */
 export function readWorkers({ statusReports }: StatusReports, host: Host): readonly WorkerStatus[] {
   return (statusReports.get('workers')?.report(host) ?? []) as readonly WorkerStatus[];
 }

@@ -81,7 +81,6 @@ interface HostStage {
   readonly options: unknown;
 }
 
-/** Creates the host for one configuration. */
 export function createHost(
   services: Services,
   config: SectionValues,

@@ -1,13 +1,13 @@
 /** Describes how a column is stored, read from a request's data, and limited in a line of the journal. */
-export type Column<Source> = ColumnShape<Source> & (Content | Measure);
+export type Column<Source> = ColumnShape<Source> & (TextColumn | ValueColumn);
 
-/** A column with free text, which declares whether it is personal data. Personal data is removed with the account. */
-interface Content {
+/** Personal data is removed with the account. */
+interface TextColumn {
   readonly type: 'text' | 'text[]' | 'jsonb';
   readonly isPersonal: boolean;
 }
 
-interface Measure {
+interface ValueColumn {
   readonly type: 'uuid' | 'boolean' | 'smallint' | 'integer' | 'bigint' | 'timestamptz';
   readonly isPersonal?: boolean;
 }
@@ -16,21 +16,19 @@ interface ColumnShape<Source> {
   /** Returns epoch ms for `timestamptz`, and a list of objects for `jsonb`. Undefined is stored as null. */
   read(source: Source): unknown;
   readonly isRequired?: true; // every record has the value
-  /** Maximum characters of a text, or of each text in a list. Omitted for the gateway's own identifiers. */
+  /** For a text, or for each text in a list. Omitted for the gateway's own identifiers. */
   readonly maxLength?: number;
   readonly maximum?: number; // larger numbers are dropped
   /** Maximum number of entries in a list. The first entries are stored, or the last ones if the number is negative. */
   readonly entries?: number;
-  /** Set for values that only operators see; they are missing from the owner's export. */
+  /** Only operators see the values; the owner's export omits them. */
   readonly isConfidential?: true;
   /** Members of each object in a `jsonb` column, as separate columns. */
   readonly members?: Columns<never>;
 }
 
-/** Columns by name. */
 export type Columns<Source> = Readonly<Record<string, Column<Source>>>;
 
-/** Returns a function that defines columns which are read from this type of source. */
 export function defineColumns<Source>() {
   return <const C extends Columns<Source>>(columns: C): C => columns;
 }

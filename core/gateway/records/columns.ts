@@ -111,7 +111,6 @@ const deliveryColumns = defineColumns<Delivery>()({
   cache_write_tokens: { type: 'integer', read: ({ usage }) => usage?.cacheWrite, maximum: bounds.tokens },
   reasoning_tokens: { type: 'integer', read: ({ usage }) => usage?.reasoning, maximum: bounds.tokens },
   images: { type: 'integer', read: ({ usage }) => usage?.images, maximum: bounds.tokens },
-  /** Model named in the vendor's reply. */
   answered_model: {
     type: 'text',
     isPersonal: false,
@@ -158,16 +157,11 @@ export type Moment = 'request' | 'caller' | 'result';
 /** A group of columns with the object that they are read from. If the object is missing, the columns are null. */
 export interface RecordSource {
   readonly moment: Moment;
-  /**
-   * Finds the object.
-   *
-   * @param outcome defined at the moment `result`
-   */
+  /** @param outcome defined at the moment `result` */
   find(exchange: Exchange, outcome?: Outcome): unknown;
   readonly columns: Columns<never>;
 }
 
-/** The sources of all columns. */
 export const sources: readonly RecordSource[] = [
   { moment: 'request', find: (exchange) => exchange, columns: requestColumns },
   { moment: 'caller', find: (exchange) => exchange.find(principal), columns: principalColumns },
@@ -178,7 +172,7 @@ export const sources: readonly RecordSource[] = [
   { moment: 'result', find: findDigests, columns: digestColumns },
 ];
 
-/** Finds the digests of a reply. If a stage changed the content, the digest of what was sent is known only after sending. */
+/** If a stage changed the content, the digest of what was sent is known only after sending. */
 function findDigests(exchange: Exchange): AnswerDigests | undefined {
   const digests = exchange.find(answerDigests);
   const contentReader = exchange.find(changedContent);
@@ -191,7 +185,7 @@ function findAliasedModel({ model, modelName }: CachedCall): string | undefined 
   return modelName === model.publicName ? undefined : model.publicName;
 }
 
-/** Redacts unknown paths, which can contain anything, such as a key pasted into the base URL. */
+/** An unknown path can contain anything, such as a key pasted into the base URL. */
 function redactPath({ path, endpoint }: Exchange): string {
   return endpoint.name === 'unknown' ? redactKeys(path) : path;
 }

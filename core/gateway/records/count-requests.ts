@@ -45,7 +45,6 @@ export async function countRequests(
 
 type RequestCounter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
 
-/** Finds the usage counter that matches a filter; undefined if there is none. */
 export function findCounter(filter: RequestFilter): RequestCounter | undefined {
   const { outcome, status, isMetered, errors, hasFailover, isCached } = filter;
   if (status !== undefined || isMetered !== undefined || hasFailover === false || isCached === false) return undefined;

@@ -5,7 +5,7 @@ import { columns } from './columns.ts';
 import { notableCondition } from './filter.ts';
 import { defaultedCounts, speedCounts, storedCounts } from './usage.ts';
 
-/** Conditions of indexes for rare requests of one account. The indexes include status and model, so filters on them read no other rows. */
+/** For rare requests of one account. The indexes include status and model, so filters on them read no other rows. */
 const rareRequestConditions = {
   request_log_failovers: 'has_failover',
   request_log_hits: `cache = 'hit'`,
@@ -14,7 +14,7 @@ const rareRequestConditions = {
   request_log_stopped: `outcome = 'aborted'`,
 };
 
-/** Indexes on expressions, which MikroORM compares by name. */
+/** MikroORM compares indexes on expressions by name. */
 const requestIndexes = [
   {
     name: 'request_log_rare',
@@ -37,7 +37,6 @@ const requestIndexes = [
 
 const { id: _id, started_at: _startedAt, ...otherColumns } = columns;
 
-/** The record of a request. Its properties are derived from `columns`. */
 export const RequestLog = defineEntity({
   name: 'RequestLog',
   properties: {
@@ -69,7 +68,7 @@ export const RequestContent = defineEntity({
   },
 });
 
-/** Part of the primary key of all hourly counts. The other parts may be null. */
+/** The other parts of the primary key may be null. */
 const hour = p.datetime().primary();
 const countsWithDefault: ReadonlySet<string> = new Set(defaultedCounts);
 const counts = Object.fromEntries(
@@ -155,7 +154,6 @@ const attemptCounts = {
   last_error: impersonal(p.text().nullable()),
 };
 
-/** Attempts on routes by hour. */
 export const RouteUsageHour = defineEntity({
   name: 'RouteUsageHour',
   properties: attemptCounts,
@@ -168,7 +166,6 @@ export const RouteUsageDelta = defineEntity({
   properties: attemptCounts,
 });
 
-/** Counts of requests without an account by minute, address block and status. */
 export const UnauthenticatedMinute = defineEntity({
   name: 'UnauthenticatedMinute',
   properties: {

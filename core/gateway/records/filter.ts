@@ -22,16 +22,13 @@ export interface RequestFilter {
   readonly until?: number | undefined; // epoch ms, exclusive
 }
 
-/** Conditions of a WHERE clause, with their parameters. */
 export interface Conditions {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
 
-/** A condition and its parameters. */
 export type Condition = [sql: string, ...parameters: unknown[]];
 
-/** Outcomes of requests. Each request has exactly one. */
 export const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
 
 /** Returns the filter for a status such as `429` or `5xx`, for an outcome, or for `error`, which means all refused and failed requests. */
@@ -78,7 +75,6 @@ export function isNotable({ outcome, errors, status, hasFailover }: RequestFilte
   return errors === true || hasFailover === true || isOtherStatus || (outcome !== undefined && outcome !== 'answered');
 }
 
-/** Joins conditions with AND. */
 export function joinConditions(conditions: readonly Condition[]): Conditions {
   return {
     sql: conditions.map(([sql]) => sql).join(' AND '),
@@ -86,22 +82,18 @@ export function joinConditions(conditions: readonly Condition[]): Conditions {
   };
 }
 
-/** Builds the condition for a range of statuses. Statuses other than 200 have a partial index, whose condition the query must repeat. */
+/** Statuses other than 200 have a partial index, whose condition the query must repeat. */
 function buildStatusCondition([lowest, highest]: readonly [number, number]): string {
   const isOther = lowest > 200 || highest < 200;
   return `status BETWEEN ?::bigint AND ?::bigint${isOther ? ' AND status <> 200' : ''}`;
 }
 
-/** Builds the comparison of a column with a text. A text with NUL matches nothing, because PostgreSQL rejects NUL in text. */
+/** A text with NUL matches nothing, because PostgreSQL rejects NUL in text. */
 export function buildTextCondition(column: string, text: string): Condition {
   return text.includes('\0') ? ['false'] : [`${column} = ?`, text];
 }
 
-/**
- * Formats a time for PostgreSQL, independent of the session's time zone.
- *
- * @param time epoch ms
- */
+/** Formats epoch ms for PostgreSQL, independent of the session's time zone. */
 export function formatTimestamp(time: number): string {
   return new Date(time).toISOString();
 }

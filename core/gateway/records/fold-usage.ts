@@ -77,7 +77,6 @@ const foldClientsSql = `
   )
   SELECT count(*)::integer AS deltas FROM moved`;
 
-/** Key of the lock, which one process at a time holds until its transaction ends. */
 const lockKey = `hashtext('usage fold')`;
 
 /**
@@ -95,7 +94,7 @@ export async function foldUsage(database: Transactions): Promise<void> {
     });
 }
 
-/** Folds a batch; returns true if there may be more deltas. */
+/** Returns true if there may be more deltas. */
 async function foldBatch(transaction: EntityManager): Promise<boolean> {
   let isFull = false;
   for (const statement of [foldRequestsSql, foldClientsSql, foldAttemptsSql]) {
@@ -125,7 +124,6 @@ const deleteOldRowsSql = (table: string) => `
     SELECT ctid FROM ${table} WHERE hour < now() - make_interval(days => ?) LIMIT ${maxRemovedRows}
   )) RETURNING 1`;
 
-/** Removes usage that is older than `days` days. */
 export async function removeOldUsage(database: Queries, days: number): Promise<void> {
   for (const table of ['usage_account', 'usage_hour', 'usage_total', 'usage_client', 'route_usage_hour']) {
     let removedCount = maxRemovedRows;

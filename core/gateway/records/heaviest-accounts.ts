@@ -3,10 +3,8 @@ import { formatTimestamp } from './filter.ts';
 import { startOfHour, type UsageCounts } from './usage.ts';
 
 export const loadMeasures = ['requests', 'tokens', 'failed', 'policy'] as const;
-/** A criterion by which accounts are ranked. */
 export type LoadMeasure = (typeof loadMeasures)[number];
 
-/** An account's requests in a time range. */
 export interface AccountLoad extends Pick<
   UsageCounts,
   'requests' | 'failed' | 'refused' | 'policyRefusals' | 'inputTokens' | 'outputTokens'

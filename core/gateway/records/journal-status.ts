@@ -13,12 +13,12 @@ export interface JournalStatus {
   readonly free_disk_bytes: number | null;
 }
 
-/** Creates the status report about the journal. `report` returns undefined before the journal is open. */
+/** `report` returns undefined before the journal is open. */
 export function createJournalReport(report: (host: Host) => JournalStatus | undefined): StatusReport {
   return { name: 'journal', report: (host) => report(host) ?? null };
 }
 
-/** Returns the status of the journal; undefined before it is open, or if no plugin provides one. */
+/** Undefined before the journal is open, or if no plugin provides its status. */
 export function readJournalStatus({ statusReports }: StatusReports, host: Host): JournalStatus | undefined {
   return (statusReports.get('journal')?.report(host) ?? undefined) as JournalStatus | undefined;
 }

@@ -22,7 +22,6 @@ export function quantile(histogram: LatencyHistogram, share: number): number | u
   return undefined;
 }
 
-/** Returns the number of requests in all buckets. */
 export function sumRequests(histogram: LatencyHistogram): number {
   return histogram.reduce((sum, [, requests]) => sum + requests, 0);
 }

@@ -25,22 +25,21 @@ export async function findMatchingHours(
   if (canSkipUsage(filter, counters) || (await hasOlderThanUsage(database, since))) return undefined;
   const end = before === undefined ? until : before + 1;
   const hours = await countMatching(database, { model, route, since, until: end }, counters);
-  return selectNewest(hours, isExact(filter, counters) ? size : Infinity, since, end);
+  return selectNewest(hours, hasSingleCounter(filter, counters) ? size : Infinity, since, end);
 }
 
-/** Returns true if the filter reaches back beyond all usage, because records may be kept for longer. */
+/** Records may be kept for longer than usage. */
 async function hasOlderThanUsage(database: Queries, since: number): Promise<boolean> {
   const usageStart = Date.now() - usageRetentionDays * 86_400_000;
   return since < usageStart && ((await findOldestRecord(database)) ?? usageStart) < usageStart;
 }
 
-/** Returns true if usage does not narrow the filter, or if an index on the account covers the filter. */
+/** Returns true if usage does not narrow the filter, or if an index on the account covers it. */
 function canSkipUsage({ accountId, model, route, outcome }: RequestFilter, counters: readonly string[]): boolean {
   const criteria = counters.length + (model === undefined ? 0 : 1) + (route === undefined ? 0 : 1);
   return criteria === 0 || (accountId !== undefined && criteria === 1 && outcome !== 'interrupted');
 }
 
-/** Selects the newest hours that contain `size` requests; undefined if there are too many hours. */
 function selectNewest(
   hours: readonly MatchingHour[],
   size: number,
@@ -60,7 +59,7 @@ function selectNewest(
   return selectedHours;
 }
 
-/** Returns SQL sums of stored counts, each of which includes every matching request. */
+/** Each SQL sum of stored counts includes every matching request. */
 function listCounters({ outcome, errors, hasFailover, isCached }: RequestFilter): string[] {
   return [
     ...(outcome === undefined ? [] : [outcome]),
@@ -70,8 +69,7 @@ function listCounters({ outcome, errors, hasFailover, isCached }: RequestFilter)
   ];
 }
 
-/** True if the filter has at most one counter in addition to model, route and times. */
-function isExact(filter: RequestFilter, counters: readonly string[]): boolean {
+function hasSingleCounter(filter: RequestFilter, counters: readonly string[]): boolean {
   const { accountId, status, isMetered, hasFailover, isCached } = filter;
   return (
     counters.length <= 1 &&

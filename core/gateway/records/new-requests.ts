@@ -3,8 +3,8 @@ import type { RequestRecord } from './columns.ts';
 import { buildConditions, type RequestFilter, formatTimestamp } from './filter.ts';
 import { recordColumns } from './read-requests.ts';
 
-/** How long after its request's start a record may arrive. Records that a journal delays for longer are not found. */
-const windowMs = 3_600_000;
+/** Records that a journal delays for longer are not found. */
+const maxArrivalDelayMs = 3_600_000;
 const pageSize = 500;
 
 type Cursor = Pick<RequestRecord, 'id' | 'started_at'>;
@@ -17,8 +17,7 @@ export class NewRequests {
   readonly #database: Queries;
   readonly #filter: RequestFilter;
   readonly #now: () => number;
-  /** Oldest running transaction before the last query. */
-  #position: string | undefined;
+  #position: string | undefined; // oldest running transaction before the last query
   #seenIds = new Set<string>(); // read at this position or the previous one
 
   constructor(database: Queries, filter: RequestFilter, now: () => number) {
@@ -58,7 +57,7 @@ export class NewRequests {
   }
 
   async #readPage(after: Cursor | undefined): Promise<RequestRecord[]> {
-    const since = Math.max(this.#now() - windowMs, this.#filter.since ?? 0);
+    const since = Math.max(this.#now() - maxArrivalDelayMs, this.#filter.since ?? 0);
     const { sql, parameters } = buildConditions({ ...this.#filter, since });
     const cursorCondition = after === undefined ? '' : 'AND (started_at, id) > (?, ?)';
     return this.#database.query<RequestRecord>(

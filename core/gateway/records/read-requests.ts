@@ -16,7 +16,7 @@ export interface RequestPage {
 
 const maxPageSize = 1_000;
 const recentTimeMs = 86_400_000;
-/** Records per page of an export. Smaller than other pages, because many exports may run concurrently. */
+/** Smaller than other pages, because many exports may run concurrently. */
 export const exportPageSize = 500;
 
 /** Selects times as epoch ms, and 64-bit integers as numbers, which the driver would return as text. */
@@ -27,7 +27,7 @@ export const recordColumns = Object.entries(columns)
   })
   .join(', ');
 
-/** Sorts by the table's columns. Without the table's name, `started_at` would be the selected number, which has no index. */
+/** Without the table's name, `started_at` would be the selected number, which has no index. */
 const orderNewestFirst = 'ORDER BY request_log.started_at DESC, request_log.id DESC';
 
 /**
@@ -90,11 +90,7 @@ function toPage(found: readonly RequestRecord[], size: number): RequestPage {
   return { records, next: found.length > size ? records.at(-1)?.id : undefined };
 }
 
-/**
- * Reads each hour separately, using the index on times.
- *
- * @param hours starts of the hours, newest first
- */
+/** Reads each hour separately, to use the index on times. */
 async function readHours(
   database: Queries,
   filter: RequestFilter,
@@ -124,7 +120,7 @@ async function readHours(
   );
 }
 
-/** Reads all records for an export, newest first, in pages. */
+/** For an export, newest first. */
 export async function* readRequestPages(
   database: Queries,
   filter: RequestFilter,
@@ -142,7 +138,7 @@ export async function* readRequests(database: Queries, filter: RequestFilter): A
   for await (const records of readRequestPages(database, filter)) yield* records;
 }
 
-/** Builds the condition for records older than a request. PostgreSQL prunes partitions by the first comparison, but not by the second. */
+/** PostgreSQL prunes partitions by the first comparison, but not by the second. */
 function buildOlderCondition(id: string): Conditions {
   const time = parseRequestTime(id);
   if (time === undefined)

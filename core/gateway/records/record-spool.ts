@@ -5,7 +5,6 @@ export interface SpooledRecords {
   readonly records: number;
   /** Reads the lines, a few hundred at a time. */
   read(): AsyncIterable<readonly string[]>;
-  /** Deletes the lines. */
   remove(): Promise<void>;
 }
 
@@ -15,9 +14,7 @@ export interface RecordSpool {
   oldest(): SpooledRecords | undefined;
   /** Number of records dropped because the size limit was reached, or the disk rejected them. */
   readonly dropped: number;
-  /** Number of records waiting. */
   readonly waiting: number;
-  /** Called after records were added. */
   onAdded: () => void;
 }
 

@@ -11,11 +11,7 @@ const maxTime = 253_402_300_799_999;
 
 const lastPrefix = { time: Number.NaN, text: '' }; // many requests share a millisecond
 
-/**
- * Creates the id of a request.
- *
- * @param receivedAt epoch ms; must equal the time stored with the record
- */
+/** @param receivedAt epoch ms; must equal the time stored with the record */
 export function createRequestId(receivedAt: number): string {
   if (lastPrefix.time !== receivedAt) {
     lastPrefix.time = receivedAt;
@@ -25,7 +21,7 @@ export function createRequestId(receivedAt: number): string {
   return lastPrefix.text + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 }
 
-/** Parses the time of a request from its id, epoch ms; undefined if the text is not a request id. */
+/** Returns epoch ms; undefined if the text is not a request id. */
 export function parseRequestTime(id: string): number | undefined {
   const digits = requestIdPattern.exec(id)?.[1];
   const time = digits === undefined ? Number.NaN : Number.parseInt(digits, 16);

@@ -19,7 +19,6 @@ export interface RouteUsage {
   readonly lastFault: RouteFault | undefined;
 }
 
-/** A failed attempt. */
 export interface RouteFault {
   readonly fault: string;
   readonly at: number; // epoch ms

@@ -30,7 +30,6 @@ interface UnauthenticatedUsage {
 
 const minuteMs = 60_000;
 
-/** Returns the start of the minute that contains a time, epoch ms. */
 export function startOfMinute(time: number): number {
   return time - (time % minuteMs);
 }
@@ -75,16 +74,11 @@ export async function readUnauthenticated(
   return { requests: rows[0]?.total ?? 0, blocks: rows.map(({ total: _total, ...block }) => block) };
 }
 
-/**
- * Removes the counts before a time.
- *
- * @param time epoch ms
- */
+/** @param time epoch ms */
 export async function removeUnauthenticated(database: Queries, time: number): Promise<void> {
   await database.query('DELETE FROM unauthenticated_minute WHERE minute < ?', [formatTimestamp(time)]);
 }
 
-/** Converts the usage to the JSON of commands and the operator's API. */
 export function unauthenticatedToJson({ requests, blocks }: UnauthenticatedUsage) {
   return {
     requests,

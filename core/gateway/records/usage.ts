@@ -71,7 +71,6 @@ export interface UsageKeys {
   /** Calling program, by the name that it sends; only for model calls of accounts. Not available for a single account. */
   readonly client: string | null;
 }
-/** Name of a key. */
 export type UsageBy = keyof UsageKeys;
 
 const keyColumns: Readonly<Record<UsageBy, string>> = {
@@ -85,7 +84,6 @@ const keyColumns: Readonly<Record<UsageBy, string>> = {
 /** Count columns with a default, because instances of earlier versions write rows without them. */
 export const defaultedCounts = ['policy_refusals', 'cache_read_tokens', 'cache_write_tokens', 'images'] as const;
 
-/** Count columns of the usage tables. */
 export const storedCounts = [
   ...outcomes,
   'failovers',
@@ -101,7 +99,6 @@ export const speedCounts = ['streamed_tokens', 'streamed_ms'] as const;
 /** Maximum number of client names per hour. Calls of further clients are counted as `other`. */
 export const maxClientNames = 100;
 
-/** Counts as PostgreSQL returns them. */
 export type CountsRow = Readonly<Record<(typeof storedCounts)[number], number>>;
 type Row = UsageKeys & CountsRow;
 
@@ -115,13 +112,12 @@ export function calculateCacheShares(
   return { read: Math.min(1, cacheReadTokens / inputTokens), written: Math.min(1, cacheWriteTokens / inputTokens) };
 }
 
-/** Returns the shares of `calculateCacheShares` as JSON for commands and the operator's API; null without input. */
+/** Null without input. */
 export function cacheSharesToJson(counts: Parameters<typeof calculateCacheShares>[0]) {
   const { read = null, written = null } = calculateCacheShares(counts) ?? {};
   return { cachedInputShare: read, writtenInputShare: written };
 }
 
-/** SQL sums of all counts, for statements that group rows of usage. */
 export const selectSums = storedCounts.map((name) => `coalesce(sum(${name}::float8), 0) AS ${name}`).join(', ');
 
 /** Returns the start of the UTC hour that contains a time, epoch ms. */
@@ -267,7 +263,7 @@ function selectCountsSql(table: string, conditions: string, by: readonly UsageBy
     ) AS parts ${groupBySql(columns)}`;
 }
 
-/** Selects the histograms, with the count columns as null. */
+/** The count columns are null, as the union with `selectCountsSql` needs. */
 function selectLatenciesSql(table: string, conditions: string, by: readonly UsageBy[]): string {
   const columns = by.map((name) => keyColumns[name]);
   return `
@@ -284,7 +280,7 @@ function selectLatenciesSql(table: string, conditions: string, by: readonly Usag
     ) AS bucketed ${groupBySql(columns)}`;
 }
 
-/** Selects the keys under their names. Times are converted after grouping, once for each group. */
+/** Times are converted after grouping, once for each group. */
 function selectKeys(by: readonly UsageBy[]): string[] {
   return by.map((name) => `${name === 'hour' ? epoch('hour') : keyColumns[name]} AS "${name}"`);
 }
@@ -310,7 +306,6 @@ function pickKeys<By extends UsageBy>(row: Row, by: readonly By[]): Pick<UsageKe
   return Object.fromEntries(by.map((name) => [name, row[name]])) as Pick<UsageKeys, By> & object;
 }
 
-/** Converts a row to counts, including their sums. */
 export function toCounts(row: CountsRow): UsageCounts {
   const { answered, refused, aborted, failovers, cached } = row;
   const failed = row.failed + row.interrupted;

@@ -5,8 +5,7 @@ import type { Exchange } from './pipeline/exchange.ts';
 export interface Trace {
   readonly traceId: string;
   readonly spanId: string; // of the request
-  /** The client's span; undefined if the request starts the trace. */
-  readonly parentSpanId: string | undefined;
+  readonly parentSpanId: string | undefined; // the client's; undefined if the request starts the trace
   readonly isSampled: boolean;
 }
 

@@ -41,14 +41,11 @@ import type { SupervisorLink } from './workers/link.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
 export interface GatewayOptions {
-  /** Path of gateway.yaml. */
-  readonly file: string;
-  /** The parsed file, if it has already been read. */
-  readonly document?: GatewayDocument;
+  readonly file: string; // path of gateway.yaml
+  readonly document?: GatewayDocument; // the parsed file, if it has already been read
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
-  /** Aborts the start. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal; // aborts the start
   /** Runs once all services are open, before any socket listens. */
   readonly beforeListening?: (host: Host) => Promise<unknown>;
   /** Set if this is one of several processes under a supervisor, which owns the sockets and the operator listener. */
@@ -68,7 +65,6 @@ interface StartParts {
   readonly starting: StartingListener;
 }
 
-/** A running gateway, with its configuration and services. */
 export class Gateway {
   readonly #parts: GatewayParts;
   readonly #served: ServedConfig;

@@ -28,7 +28,7 @@ export function loadEnvironmentFile(file: string): void {
   }
 }
 
-/** Returns the environment without the variables from `.env`, for a child process that reads the file itself. */
+/** For a child process that reads the file itself. */
 export function environmentWithoutFile(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !addedNames.includes(name)));
 }

@@ -44,8 +44,8 @@ export function formatGreeting(
   ];
 }
 
-/** Returns a curl command, preferably with a model of the demo upstream, because that is free. */
 function formatCurlCommand({ chatModels }: GreetedGateway, url: string, key: string): string[] {
+  // The demo upstream is free.
   const model = chatModels.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? chatModels[0];
   if (model === undefined) return [];
   return [

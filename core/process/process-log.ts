@@ -13,7 +13,6 @@ import {
 import { createSecretRemover } from './secret-remover.ts';
 import { readWorkerSettings } from './workers/settings.ts';
 
-/** The log of a serving process. */
 export interface ProcessLog {
   readonly log: Logger;
   readonly format: LogFormat;
@@ -50,9 +49,9 @@ export function openProcessLog(
   };
 }
 
-/** Returns true if stderr is connected to journald, whose device and inode systemd passes on (systemd.exec(5)). */
 function isConnectedToJournal({ JOURNAL_STREAM: stream }: NodeJS.ProcessEnv): boolean {
   if (stream === undefined) return false;
+  // The journal's device and inode, which systemd passes on (systemd.exec(5)).
   const { dev, ino } = fstatSync(2, { bigint: true });
   return stream === `${dev}:${ino}`;
 }

@@ -27,7 +27,7 @@ export function createSecretRemover(
       .replace(/:\/\/[^/\s@]*@/g, `://${replacement}@`);
 }
 
-/** Lists the values that the schemas of gateway.yaml mark as secret, including those from secret files. */
+/** Includes secrets from secret files. */
 export function listConfiguredSecrets(config: Config, registry: Registry): string[] {
   return [...registry.sections.values()].flatMap((section) => collectSecrets(config.get(section), section.schema));
 }

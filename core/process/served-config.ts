@@ -28,8 +28,7 @@ const reloadTimeoutMs = 10_000;
 
 /** The parts of a gateway that outlive a configuration. */
 export interface GatewayParts extends BuildParts {
-  /** Path of gateway.yaml. */
-  readonly file: string;
+  readonly file: string; // path of gateway.yaml
   readonly environment: NodeJS.ProcessEnv;
   readonly handler: ExchangeHandler;
   readonly worker?: WorkerSettings | undefined;
@@ -41,8 +40,7 @@ export class ServedConfig {
   readonly #documents: EffectiveDocuments;
   #config: Config;
   #fileDocument: GatewayDocument | undefined;
-  /** Secret files of the configuration in effect, which is not the file's after a rollback. */
-  #secretFiles: readonly string[] = [];
+  #secretFiles: readonly string[] = []; // of the configuration in effect, which is not the file's after a rollback
   #storedForm: EffectiveConfiguration['storedForm'];
   #variants: VariantRun | undefined;
   #pendingChange: Promise<unknown> = Promise.resolve();

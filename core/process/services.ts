@@ -37,7 +37,7 @@ interface ServicesOptions {
 
 const abandonTimeoutMs = 1_000;
 
-/** The open services of a process. They are closed in reverse order. */
+/** Closed in reverse order. */
 export class OpenServices implements AsyncDisposable {
   readonly services: Services;
   readonly keeper: Keeper;
@@ -156,7 +156,7 @@ export class OpenServices implements AsyncDisposable {
     this.#jobs.work();
   }
 
-  /** Closes all services, newest first. If one fails to close, that is logged and the others are still closed. */
+  /** If a service fails to close, that is logged and the others are still closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await closeAll(this.#openServices, this.services.log);
   }
@@ -166,7 +166,7 @@ export class OpenServices implements AsyncDisposable {
     await this.#database.abandon();
   }
 
-  /** Closes all services after a failed start. Those that take too long stay open and end with the process. */
+  /** For a failed start. Services that take too long to close stay open and end with the process. */
   async abandon(): Promise<void> {
     await closeAll(this.#openServices, this.services.log, abandonTimeoutMs);
   }

@@ -16,8 +16,7 @@ const ignoredSignals: readonly NodeJS.Signals[] = [
   'SIGXFSZ',
 ];
 
-/** Signals closer together than this count as one, because `timeout`, npm and shells may send a signal more than once. */
-const minSignalGapMs = 2_000;
+const minSignalGapMs = 2_000; // `timeout`, npm and shells may send a signal more than once
 
 /** Why a process ends: a signal, a successor, or the loss of its supervisor. */
 export type StopCause = NodeJS.Signals | 'replaced' | 'supervisor lost';
@@ -48,12 +47,9 @@ export function disableInspector(source: SignalSource = process): void {
  * Must be created before other modules are loaded, and imports none of them, because an unhandled signal would end the process.
  */
 export class StopSignals {
-  /** The first signal, or the error that stops the gateway. */
-  readonly first: Promise<StopCause | Error>;
-  /** Aborts to skip the notice period. */
-  readonly hurry: AbortSignal;
-  /** Resolves at the third signal. */
-  readonly third: Promise<void>;
+  readonly first: Promise<StopCause | Error>; // the first signal, or the error that stops the gateway
+  readonly hurry: AbortSignal; // aborts to skip the notice period
+  readonly third: Promise<void>; // resolves at the third signal
   readonly #first = Promise.withResolvers<StopCause | Error>();
   readonly #third = Promise.withResolvers<void>();
   readonly #hurry = new AbortController();

@@ -6,8 +6,7 @@ import { gauge } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 
-/** Extra free space that a full disk needs to pass again, as a share of the minimum, so that the check does not flap. */
-const recoveryHeadroom = 0.1;
+const recoveryHeadroom = 0.1; // share of the minimum; a full disk must exceed the minimum by it to pass again, so the check does not flap
 
 const minInodes = 1_000; // the journal and the database create files continuously
 
@@ -46,7 +45,6 @@ export function readFreeDiskBytes(host: DiskHost): number | undefined {
   return getDiskState(host).room.read()?.free;
 }
 
-/** Checks that the journal and the embedded database have room. */
 export const diskCheck: HealthCheck = {
   name: 'disk',
   runbook: 'disk-full',

@@ -6,8 +6,7 @@ import { gauge, gaugeBy } from './gauge.ts';
 
 const resolutionMs = 20;
 
-/** Every reading covers at least this period, so that no lag is missed between two scrapes. */
-const windowMs = 60_000;
+const windowMs = 60_000; // covered by every reading at least, so that no lag is missed between two scrapes
 
 /**
  * Starts on the first scrape, so that an unscraped process runs no timer. Reads the older of two measurements. When the younger one covers
@@ -24,7 +23,6 @@ class LagMonitor implements Disposable {
     this.#younger.enable();
   }
 
-  /** Over the last one to two minutes, or since the last call if that is longer ago. */
   read(now: number): [quantile: string, seconds: number][] {
     if (now - this.#youngerSince >= windowMs) {
       [this.#older, this.#younger] = [this.#younger, this.#older];

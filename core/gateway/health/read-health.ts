@@ -6,8 +6,7 @@ import { healthReason } from './health-reason.ts';
 
 export type CheckedHealth = HealthVerdict & {
   readonly name: string;
-  /** Implementation of a dependency, such as `redis`. */
-  readonly kind?: string;
+  readonly kind?: string; // implementation of a dependency, such as `redis`
 };
 
 /**
@@ -24,7 +23,6 @@ export async function readHealth({ healthChecks }: HealthChecks, host: Host): Pr
   return [...dependencies.map((state) => checkDependency(state, host)), ...verdicts];
 }
 
-/** Returns when the check first failed since it last passed, in epoch ms. */
 function trackFailure(host: Pick<Host, 'keep' | 'now'>, name: string, isFailing: boolean): number {
   const failingSince = host.keep('health/failing-since', () => new Map<string, number>());
   if (!isFailing) failingSince.delete(name);
@@ -59,7 +57,7 @@ interface DependencyState {
 
 const pingTimeoutMs = 2_000;
 
-/** Pings every dependency of the gateway. Never rejects. */
+/** Never rejects. */
 export async function pingDependencies({
   database,
   shared,

@@ -7,7 +7,6 @@ export interface StatusReport {
   report(host: Host): unknown;
 }
 
-/** The part of the registry with the status reports. */
 export interface StatusReports {
   readonly statusReports: ReadonlyMap<string, StatusReport>;
 }

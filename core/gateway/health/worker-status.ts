@@ -3,15 +3,11 @@ import type { StatusReport, StatusReports } from './status-report.ts';
 
 /** One of several processes under a supervisor, as shown at `/readyz?verbose` and on the operator pages. */
 export interface WorkerStatus {
-  /** Number from 1; a successor process gets the same number. */
-  readonly worker: number;
+  readonly worker: number; // from 1; a successor process gets the same number
   readonly state: 'ready' | 'starting' | 'ended';
-  /** Process id; undefined while no process runs. */
-  readonly process: number | undefined;
-  /** ISO time when the process started; undefined while none runs. */
-  readonly since: string | undefined;
-  /** Number of crashes since the supervisor started. */
-  readonly crashes: number;
+  readonly process: number | undefined; // id; undefined while no process runs
+  readonly since: string | undefined; // ISO time of the process's start; undefined while none runs
+  readonly crashes: number; // since the supervisor started
 }
 
 export function createWorkersReport(report: () => readonly WorkerStatus[]): StatusReport {

@@ -110,8 +110,8 @@ export async function bindSockets(listenAddress: ListenAddress): Promise<BoundSo
   }
 }
 
-/** Uses an exclusive socket, because sockets that share a port would share it with another process too. */
 async function requireFreePort(port: number, host: string): Promise<void> {
+  // An exclusive socket: sockets that share a port would share it with another process too.
   const probe = createServer();
   await listenOn(probe, { port, host }, () => undefined);
   await new Promise((resolve) => probe.close(resolve));
@@ -128,7 +128,6 @@ async function listenOn(
   await promise;
 }
 
-/** The callback of `listener.close` runs after the connections of all servers have ended. */
 function closeTogether(listener: Server, siblings: readonly TcpServer[]): void {
   const close = listener.close.bind(listener);
   listener.close = (done) => {

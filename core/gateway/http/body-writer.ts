@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { closeTruncated } from './pipelining.ts';
 
-/** Copying such chunks into one buffer with their framing is cheaper than writing several buffers. */
-const maxCopiedBytes = 16_384;
+const maxCopiedBytes = 16_384; // copying these with their framing into one buffer is cheaper than writing several buffers
 
 /**
  * Writes a streaming body after the head of a response, as chunks of RFC 9112 §7.1. Node passes each chunk to the system as four buffers.
@@ -55,9 +54,9 @@ export class BodyWriter {
     return false;
   }
 
-  /** Node emits `drain` on the response only after its own writes. */
   #drain(): void {
     this.#isFull = false;
+    // Node emits `drain` on the response only after its own writes.
     this.#response.emit('drain');
   }
 
@@ -68,11 +67,7 @@ export class BodyWriter {
     this.#response.end();
   }
 
-  /**
-   * Ends the response without the end of its body, so that no client treats the body as complete.
-   *
-   * @param text last part of the body
-   */
+  /** Ends the response without the end of its body, so that no client treats the body as complete. */
   endTruncated(text = ''): void {
     if (this.#response.req.method === 'HEAD') {
       this.end();

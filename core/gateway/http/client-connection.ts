@@ -32,7 +32,6 @@ export function createConnectionReader(proxies: readonly string[]): ReadClientCo
   };
 }
 
-/** From the nearest hop to the first one that is not a trusted proxy. An invalid address ends the list. */
 function findHops(addresses: readonly string[], isTrusted: (address: string) => boolean): string[] {
   const hops: string[] = [];
   for (const entry of addresses.toReversed()) {
@@ -44,8 +43,8 @@ function findHops(addresses: readonly string[], isTrusted: (address: string) => 
   return hops;
 }
 
-/** If proxies replace the header instead of appending to it, it has one entry. */
 function selectOutermostEntry(entries: readonly string[], hopCount: number): string | undefined {
+  // A proxy that replaces the header instead of appending to it leaves one entry.
   return entries.at(-hopCount) ?? entries[0];
 }
 

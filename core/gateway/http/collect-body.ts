@@ -7,12 +7,9 @@ import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import { readStalledMs } from '#core/platform/timing/loop-lag.ts';
 
 export interface BodyLimits {
-  /** Bytes after decompression. */
-  readonly maxBytes: number;
-  /** How long the client may send nothing, in seconds. Also added to the time that the body's size allows. */
-  readonly timeout: number;
-  /** Minimum average rate of the body, bytes per second. */
-  readonly minRate: number;
+  readonly maxBytes: number; // after decompression
+  readonly timeout: number; // seconds that the client may send nothing; also added to the time that the body's size allows
+  readonly minRate: number; // average, bytes per second
 }
 
 export function maxUploadSeconds({ maxBytes, timeout, minRate }: BodyLimits): number {

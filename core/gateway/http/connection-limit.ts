@@ -14,7 +14,6 @@ interface ClientSocket extends Socket {
   [surplus]?: true;
 }
 
-/** True if the connection is over the limit, so that its requests get 503. */
 export function isSurplus(socket: Socket): boolean {
   return (socket as ClientSocket)[surplus] === true;
 }

@@ -7,8 +7,7 @@ const preflightMaxAgeSeconds = 7_200; // some browsers cap it lower
 
 const methods = 'GET, POST, DELETE';
 
-/** Well-formed header lists. The browser's list is allowed as sent, because SDKs add headers of their own. */
-const headerNames = /^[\w-]+(?: *, *[\w-]+)*$/;
+const headerNames = /^[\w-]+(?: *, *[\w-]+)*$/; // the browser's list is allowed as sent, because SDKs add their own headers
 
 /**
  * Allows pages of other origins to call the API from a browser (Fetch Standard, "CORS protocol"). Browser credentials are never allowed, so

@@ -34,7 +34,6 @@ export class ReplyDelivery implements ReplySender {
     this.deliver(early, new Exchange(this.#exchange));
   }
 
-  /** Sends the reply, or discards it if the client has disconnected. */
   deliver(reply: Reply, exchange: Exchange = this.#exchange): void {
     const { pipeline, host, writeTimeout } = this.#serving;
     if (this.#response.destroyed) {

@@ -5,14 +5,11 @@ import { truncationGraceMs } from './pipelining.ts';
 
 const pollIntervalMs = 20;
 const abortGraceMs = 2_000;
-/** Idle connections stay open at least this long, because a request may be on its way on a newly accepted one. */
-const minGraceSeconds = 5;
+const minGraceSeconds = 5; // a request may be on its way on a newly accepted connection
 
 interface DrainTimes {
-  /** Notice period. New exchanges are still served, because load balancers react late. */
-  readonly noticeSeconds: number;
-  /** How long exchanges may run, from the start of the drain; at least the notice period. */
-  readonly limitSeconds: number;
+  readonly noticeSeconds: number; // new exchanges are still served, because load balancers react late
+  readonly limitSeconds: number; // for exchanges in flight, from the start of the drain; at least the notice period
   readonly skipNotice: AbortSignal; // ends the notice period
 }
 

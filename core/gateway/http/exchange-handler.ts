@@ -27,7 +27,6 @@ export class ExchangeHandler implements MessageRunner {
   #isRefusing = false;
   readonly #drainListeners: (() => void)[] = [];
 
-  /** @param running the exchanges in flight, to which the handler adds its own */
   constructor(endpoints: EndpointTable, running: LinkedList<Exchange>) {
     this.#endpoints = endpoints;
     this.#exchanges = running;
@@ -196,7 +195,6 @@ export class ExchangeHandler implements MessageRunner {
     return this.serving;
   }
 
-  /** Resolves to the duration of the exchange in ms, once the response is delivered or the connection is gone. */
   #waitForClose(
     exchange: Exchange,
     request: IncomingMessage,

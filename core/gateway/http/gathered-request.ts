@@ -6,10 +6,8 @@ const { IncomingMessage } = process.getBuiltinModule('node:http'); // as in list
 const smallChunkBytes = 1_024;
 const flushBytes = 65_536;
 const maxUngathered = 16; // most bodies have one small chunk
-/** Small chunks that a client may send before it waits for a turn. A packet of 64 KB may contain 10,000, which take about 10 ms. */
-const maxChunksPerTurn = 4_096;
-/** If bytes were held back longer, an active reader would consider the body stalled. */
-const maxDelayMs = 100;
+const maxChunksPerTurn = 4_096; // a packet of 64 KB may contain 10,000 chunks, which take about 10 ms
+const maxDelayMs = 100; // an active reader would soon consider the body stalled
 
 class GatheredChunks {
   readonly bytes = new CollectedBytes();
@@ -54,8 +52,8 @@ export class GatheredRequest extends IncomingMessage {
     return this.#hasRoom(gathering);
   }
 
-  /** Pauses the client for a turn, even if there is no reader. Otherwise up to 32 packets per connection would be parsed in one turn. */
   #pauseClient(gathering: GatheredChunks): void {
+    // Even without a reader: otherwise up to 32 packets per connection would be parsed in one turn.
     gathering.isPaused = true;
     nextPacketTurn()
       .then(() => this.#resume(gathering))

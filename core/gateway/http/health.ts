@@ -7,12 +7,10 @@ import type { StatusReport, StatusReports } from '../health/status-report.ts';
 import type { Host } from '../host/host.ts';
 
 export interface HealthSource {
-  /** False from SIGTERM on. */
-  readonly isServing: boolean;
+  readonly isServing: boolean; // false from SIGTERM on
   host(): Host;
   readonly registry: HealthChecks & StatusReports;
-  /** Problems for the operator, including failing checks. Never rejects. */
-  problems(): Promise<readonly object[]>;
+  problems(): Promise<readonly object[]>; // for the operator, including failing checks; never rejects
 }
 
 const options = { state: { parse: false } } as const;

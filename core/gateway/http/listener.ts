@@ -10,8 +10,7 @@ const { createServer } = process.getBuiltinModule('node:http');
 interface ListenerTimeouts {
   readonly headerTimeout: number; // seconds for the request line and the headers
   readonly keepAliveTimeout: number; // seconds until an idle connection is closed
-  /** Seconds for a complete request, higher than the body reader's limit; default 600. */
-  readonly requestTimeout?: number;
+  readonly requestTimeout?: number; // seconds for a complete request, higher than the body reader's limit
 }
 
 const defaultRequestTimeout = 600;
@@ -37,8 +36,8 @@ export function createListener(shouldUpgrade: (request: IncomingMessage) => bool
   return server;
 }
 
-/** Reads the peer's address so that Node caches it, because the system no longer has it after a reset. */
 function cacheAddress({ remoteAddress }: Socket): string | undefined {
+  // Once read, Node caches it; the system no longer has it after a reset.
   return remoteAddress;
 }
 

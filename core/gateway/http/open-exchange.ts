@@ -120,8 +120,8 @@ function createMismatchError(
   return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
 }
 
-/** Recognizes a handshake even if a proxy dropped `Upgrade` (RFC 9110 §7.6.1), because it forwards the other headers (RFC 6455 §4.1). */
 function isWebSocketAttempt({ method, headers }: IncomingMessage): boolean {
   if (headers.upgrade?.toLowerCase() === 'websocket') return true;
+  // A proxy may have dropped `Upgrade` (RFC 9110 §7.6.1), but it forwards the other headers (RFC 6455 §4.1).
   return method === 'GET' && headers['sec-websocket-key'] !== undefined;
 }

@@ -35,20 +35,19 @@ const malformedRequest: Refusal = {
   message: 'The request is not valid HTTP/1.1.',
 };
 
-/** RFC 9112 §3.2. */
-const missingHost: Refusal = { ...malformedRequest, message: 'An HTTP/1.1 request needs a Host header.' };
+const missingHost: Refusal = { ...malformedRequest, message: 'An HTTP/1.1 request needs a Host header.' }; // RFC 9112 §3.2
 const severalHosts: Refusal = { ...malformedRequest, message: 'A request has one Host header, not several.' };
 
-/** RFC 9112 §6.1. Node's parser decodes the chunks of any list that ends with `chunked`. */
 const unknownCoding: Refusal = {
+  // RFC 9112 §6.1; Node's parser decodes the chunks of any list that ends with `chunked`
   reason: 'malformed',
   status: 501,
   code: 'invalid_request',
   message: 'The only Transfer-Encoding that is supported is chunked. Send compressed bodies with Content-Encoding.',
 };
 
-/** RFC 9110 §10.1.1. */
 const unknownExpectation: Refusal = {
+  // RFC 9110 §10.1.1
   reason: 'expectation',
   status: 417,
   code: 'invalid_request',
@@ -200,12 +199,12 @@ export function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** As an OpenAI error, because the client's format is unknown. */
 function renderRefusal({ code, message, retryAfter }: Refusal): {
   headers: Record<string, string | number>;
   text: string;
 } {
   const error = new GatewayError(code, message, retryAfter === undefined ? {} : { retryAfter });
+  // As an OpenAI error, because the client's format is unknown.
   const { headers, body } = renderError(error, { id: '', format: undefined, dialect: 'openai' });
   const text = String(body);
   const length = { 'content-length': Buffer.byteLength(text) };

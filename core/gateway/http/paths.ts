@@ -117,8 +117,8 @@ export function toCanonicalPath(path: string): string {
   return modelMethod.test(versioned) ? versioned.replace(bareModel, '$1/models/') : versioned;
 }
 
-/** `…/models/x:verb` on `…/models/{id}` is an unknown verb, not a model with the wrong HTTP method. */
 function namesResource(path: string, endpoint: Endpoint): boolean {
+  // `…/models/x:verb` on `…/models/{id}` is an unknown verb, not a model with the wrong HTTP method.
   return endpoint.path.includes(':') || !/:[^/]*$/.test(path);
 }
 

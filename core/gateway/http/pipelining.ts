@@ -9,8 +9,7 @@ import { bounds } from '#core/platform/bounds.ts';
  * is not read does not report a disconnect.
  */
 
-/** Time in which the client can read the response, before the connection is reset. */
-const lingerMs = 1_000;
+const lingerMs = 1_000; // lets the client read the response before the connection is reset
 /**
  * How long a connection stays open after the last bytes of a truncated response. When a connection breaks, many HTTP libraries (such as
  * aiohttp and Node's fetch) drop the bytes that their caller has not read yet, and these bytes name the failure.
@@ -28,8 +27,7 @@ const pipelineKey = Symbol('queued requests');
 
 interface ClientSocket extends Socket {
   [runningKey]?: ServerResponse; // the last one if none is running
-  /** Set when the client first pipelines a request. */
-  [pipelineKey]?: { readonly queue: QueuedRequest[]; isClosing: boolean };
+  [pipelineKey]?: { readonly queue: QueuedRequest[]; isClosing: boolean }; // set when the client first pipelines a request
   /** Node's untyped parser of the connection. If `onIncoming` returns 2, parsing ends. */
   parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
 }
@@ -100,8 +98,8 @@ export function closeTruncated(response: ServerResponse): void {
   });
 }
 
-/** True for HTTP/1.0, where the end of the connection is the end of the body: only a reset shows that the body is incomplete. */
 function isSizedByClose({ useChunkedEncodingByDefault }: ServerResponse): boolean {
+  // On HTTP/1.0, the end of the connection is the end of the body: only a reset shows that the body is incomplete.
   return !useChunkedEncodingByDefault;
 }
 
@@ -115,7 +113,6 @@ function getPipelineState(socket: ClientSocket): NonNullable<ClientSocket[typeof
   return (socket[pipelineKey] ??= { queue: [], isClosing: false });
 }
 
-/** Returns false if the request must be dropped. */
 function enqueue(socket: ClientSocket, previous: ServerResponse, next: QueuedRequest): boolean {
   const { queue } = getPipelineState(socket);
   if (queue.length === bounds.pipelinedRequests || !hasShortBody(next.request)) return false;
@@ -124,8 +121,8 @@ function enqueue(socket: ClientSocket, previous: ServerResponse, next: QueuedReq
   return true;
 }
 
-/** A long body would pause the socket until the request runs. */
 function hasShortBody({ headers }: IncomingMessage): boolean {
+  // A long body would pause the socket until the request runs.
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= bounds.pipelinedBody;
 }
 

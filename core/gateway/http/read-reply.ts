@@ -6,11 +6,9 @@ import { abortGraceMs } from './send.ts';
 import { StallWatch } from './stall-watch.ts';
 
 interface BodySink {
-  /** Returns false to pause the body until `resume` is called. */
-  write(chunk: Buffer): boolean;
+  write(chunk: Buffer): boolean; // false pauses the body until `resume` is called
   isFull(): boolean;
-  /** Returns the error that ends the body. */
-  onStalled(seconds: number): GatewayError;
+  onStalled(seconds: number): GatewayError; // returns the error that ends the body
 }
 
 /** A streaming body that is being sent without an HTTP response, for example over a WebSocket. */

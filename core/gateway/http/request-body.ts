@@ -22,11 +22,9 @@ import {
   truncatedError,
 } from './collect-body.ts';
 
-/** Parsing a shorter body completely costs no more than outlining it. */
-const minOutlinedBytes = 16_384;
+const minOutlinedBytes = 16_384; // parsing a shorter body completely costs no more
 
-/** The decoder puts it in place of invalid bytes, but valid text may also contain it. */
-const replacementCharacter = '\uFFFD';
+const replacementCharacter = '\uFFFD'; // replaces invalid bytes in decoding, but valid text may contain it too
 
 interface ReadyBody {
   readonly headers: IncomingHttpHeaders;
@@ -47,10 +45,8 @@ export class RequestBody implements BodySource {
   #reading: Promise<readonly Buffer[]> | undefined;
   #isReading = false;
   #waitedMs = 0;
-  /** The body as received, or joined into one buffer by `received`. */
-  #pieces: readonly Buffer[] | undefined;
-  /** True if a caller got the bytes, which it may keep after the exchange. */
-  #isShared = false;
+  #pieces: readonly Buffer[] | undefined; // as received, or joined into one buffer by `received`
+  #isShared = false; // a caller has the bytes, and may keep them after the exchange
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
 
@@ -218,24 +214,20 @@ function requireJsonType(contentType: string | undefined): void {
   );
 }
 
-/** RFC 8259 §8.1. Decoding has replaced invalid bytes, so the model would get a different text than the client sent. */
 function requireUtf8(bytes: Buffer, text: string): void {
+  // RFC 8259 §8.1. Decoding has replaced invalid bytes, so the model would get a different text than the client sent.
   if (!text.includes(replacementCharacter) || isUtf8(bytes)) return;
   throw new GatewayError('invalid_request', 'The body is not valid UTF-8. Send JSON in UTF-8.');
 }
 
-/** A text with too many values would take too long to parse. */
 function requireReadable(text: string): void {
+  // Too many values would take too long to parse.
   const excess = findExcess(text, bounds.requestValues);
   if (excess === undefined) return;
   throw new GatewayError('request_too_large', `The body has ${excess}, the limit of this gateway.`);
 }
 
-/**
- * Parses the body of a request.
- *
- * @throws GatewayError `invalid_request` unless the text is one JSON object within the depth limit
- */
+/** @throws GatewayError `invalid_request` unless the text is one JSON object within the depth limit */
 export function parseJsonBody(text: string): JsonObject {
   if (text === '') throw new GatewayError('invalid_request', 'The body is empty. Send a JSON object.');
   const value = parse(text);

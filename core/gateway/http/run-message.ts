@@ -17,8 +17,7 @@ export interface InboundMessage extends Pick<
   readonly body: readonly Buffer[];
   /** Called when a stage reads the body. Until then, the caller keeps memory for the body reserved. */
   readonly onRead?: () => void;
-  /** By part of `body`. */
-  readonly outlines?: ReadonlyMap<Buffer, OutlinedItems>;
+  readonly outlines?: ReadonlyMap<Buffer, OutlinedItems>; // by part of `body`
 }
 
 export interface MessageDelivery extends SendProgress {

@@ -28,8 +28,7 @@ export interface SendProgress {
 }
 
 export interface SendOptions {
-  /** Headers added to those of the reply. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>; // added to those of the reply
   readonly writeTimeout: number; // seconds until a client that reads nothing is disconnected, even if keep-alives are written to it
   readonly log: Logger;
   /** Called when the body has sent no chunk for `seconds`. Returns the error that ends the body. */
@@ -186,7 +185,6 @@ function sendStream(
   });
 }
 
-/** Ends the body if the stages of an aborted exchange do not, so that plugins need not listen for the abort. */
 function endBodyOnAbort(exchange: Exchange, response: ServerResponse, end: (error: GatewayError) => void): void {
   const onAbort = (reason: ClientGone | GatewayError) => {
     if (reason instanceof ClientGone || response.destroyed) return;

@@ -52,23 +52,22 @@ export function createServer(log: Logger): {
   return { server, listener, refusals, upgrades };
 }
 
-/** Returns false for a request that needs hapi. */
-type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
+type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean; // false for a request that needs hapi
 
 const shortcuts = new WeakMap<HttpServer, Shortcut>();
 
-/** hapi's work before the handler takes a tenth of the time of a short call. */
 function addShortcut(listener: HttpServer): void {
   const hapiListeners = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request');
   listener.on('request', (request, response) => {
+    // hapi's work before the handler takes a tenth of the time of a short call.
     if (shortcuts.get(listener)?.(request, response) === true) return;
     for (const handle of hapiListeners) handle.call(listener, request, response);
   });
 }
 
-/** hapi has no public API for this. The one extension is ours. */
 function hasNoPluginExtension(server: Server): boolean {
+  // hapi has no public API for this. The one extension is ours.
   const { _core: core } = server as Server & { _core?: { extensions?: { route?: { onRequest?: Extensions } } } };
   return core?.extensions?.route?.onRequest?.nodes?.length === 1;
 }
@@ -153,7 +152,6 @@ function addExchangeRoutes(server: Server, { handle: handler }: ExchangeHandler,
 
 function ignoreError(): void {}
 
-/** Renders hapi's own errors on API paths, such as for a malformed URL, in the client's dialect. */
 function renderHapiError(
   request: Request,
   h: ResponseToolkit,

@@ -17,8 +17,7 @@ interface StartingListenerOptions {
   readonly listener: Server;
   readonly address: ListenAddress | InheritedSockets;
   readonly onError: (error: Error) => void;
-  /** Infinity if other processes already accept from the same sockets. */
-  readonly delayMs?: number;
+  readonly delayMs?: number; // Infinity if other processes accept from the same sockets
 }
 
 /**
@@ -78,7 +77,6 @@ export class StartingListener implements AsyncDisposable {
   }
 }
 
-/** Returns a function that restores the previous listeners; it may be called repeatedly. */
 function refuseWhileStarting(listener: Server): () => void {
   const handlers = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request');

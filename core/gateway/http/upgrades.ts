@@ -18,10 +18,8 @@ const { ServerResponse: NodeResponse } = process.getBuiltinModule('node:http'); 
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Socket;
-  /** Bytes that the client sent after the request. */
-  readonly head: Buffer;
-  /** Path as received, without the query string. */
-  readonly path: string;
+  readonly head: Buffer; // bytes that the client sent after the request
+  readonly path: string; // as received, without the query string
   readonly messageRunner: MessageRunner;
   /** Refuses over HTTP. The request passes through the pipeline, so it is recorded, and authentication errors take precedence. */
   refuse(error: GatewayError): void;
@@ -29,10 +27,8 @@ export interface Upgrade {
 
 /** An endpoint that is also served over WebSockets. */
 export interface SocketEndpoint {
-  /** Name of the endpoint; WebSockets are accepted at its path. */
-  readonly endpoint: string;
-  /** False if the configuration disables it. */
-  isServed(host: Host): boolean;
+  readonly endpoint: string; // name of the endpoint at whose path WebSockets are accepted
+  isServed(host: Host): boolean; // false if the configuration disables it
   /** Completes the handshake, and serves the socket. */
   open(upgrade: Upgrade): Promise<void>;
   /** Closes the sockets as soon as nothing runs on them, because the gateway is stopping. */
@@ -101,10 +97,10 @@ export class Upgrades {
 
 function ignoreError(): void {}
 
-/** Requests that the listener refuses, and requests queued behind another one on their connection, stay HTTP requests. */
 function isWebSocketRequest({ method, headers, socket, rawHeaders }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0) return false;
+  // Requests that the listener refuses, and requests queued behind another one, stay HTTP requests.
   return countHosts(rawHeaders) === 1 && !isSurplus(socket) && runningResponse(socket) === undefined;
 }
 

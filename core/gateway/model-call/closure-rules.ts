@@ -8,8 +8,7 @@ export interface ClosureRule {
   readonly presets: readonly string[];
   readonly part: ClosedPart;
   readonly codes?: ReadonlySet<string>;
-  /** Reasons in Google's `ErrorInfo`. */
-  readonly reasons?: ReadonlySet<string>;
+  readonly reasons?: ReadonlySet<string>; // in Google's `ErrorInfo`
   /** Must match the complete message, because messages may contain names chosen by the client, even at the start. */
   readonly messagePattern?: RegExp;
   readonly source: string; // URL of the vendor's documentation

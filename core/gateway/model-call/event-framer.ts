@@ -13,12 +13,9 @@ export interface ContentDelta {
 
 /** One event of a streaming reply. */
 export class StreamEvent {
-  /** The `event:` field, if any. */
-  readonly name: string | undefined;
-  /** Undefined if the event has no data, as in a keep-alive comment. */
-  readonly data: string | undefined;
-  /** The event as received, including its terminator. */
-  readonly text: string;
+  readonly name: string | undefined; // of the `event:` field
+  readonly data: string | undefined; // undefined if the event has none, as in a keep-alive comment
+  readonly text: string; // as received, with the terminator
   /** The event's new content, if it is known to contain nothing else. Fast-path decoders use it instead of parsing the event. */
   contentDelta: ContentDelta | undefined;
   /** True if the event is known to differ from an earlier event of the stream only in its new content. */
@@ -55,7 +52,6 @@ export class StreamEvent {
     return isWholeBuffer ? this.#bytes : this.#bytes.subarray(this.#start, this.#end);
   }
 
-  /** True if the event has been parsed, so that `parse` costs nothing. */
   get isParsed(): boolean {
     return this.#object !== null;
   }

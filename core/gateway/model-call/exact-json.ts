@@ -24,14 +24,12 @@ interface RawJson {
 
 const minLongRun = 16; // a double holds all numbers of up to 15 digits
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** Random, so that no input contains it. */
-const markPrefix = `#${randomBytes(9).toString('base64url')}:`;
+const markPrefix = `#${randomBytes(9).toString('base64url')}:`; // random, so that no input contains it
 const toolDataNames = new Set(['input', 'args', 'arguments', 'response', 'numberValue']);
 const toolDataNamePattern = new RegExp(`"(?:${[...toolDataNames].join('|')})"`);
 
 const maxNumberLength = 1_024; // longer numbers are not preserved
-/** Longer texts are searched only outside strings, because their strings may contain many digits. */
-const longTextLength = 1_048_576;
+const longTextLength = 1_048_576; // longer texts are searched only outside strings, which may contain many digits
 
 /** True if parsing the text may change a number, that is, if it contains 16 consecutive digits and dots. */
 export function mayContainLongNumbers(text: string): boolean {
@@ -106,8 +104,8 @@ function markNumbers(text: string): string {
   return markedText + text.slice(copiedLength);
 }
 
-/** Returns false for malformed input that the parser must reject, such as a broken number or a number as a name. */
 function isNumberValue(text: string, start: number, end: number): boolean {
+  // Anything else, such as a number as a name, is malformed, and the parser must reject it.
   return numberPattern.test(text.slice(start, end)) && text[skipSpace(text, end)] !== ':';
 }
 

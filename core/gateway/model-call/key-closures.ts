@@ -6,16 +6,12 @@ import { digestKey } from './key-digest.ts';
 /** Whether a vendor has closed a key, as known to this instance. Times are ms of `Host.monotonic`. */
 export interface KeyClosure {
   readonly id: string;
-  /** Requests do not use the key before this time; 0 while it is open. */
-  until: number;
-  /** When this instance last closed the key. */
-  since?: number;
+  until: number; // requests do not use the key before this time; 0 while it is open
+  since?: number; // when this instance last closed the key
 }
 
-/** Responses to requests sent before a closure may arrive this long after it. */
-const inFlightMs = 60_000;
+const inFlightMs = 60_000; // responses to requests sent before a closure may arrive this much later
 
-/** A vendor's error that closes a key. */
 export interface ReportedClosure {
   readonly upstream: string; // name
   readonly rule: ClosureRule;
@@ -25,8 +21,7 @@ export interface ReportedClosure {
 
 /** Must not throw. */
 interface ClosureStore {
-  /** Returns how many ms requests must wait before they try the key again. */
-  storeClosed(closure: KeyClosure, report: ReportedClosure): number;
+  storeClosed(closure: KeyClosure, report: ReportedClosure): number; // ms until requests may try the key again
   storeOpened(closure: KeyClosure): void;
 }
 

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 
-/** Cached, because a moved session computes the digests of its route in each call. */
-const hostByUpstream = new WeakMap<object, string>();
+const hostByUpstream = new WeakMap<object, string>(); // a moved session computes the digests of its route in each call
 
 /**
  * Returns the digest of a key and its host, which identifies the key in tables and between instances. It is the same for all upstreams that

@@ -1,7 +1,6 @@
 interface OutputLimitMessage {
   readonly pattern: RegExp;
-  /** Gets the numbers that the pattern captures. */
-  computeLimit(first: number, second: number): number;
+  computeLimit(first: number, second: number): number; // from the numbers that the pattern captures
 }
 
 const minUsefulTokens = 256;

@@ -44,10 +44,10 @@ const permanentCodes = new Set([
 const missingCodes = new Set(['not_found_error', 'NOT_FOUND', '404']);
 const accountCodes = new Set(['permission_error', 'PERMISSION_DENIED', 'UNAUTHENTICATED', '401', '402', '403']);
 
-/** SDKs treat an error inside a 200 as if it had the status of its type, and do not retry the request. Undefined if the upstream failed. */
 function findMeaning(reported: ReportedError): ErrorMeaning | undefined {
   const meaning = findErrorMeaning(reported);
   if (meaning !== undefined) return meaning;
+  // SDKs treat the error as if it had the status of its type, and do not retry the request.
   const codes = [reported.type, reported.code].filter((code) => code !== undefined);
   const hasCodeIn = (set: ReadonlySet<string>) => codes.some((code) => set.has(code));
   if (codes.some((code) => /^5\d\d$/.test(code))) return undefined;

@@ -42,7 +42,6 @@ export class LimitSamples {
     this.#host = host;
   }
 
-  /** Reads the headers of an upstream's response, unless the last sample is recent. */
   observe(upstream: Upstream, headers: Headers): void {
     const now = this.#host.monotonic();
     if (now < (this.#nextSampleAt.get(upstream) ?? -Infinity)) return;

@@ -20,9 +20,9 @@ export function parseRetryDelay(error: JsonObject): number | undefined {
   return seconds === undefined || !(seconds > 0) ? undefined : Math.min(seconds, maxRetryDelaySeconds);
 }
 
-/** Parses google.rpc.RetryInfo: `{"@type": "…/google.rpc.RetryInfo", "retryDelay": "34.074824224s"}` */
 function parseRetryInfo(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined;
+  // `{"@type": "…/google.rpc.RetryInfo", "retryDelay": "34.074824224s"}`
   const delay = details.filter(isJsonObject).find((detail) => 'retryDelay' in detail)?.['retryDelay'];
   return typeof delay === 'string' && /^\d+(\.\d+)?s$/.test(delay) ? Number(delay.slice(0, -1)) : undefined;
 }

@@ -7,13 +7,10 @@ export interface RouteStatus {
   /** State of the breaker; `no_model` while the route is tried last because it does not have the model. */
   readonly state: 'closed' | 'open' | 'half_open' | 'no_model';
   readonly open_until: string | null;
-  /** When the breaker first opened, regardless of failed probes since; omitted while it is closed. */
-  readonly open_since?: string;
+  readonly open_since?: string; // when the breaker first opened, regardless of failed probes since; omitted while it is closed
   readonly reason: string | null;
-  /** How many of the upstream's API keys are in a cooldown, because they are throttled, rejected or out of credit. */
-  readonly keys_cooling_down?: number;
-  /** How many of the upstream's API keys the vendor has closed; omitted if none. */
-  readonly keys_closed?: number;
+  readonly keys_cooling_down?: number; // because they are throttled, rejected or out of credit
+  readonly keys_closed?: number; // by the vendor; omitted if none
 }
 
 /** Creates the status report about routes, for the plugin that sends requests to them. */

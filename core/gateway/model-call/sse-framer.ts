@@ -8,11 +8,9 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const noEvents: readonly StreamEvent[] = [];
 const longEventBytes = 65_536;
-/** Lines end with LF, CR LF or CR. */
-const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
+const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g; // lines end with LF, CR LF or CR
 const crLineEnds = /\r\n?/g;
-/** Some vendors omit the blank line after it, which does no harm because it is the last event. */
-const doneMark = /^\s*data: ?\[DONE\]\s*$/;
+const doneMark = /^\s*data: ?\[DONE\]\s*$/; // some vendors omit the blank line after it, but it is the last event
 const doneMarkBytes = { min: 'data:[DONE]'.length, max: 'data: [DONE]\r\n'.length };
 
 /**
@@ -25,10 +23,8 @@ export class SseFramer implements EventFramer {
   readonly #pending = new CollectedBytes();
   #hasStarted = false;
   #hasExcess = false;
-  /** If true, an LF at the start of the next chunk belongs to the last event. */
-  #endedWithCr = false;
-  /** Usually the next event starts with the same text. */
-  #lastHead = createHead();
+  #endedWithCr = false; // an LF at the start of the next chunk then belongs to the last event
+  #lastHead = createHead(); // the next event usually starts with the same text
 
   get isOverLimit(): boolean {
     return this.#pending.size > bounds.event || this.#hasExcess;
@@ -83,10 +79,10 @@ export class SseFramer implements EventFramer {
     return events;
   }
 
-  /** The fast path is for an event that differs from the last one only in one line of data. */
   #readFields(event: string): EventFields {
     const { text, name } = this.#lastHead;
     const end = event.length - 2;
+    // Fast path: only one line of data differs from the last event.
     const isOneLine = event.slice(0, text.length) === text && event.indexOf('\n', text.length) === end;
     if (isOneLine && event.charCodeAt(end + 1) === LF) return { name, data: event.slice(text.length, end) };
     const fields = parseFields(event);

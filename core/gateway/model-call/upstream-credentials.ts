@@ -3,7 +3,6 @@ import type { AuthScheme, Upstream } from '#core/config/catalog/catalog.ts';
 const minSecretLength = 6; // shorter values would match inside other words
 const secretHeaders = /auth|key|token|secret|cookie/i;
 
-/** Returns the header that sends a key to an upstream; none for an empty key. */
 export function createAuthHeaders(scheme: AuthScheme, key: string): Record<string, string> {
   if (key === '' || scheme === 'none') return {};
   return scheme === 'bearer' ? { authorization: `Bearer ${key}` } : { [scheme]: key };

@@ -12,19 +12,13 @@ export interface ReportedError {
   readonly type: string | undefined;
   readonly code: string | undefined;
   readonly param: string | undefined;
-  /** Reason in Google's `ErrorInfo`, such as CONSUMER_SUSPENDED. */
-  readonly reason?: string | undefined;
-  /** Anthropic's `details`. */
-  readonly details?: JsonObject | undefined;
-  /** Retry delay in seconds, from the message or the details. */
-  readonly retryAfter?: number | undefined;
-  /** True for a code inside a 200 that means an invalid request. */
-  readonly isRejection?: boolean;
-  /** Sizes in tokens, which llama.cpp reports in addition to its message. */
-  readonly contextSize?: number | undefined;
+  readonly reason?: string | undefined; // in Google's `ErrorInfo`, such as CONSUMER_SUSPENDED
+  readonly details?: JsonObject | undefined; // Anthropic's
+  readonly retryAfter?: number | undefined; // seconds, from the message or the details
+  readonly isRejection?: boolean; // a code inside a 200 means an invalid request
+  readonly contextSize?: number | undefined; // tokens; llama.cpp reports both sizes in addition to its message
   readonly promptSize?: number | undefined;
-  /** Status that another gateway got from its own upstream, if its message contains it. */
-  readonly wrappedStatus?: number | undefined;
+  readonly wrappedStatus?: number | undefined; // that another gateway got from its own upstream
 }
 
 /**
@@ -52,7 +46,6 @@ export function readReportedError(body: JsonValue | undefined): ReportedError | 
   return { message: toText(status['status_msg']), type, code, param: undefined, isRejection };
 }
 
-/** The error of the wrapping gateway's upstream takes precedence. */
 function readWrapped(body: JsonObject, error: JsonObject): ReportedError {
   const outer = toReportedError(error);
   const unwrapped = outer.message === undefined ? undefined : unwrapError(body, error['metadata'], outer.message);
@@ -155,8 +148,7 @@ export function findErrorMeaning(reported: ReportedError): ErrorMeaning | undefi
 /** Credentials, accounts and addresses of the operator. */
 const secretPattern =
   /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|(?<!\w)(?=[\da-f:]*::|([\da-f]{1,4}:){7})[\da-f:]{3,45}|[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,8}|\b([\w-]{1,63}\.){1,8}[a-z]{2,63}:\d{2,5}\b/gi;
-/** Bounds the time of the search; the rest of the message is dropped. */
-const maxSearchedLength = 16_384;
+const maxSearchedLength = 16_384; // bounds the time of the search; the rest of the message is dropped
 
 /** @param knownSecrets keys in gateway.yaml, and the host */
 export function removeSecrets(message: string, maxLength: number, knownSecrets: readonly string[] = []): string {

@@ -9,11 +9,9 @@ type WordMeaning = Exclude<ErrorMeaning, 'rejected'> | 'policy' | 'missing';
 interface Wording {
   readonly pattern: RegExp;
   readonly vendor: string;
-  /** First version in which the wording was seen, or where it is published or reported. */
-  readonly source: string;
+  readonly source: string; // first version in which the wording was seen, or where it is published or reported
   readonly appliesTo?: 'code' | 'code or message'; // default: the message
-  /** Limits the wording to this preset, because it is too vague for other upstreams. */
-  readonly preset?: string;
+  readonly preset?: string; // the wording is too vague for upstreams with other presets
 }
 
 interface Wordings {

@@ -24,8 +24,8 @@ const hermesPrefix = /^HTTP (\d{3}): /;
 const statusSuffix = /Error: Error from provider\(|["'], \w+Error\(["']/;
 /** Location in source code, which FastAPI appends to a list of invalid fields, and JavaScript servers to errors. */
 const sourceLocation = /\n\n {2}File "|\n {4}at \S/;
-/** Codes for LiteLLM exceptions whose meaning may appear only in the exception's name. */
 const litellmCodes: ReadonlyMap<string, string> = new Map([
+  // The meaning may appear only in the exception's name.
   ['ContextWindowExceededError', 'context_length_exceeded'],
   ['ContentPolicyViolationError', 'content_policy_violation'],
 ]);
@@ -79,9 +79,9 @@ function readPrinted(text: string): UnwrappedError | undefined {
   return body !== undefined && ('message' in body || 'error' in body) ? { upstreamBody: body } : undefined;
 }
 
-/** Returns nothing for an HTML page. */
 function readInner(inner: JsonValue | undefined): UnwrappedError {
   if (isJsonObject(inner)) return { upstreamBody: inner };
+  // An HTML page contains neither a body nor a message.
   if (typeof inner !== 'string' || inner === '' || inner.startsWith('<')) return {};
   const body = parseObject(inner.replace(/^b'(.*)'$/s, '$1')) ?? parsePythonObject(inner);
   return body === undefined ? { message: inner } : { upstreamBody: body };

@@ -4,14 +4,12 @@ import { isSameSecret } from '#core/platform/same-secret.ts';
 
 interface OperatorAccess {
   readonly token?: string | undefined;
-  /** Host names accepted in addition to loopback names and the listener's own address. `*.` is a wildcard. */
-  readonly names: readonly string[];
+  readonly names: readonly string[]; // in addition to loopback names and the listener's own address; `*.` is a wildcard
 }
 
 export interface OperatorRequest {
   readonly headers: IncomingHttpHeaders;
-  /** Local address of the request; undefined on a Unix socket, which browsers cannot reach. */
-  readonly localAddress: string | undefined;
+  readonly localAddress: string | undefined; // undefined on a Unix socket, which browsers cannot reach
 }
 
 interface AccessRefusal {
@@ -51,8 +49,8 @@ function matchesName(name: string, pattern: string): boolean {
   return lowerPattern.startsWith('*.') ? name.endsWith(lowerPattern.slice(1)) : name === lowerPattern;
 }
 
-/** Browsers send Sec-Fetch-Site to loopback and HTTPS origins, and Origin with all requests except plain navigation. */
 function isCrossSite({ host, origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+  // Browsers send Sec-Fetch-Site to loopback and HTTPS origins, and Origin with all requests except plain navigation.
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   return origin !== undefined && URL.parse(origin)?.host !== host;
 }

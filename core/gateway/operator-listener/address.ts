@@ -4,8 +4,7 @@ import type { operatorSection } from '#core/config/sections/operator-section.ts'
 
 export type OperatorAddress = { readonly path: string } | { readonly host: string; readonly port: number };
 
-/** Added to the port of `listen`, so that two gateways on one machine have different operator ports. */
-const portOffset = 1_000;
+const portOffset = 1_000; // added to the port of `listen`, so that two gateways on one machine have different operator ports
 
 /** @param publicPort port of `listen` */
 export function resolveOperatorAddress(
@@ -19,9 +18,8 @@ export function resolveOperatorAddress(
     : { path: resolve(dataFolder, socket) };
 }
 
-/** Port 0 means any free port. */
 function chooseDefaultPort(publicPort: number): number {
-  if (publicPort === 0) return 0;
+  if (publicPort === 0) return 0; // any free port
   return publicPort + portOffset <= 65_535 ? publicPort + portOffset : publicPort - portOffset;
 }
 

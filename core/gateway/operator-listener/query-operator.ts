@@ -18,11 +18,7 @@ interface OperatorQuery {
   readonly path?: string;
 }
 
-/**
- * Queries the operator listener of the running gateway, by default for `/readyz?verbose`.
- *
- * @throws OperatorUnavailable
- */
+/** @throws OperatorUnavailable */
 export async function queryOperator(
   host: Pick<Host, 'section' | 'dataFolder'>,
   { url, path = '/readyz?verbose' }: OperatorQuery = {},

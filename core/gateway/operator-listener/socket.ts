@@ -8,8 +8,7 @@ import { waitForFirst, notSettled } from '#core/platform/timing/deadline.ts';
 import { resolveListenAddress } from '../http/accept.ts';
 import { formatOperatorAddress, type OperatorAddress } from './address.ts';
 
-/** Removed from a new socket's permissions, so that only the gateway's user can connect. */
-const privateMask = 0o177;
+const privateMask = 0o177; // only the gateway's user can connect
 const diskTimeoutMs = 500;
 
 /**

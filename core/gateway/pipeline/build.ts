@@ -13,11 +13,7 @@ export interface ConfiguredStage {
 
 const createTimeoutMs = 30_000;
 
-/**
- * Creates the stages of a configuration in order. If a stage fails, the stages before it are released.
- *
- * @throws Error naming the stage
- */
+/** If a stage fails, releases the stages before it, and throws an Error that names the stage. */
 export async function buildPipeline(
   stages: readonly ConfiguredStage[],
   host: Host,
@@ -41,7 +37,6 @@ export async function buildPipeline(
   return new Pipeline(isTimed ? namedStages.map(timeStage) : namedStages, host.log, wantedObservers, stageTimeout);
 }
 
-/** A stage that takes too long is released as soon as it exists. */
 async function createInTime(definition: AnyStageDefinition, options: unknown, host: Host): Promise<Stage> {
   const stage = Promise.resolve(definition.create(options, host));
   const timeoutMessage = `\`create\` has not finished after ${createTimeoutMs / 1000} s`;
@@ -49,6 +44,7 @@ async function createInTime(definition: AnyStageDefinition, options: unknown, ho
     return await withDeadline(stage, createTimeoutMs, timeoutMessage);
   } catch (error) {
     if (error instanceof DeadlineExceeded) {
+      // The stage is released as soon as it exists.
       const release = (late: Stage) => new Pipeline([{ name: definition.name, stage: late }], host.log).retire();
       stage.then(release).catch(() => undefined);
     }

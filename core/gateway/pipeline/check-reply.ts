@@ -15,7 +15,6 @@ export function checkReply(value: unknown, moment: StageMoment, checked?: Reply)
   return value as Reply;
 }
 
-/** Returns the mistake as the object of "returned"; undefined if there is none. */
 function describeMistake(value: unknown, checked: Reply | undefined): string | undefined {
   if (typeof value !== 'object' || value === null) return `${describeValue(value)}; a reply is an object`;
   const { status, headers, body } = value as Partial<Record<keyof Reply, unknown>>;

@@ -101,7 +101,7 @@ export interface ReplySender {
   send(early: Reply): Promise<void>;
 }
 
-/** Receives the reply of an exchange that continues without its client. It must read or discard the body. */
+/** Must read or discard the body. */
 type ReplyTaker = (reply: Reply) => Promise<void>;
 
 /** A request and its reply, as they pass through the pipeline. */

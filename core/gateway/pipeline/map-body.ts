@@ -34,11 +34,7 @@ async function* toBuffers(body: AsyncIterable<Buffer | string>): AsyncGenerator<
   for await (const chunk of body) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
-/**
- * Reads all chunks of a non-streaming body.
- *
- * @throws GatewayError `internal_error` if the body is larger than 64 MB
- */
+/** @throws GatewayError `internal_error` if the body is larger than 64 MB */
 export async function collectBody(chunks: AsyncIterable<Buffer | string>): Promise<Buffer> {
   const collected = new CollectedBytes();
   for await (const chunk of chunks) {

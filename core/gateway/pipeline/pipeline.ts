@@ -79,7 +79,7 @@ export class Pipeline {
     return this.#stages.filter(({ stage }) => stage.activate !== undefined).map(({ name }) => name);
   }
 
-  /** Finds the account of a request, see `Stage.accountOf`; undefined if no stage provides it. */
+  /** See `Stage.accountOf`; undefined if no stage provides it. */
   get accountOf(): Stage['accountOf'] {
     return this.#stages.find(({ stage }) => stage.accountOf !== undefined)?.stage.accountOf;
   }
@@ -95,7 +95,6 @@ export class Pipeline {
     }
   }
 
-  /** Runs `start` of every stage and observer, and logs their exceptions. */
   start(exchange: Exchange): void {
     this.#exchangesInFlight++;
     for (const { name, stage } of this.#startEntries) {
@@ -140,7 +139,6 @@ export class Pipeline {
     return this.#leave(exchange, reply, enteredCount);
   }
 
-  /** Runs `done` of every stage and observer, and logs their exceptions. */
   async finish(exchange: Exchange, outcome: Outcome): Promise<void> {
     for (const entry of this.#doneEntries) {
       try {
@@ -253,7 +251,6 @@ export class Pipeline {
     return this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
   }
 
-  /** Also records the owner of the body on the exchange. */
   #accept(
     exchange: Exchange,
     value: unknown,
@@ -269,7 +266,6 @@ export class Pipeline {
     return reply;
   }
 
-  /** Returns an error reply if the reply's stream failed before anything was sent. */
   #replaceFailedStream(exchange: Exchange, reply: Reply, previous = reply): Reply {
     tolerateErrors(reply);
     const bodyError = findBodyError(reply, previous);

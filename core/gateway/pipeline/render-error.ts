@@ -3,7 +3,6 @@ import { renderStreamMessage } from '#core/platform/errors/stream-wording.ts';
 import type { Audience, ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
 import type { Reply } from './reply.ts';
 
-/** Recipient of an error, such as an exchange. */
 export interface Caller {
   readonly id: string;
   readonly format: Audience | undefined;

@@ -3,8 +3,7 @@ import { bounds } from '#core/platform/bounds.ts';
 
 interface ReplyStreamOptions {
   readonly read: () => void;
-  /** Called when the stream ends, is truncated, or is abandoned by its reader. */
-  readonly close: () => void;
+  readonly close: () => void; // when the stream ends, is truncated, or is abandoned by its reader
 }
 
 /**

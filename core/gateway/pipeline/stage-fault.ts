@@ -1,7 +1,5 @@
-/** A function of a stage or an endpoint that is running. */
 export interface StageMoment {
-  /** Such as `stage "cache"` or `endpoint "list_models"`. */
-  readonly owner: string;
+  readonly owner: string; // such as `stage "cache"` or `endpoint "list_models"`
   readonly moment: 'enter' | 'answer' | 'hold' | 'leave' | 'done' | 'body';
 }
 

@@ -1,10 +1,9 @@
 /** Describes how a column is stored, read from a request's data, and limited in a line of the journal. */
 export type Column<Source> = ColumnShape<Source> & (TextColumn | ValueColumn);
 
-/** Personal data is removed with the account. */
 interface TextColumn {
   readonly type: 'text' | 'text[]' | 'jsonb';
-  readonly isPersonal: boolean;
+  readonly isPersonal: boolean; // personal data is removed with the account
 }
 
 interface ValueColumn {
@@ -16,15 +15,11 @@ interface ColumnShape<Source> {
   /** Returns epoch ms for `timestamptz`, and a list of objects for `jsonb`. Undefined is stored as null. */
   read(source: Source): unknown;
   readonly isRequired?: true; // every record has the value
-  /** For a text, or for each text in a list. Omitted for the gateway's own identifiers. */
-  readonly maxLength?: number;
+  readonly maxLength?: number; // of a text, or of each text in a list; omitted for the gateway's own identifiers
   readonly maximum?: number; // larger numbers are dropped
-  /** Maximum number of entries in a list. The first entries are stored, or the last ones if the number is negative. */
-  readonly entries?: number;
-  /** Only operators see the values; the owner's export omits them. */
-  readonly isConfidential?: true;
-  /** Members of each object in a `jsonb` column, as separate columns. */
-  readonly members?: Columns<never>;
+  readonly entries?: number; // maximum number in a list: the first ones, or the last ones if negative
+  readonly isConfidential?: true; // only for operators; the owner's export omits it
+  readonly members?: Columns<never>; // of each object in a `jsonb` column
 }
 
 export type Columns<Source> = Readonly<Record<string, Column<Source>>>;

@@ -39,8 +39,7 @@ const principalColumns = defineColumns<Principal>()({
 });
 const callColumns = defineColumns<CachedCall>()({
   model: { type: 'text', isPersonal: false, read: ({ modelName }) => modelName, maxLength: 200 },
-  /** Public name of the model, if the client used another name. */
-  alias_of: { type: 'text', isPersonal: false, read: findAliasedModel, maxLength: 200 },
+  alias_of: { type: 'text', isPersonal: false, read: findAliasedModel, maxLength: 200 }, // if the client used another name
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
 
@@ -68,12 +67,11 @@ const cacheColumns = defineColumns<'hit' | 'miss'>()({
   cache: { type: 'text', isPersonal: false, read: (status) => status },
 });
 
-/** An attempt on a route. Times are in ms, and `started_ms` counts from the request's arrival. */
 const attemptColumns = defineColumns<AttemptRecord>()({
   route: { type: 'text', isPersonal: false, isRequired: true, read: ({ route }) => route, maxLength: maxRouteLength },
   outcome: { type: 'text', isPersonal: false, isRequired: true, read: ({ outcome }) => outcome },
   format: { type: 'text', isPersonal: false, read: ({ format }) => format, maxLength: 200 },
-  started_ms: { type: 'bigint', read: ({ startedAt }) => startedAt },
+  started_ms: { type: 'bigint', read: ({ startedAt }) => startedAt }, // since the request's arrival
   duration_ms: { type: 'bigint', read: ({ duration }) => duration },
   status: { type: 'smallint', read: ({ status }) => status },
   fault: { type: 'text', isPersonal: false, read: ({ fault }) => fault },
@@ -124,7 +122,6 @@ const deliveryColumns = defineColumns<Delivery>()({
   usage_estimated: { type: 'boolean', read: ({ usage }) => usage && usage.isEstimated === true },
 });
 
-/** SHA-256 digests of the reply's content as received from the upstream and as sent to the client, and the changes between them. */
 const digestColumns = defineColumns<AnswerDigests>()({
   digest_received: { type: 'text', isPersonal: false, read: ({ received }) => received },
   digest_sent: { type: 'text', isPersonal: false, read: ({ sent }) => sent },
@@ -157,8 +154,7 @@ export type Moment = 'request' | 'caller' | 'result';
 /** A group of columns with the object that they are read from. If the object is missing, the columns are null. */
 export interface RecordSource {
   readonly moment: Moment;
-  /** @param outcome defined at the moment `result` */
-  find(exchange: Exchange, outcome?: Outcome): unknown;
+  find(exchange: Exchange, outcome?: Outcome): unknown; // `outcome` is defined at the moment `result`
   readonly columns: Columns<never>;
 }
 
@@ -172,12 +168,12 @@ export const sources: readonly RecordSource[] = [
   { moment: 'result', find: findDigests, columns: digestColumns },
 ];
 
-/** If a stage changed the content, the digest of what was sent is known only after sending. */
 function findDigests(exchange: Exchange): AnswerDigests | undefined {
   const digests = exchange.find(answerDigests);
   const contentReader = exchange.find(changedContent);
   if (contentReader === undefined) return digests;
   const { received, changes = [] } = digests ?? {};
+  // The digest of changed content is known only after sending.
   return { received, sent: contentReader.digest(), changes: [...changes, 'stage'] };
 }
 
@@ -185,8 +181,8 @@ function findAliasedModel({ model, modelName }: CachedCall): string | undefined 
   return modelName === model.publicName ? undefined : model.publicName;
 }
 
-/** An unknown path can contain anything, such as a key pasted into the base URL. */
 function redactPath({ path, endpoint }: Exchange): string {
+  // An unknown path can contain anything, such as a key pasted into the base URL.
   return endpoint.name === 'unknown' ? redactKeys(path) : path;
 }
 

@@ -43,8 +43,7 @@ export const RequestLog = defineEntity({
     started_at: p.datetime().primary(),
     id: impersonal(p.text().primary()),
     ...createProperties(otherColumns),
-    /** The process that served the request. */
-    instance: impersonal(p.text()),
+    instance: impersonal(p.text()), // the process that served the request
   },
   indexes: requestIndexes,
   checks: [
@@ -62,14 +61,12 @@ export const RequestContent = defineEntity({
   properties: {
     request: () => p.manyToOne(RequestLog).primary().joinColumns('started_at', 'id').createForeignKeyConstraint(false),
     part: p.enum(['request', 'reply'] as const).primary(),
-    /** True if the body was longer than the limit. */
-    isCut: p.boolean(),
+    isCut: p.boolean(), // the body was longer than the limit
     body: personal(p.text()),
   },
 });
 
-/** The other parts of the primary key may be null. */
-const hour = p.datetime().primary();
+const hour = p.datetime().primary(); // the other parts of the primary key may be null
 const countsWithDefault: ReadonlySet<string> = new Set(defaultedCounts);
 const counts = Object.fromEntries(
   storedCounts.map((name) => {

@@ -82,8 +82,8 @@ export function joinConditions(conditions: readonly Condition[]): Conditions {
   };
 }
 
-/** Statuses other than 200 have a partial index, whose condition the query must repeat. */
 function buildStatusCondition([lowest, highest]: readonly [number, number]): string {
+  // Statuses other than 200 have a partial index, whose condition the query must repeat.
   const isOther = lowest > 200 || highest < 200;
   return `status BETWEEN ?::bigint AND ?::bigint${isOther ? ' AND status <> 200' : ''}`;
 }

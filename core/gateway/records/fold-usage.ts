@@ -3,8 +3,7 @@ import type { Queries, Transactions } from '#core/platform/database/database.ts'
 import { outcomes } from './filter.ts';
 import { maxClientNames, speedCounts, storedCounts } from './usage.ts';
 
-/** A batch of this size is folded in less than a second. A day without folding leaves many batches. */
-const maxDeltasPerTransaction = 20_000;
+const maxDeltasPerTransaction = 20_000; // folded in less than a second; a day without folding leaves many batches
 
 const histogramColumns = 'first_content_buckets, first_content_counts';
 
@@ -94,7 +93,6 @@ export async function foldUsage(database: Transactions): Promise<void> {
     });
 }
 
-/** Returns true if there may be more deltas. */
 async function foldBatch(transaction: EntityManager): Promise<boolean> {
   let isFull = false;
   for (const statement of [foldRequestsSql, foldClientsSql, foldAttemptsSql]) {

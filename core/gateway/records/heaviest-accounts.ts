@@ -10,8 +10,7 @@ export interface AccountLoad extends Pick<
   'requests' | 'failed' | 'refused' | 'policyRefusals' | 'inputTokens' | 'outputTokens'
 > {
   readonly accountId: string;
-  /** Share of the requests of all accounts, 0 to 1. */
-  readonly share: number;
+  readonly share: number; // of the requests of all accounts, 0 to 1
 }
 
 /**

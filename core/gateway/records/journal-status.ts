@@ -5,12 +5,9 @@ import type { Host } from '../host/host.ts';
 export interface JournalStatus {
   readonly waiting_records: number;
   readonly waiting_bytes: number;
-  /** Age of the oldest waiting record in ms. */
-  readonly oldest_ms: number;
-  /** Number of requests since the start that could not be recorded. */
-  readonly lost_records: number;
-  /** Free space on the disk of the data folder; null if unknown. */
-  readonly free_disk_bytes: number | null;
+  readonly oldest_ms: number; // age of the oldest waiting record
+  readonly lost_records: number; // requests since the start that could not be recorded
+  readonly free_disk_bytes: number | null; // on the disk of the data folder; null if unknown
 }
 
 /** `report` returns undefined before the journal is open. */

@@ -3,16 +3,11 @@ import { formatTimestamp } from './filter.ts';
 
 /** Where an account's requests come from, which indicates whether several people share its key. */
 export interface KeyUse {
-  /** Number of distinct client addresses. */
-  readonly addresses: number;
-  /** Number of distinct User-Agents, including versions. */
-  readonly clients: number;
-  /** Program names, such as `claude-cli`; at most five, most used first. */
-  readonly programs: readonly string[];
-  /** Maximum number of concurrent requests. */
-  readonly atOnce: number;
-  /** Number of requests examined. */
-  readonly requests: number;
+  readonly addresses: number; // distinct client addresses
+  readonly clients: number; // distinct User-Agents, including versions
+  readonly programs: readonly string[]; // names, such as `claude-cli`; at most five, most used first
+  readonly atOnce: number; // maximum number of concurrent requests
+  readonly requests: number; // number examined
 }
 
 const maxCallsPerAccount = 500; // so that the busiest account costs no more than others

@@ -28,15 +28,15 @@ export async function findMatchingHours(
   return selectNewest(hours, hasSingleCounter(filter, counters) ? size : Infinity, since, end);
 }
 
-/** Records may be kept for longer than usage. */
 async function hasOlderThanUsage(database: Queries, since: number): Promise<boolean> {
+  // Records may be kept for longer than usage.
   const usageStart = Date.now() - usageRetentionDays * 86_400_000;
   return since < usageStart && ((await findOldestRecord(database)) ?? usageStart) < usageStart;
 }
 
-/** Returns true if usage does not narrow the filter, or if an index on the account covers it. */
 function canSkipUsage({ accountId, model, route, outcome }: RequestFilter, counters: readonly string[]): boolean {
   const criteria = counters.length + (model === undefined ? 0 : 1) + (route === undefined ? 0 : 1);
+  // Usage does not narrow the filter, or an index on the account covers it.
   return criteria === 0 || (accountId !== undefined && criteria === 1 && outcome !== 'interrupted');
 }
 
@@ -59,8 +59,8 @@ function selectNewest(
   return selectedHours;
 }
 
-/** Each SQL sum of stored counts includes every matching request. */
 function listCounters({ outcome, errors, hasFailover, isCached }: RequestFilter): string[] {
+  // Each SQL sum includes every matching request.
   return [
     ...(outcome === undefined ? [] : [outcome]),
     ...(errors === true ? ['refused + failed + interrupted'] : []),

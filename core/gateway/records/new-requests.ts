@@ -3,8 +3,7 @@ import type { RequestRecord } from './columns.ts';
 import { buildConditions, type RequestFilter, formatTimestamp } from './filter.ts';
 import { recordColumns } from './read-requests.ts';
 
-/** Records that a journal delays for longer are not found. */
-const maxArrivalDelayMs = 3_600_000;
+const maxArrivalDelayMs = 3_600_000; // records that a journal delays for longer are not found
 const pageSize = 500;
 
 type Cursor = Pick<RequestRecord, 'id' | 'started_at'>;

@@ -84,7 +84,6 @@ export async function listRequests(
   return toPage(records.length > size ? records : await read(filter.since), size);
 }
 
-/** @param found records of the page, and one more if there is a next page */
 function toPage(found: readonly RequestRecord[], size: number): RequestPage {
   const records = found.slice(0, size);
   return { records, next: found.length > size ? records.at(-1)?.id : undefined };
@@ -138,12 +137,12 @@ export async function* readRequests(database: Queries, filter: RequestFilter): A
   for await (const records of readRequestPages(database, filter)) yield* records;
 }
 
-/** PostgreSQL prunes partitions by the first comparison, but not by the second. */
 function buildOlderCondition(id: string): Conditions {
   const time = parseRequestTime(id);
   if (time === undefined)
     throw new GatewayError('invalid_request', '`before` must be a request id, for example "req_019…"');
   const startedAt = formatTimestamp(time);
+  // PostgreSQL prunes partitions by the first comparison, but not by the second.
   return { sql: 'AND started_at <= ? AND (started_at, id) < (?, ?)', parameters: [startedAt, startedAt, id] };
 }
 

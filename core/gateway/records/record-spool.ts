@@ -10,10 +10,8 @@ export interface SpooledRecords {
 
 /** Records waiting for a collector. They survive a restart or crash, after which some may be sent twice with the same id. */
 export interface RecordSpool {
-  /** Returns the oldest waiting records; undefined if there are none. */
   oldest(): SpooledRecords | undefined;
-  /** Number of records dropped because the size limit was reached, or the disk rejected them. */
-  readonly dropped: number;
+  readonly dropped: number; // because the size limit was reached, or the disk rejected them
   readonly waiting: number;
   onAdded: () => void;
 }

@@ -6,8 +6,7 @@ import { randomUUIDv7 } from 'node:crypto';
  */
 const requestIdPattern = /^req_([\da-f]{12})7[\da-f]{19}$/;
 
-/** Last millisecond of the year 9999, after which ISO 8601 needs more digits. */
-const maxTime = 253_402_300_799_999;
+const maxTime = 253_402_300_799_999; // end of the year 9999, after which ISO 8601 needs more digits
 
 const lastPrefix = { time: Number.NaN, text: '' }; // many requests share a millisecond
 

@@ -7,25 +7,21 @@ export interface UnauthenticatedCount {
   readonly minute: number; // start, epoch ms
   /** Result of `parseAddressBlock`; undefined without an address, and for blocks that are not counted separately. */
   readonly block: string | undefined;
-  /** Undefined if the client disconnected before the response. */
-  readonly status: number | undefined;
+  readonly status: number | undefined; // undefined if the client disconnected before the response
   readonly requests: number;
 }
 
-/** Requests without an account from one address block. */
 export interface UnauthenticatedBlock {
   readonly block: string | null;
   readonly requests: number;
-  /** Start of the last minute with such a request, epoch ms. */
-  readonly lastMinute: number;
+  readonly lastMinute: number; // start of the last minute with such a request, epoch ms
   /** Counts by status, most frequent first. */
   readonly statuses: readonly { readonly status: number | null; readonly requests: number }[];
 }
 
 interface UnauthenticatedUsage {
   readonly requests: number;
-  /** The blocks with the most requests, in descending order. */
-  readonly blocks: readonly UnauthenticatedBlock[];
+  readonly blocks: readonly UnauthenticatedBlock[]; // with the most requests, in descending order
 }
 
 const minuteMs = 60_000;

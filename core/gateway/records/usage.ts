@@ -263,7 +263,6 @@ function selectCountsSql(table: string, conditions: string, by: readonly UsageBy
     ) AS parts ${groupBySql(columns)}`;
 }
 
-/** The count columns are null, as the union with `selectCountsSql` needs. */
 function selectLatenciesSql(table: string, conditions: string, by: readonly UsageBy[]): string {
   const columns = by.map((name) => keyColumns[name]);
   return `
@@ -280,8 +279,8 @@ function selectLatenciesSql(table: string, conditions: string, by: readonly Usag
     ) AS bucketed ${groupBySql(columns)}`;
 }
 
-/** Times are converted after grouping, once for each group. */
 function selectKeys(by: readonly UsageBy[]): string[] {
+  // Times are converted after grouping, once for each group.
   return by.map((name) => `${name === 'hour' ? epoch('hour') : keyColumns[name]} AS "${name}"`);
 }
 

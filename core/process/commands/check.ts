@@ -58,18 +58,18 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
     });
 }
 
-/** The built-in plugins have tests; only their pages are checked. */
 async function checkPlugins({ server, ...loaded }: LoadedGateway, catalog: Catalog, log: Logger): Promise<string[]> {
   if (server !== undefined && loaded.registry.foreignPlugins.size > 0) {
     const { dryStart } = await import('../dry-start.ts');
     return dryStart({ ...loaded, server, catalog, log });
   }
+  // The built-in plugins have tests.
   await loadPages(loaded.registry);
   return [];
 }
 
-/** All other migrations have tests. */
 async function checkMigrations({ foreignTables }: Registry): Promise<void> {
+  // All other migrations have tests.
   if (foreignTables.length === 0) return;
   const { listMigrations, loadMigrations } = await import('#core/platform/database/migration-files.ts');
   await Promise.all((await listMigrations(foreignTables)).map(loadMigrations));
@@ -111,8 +111,8 @@ function describeOptions(options: unknown, path: YamlPath, document: GatewayDocu
     .join(', ');
 }
 
-/** A variable may contain a secret. */
 function restoreVariables(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
+  // A variable may contain a secret.
   if (Array.isArray(value)) return value.map((item, index) => restoreVariables(item, [...path, index], document));
   if (typeof value !== 'object' || value === null) return document.findVariableText(path) ?? value;
   return Object.fromEntries(
@@ -173,7 +173,6 @@ const periodNames = new Map([
   [86_400_000, 'day'],
 ]);
 
-/** Returns " [20 at once, 600 per minute]", for example. */
 function describeCapacity(capacity: Capacity | undefined): string {
   if (capacity === undefined) return '';
   const { concurrent, requests, period } = capacity;

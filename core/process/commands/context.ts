@@ -13,8 +13,7 @@ import type { Logger } from '#core/platform/logger.ts';
 
 export interface CoreCommandContext extends CommandContext {
   readonly log: Logger;
-  /** Path of gateway.yaml. */
-  file(): string;
+  file(): string; // path of gateway.yaml
   /**
    * Reads and validates gateway.yaml, including the sections of plugins.
    *

@@ -15,8 +15,7 @@ import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
 import type { CoreCommandContext, LoadedGateway } from './context.ts';
 
 const defaultTimeoutSeconds = 10;
-/** Duration of slow calls to the public address. Many proxies time out after 60 s. */
-const defaultSlowSeconds = 65;
+const defaultSlowSeconds = 65; // longer than the timeout of many proxies, 60 s
 
 interface DoctorOptions {
   readonly json?: true;
@@ -161,8 +160,8 @@ function createNamedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): Na
   }
 }
 
-/** Opens no database, because it may be what is broken. */
 function createClosedServices(dataFolder: string, { isProduction }: LoadedGateway['document']): Services {
+  // No database is opened, because it may be what is broken.
   const keeper = new Keeper();
   const services: Pick<Services, keyof DiagnosisHost & keyof Services> = {
     dataFolder,

@@ -130,7 +130,6 @@ async function runRollback(
   });
 }
 
-/** Also works if no gateway is running. */
 function recordConfigAction(
   host: Host,
   { name, subject }: Pick<ActionKind, 'name' | 'subject'>,

@@ -101,7 +101,6 @@ function describeStarters(folder: string, starters: readonly CreatedStarter[]): 
 
 const otherFolderAdvice = 'choose another folder: daypass init FOLDER';
 
-/** @returns false if the file exists */
 async function createFile(file: string, text: string): Promise<boolean> {
   try {
     await mkdir(dirname(file), { recursive: true });
@@ -113,7 +112,6 @@ async function createFile(file: string, text: string): Promise<boolean> {
   }
 }
 
-/** @throws CommandFailed if the first file, gateway.yaml, exists, because the folder is then in use */
 async function createFiles(folder: string, files: readonly (readonly [name: string, text: string])[]): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
@@ -126,6 +124,7 @@ async function createFiles(folder: string, files: readonly (readonly [name: stri
       await writeFile(join(folder, name), text, { flag: 'wx', mode: name === '.env' ? 0o600 : 0o666 });
     } catch (error) {
       const isExisting = getErrorCode(error) === 'EEXIST';
+      // If the first file, gateway.yaml, exists, the folder is in use.
       if (isExisting && index > 0) continue;
       const reason = isExisting ? 'exists already' : `cannot be created (${getErrorCode(error)})`;
       throw new CommandFailed(`${join(folder, name)} ${reason}; ${otherFolderAdvice}`);

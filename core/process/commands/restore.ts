@@ -111,8 +111,8 @@ async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite:
   await moveIntoPlace(parts.context, dataFolder, temporary, presentNames);
 }
 
-/** A killed gateway may have left the database server running. */
 async function requireStopped(dataFolder: string): Promise<void> {
+  // A killed gateway may have left the server running.
   if ((await findServerPid(dataFolder)) === undefined) return;
   throw new CommandFailed(`PostgreSQL runs in ${dataFolder}. Stop the gateway first: it stops PostgreSQL as well.`);
 }

@@ -30,12 +30,12 @@ export function defineSchema(parser: Parser, { file, log, print }: CoreCommandCo
     });
 }
 
-/** Mistakes are only printed: completion helps most when a file has mistakes. */
 async function readDocumentLeniently(file: string): Promise<GatewayDocument | undefined> {
   try {
     return await readDocument(file, process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
+    // Completion helps most when a file has mistakes.
     printWarning(error);
     return undefined;
   }

@@ -167,8 +167,8 @@ async function startUnlessStopped(signals: StopSignals, options: GatewayOptions)
   }
 }
 
-/** Exits explicitly, because a plugin's timer may keep the process alive. */
 function exitProcess(cause: StopCause | Error, isClean = true): never {
+  // Explicitly, because a plugin's timer may keep the process alive.
   exitAtOnce(isClean && !(cause instanceof Error) ? 0 : 1, !isClean);
 }
 

@@ -16,8 +16,7 @@ const maxConnectionsShare = 0.9;
 const maxClockDifferenceMs = 5_000;
 const timeoutMs = 8_000;
 
-/** Without the first one, the server is embedded, and the others are ignored. */
-const urlVariables = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const;
+const urlVariables = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const; // without the first, the server is embedded
 
 /** Queries the servers directly, without starting or migrating them. */
 export function databaseDiagnoses(
@@ -98,8 +97,7 @@ export interface ServerRow {
   readonly version: string;
   readonly standby: boolean;
   readonly read_only: boolean;
-  /** The file that makes the server read-only; null if a setting of the database or the user does. */
-  readonly read_only_file: string | null;
+  readonly read_only_file: string | null; // makes the server read-only; null if a setting of the database or the user does
   readonly clock_ms: number;
   readonly used_connections: number;
   readonly max_connections: number;

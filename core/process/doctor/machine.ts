@@ -12,8 +12,7 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ProblemView } from '#core/web/problems/find-problems.ts';
 
 const warningFreeBytes = 2_000_000_000;
-/** Signatures and tokens tolerate minutes, but plans would end at the wrong time. */
-const maxClockDifferenceMs = 30_000;
+const maxClockDifferenceMs = 30_000; // signatures and tokens tolerate minutes, but plans would end at the wrong time
 const maxListedProblems = 5;
 const maxAskedServers = 3;
 
@@ -109,7 +108,6 @@ async function checkGateway(host: DiagnosisHost): Promise<Finding> {
   }
 }
 
-/** Describes the response of `/readyz?verbose`. */
 export function describeReadiness({ status, checks, problems }: JsonObject): Finding {
   const failing = asList<{ name: string; ok: boolean; reason?: string }>(checks).flatMap((check) =>
     check.ok ? [] : [`${check.name}: ${check.reason ?? 'fails'}`],

@@ -91,8 +91,8 @@ export function describeServer(info: string, variable: string, policy: string | 
   return ok(version);
 }
 
-/** Valkey and Dragonfly also report the Redis version that they are compatible with. */
 function readVersion(info: string): string {
+  // Valkey and Dragonfly also report the Redis version that they are compatible with.
   const names = { valkey_version: 'Valkey', dragonfly_version: 'Dragonfly', redis_version: 'Redis' };
   for (const [field, name] of Object.entries(names)) {
     const version = readField(info, field);

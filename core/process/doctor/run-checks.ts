@@ -45,8 +45,8 @@ async function runCheck(
   return advice === undefined ? checkedFinding : { ...checkedFinding, advice: redact(advice) };
 }
 
-/** `async` turns a synchronous throw into a rejection. */
 async function startCheck(run: DiagnosticCheck['run'], signal: AbortSignal): Promise<Finding> {
+  // `async` turns a synchronous throw into a rejection.
   return run(signal);
 }
 

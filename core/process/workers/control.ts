@@ -14,7 +14,7 @@ export type Action = (typeof actions)[number];
 
 const closeTimeoutMs = 1_000;
 
-const doneLine = 'done';
+const doneLine = 'done'; // last line of a successful response
 
 /** Rejects with the reason if the action fails. */
 export type PerformAction = (action: Action, reportProgress: (line: string) => void) => Promise<void>;
@@ -65,7 +65,6 @@ function getSocketPath(dataFolder: string): string {
   return join(dataFolder, 'supervisor.sock');
 }
 
-/** Streams progress as lines of text. The last line is `done` or the error. */
 async function respond(
   { method, url }: IncomingMessage,
   response: ServerResponse,

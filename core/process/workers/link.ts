@@ -14,8 +14,7 @@ interface Worker {
   requestsInFlight(): number;
   shedConnections(connections: number): void;
   respondToOperator(question: ForwardedRequest): Promise<ForwardedResponse> | undefined;
-  /** @returns false if gateway.yaml was refused */
-  reload(): Promise<boolean>;
+  reload(): Promise<boolean>; // false if gateway.yaml was refused
   greet(operatorUrl: string | undefined): Promise<void>;
 }
 
@@ -72,8 +71,8 @@ export class SupervisorLink {
     if (crash !== undefined) this.#unhealthyUntil = performance.now() + unhealthyAfterCrashMs - (crash.ageMs ?? 0);
   }
 
-  /** Ignores errors, because `disconnect` reports that the supervisor is gone. */
   #sendReport(report: WorkerReport): void {
+    // Errors are ignored, because `disconnect` reports that the supervisor is gone.
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   }
 

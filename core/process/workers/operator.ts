@@ -10,8 +10,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { mergeMetrics } from './merge-metrics.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** Not imported: an import reads every export of the module, and one of them loads Node's own undici. */
-const { createServer } = process.getBuiltinModule('node:http');
+const { createServer } = process.getBuiltinModule('node:http'); // as in gateway/http/listener.ts
 
 interface Workers {
   ready(): readonly WorkerProcess[];

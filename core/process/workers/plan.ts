@@ -12,8 +12,7 @@ import { type OperatorAddress, resolveOperatorAddress } from '#core/gateway/oper
 export interface WorkerPlan {
   readonly count: number;
   readonly address: ListenAddress;
-  /** Undefined if the listener is off. */
-  readonly operator: OperatorAddress | undefined;
+  readonly operator: OperatorAddress | undefined; // undefined if the listener is off
   readonly dataFolder: string;
 }
 

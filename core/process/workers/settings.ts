@@ -3,12 +3,10 @@ import type { ForwardedResponse, ForwardedRequest } from '#core/gateway/operator
 import type { StopOrder } from '../stop-signals.ts';
 
 export interface WorkerSettings {
-  /** Number from 1. A successor gets the same number. */
-  readonly number: number;
+  readonly number: number; // from 1; a successor gets the same number
   readonly workerCount: number;
   readonly socketDescriptors: readonly number[];
-  /** True if no other worker is serving when this one starts. */
-  readonly isAlone: boolean;
+  readonly isAlone: boolean; // no other worker is serving when this one starts
 }
 
 /** The last crash of any worker, for the health checks of all workers. */

@@ -25,8 +25,7 @@ const stableAfterMs = 60_000; // uptime that resets the crash backoff
 
 const hangCheck = { intervalMs: 10_000, maxChecks: 6 };
 
-/** A worker sheds connections if its requests in flight exceed the workers' mean by more than this. */
-const loadTolerance = { maxFactor: 1.25, maxExcess: 2 };
+const loadTolerance = { maxFactor: 1.25, maxExcess: 2 }; // over the workers' mean of requests in flight
 
 /**
  * Runs several processes that serve the same port, until a signal.
@@ -123,9 +122,9 @@ class Supervisor {
     }
   }
 
-  /** One worker starts first, because it migrates the database and validates the configuration. */
   async #startWorkers(): Promise<void> {
     const [first, ...others] = this.#slots as [WorkerSlot, ...WorkerSlot[]];
+    // Starts first, because it migrates the database and validates the configuration.
     const worker = this.#fillSlot(first);
     // As in a single process, the first start has no timeout.
     const isServing = await this.#waitForStart(worker, Infinity);
@@ -165,8 +164,8 @@ class Supervisor {
     worker.sendOrder({ kind: 'shed', connections: Math.round(worker.requestsInFlight - mean) });
   }
 
-  /** Health checks cannot detect a hung worker, because other workers respond. */
   #killHanging(): void {
+    // Health checks cannot detect a hung worker, because other workers respond.
     for (const worker of this.#readyWorkers) {
       if (++worker.checksSinceReport < hangCheck.maxChecks) continue;
       this.#log.error(
@@ -300,8 +299,8 @@ class Supervisor {
     return this.#allExited.promise;
   }
 
-  /** Workers need this because they serve pages and health checks. */
   #broadcastState(): void {
+    // Workers serve pages and health checks.
     const crash = this.#crash && { ...this.#crash, ageMs: performance.now() - this.#crashedAt };
     const order = { kind: 'workers', workers: describeSlots(this.#slots), crash } as const;
     for (const worker of this.#readyWorkers) worker.sendOrder(order);

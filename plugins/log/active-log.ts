@@ -4,9 +4,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { JournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** The log that this process's pipelines write; undefined until a stage is active. */
 interface ActiveLog {
-  requestLog: RequestLog | undefined;
+  requestLog: RequestLog | undefined; // undefined until a stage is active
   lateAfterMs: number;
 }
 
@@ -16,7 +15,6 @@ export function getActiveLog(host: Pick<Host, 'keep'>): ActiveLog {
 
 const getJournal = (host: Host) => getActiveLog(host).requestLog?.journal;
 
-/** Gauges of the journal. They have no values until a stage has opened it. */
 export const journalGauges = [
   gauge(
     'journal_waiting_bytes',
@@ -35,7 +33,6 @@ export const journalGauges = [
   gauge('requests_without_record', 'Requests not recorded since the start.', (host) => getJournal(host)?.losses.total),
 ];
 
-/** Describes the state of this process's journal for operators. */
 export function describeJournal(host: Host): JournalStatus | undefined {
   const journal = getJournal(host);
   if (journal === undefined) return undefined;

@@ -3,13 +3,11 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { lineStart } from './record-line.ts';
 
-/** Bytes to read past the limit, so that a key is recognized before truncation splits it. */
-const lookaheadBytes = 128;
+const lookaheadBytes = 128; // so that a key is recognized before truncation splits it
 
-/** How many digits follow the prefix: in a complete key, and in the shortest fragment that is redacted. */
-const keyDigits = { complete: 49, min: 16 };
+const keyDigits = { complete: 49, min: 16 }; // after the prefix: in a complete key, and in the shortest fragment that is redacted
 
-/** Copies the start of a reply, up to a limit, while the reply is sent. */
+/** Copies the start of a reply while the reply is sent. */
 export class Excerpt {
   readonly #collected = new CollectedBytes();
   #remainingBytes: number;
@@ -33,21 +31,17 @@ export class Excerpt {
   }
 }
 
-/**
- * Creates the `content` lines of the journal: one for the request, if a stage has read its body, and one for the reply. Bodies are base64,
- * so that a line is ASCII and has a bounded length.
- */
+/** Bodies are base64, so that a line is ASCII and has a bounded length. */
 export class ContentLines {
   readonly #maxBytes: number;
   readonly #keyPrefix: string;
   readonly #keyPattern: RegExp;
   readonly #keyAtEndPattern: RegExp;
 
-  /** @param prefix prefix of the gateway's keys */
-  constructor(maxBytes: number, prefix: string) {
+  constructor(maxBytes: number, keyPrefix: string) {
     this.#maxBytes = maxBytes;
-    this.#keyPrefix = prefix;
-    const start = `${prefix}[-_]`;
+    this.#keyPrefix = keyPrefix;
+    const start = `${keyPrefix}[-_]`;
     this.#keyPattern = new RegExp(`${start}(?:(?!${start})[0-9A-Za-z]){${keyDigits.min},${keyDigits.complete}}`, 'g');
     this.#keyAtEndPattern = new RegExp(`${start}[0-9A-Za-z]+$`);
   }
@@ -72,8 +66,8 @@ export class ContentLines {
     return [`${lineStart.content}${head},"body":"${body.toString('base64')}"}`];
   }
 
-  /** Converts bytes to text that PostgreSQL can store, with keys redacted. A character that truncation has split is dropped. */
   #sanitize(bytes: Buffer, isTruncated: boolean): string {
+    // Drops a character that truncation has split. PostgreSQL cannot store NUL.
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isTruncated });
     const redacted = text.replaceAll('\0', '\ufffd').replace(this.#keyPattern, (match, index: number) => {
       if (isApiKey(match, this.#keyPrefix)) return maskApiKey(match, this.#keyPrefix);

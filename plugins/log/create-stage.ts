@@ -13,11 +13,11 @@ import { isUnauthenticated } from './unauthenticated-counts.ts';
 
 const replyExcerpt = defineFact<Excerpt>('log_reply_excerpt');
 
-/** Creates the `log` stage of one pipeline. Commands do not load this module, because they serve no requests. */
+/** Commands do not load this module, because they serve no requests. */
 export function createLogStage(options: LogOptions, host: Host): Stage {
   const requestLog = host.keep('log/journal', () => createRequestLog(host));
   const { journal } = requestLog;
-  /** Drops the record of a request that is only counted, as are most requests without an account. Returns true if it did. */
+  /** Most requests without an account are only counted. */
   const skipIfUnrecorded = (exchange: Exchange, { status }: Outcome): boolean => {
     if (!isUnauthenticated(exchange) || requestLog.unauthenticated.count(exchange.remoteAddress, status)) return false;
     journal.skip(exchange);

@@ -14,8 +14,7 @@ export interface FinishedSegment {
 }
 
 const noteIntervalMs = 10_000;
-/** The longest that a shutdown waits for an unresponsive disk if the database is down as well. */
-const diskTimeoutMs = 3_000;
+const diskTimeoutMs = 3_000; // for an unresponsive disk on shutdown, if the database is down as well
 
 /** Segments of this instance that wait for the database, oldest first. Up to a bound, their files stay open until they are shipped. */
 export class FinishedSegments {
@@ -24,8 +23,7 @@ export class FinishedSegments {
   readonly #log: Logger;
   readonly #losses: Losses;
   readonly #segments: FinishedSegment[] = [];
-  /** Segments whose files another instance shipped while this process was paused. */
-  #segmentsShippedElsewhere: readonly OwnSegment[] = [];
+  #segmentsShippedElsewhere: readonly OwnSegment[] = []; // while this process was paused
   #bytes = 0;
   readonly #restoreThrottle = new Throttle(noteIntervalMs);
 
@@ -40,7 +38,7 @@ export class FinishedSegments {
     return this.#segments[0];
   }
 
-  /** The oldest segment that can be read now. While the disk is unresponsive, only those in memory can. */
+  /** While the disk is unresponsive, only segments in memory can be read. */
   get nextReadable(): FinishedSegment | undefined {
     return this.#disk.isUnresponsive ? this.#segments.find(({ segment }) => segment.isInMemory) : this.oldest;
   }
@@ -49,7 +47,6 @@ export class FinishedSegments {
     return this.#segments.length;
   }
 
-  /** How many segments can be shipped now. */
   get readableCount(): number {
     if (!this.#disk.isUnresponsive) return this.#segments.length;
     return this.#segments.filter(({ segment }) => segment.isInMemory).length;
@@ -74,7 +71,6 @@ export class FinishedSegments {
     this.#bytes += segment.bytes;
   }
 
-  /** Removes a segment that has been shipped. */
   release(finished: FinishedSegment): void {
     const index = this.#segments.indexOf(finished);
     if (index < 0) return;
@@ -83,21 +79,15 @@ export class FinishedSegments {
     finished.segment.close();
   }
 
-  /** Counts the records of a segment as lost, because its file was closed and then removed. */
   countAsLost({ segment, records }: FinishedSegment, reason: string): void {
     if (!this.#segmentsShippedElsewhere.includes(segment)) this.#losses.add(reason, records);
   }
 
-  /** Notes that another instance has shipped the files of this instance. */
   noteShippedElsewhere(): void {
     this.#segmentsShippedElsewhere = this.#segments.map(({ segment }) => segment);
   }
 
-  /**
-   * Writes the oldest segment that has no file to the folder again.
-   *
-   * @throws DiskUnresponsive
-   */
+  /** Writes the oldest segment that has no file to the folder again. */
   async restoreOldest(): Promise<void> {
     for (const { segment } of this.#segments.slice()) {
       if (!segment.isReadable || (await segment.isIntact())) continue;
@@ -108,7 +98,7 @@ export class FinishedSegments {
     }
   }
 
-  /** Closes all segments, and counts the records that cannot be left for the next start. */
+  /** Counts the records that cannot be left for the next start. */
   async close(): Promise<void> {
     // Lines that exist only in memory are worth the wait.
     if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.waitForResponse(diskTimeoutMs);
@@ -132,7 +122,6 @@ export class FinishedSegments {
     }
   }
 
-  /** @returns true if the segment was written to a file, false if it already was in one */
   #restore(segment: OwnSegment): Promise<boolean> {
     return segment.restore(() => this.#folder.recreate(this.#disk), this.#folder.underlyingDevices);
   }

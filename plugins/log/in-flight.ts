@@ -10,17 +10,14 @@ interface RequestInFlight {
   readonly request: string;
   caller: string;
   isBeginSettled: boolean; // true once its `begin` line is queued or no longer needed
-  /** Position after the `begin` line; undefined until the line is queued. */
-  position: number | undefined;
+  position: number | undefined; // after the `begin` line; undefined until the line is queued
 }
 
 const inFlightFact = defineFact<Link<RequestInFlight>>('log_running');
 
-/** The recorded requests in flight, and their journal lines. */
 export class RequestsInFlight {
   readonly #requests = new LinkedList<RequestInFlight>();
-  /** Requests whose `begin` line is not queued; none stays here for more than milliseconds. */
-  readonly #pendingBegins: RequestInFlight[] = [];
+  readonly #pendingBegins: RequestInFlight[] = []; // their lines are queued within milliseconds
 
   get size(): number {
     return this.#requests.size;
@@ -38,22 +35,19 @@ export class RequestsInFlight {
     this.#pendingBegins.push(running);
   }
 
-  /** True if `begin` lines are due. */
   get hasPendingBegins(): boolean {
     return this.#pendingBegins.length > 0;
   }
 
-  /** Returns true if the `begin` line of this request is due. */
   isBeginPending(exchange: Exchange): boolean {
     return exchange.find(inFlightFact)?.item.isBeginSettled === false;
   }
 
-  /** Returns the position after the `begin` line of a request, or undefined if no such line is queued for the disk. */
   positionOf(exchange: Exchange): number | undefined {
     return exchange.find(inFlightFact)?.item.position;
   }
 
-  /** Returns the `enter` line; undefined if the `begin` line will include it or the request is not recorded. */
+  /** Returns undefined if the `begin` line will include what `enter` adds, or if the request is not recorded. */
   enter(exchange: Exchange): string | undefined {
     const running = exchange.find(inFlightFact)?.item;
     if (running === undefined) return undefined;
@@ -61,7 +55,6 @@ export class RequestsInFlight {
     return running.isBeginSettled ? `${lineStart.enter}"id":"${exchange.id}"${running.caller}}` : undefined;
   }
 
-  /** Returns the `end` line and removes the request; undefined if it is not recorded. */
   end(exchange: Exchange, outcome: Outcome): string | undefined {
     const link = exchange.find(inFlightFact);
     if (link === undefined) return undefined;
@@ -72,11 +65,7 @@ export class RequestsInFlight {
     return `${lineStart.end}${running.request}${caller}${writeResultMembers(exchange, outcome)}}`;
   }
 
-  /**
-   * Removes a request without recording it.
-   *
-   * @returns the `skip` line if a `begin` line was written; undefined if none is needed
-   */
+  /** Returns the `skip` line if a `begin` line was written. */
   skip(exchange: Exchange): string | undefined {
     const link = exchange.find(inFlightFact);
     if (link === undefined) return undefined;
@@ -102,7 +91,7 @@ export class RequestsInFlight {
     for (const running of pending) running.position = position;
   }
 
-  /** Returns the `begin` lines of all requests in flight, which start a segment. */
+  /** These lines start a segment. */
   renderBeginLines(): Buffer {
     const lines = this.#requests
       .items()
@@ -111,11 +100,7 @@ export class RequestsInFlight {
     return Buffer.from(lines.join(''), 'latin1');
   }
 
-  /**
-   * Stops recording.
-   *
-   * @returns an `end` line for each request in flight, which marks it as interrupted
-   */
+  /** Stops recording. Returns an `end` line for each request in flight, which marks it as interrupted. */
   interrupt(): string[] {
     this.#pendingBegins.length = 0;
     return this.#requests

@@ -12,10 +12,10 @@ import { partitionJob } from './partitions.ts';
 import { recordsCheck } from './records-check.ts';
 import { logStage } from './stage.ts';
 
-/** Adds recent requests to hourly usage. Readers add up both, so the interval changes how many rows they read but not the counts. */
 const usageFoldJob: JobDefinition = {
   name: 'usage-rollup',
   description: 'Adds recent requests to hourly usage.',
+  // Readers add up recent requests and hourly usage, so the interval changes how many rows they read but not the counts.
   schedule: { every: 20 },
   attempts: 1,
   async run(_data, { database }) {

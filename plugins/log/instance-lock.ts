@@ -28,17 +28,9 @@ interface Owner {
 }
 
 export interface LockEvents {
-  /**
-   * Prepares the folder before the lock is taken again.
-   *
-   * @throws Error if that fails
-   */
+  /** Called before the lock is taken again. */
   prepareFolder(): Promise<void>;
-  /**
-   * Called when the lock was gone and has been taken again.
-   *
-   * @param wasPaused true if this process did not touch the lock for so long that others may have taken it for dead
-   */
+  /** @param wasPaused true if this process did not touch the lock for so long that others may have taken it for dead */
   onRetaken(wasPaused: boolean): void;
   /** Called once if the lock cannot be taken again, for example on a full disk; not again until it has been taken. */
   onRetakeFailure(error: unknown): void;
@@ -52,7 +44,6 @@ interface LockParts {
   readonly events: LockEvents;
 }
 
-/** Marks this instance as alive until it is disposed. */
 export class InstanceLock implements AsyncDisposable {
   readonly #path: string;
   readonly #parts: LockParts;
@@ -62,11 +53,7 @@ export class InstanceLock implements AsyncDisposable {
   #isReleased = false;
   #touchedAt = performance.now();
 
-  /**
-   * Takes the lock. Blocks on the disk, which is allowed at startup.
-   *
-   * @throws Error if the folder is not writable
-   */
+  /** Blocks on the disk, which is allowed at startup. */
   constructor(parts: LockParts) {
     this.#parts = parts;
     this.#path = createLockPath(parts.folder, parts.instance);
@@ -75,14 +62,13 @@ export class InstanceLock implements AsyncDisposable {
     this.#timer = setInterval(touch, touchIntervalMs).unref();
   }
 
-  /** Releases the lock. If the disk is unresponsive, the lock stays, and the next start sees that this process is gone. */
+  /** If the disk is unresponsive, the lock stays, and the next start sees that this process is gone. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.#isReleased = true;
     await this.#parts.disk.run('remove', this.#path).catch(ignoreUnresponsive);
   }
 
-  /** Touches the lock, or takes it again. */
   async touch(): Promise<void> {
     if (this.#isTouching || this.#isReleased) return;
     this.#isTouching = true;
@@ -119,7 +105,6 @@ function renderLock(): string {
   return JSON.stringify(owner);
 }
 
-/** Finds out whether other instances are alive. */
 export class InstanceWatch {
   readonly #disk: Disk;
   readonly #folder: string;
@@ -130,19 +115,16 @@ export class InstanceWatch {
     this.#folder = folder;
   }
 
-  /** Returns true if the instance is dead; see above. */
   async isDead(instance: string): Promise<boolean> {
     const lock = await this.#disk.run('readText', createLockPath(this.#folder, instance));
     return lock === undefined || hasOwnerExited(lock.text) || this.#observe(instance, lock.touchedAt);
   }
 
-  /** Removes the lock of an instance whose segments have all been shipped. */
   async removeLock(instance: string): Promise<void> {
     this.#observations.delete(instance);
     await this.#disk.run('remove', createLockPath(this.#folder, instance));
   }
 
-  /** @returns true if the lock was watched for `deadAfterMs` without being touched */
   #observe(instance: string, touchedAt: number): boolean {
     const now = performance.now();
     const observation = this.#observations.get(instance);
@@ -156,12 +138,10 @@ function createLockPath(folder: string, instance: string): string {
   return join(folder, `${instance}.lock`);
 }
 
-/** Returns the instance of a lock file, or undefined for other files. */
 export function parseLockName(name: string): string | undefined {
   return /^(.+)\.lock$/.exec(name)?.[1];
 }
 
-/** Returns true if the owner ran on this machine and no longer exists; false if it may still exist. */
 function hasOwnerExited(lock: string): boolean {
   // Undefined while the owner is still writing the lock.
   const owner = parseJson(lock) as Owner | undefined;
@@ -175,7 +155,6 @@ function hasOwnerExited(lock: string): boolean {
   }
 }
 
-/** Returns the machine and its pid namespace. */
 function readPidSpace(): string {
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;

@@ -12,7 +12,7 @@ export class JournalFolder {
   /** Devices on which the folder would be if its volume, or a volume above it, were unmounted. */
   readonly underlyingDevices: readonly number[];
 
-  /** Creates the folder. Blocks on the disk, which is allowed at startup. */
+  /** Blocks on the disk, which is allowed at startup. */
   constructor(path: string) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     this.path = path;
@@ -20,16 +20,10 @@ export class JournalFolder {
     this.underlyingDevices = [...new Set(devices.filter((device) => device !== devices[0]))];
   }
 
-  /**
-   * Recreates the folder if it is gone.
-   *
-   * @throws Error that says why the folder cannot be used, and what to do
-   */
   recreate(disk: Disk): Promise<void> {
     return disk.run('ensureFolder', this.path, this.underlyingDevices);
   }
 
-  /** Recreates the folder at startup, blocking on the disk. */
   recreateSync(): void {
     operations.ensureFolder(this.path, this.underlyingDevices);
   }

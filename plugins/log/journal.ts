@@ -16,26 +16,17 @@ import { lineStart } from './record-line.ts';
 import { type JournalTrouble, SegmentOpener, type SegmentOpenerParts } from './segment-opener.ts';
 
 export interface JournalOptions extends SegmentOpenerParts {
-  /** A segment of this size is finished; default: 4 MiB. */
-  readonly segmentBytes?: number;
-  /** A segment with records is finished at this age; default: one second. */
-  readonly segmentAgeMs?: number;
+  readonly segmentBytes?: number; // default: 4 MiB
+  readonly segmentAgeMs?: number; // default: one second
 }
 
-/** If this many segments wait, another one is finished only because of its size, not its age. */
-const maxAgedSegments = 2;
+const maxAgedSegments = 2; // if this many wait, another segment is finished only because of its size
 
-/** How long an intact file may exceed its size while the next file cannot be opened. */
-const overrunMs = 10_000;
+const overrunMs = 10_000; // an intact file may exceed its size while the next file cannot be opened
 
-/**
- * With more requests in flight than this, `begin` lines are gathered for a millisecond, because waking the thread in each turn of the event
- * loop costs as much as writing a dozen lines.
- */
-const maxUngatheredRequests = 8;
+const maxUngatheredRequests = 8; // with more, lines are gathered: each wake of the thread costs as much as writing a dozen
 
-/** How long records wait for the database before those in memory or in removed files are written to the folder again. */
-const restoreAfterMs = 3_000;
+const restoreAfterMs = 3_000; // then records in memory or in removed files are written to the folder again
 
 /**
  * The records of this instance on their way to the database: an append-only file that is split into segments.
@@ -55,11 +46,8 @@ const restoreAfterMs = 3_000;
  *   are in memory; beyond the memory bound, requests are only counted, not recorded (decision 30).
  */
 export class Journal implements AsyncDisposable {
-  /** How many bytes may wait on disk. */
-  maxBytes = Number.POSITIVE_INFINITY;
-  /** Bytes of dead instances, which count toward `maxBytes`. */
-  leftoverBytes = 0;
-  /** Called when a segment is finished. */
+  maxBytes = Number.POSITIVE_INFINITY; // on disk
+  leftoverBytes = 0; // of dead instances; count toward `maxBytes`
   onFinished: () => void = () => {};
   readonly finished: FinishedSegments;
   readonly #options: JournalOptions & Required<Pick<JournalOptions, 'segmentBytes' | 'segmentAgeMs'>>;
@@ -77,8 +65,7 @@ export class Journal implements AsyncDisposable {
   #ageTimer: NodeJS.Timeout | undefined;
   #rolling: Promise<boolean> | undefined;
   #isClosed = false;
-  /** True once the last segment is finished and lines that still waited for the disk have been copied. */
-  #isFinished = false;
+  #isFinished = false; // lines that still waited for the disk have been copied
 
   constructor(options: JournalOptions) {
     this.#options = { segmentBytes: bounds.journalSegment, segmentAgeMs: 1_000, ...options };
@@ -96,7 +83,6 @@ export class Journal implements AsyncDisposable {
     disk.onResponse = () => this.#onDiskResponse();
   }
 
-  /** Starts recording a request, unless the journal is full. */
   begin(exchange: Exchange): void {
     if (this.#isFull) return;
     this.#inFlight.add(exchange);
@@ -121,7 +107,6 @@ export class Journal implements AsyncDisposable {
     return position === undefined ? undefined : this.#disk.whenWritten(position);
   }
 
-  /** Records the request's caller before the request is sent upstream. */
   enter(exchange: Exchange): void {
     const line = this.#inFlight.enter(exchange);
     if (line === undefined) return;
@@ -129,11 +114,7 @@ export class Journal implements AsyncDisposable {
     this.#schedule.requestLater();
   }
 
-  /**
-   * Records the outcome of a request.
-   *
-   * @param content lines with the bodies of request and reply
-   */
+  /** @param content lines with the bodies of request and reply */
   end(exchange: Exchange, outcome: Outcome, content: readonly string[] = []): void {
     const line = this.#inFlight.end(exchange, outcome);
     if (line === undefined) return this.#losses.add(logReason('log.reason.full'));
@@ -149,7 +130,6 @@ export class Journal implements AsyncDisposable {
     this.#ageTimer ??= this.#startAgeTimer();
   }
 
-  /** Ends a request without a record. */
   skip(exchange: Exchange): void {
     const line = this.#inFlight.skip(exchange);
     if (line === undefined || this.#isClosed) return;
@@ -157,33 +137,27 @@ export class Journal implements AsyncDisposable {
     this.#schedule.requestLater();
   }
 
-  /** Bytes of records that are not in the database, including those of dead instances. */
   get waitingBytes(): number {
     return this.finished.bytes + this.leftoverBytes + this.#segment.bytes;
   }
 
-  /** How many records of this process are not in the database. */
   get waitingRecords(): number {
     return this.finished.records + this.#recordCount;
   }
 
-  /** Age in ms of the oldest record that waits; 0 if none does. */
   get oldestAgeMs(): number {
     const firstRecordAt = this.finished.oldest?.firstRecordAt ?? this.#firstRecordAt;
     return firstRecordAt === undefined ? 0 : performance.now() - firstRecordAt;
   }
 
-  /** How many requests were not recorded since the process started, and the latest loss. */
   get losses(): Pick<Losses, 'total' | 'latest'> {
     return this.#losses;
   }
 
-  /** Why segments are in memory; undefined while they are in files. */
   get trouble(): JournalTrouble | undefined {
     return this.#opener.trouble;
   }
 
-  /** Counts a lost record. */
   countLoss(reason: string): void {
     this.#losses.add(reason);
   }
@@ -195,8 +169,8 @@ export class Journal implements AsyncDisposable {
   }
 
   /**
-   * Checks whether the files are still at their paths. If not, continues in a new segment and, while the database is unavailable, writes
-   * the lines of removed files to the folder again.
+   * If files are missing, continues in a new segment and, while the database is unavailable, writes the lines of removed files to the
+   * folder again.
    *
    * @returns true if missing files were found since the last check
    */
@@ -216,7 +190,7 @@ export class Journal implements AsyncDisposable {
     return this.#missingFiles.takeFinding();
   }
 
-  /** Finishes the last segment. Requests in flight are recorded as interrupted. */
+  /** Requests in flight are recorded as interrupted. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     clearTimeout(this.#ageTimer);
@@ -248,17 +222,12 @@ export class Journal implements AsyncDisposable {
     return this.waitingBytes >= this.maxBytes || this.#isClosed;
   }
 
-  /**
-   * Adds the current segment to the finished segments.
-   *
-   * @param carried records in the writer's buffer, which belong to the next segment
-   */
-  #finish(carried: number): void {
+  #finish(carriedRecords: number): void {
     const segment = this.#segment;
-    const records = this.#recordCount - carried;
+    const records = this.#recordCount - carriedRecords;
     const firstRecordAt = this.#firstRecordAt ?? performance.now();
-    this.#recordCount = carried;
-    if (carried === 0) this.#firstRecordAt = undefined;
+    this.#recordCount = carriedRecords;
+    if (carriedRecords === 0) this.#firstRecordAt = undefined;
     if (segment.bytes === 0) return segment.discard();
     this.finished.add({ segment, records, firstRecordAt });
     this.onFinished();
@@ -281,8 +250,8 @@ export class Journal implements AsyncDisposable {
     if (this.#segment.bytes >= this.#options.segmentBytes && !this.#isClosed) this.#rollInBackground();
   };
 
-  /** Logs errors, such as exhausted memory, because they must not end the process. */
   #logErrors(work: () => void): void {
+    // Errors, such as exhausted memory, must not end the process.
     try {
       work();
     } catch (error) {
@@ -317,9 +286,9 @@ export class Journal implements AsyncDisposable {
     return this.#continueIn(file ?? this.#opener.openMemory());
   }
 
-  /** Returns where lines go that the current segment rejects; undefined if memory is full. */
   #replaceSink(error: unknown): LineSink | undefined {
     const { isInMemory, bytes } = this.#segment;
+    // Memory is full.
     if (isInMemory && bytes === 0) return undefined;
     if (!isInMemory) this.#opener.noteFailure(error);
     const next = this.#opener.openMemory();
@@ -338,7 +307,6 @@ export class Journal implements AsyncDisposable {
     this.onFinished();
   }
 
-  /** Continues in memory after a failed write, and moves the unwritten lines there. */
   #moveUnwritten(error: Error, unwritten: readonly UnwrittenLines[]): void {
     if (this.#isFinished) return;
     const segmentLines = unwritten.filter(({ file }) => file === this.#segment.file).map(({ lines }) => lines);
@@ -364,10 +332,10 @@ export class Journal implements AsyncDisposable {
     this.#ageTimer ??= this.#startAgeTimer();
   }
 
-  /** On shutdown, copies lines that are not in their files, so that they are shipped to the database. */
   #copyUnwritten(): void {
     const lines = this.#disk.copyUnwritten().map((entry) => entry.lines);
     if (lines.length === 0) return;
+    // Lines that are not in their files are shipped to the database from memory.
     const segment = this.#opener.openMemory();
     try {
       for (const bytes of lines) segment.append(bytes, 0, bytes.length);
@@ -378,7 +346,6 @@ export class Journal implements AsyncDisposable {
     this.onFinished();
   }
 
-  /** @returns false if the lines that wait do not fit into the current segment */
   #continueIn(next: OwnSegment): boolean {
     if (this.#isClosed || !this.#writer.flush()) {
       next.discard();
@@ -403,7 +370,6 @@ export class Journal implements AsyncDisposable {
     this.#continueIn(file ?? this.#opener.openMemory());
   }
 
-  /** Resolves with true if lines may still be appended to the file although the next one cannot be opened. */
   async #canOverrun(): Promise<boolean> {
     const segment = this.#segment;
     const failingMs = performance.now() - (this.#opener.trouble?.since ?? 0);

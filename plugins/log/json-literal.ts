@@ -12,8 +12,8 @@ export function toJsonLiteral(text: string, maxLength: number): string {
   return plainText.test(bounded) ? `"${bounded}"` : `"${escapeText(bounded)}"`;
 }
 
-/** Escapes a text ten times as fast as JSON.stringify with replace. */
 function escapeText(text: string): string {
+  // Ten times as fast as JSON.stringify with replace.
   const wellFormed = text.toWellFormed();
   let result = '';
   let copiedLength = 0;
@@ -35,8 +35,8 @@ function escapeCodeUnit(code: number): string {
   return isDeceptive(code) ? `\\${unit}` : unit;
 }
 
-/** Returns true for line and paragraph separators and for marks that change the writing direction. */
 function isDeceptive(code: number): boolean {
+  // Line and paragraph separators, and marks that change the writing direction.
   return (
     (code >= 0x2028 && code <= 0x202e) ||
     (code >= 0x2066 && code <= 0x2069) ||

@@ -10,7 +10,6 @@ import { lineStart } from './record-line.ts';
 import type { JournalTrouble } from './segment-opener.ts';
 import { LeftoverSegment, parsePartName, parseSegmentName, type Segment } from './segment.ts';
 
-/** Unshipped segments of a dead instance. */
 export interface Leftover {
   readonly instance: string;
   readonly segments: LeftoverSegment[]; // oldest first
@@ -33,7 +32,6 @@ interface OpenRequest {
 
 const lineIdPattern = /^\{"at":"\w+","id":"([^"]+)"/;
 
-/** Finds the segments of dead instances. */
 export class Leftovers {
   readonly #disk: Disk;
   readonly #folder: string;
@@ -53,11 +51,6 @@ export class Leftovers {
     this.#watch = new InstanceWatch(disk, folder);
   }
 
-  /**
-   * Finds what dead instances have left; nothing if the folder does not exist.
-   *
-   * @throws DiskUnresponsive
-   */
   async findAll(): Promise<Leftover[]> {
     if (!this.#isObstacleNew) this.#obstacle = undefined;
     this.#isObstacleNew = false;
@@ -87,17 +80,16 @@ export class Leftovers {
     return leftovers;
   }
 
-  /** Removes the lock of an instance whose segments have all been shipped. */
   removeLock(instance: string): Promise<void> {
     return this.#watch.removeLock(instance);
   }
 
-  /** What keeps a file from being shipped or removed; undefined if the last search found nothing. */
+  /** What keeps a file from being shipped or removed, as of the last search. */
   get obstacle(): JournalTrouble | undefined {
     return this.#obstacle;
   }
 
-  /** Notes what keeps a file from being shipped or removed, and logs it once. Other files are still shipped. */
+  /** Logs each reason once. Other files are still shipped. */
   reportObstacle(reason: string): void {
     this.#obstacle = { reason, since: this.#obstacle?.since ?? performance.now() };
     this.#isObstacleNew = true;
@@ -106,11 +98,6 @@ export class Leftovers {
     this.#log.error(`journal: ${reason}`);
   }
 
-  /**
-   * Restores the names of files that dead instances were writing.
-   *
-   * @returns true if there were any
-   */
   async #restoreNames(parts: ReadonlyMap<string, readonly string[]>): Promise<boolean> {
     let isAnyDead = false;
     for (const [instance, paths] of parts) {
@@ -166,10 +153,7 @@ function addToList<Value>(lists: Map<string, Value[]>, key: string, value: Value
   lists.set(key, list);
 }
 
-/**
- * Reads the records of requests that were in flight when the instance died: they have a `begin` line, but no `end` or `skip`. Only requests
- * in flight are kept in memory.
- */
+/** Interrupted requests have a `begin` line, but no `end` or `skip`. Only requests in flight are kept in memory. */
 export async function readInterruptedRecords(segments: readonly Segment[]): Promise<string[]> {
   const open = new Map<string, OpenRequest>();
   for (const segment of segments) {

@@ -2,12 +2,8 @@ import { bounds } from '#core/platform/bounds.ts';
 
 const newline = 0x0a;
 
-/** Where lines are appended. */
 export interface LineSink {
-  /**
-   * @returns number of bytes appended
-   * @throws Error if no bytes can be appended now
-   */
+  /** Returns the number of bytes appended. Throws if no bytes can be appended now. */
   append(bytes: Buffer, offset: number, length: number): number;
 }
 
@@ -28,21 +24,18 @@ export class LineWriter {
     this.#replaceSink = replaceSink;
   }
 
-  /** Number of bytes in the buffer. */
   get waitingBytes(): number {
     return this.#usedBytes;
   }
 
-  /** Counts the lines in the buffer that start with this text. */
   countWaiting(start: string): number {
     return countLines(start, [this.#buffer.subarray(0, this.#usedBytes)]);
   }
 
   /**
-   * Adds a line to the buffer.
+   * Returns false if there is no room.
    *
    * @param line ASCII, without a line break
-   * @returns false if there is no room
    */
   add(line: string): boolean {
     if (!this.#hasRoomFor(line) && (!this.flush() || !this.#hasRoomFor(line))) return false;
@@ -51,7 +44,7 @@ export class LineWriter {
     return true;
   }
 
-  /** Writes the buffer to the sink. Returns true if the buffer is now empty. */
+  /** Returns true if the buffer is now empty. */
   flush(): boolean {
     while (this.#usedBytes > 0) {
       const result = this.#tryWrite();
@@ -63,7 +56,7 @@ export class LineWriter {
     return true;
   }
 
-  /** Continues in another sink. The buffer must be empty. */
+  /** The buffer must be empty. */
   switchTo(sink: LineSink): void {
     this.#sink = sink;
   }
@@ -88,7 +81,7 @@ export class LineWriter {
   }
 }
 
-/** Counts the lines that start with this text in chunks of complete lines. */
+/** @param chunks complete lines */
 export function countLines(start: string, chunks: readonly Buffer[]): number {
   const lines = chunks.flatMap((chunk) => chunk.toString('latin1').split('\n'));
   return lines.filter((line) => line.startsWith(start)).length;

@@ -18,12 +18,11 @@ export class Losses implements Disposable {
     this.#subject = subject;
   }
 
-  /** How much was lost since the process started. */
   get total(): number {
     return this.#total;
   }
 
-  /** Why and when (`performance.now()`) something was lost last; undefined if nothing was. */
+  /** `lostAt` is in `performance.now()` ms. */
   get latest(): { readonly reason: string; readonly lostAt: number } | undefined {
     return this.#total === 0 ? undefined : { reason: this.#reason, lostAt: this.#latestAt };
   }

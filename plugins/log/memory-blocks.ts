@@ -2,12 +2,11 @@ import { bounds } from '#core/platform/bounds.ts';
 
 const blockBytes = 64 * 1024;
 
-/** Memory limit that all segments in memory share. */
 export class MemoryBudget {
+  // All segments in memory share this limit.
   freeBytes = bounds.journalMemory;
 }
 
-/** Bytes in memory, in blocks of a fixed size. */
 export class MemoryBlocks {
   readonly #budget: MemoryBudget;
   readonly #blocks: Buffer[] = [];
@@ -17,11 +16,7 @@ export class MemoryBlocks {
     this.#budget = budget;
   }
 
-  /**
-   * Appends all bytes, or throws and appends none.
-   *
-   * @throws Error if the budget has no room
-   */
+  /** Appends all bytes, or throws and appends none. */
   append(bytes: Buffer, offset: number, length: number): void {
     this.#reserve(length);
     const end = offset + length;
@@ -34,7 +29,7 @@ export class MemoryBlocks {
     }
   }
 
-  /** Returns the bytes from a position to the end of its block, without copying them; empty at the end. */
+  /** Returns the bytes from a position to the end of its block, without copying them. */
   readAt(position: number): Buffer {
     const blockOffset = position % blockBytes;
     const block = this.#blocks[(position - blockOffset) / blockBytes];
@@ -42,12 +37,11 @@ export class MemoryBlocks {
     return block?.subarray(blockOffset, blockOffset + length) ?? Buffer.alloc(0);
   }
 
-  /** Returns a copy of all bytes. */
   copy(): Buffer {
     return Buffer.concat(this.#blocks, this.#usedBytes);
   }
 
-  /** Returns the memory to the budget. A read that has started can still finish. */
+  /** A read that has started can still finish. */
   release(): void {
     this.#budget.freeBytes += this.#blocks.length * blockBytes;
   }

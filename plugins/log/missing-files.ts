@@ -10,8 +10,7 @@ export class MissingFiles {
   readonly #disk: Disk;
   readonly #log: Logger;
   readonly #reportThrottle = new Throttle(reportIntervalMs);
-  /** A segment that was replaced while the disk was unresponsive, so that its file could not be checked. */
-  #uncheckedSegment: OwnSegment | undefined;
+  #uncheckedSegment: OwnSegment | undefined; // replaced while the disk was unresponsive
   #wereMissing = false;
 
   constructor(disk: Disk, log: Logger) {
@@ -19,7 +18,7 @@ export class MissingFiles {
     this.#log = log;
   }
 
-  /** Checks whether the file of a replaced segment is still at its path, now or when the disk responds again. */
+  /** Checks now, or when the disk responds again. */
   check(segment: OwnSegment): void {
     if (segment.isInMemory) return;
     if (this.#disk.isUnresponsive) {
@@ -34,14 +33,12 @@ export class MissingFiles {
     );
   }
 
-  /** Repeats the pending check once the disk responds again. */
   checkPending(): void {
     const segment = this.#uncheckedSegment;
     this.#uncheckedSegment = undefined;
     if (segment !== undefined) this.check(segment);
   }
 
-  /** Returns true if missing files were found since the last call. */
   takeFinding(): boolean {
     const wereMissing = this.#wereMissing;
     this.#wereMissing = false;

@@ -46,7 +46,6 @@ export class OwnSegment implements Segment, LineSink {
     return this.#memory !== undefined;
   }
 
-  /** Descriptor of the file while it is open. */
   get file(): number | undefined {
     return this.#file;
   }
@@ -57,7 +56,7 @@ export class OwnSegment implements Segment, LineSink {
     return appendedBytes;
   }
 
-  /** Appends lines that do not count toward the size of the segment. */
+  /** These lines do not count toward the size of the segment. */
   appendHead(lines: Buffer): void {
     for (let offset = 0; offset < lines.length;) offset += this.#write(lines, offset, lines.length - offset);
   }
@@ -67,11 +66,7 @@ export class OwnSegment implements Segment, LineSink {
     this.#bytes = Math.max(0, this.#bytes - bytes);
   }
 
-  /**
-   * Resolves with true if the file is at its path, so that a crash loses no lines.
-   *
-   * @throws DiskUnresponsive
-   */
+  /** Resolves with true if the file is at its path, so that a crash loses no lines. */
   async isIntact(): Promise<boolean> {
     return this.#identity !== undefined && this.#disk.run('isAt', this.path, this.#identity);
   }
@@ -94,18 +89,16 @@ export class OwnSegment implements Segment, LineSink {
     return readClosedFile(this.#disk, path);
   }
 
-  /** True while the lines are in memory or in an open file; false once they are only in the file at the path. */
+  /** False once the lines are only in the file at the path. */
   get isReadable(): boolean {
     return this.#memory !== undefined || this.#file !== undefined;
   }
 
   /**
-   * Writes the lines to the path again, unless the file is there or `remove` was called. Concurrent calls share one run.
+   * Writes the lines to the path again, unless the file is there or `remove` was called. Concurrent calls share one run. After a failure,
+   * no file remains.
    *
-   * @param prepareFolder creates the folder
-   * @param forbiddenDevices devices on which the file must not be
    * @returns true if the lines were written
-   * @throws Error if that fails; no file remains then
    */
   restore(prepareFolder: () => Promise<void>, forbiddenDevices: readonly number[] = []): Promise<boolean> {
     return (this.#restoration ??= this.#restore(prepareFolder, forbiddenDevices).finally(
@@ -123,12 +116,11 @@ export class OwnSegment implements Segment, LineSink {
     this.#memory = undefined;
   }
 
-  /** Closes the file if it is at its path. */
   async closeIfIntact(): Promise<void> {
     if (await this.isIntact()) this.close();
   }
 
-  /** Closes the segment and removes its file. If that fails, the file contains no record. */
+  /** If removing the file fails, it contains no record. */
   discard(): void {
     if (this.#identity !== undefined) this.#disk.post('removeOwn', this.path, this.#identity);
     this.close();

@@ -3,10 +3,8 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { removeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
-/** Start of a day in UTC, in epoch ms. Each table has a partition for each day, named after it. */
-type Day = number;
+type Day = number; // start of a day in UTC, epoch ms; each table has a partition for each day
 
-/** The tables of records, and of the bodies of requests and replies. */
 export type RecordTable = 'request_log' | 'request_content';
 
 const tables: readonly RecordTable[] = ['request_content', 'request_log']; // in the order of dropping: bodies before their records
@@ -19,21 +17,19 @@ const selectPartitions = (table: RecordTable) => `
   SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
   WHERE inhparent = '${table}'::regclass AND child.relname ~ '^${table}_[0-9]{8}$'`;
 
-/** How long records are kept. The stage writes it, the job reads it. */
+/** The stage writes it, the job reads it. */
 export interface Retention {
   /** Undefined while no pipeline has a `log` stage; no partition is dropped then. */
   keepDays: number | undefined;
 }
 
-/** Key of the retention in `host.keep`. */
 export const retentionKey = 'log/retention';
 
-/** Creates the initial retention; see `retentionKey`. */
 export function createRetention(): Retention {
   return { keepDays: undefined };
 }
 
-/** Creates and drops partitions; two runs may overlap. Partitions exist a week ahead, and an insert creates one that is missing. */
+/** Two runs may overlap. Partitions exist a week ahead, and an insert creates one that is missing. */
 export const partitionJob: JobDefinition = {
   name: 'log-partitions',
   description: 'Creates partitions of request records for the coming days and drops expired ones.',
@@ -65,7 +61,7 @@ async function readDatabaseTimeMs(database: Database): Promise<number> {
   return Number(row?.now);
 }
 
-/** Creates the missing partition of a day as a separate table and then attaches it, which blocks no query. */
+/** Creates the partition as a separate table and then attaches it, which blocks no query. */
 export async function ensurePartition(
   database: Database,
   start: Day,
@@ -93,7 +89,7 @@ function createPartitionSql(table: RecordTable, start: Day): string {
       END IF;`);
 }
 
-/** Drops the partitions before a day, each in its own transaction. Returns their days, oldest first. */
+/** Drops each partition in its own transaction. Returns their days, oldest first. */
 export async function dropPartitionsBefore(
   database: Database,
   firstDay: Day,
@@ -105,7 +101,6 @@ export async function dropPartitionsBefore(
   return names.map((name) => name.slice(-8));
 }
 
-/** Lists the names of the existing partitions, oldest first. */
 export async function listPartitionNames(database: Database, table: RecordTable = 'request_log'): Promise<string[]> {
   const rows = await database.query<{ name: string }>(`${selectPartitions(table)} ORDER BY name`);
   return rows.map(({ name }) => name);
@@ -115,11 +110,9 @@ function formatPartitionName(table: RecordTable, start: Day): string {
   return `${table}_${new Date(start).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-/**
- * Wraps statements so that they run in one transaction, and on one instance at a time. A wait for a lock ends after a second, because all
- * later queries would queue behind it. The job runs again later.
- */
 function withLockSql(statements: string): string {
+  // On one instance at a time. A wait for a lock ends after a second, because all later queries would queue behind it. The job runs again
+  // later.
   return `DO $$ BEGIN
     PERFORM set_config('lock_timeout', '1s', true);
     PERFORM pg_advisory_xact_lock(hashtext('request_log partitions'));

@@ -27,7 +27,6 @@ export const lineStart = {
 export const writeRequestMembers: (exchange: Exchange) => string = compileWriter(selectSources('request'), '');
 /** Writes what is known when all stages before `upstream` have accepted the request, each member after a comma. */
 export const writeCallerMembers: (exchange: Exchange) => string = compileWriter(selectSources('caller'), ',');
-/** Writes what is known when the request is over, each member after a comma. */
 export const writeResultMembers: (exchange: Exchange, outcome: Outcome) => string = compileWriter(
   selectSources('result'),
   ',',
@@ -40,13 +39,6 @@ function selectSources(moment: Moment): readonly Source[] {
   return sources.filter((source) => source.moment === moment);
 }
 
-/**
- * Creates a function that writes the members from these sources. It is compiled from text, as Ajv does with validators, so that V8 inlines
- * the `read` of each column; a loop over functions takes 1.3 times as long. The text contains only names and numbers from the table of
- * columns.
- *
- * @param separator text before the first member
- */
 function compileWriter(memberSources: readonly Source[], separator: string): WriteMembers {
   const body = memberSources.map(({ columns }, index) => {
     const members = Object.entries(columns).map(([name, column], position) => {
@@ -60,6 +52,8 @@ function compileWriter(memberSources: readonly Source[], separator: string): Wri
   );
   const writers = Object.fromEntries(listColumns.map(([name, column]) => [name, createListWriter(column)]));
   const text = `return (from, outcome) => { let text = '', found, value; ${body.join('\n')} return text; }`;
+  // Compiled from text, as Ajv does with validators, so that V8 inlines the `read` of each column: a loop over functions takes 1.3 times as
+  // long. The text contains only names and numbers from the table of columns.
   return new Function('sources', 'writers', 'literal', text)(memberSources, writers, toJsonLiteral) as WriteMembers;
 }
 

@@ -3,7 +3,6 @@ import { addUnauthenticated, type UnauthenticatedCount } from '#core/gateway/rec
 import type { Database } from '#core/platform/database/database.ts';
 import { protectPartition, type RecordTable } from './partitions.ts';
 
-/** Stores records in the database. */
 export interface RecordStore {
   /**
    * Inserts new records and updates the request counts of their accounts, in one transaction.
@@ -12,13 +11,8 @@ export interface RecordStore {
    * @throws the database's error; `isRecordRefused` says whether a record caused it
    */
   insert(instance: string, records: readonly string[]): Promise<void>;
-  /**
-   * Inserts new bodies.
-   *
-   * @param lines JSON objects whose members are columns, with the body in base64
-   */
+  /** @param lines JSON objects whose members are columns, with the body in base64 */
   insertContent(lines: readonly string[]): Promise<void>;
-  /** Adds counts of requests without an account. */
   addUnauthenticated(counts: readonly UnauthenticatedCount[]): Promise<void>;
   /** Stores nothing, but fails if `insert` would fail. */
   probe(): Promise<void>;
@@ -63,7 +57,6 @@ const insertBodiesSql = `
 const startedAtPattern = /"started_at":(\d{12,13})[,}]/;
 const dayMs = 86_400_000;
 
-/** Stores records in PostgreSQL. */
 export class PostgresRecordStore implements RecordStore {
   readonly #database: Database;
 
@@ -135,8 +128,7 @@ function readSqlState(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Matches only this member, because quotes inside others are escaped. */
-const accountIdPattern = /"account_id":"([\w-]+)"/;
+const accountIdPattern = /"account_id":"([\w-]+)"/; // matches no other member, because quotes inside others are escaped
 
 /** A store that announces the accounts of committed records, so that pages which show them are updated. */
 export class PublishingStore implements RecordStore {

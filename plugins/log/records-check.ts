@@ -5,10 +5,9 @@ import { logReason } from './log-reason.ts';
 import type { RequestLog } from './request-log.ts';
 import type { JournalTrouble } from './segment-opener.ts';
 
-/** How long a lost record fails the check. The metric and the operator pages show the loss for longer. */
-const lossFailureMs = 300_000;
+const lossFailureMs = 300_000; // the metric and the operator pages show a loss for longer
 
-/** Checks whether records reach the database, by the records that wait and the last attempt. A ping would not prove that writing works. */
+/** Judges by the records that wait and the last attempt. A ping would not prove that writing works. */
 export const recordsCheck: HealthCheck = {
   name: 'records',
   runbook: 'records-waiting',
@@ -33,10 +32,10 @@ function findTrouble({ journal: { trouble } }: RequestLog): JournalTrouble | und
   return { reason: logReason('log.reason.journal', { why: trouble.reason }), since: trouble.since };
 }
 
-/** Reports permanent failures right away, and temporary ones, such as a restart or a lock, once records are late. */
 function findLate({ journal, failure }: RequestLog, lateAfterMs: number): JournalTrouble | undefined {
   const now = performance.now();
   const since = Math.min(failure?.since ?? now, now - journal.oldestAgeMs);
+  // Temporary failures, such as a restart or a lock, count only once records are late.
   if (failure?.isPersistent !== true && now - since <= lateAfterMs) return undefined;
   const count = journal.waitingRecords;
   const values = { count, seconds: Math.round(journal.oldestAgeMs / 1000), why: failure?.reason ?? '' };

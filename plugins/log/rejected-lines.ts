@@ -23,7 +23,7 @@ export class RejectedLines {
     this.#onDrop = onDrop;
   }
 
-  /** Stores a line. Never throws, because a malformed line must not hold up others. */
+  /** Never throws, because a malformed line must not hold up others. */
   async add(segment: string, line: string, reason: string): Promise<void> {
     const path = join(this.#folder, basename(segment));
     try {

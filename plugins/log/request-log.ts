@@ -19,28 +19,20 @@ import { UnauthenticatedCounts } from './unauthenticated-counts.ts';
 const defaultStopDeadlineMs = 5_000;
 
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk'> {
-  /** Default: a disk with its own thread. */
-  readonly disk?: Disk & Partial<AsyncDisposable>;
+  readonly disk?: Disk & Partial<AsyncDisposable>; // default: a disk with its own thread
   readonly dataFolder: string;
   readonly store: RecordStore;
-  /** How many bytes of records may wait for a collector; undefined if there is none. */
-  readonly spoolBytes?: number | undefined;
-  /** Returns epoch ms; default: the system clock. */
-  readonly now?: () => number;
-  /** How often the journal's files are checked; default: every second. */
-  readonly checkIntervalMs?: number;
-  /** How long records are shipped on shutdown; the rest waits for the next start. Default: five seconds. */
-  readonly stopDeadlineMs?: number;
+  readonly spoolBytes?: number | undefined; // for a collector; undefined if there is none
+  readonly now?: () => number; // epoch ms; default: the system clock
+  readonly checkIntervalMs?: number; // default: one second
+  readonly stopDeadlineMs?: number; // for shipping on shutdown; the rest waits for the next start; default: five seconds
 }
 
-/** Journal, lock and shipper of this instance. It lives as long as the process and survives reloads. */
+/** Lives as long as the process and survives reloads. */
 export class RequestLog implements AsyncDisposable {
   readonly journal: Journal;
-  /** Segments of dead instances. */
   readonly leftovers: Leftovers;
-  /** Stored records on their way to a collector. */
-  readonly spool: FileSpool | undefined;
-  /** Counts of requests without an account, most of which are not recorded. */
+  readonly spool: FileSpool | undefined; // stored records on their way to a collector
   readonly unauthenticated: UnauthenticatedCounts;
   readonly #disk: Disk & Partial<AsyncDisposable>;
   readonly #lock: InstanceLock;
@@ -90,7 +82,6 @@ export class RequestLog implements AsyncDisposable {
     ).unref();
   }
 
-  /** Why records do not reach the database; undefined while they do. */
   get failure(): ShippingFailure | undefined {
     return this.#shipper.failure;
   }
@@ -105,9 +96,9 @@ export class RequestLog implements AsyncDisposable {
     await this.#disk[Symbol.asyncDispose]?.();
   }
 
-  /** Checks the journal's files. If some were removed, the lock may be gone as well, and other instances could ship segments in use. */
   async #check(): Promise<void> {
     this.unauthenticated.store();
+    // If files were removed, the lock may be gone as well, and other instances could ship segments in use.
     if (await this.journal.checkFiles()) await this.#lock.touch();
   }
 
@@ -120,7 +111,6 @@ export class RequestLog implements AsyncDisposable {
   }
 }
 
-/** Creates the log of this instance, which stores its records in the database. There is one per process. */
 export function createRequestLog(
   host: Pick<Host, 'instance' | 'dataFolder' | 'log' | 'now' | 'database' | 'shared' | 'keep' | 'section'>,
 ): RequestLog {

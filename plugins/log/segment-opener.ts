@@ -9,10 +9,8 @@ import { OwnSegment } from './own-segment.ts';
 import { formatSegmentName } from './segment.ts';
 
 const retryAfterMs = 1_000;
-/** A trouble ends after this time without a failure. Less would not be enough, because a full disk accepts a few lines now and then. */
-const defaultRecoveryMs = 10_000;
-/** The disk must have room for this many bytes before files are used again. */
-const requiredFreeBytes = 64 * 1024;
+const defaultRecoveryMs = 10_000; // a shorter time is not enough, because a full disk accepts a few lines now and then
+const requiredFreeBytes = 64 * 1024; // on the disk, before files are used again
 
 /** Why the journal is not in files, or its records are not in the database. */
 export interface JournalTrouble {
@@ -25,11 +23,9 @@ export interface SegmentOpenerParts {
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
-  /** After this time without a failure, the journal counts as writable again; default: ten seconds. */
-  readonly recoveryMs?: number;
+  readonly recoveryMs?: number; // without a failure, until the journal counts as writable again; default: ten seconds
 }
 
-/** Opens the segments of this instance, in files or in memory, and notes why they cannot be in files. */
 export class SegmentOpener {
   readonly #parts: SegmentOpenerParts;
   readonly #memoryBudget = new MemoryBudget();
@@ -42,23 +38,17 @@ export class SegmentOpener {
     this.#parts = parts;
   }
 
-  /** Why segments are in memory; undefined while they can be in files. */
   get trouble(): JournalTrouble | undefined {
     return this.#trouble;
   }
 
-  /**
-   * Creates the first segment in a file. Blocks on the disk.
-   *
-   * @throws Error if the file cannot be created
-   */
+  /** Blocks on the disk. */
   createFirst(): OwnSegment {
     this.#parts.folder.recreateSync();
     const path = this.#nextPath();
     return OwnSegment.createInFile(this.#parts.disk, path, operations.create(path, 0));
   }
 
-  /** Opens the next segment in a file; undefined if none can be created now. */
   async openFile(): Promise<OwnSegment | undefined> {
     const { disk, folder } = this.#parts;
     if (disk.isUnresponsive || performance.now() < this.#failedAt + retryAfterMs) return undefined;
@@ -75,16 +65,12 @@ export class SegmentOpener {
     }
   }
 
-  /** Opens a segment in memory. It gets no `begin` lines, because a crash would lose these too. */
+  /** A segment in memory gets no `begin` lines, because a crash would lose these too. */
   openMemory(): OwnSegment {
     return OwnSegment.createInMemory(this.#parts.disk, this.#nextPath(), this.#memoryBudget);
   }
 
-  /**
-   * Notes that a file could not be opened or written. Logs only the first failure of a trouble.
-   *
-   * @param isLogged true to log a further failure as well
-   */
+  /** Logs only the first failure of a trouble, unless `isLogged` is true. */
   noteFailure(error: unknown, isLogged = false): void {
     this.#failedAt = performance.now();
     const reason = error instanceof Error ? error.message : String(error);
@@ -92,7 +78,7 @@ export class SegmentOpener {
     this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
   }
 
-  /** Notes that the current segment is in an intact file. This ends the trouble after some time without failures. */
+  /** Ends the trouble after some time without failures. */
   noteIntact(): void {
     const { recoveryMs = defaultRecoveryMs } = this.#parts;
     if (this.#trouble === undefined || this.#openedAt <= this.#failedAt) return;

@@ -6,22 +6,19 @@ import { createPartPath } from './disk/files.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
 export interface Segment {
-  /** Path of the file, which may be gone. */
-  readonly path: string;
+  readonly path: string; // the file may be gone
   /**
    * Reads the lines, a few hundred at a time. Omits a last line that a crash has truncated; its request still has a `begin` line.
    *
    * @throws UnreadableSegment
    */
   read(): AsyncGenerator<string[]>;
-  /** Removes the segment once its records are in the database. */
   remove(): Promise<void>;
 }
 
 /** Error for a segment that cannot be read because of the disk. If the disk is unresponsive, `DiskUnresponsive` is thrown instead. */
 export class UnreadableSegment extends Error {
-  /** False if a later attempt may succeed, for example because file descriptors were exhausted. */
-  readonly isPermanent: boolean;
+  readonly isPermanent: boolean; // false if a later attempt may succeed, for example because file descriptors were exhausted
 
   constructor(path: string, cause: unknown) {
     super(`${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -35,18 +32,17 @@ const permanentCodes = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO', 'ESTALE'])
 const chunkBytes = 256 * 1024;
 const namePattern = /^(?<instance>.+)-(?<number>\d+)\.ndjson$/;
 
-/** Returns the file name of a segment. Numbers are padded so that names sort by age. */
+/** Numbers are padded so that names sort by age. */
 export function formatSegmentName(instance: string, number: number): string {
   return `${instance}-${String(number).padStart(8, '0')}.ndjson`;
 }
 
-/** Returns the instance and the number of a segment, or undefined for other files. */
 export function parseSegmentName(path: string): { instance: string; number: number } | undefined {
   const groups = namePattern.exec(basename(path))?.groups;
   return groups && { instance: groups['instance'] ?? '', number: Number(groups['number']) };
 }
 
-/** Returns the instance and the final name of an incomplete file (see `restore`), or undefined for other files. */
+/** Returns the instance and the final name of an incomplete file (see `restore`). */
 export function parsePartName(part: string): { instance: string; segment: string } | undefined {
   const segment = part.endsWith(createPartPath('')) ? part.slice(0, -createPartPath('').length) : '';
   const parsed = parseSegmentName(segment);
@@ -65,11 +61,7 @@ export class LeftoverSegment implements Segment, Disposable {
     this.#file = file;
   }
 
-  /**
-   * Creates the segment of a file.
-   *
-   * @param isKeptOpen true to keep the file open, so that no lines are lost if it is removed before it is shipped
-   */
+  /** @param isKeptOpen keeps the file open, so that no lines are lost if it is removed before it is shipped */
   static async open(disk: Disk, path: string, isKeptOpen: boolean): Promise<LeftoverSegment> {
     // If the file cannot be opened, `read` reports why.
     const opened = isKeptOpen ? await disk.run('open', path).catch(rethrowUnresponsive) : undefined;
@@ -91,12 +83,11 @@ export class LeftoverSegment implements Segment, Disposable {
   }
 }
 
-/** Creates a function that reads chunks of an open file. */
 export function createFileReader(disk: Disk, file: number): ReadAt {
   return (position) => disk.run('read', file, position, chunkBytes);
 }
 
-/** Reads the lines of a file, or none if it does not exist. */
+/** Yields nothing if the file does not exist. */
 export async function* readSegment(disk: Disk, path: string): AsyncGenerator<string[]> {
   try {
     yield* readClosedFile(disk, path);
@@ -105,11 +96,7 @@ export async function* readSegment(disk: Disk, path: string): AsyncGenerator<str
   }
 }
 
-/**
- * Opens a file and reads its lines.
- *
- * @throws UnreadableSegment or DiskUnresponsive
- */
+/** @throws UnreadableSegment or DiskUnresponsive */
 export async function* readClosedFile(disk: Disk, path: string): AsyncGenerator<string[]> {
   const { file } = await disk.run('open', path).catch((error: unknown) => throwUnreadable(path, error));
   try {
@@ -119,7 +106,7 @@ export async function* readClosedFile(disk: Disk, path: string): AsyncGenerator<
   }
 }
 
-/** Splits bytes into lines. A line longer than the limit is split as well. */
+/** A line longer than the limit is split as well. */
 export async function* readLines(path: string, readAt: ReadAt): AsyncGenerator<string[]> {
   let partialLine = '';
   for (let position = 0; ;) {
@@ -150,7 +137,6 @@ function throwUnreadable(path: string, error: unknown): never {
   throw error instanceof DiskUnresponsive ? error : new UnreadableSegment(path, error);
 }
 
-/** Ignores every error but `DiskUnresponsive`. */
 function rethrowUnresponsive(error: unknown): undefined {
   if (error instanceof DiskUnresponsive) throw error;
 }

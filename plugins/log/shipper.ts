@@ -18,8 +18,7 @@ interface ShipperParts {
   readonly leftovers: Leftovers;
   readonly store: RecordStore;
   readonly rejected: RejectedLines;
-  /** Receives all stored records; undefined if there is no collector. */
-  readonly spool?: FileSpool | undefined;
+  readonly spool?: FileSpool | undefined; // receives all stored records; undefined if there is no collector
   isDiskUnresponsive(): boolean;
   readonly log: Logger;
 }
@@ -30,11 +29,9 @@ const batchSize = 500; // records per statement
 
 const searchIntervalMs = 10_000;
 
-/** After this long without a record, a probe checks whether the database can still store some. */
-const probeAfterMs = 15_000;
+const probeAfterMs = 15_000; // without a record, a probe then checks whether the database can still store some
 
-/** How long to wait between attempts while the database is unavailable; short enough to resume within seconds. */
-const retryRangeMs = { min: 200, max: 3_000 };
+const retryRangeMs = { min: 200, max: 3_000 }; // short enough to resume within seconds
 
 const reminderIntervalMs = 60_000;
 
@@ -42,8 +39,7 @@ const reminderIntervalMs = 60_000;
 export interface ShippingFailure {
   readonly reason: string;
   readonly since: number; // of the first failed attempt; `performance.now()` ms
-  /** True if waiting does not help, because the database responds but cannot store records. */
-  readonly isPersistent: boolean;
+  readonly isPersistent: boolean; // waiting does not help: the database responds but cannot store records
 }
 
 /**
@@ -75,7 +71,7 @@ export class Shipper {
     this.#loop = this.#run().finally(() => closeSegments(this.#leftovers));
   }
 
-  /** Ships the finished segments as long as the database responds. The next start on this folder ships the rest. */
+  /** The next start on this folder ships what the database does not take in time. */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     this.#wake();
@@ -85,7 +81,6 @@ export class Shipper {
     if (journal.finished.count > 0) log.warn(`${journal.finished.count} journal segments remain for the next start`);
   }
 
-  /** Undefined if the last attempt to store records succeeded. */
   get failure(): ShippingFailure | undefined {
     return this.#failure;
   }
@@ -114,21 +109,15 @@ export class Shipper {
     }
   }
 
-  /**
-   * Ships the next segment.
-   *
-   * @returns false if no segment is ready
-   * @throws DiskUnresponsive if only records in memory can be shipped
-   */
   async #shipNext(): Promise<boolean> {
-    const { journal, isDiskUnresponsive: isSilent } = this.#parts;
+    const { journal, isDiskUnresponsive } = this.#parts;
     const finished = journal.finished.nextReadable;
     if (finished !== undefined) {
       await this.#shipOwn(finished);
       journal.finished.release(finished);
       return true;
     }
-    if (isSilent()) return false;
+    if (isDiskUnresponsive()) return false;
     await this.#findLeftovers();
     const [leftover] = this.#leftovers;
     if (leftover === undefined || this.#isStopping) return false;
@@ -144,12 +133,12 @@ export class Shipper {
     return true;
   }
 
-  /** Ships a segment of this instance. Gives up one that cannot be read, because it must not block later records. */
   async #shipOwn(finished: FinishedSegment): Promise<void> {
     try {
       await this.#shipSegment(finished.segment);
     } catch (error) {
       if (!(error instanceof UnreadableSegment) || !error.isPermanent) throw error;
+      // A segment that cannot be read must not block later records.
       this.#parts.journal.finished.countAsLost(finished, error.message);
     }
   }
@@ -168,14 +157,12 @@ export class Shipper {
     journal.leftoverBytes = this.#leftovers.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /**
-   * Ships the next segment of a dead instance. Interrupted requests go first, because they are known only while all segments exist. If
-   * another instance ships the same segments, both insert the same records.
-   */
   async #shipLeftover(leftover: Leftover): Promise<void> {
     const { instance, segments } = leftover;
     const [segment] = segments;
     if (segment === undefined) return await this.#removeInstance(leftover);
+    // Interrupted requests go first, because they are known only while all segments exist. If another instance ships the same segments,
+    // both insert the same records.
     if (!leftover.hasShippedInterrupted) {
       const records = await readInterruptedRecords(segments);
       for (const batch of splitIntoBatches(records)) {
@@ -226,7 +213,6 @@ export class Shipper {
   readonly #insertRecords: Insert = (path, records) =>
     this.#parts.store.insert(parseSegmentName(path)?.instance ?? '', records);
 
-  /** Inserts records. Halves a rejected batch until the rejected record is isolated. */
   async #insert(path: string, records: readonly string[], insert: Insert = this.#insertRecords): Promise<void> {
     if (records.length === 0) return;
     try {
@@ -234,6 +220,7 @@ export class Shipper {
     } catch (error) {
       if (!isRecordRefused(error)) throw error;
       if (records.length === 1) return this.#parts.rejected.add(path, records[0] ?? '', firstLineOf(error));
+      // The batch is halved until the rejected record is isolated.
       const middle = Math.ceil(records.length / 2);
       await this.#insert(path, records.slice(0, middle), insert);
       await this.#insert(path, records.slice(middle), insert);
@@ -284,7 +271,7 @@ function hasKnownKind(line: string): boolean {
   return line === '' || Object.values(lineStart).some((start) => line.startsWith(start));
 }
 
-/** Returns the first line of an error; the SQL and the values that follow do not belong in the log. */
 function firstLineOf(error: unknown): string {
+  // The SQL and the values that follow do not belong in the log.
   return (error instanceof Error ? error.message : String(error)).split('\n', 1).join().slice(0, 200);
 }

@@ -12,12 +12,10 @@ import { parseSegmentName, readSegment, formatSegmentName } from './segment.ts';
 const searchIntervalMs = 10_000;
 const reminderIntervalMs = 60_000;
 
-/** A batch of records that waits for the collector, in a file or, if none can be written, in memory. */
 interface SpooledBatch {
   readonly path: string;
   readonly bytes: number;
-  /** 0 for records of a dead instance, which have already been counted. */
-  readonly records: number;
+  readonly records: number; // 0 for records of a dead instance, which have already been counted
   lines: readonly string[] | undefined; // undefined once they are in the file
 }
 
@@ -30,8 +28,8 @@ interface SpoolOptions {
 }
 
 /**
- * Stores records for the collector in files next to the journal. Each contains lines that the database has committed. Instances that share
- * the folder send their own files. Lines that the disk does not accept wait in memory.
+ * Each file contains lines that the database has committed. Instances that share the folder send their own files. Lines that the disk does
+ * not accept wait in memory.
  */
 export class FileSpool implements RecordSpool, AsyncDisposable {
   onAdded: () => void = () => {};
@@ -58,7 +56,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return this.#batches.reduce((sum, { records }) => sum + records, 0);
   }
 
-  /** Stores lines for the collector. Never rejects, because the journal must not depend on the collector. */
+  /** Never rejects, because the journal must not depend on the collector. */
   async add(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
     const bytes = lines.reduce((sum, { length }) => sum + length + 1, 0);
@@ -66,7 +64,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
       return this.#drop(lines.length, `${this.#options.maxBytes} bytes already wait for the collector`);
     const path = join(this.#folder, formatSegmentName(this.#options.instance, this.#nextNumber++));
     const batch = { path, bytes, records: lines.length, lines };
-    const failure = (await this.#writeBatchesInMemory()) ?? (await this.#write(batch));
+    const failure = (await this.#writeBatchesInMemory()) ?? (await this.#tryWrite(batch));
     if (failure !== undefined && sumBytes(this.#batchesInMemory) + bytes > bounds.spoolMemory)
       return this.#drop(lines.length, failure);
     this.#batches.push(batch);
@@ -101,10 +99,9 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return this.#batches.filter(({ lines }) => lines !== undefined);
   }
 
-  /** @returns why lines are still in memory; undefined if all are in files */
   async #writeBatchesInMemory(): Promise<string | undefined> {
     for (const batch of this.#batchesInMemory) {
-      const failure = await this.#write(batch);
+      const failure = await this.#tryWrite(batch);
       if (failure !== undefined) return failure;
       // The batch may have been sent while it was written.
       if (!this.#batches.includes(batch)) await this.#options.disk.run('remove', batch.path).catch(() => undefined);
@@ -112,8 +109,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return undefined;
   }
 
-  /** @returns why it failed; undefined if it succeeded */
-  async #write(batch: SpooledBatch): Promise<string | undefined> {
+  async #tryWrite(batch: SpooledBatch): Promise<string | undefined> {
     const { disk } = this.#options;
     const wasSent = !disk.isUnresponsive;
     try {

@@ -20,7 +20,7 @@ interface UnauthenticatedCountsOptions {
   readonly now: () => number; // epoch ms
 }
 
-/** Returns true for a request that is known to have no account. It stays true from then on. */
+/** Once true, it stays true. */
 export function isUnauthenticated(exchange: Exchange): boolean {
   return exchange.find(unauthenticated) === true;
 }
@@ -57,14 +57,13 @@ export class UnauthenticatedCounts {
     return true;
   }
 
-  /** Starts storing the finished minutes in the background. Counts that cannot be stored wait. */
+  /** Counts that cannot be stored wait. */
   store(): void {
     this.#endPastMinute();
     if (this.#storeRun !== undefined || this.#waitingCounts.length === 0 || !this.#retryThrottle.tryPass()) return;
     runInBackground(this.#options.log, 'storing counts of requests without an account', () => this.#storeWaiting());
   }
 
-  /** Stores all counts, including the current minute. Logs how many requests could not be stored in time. */
   async finish(timeoutMs: number): Promise<void> {
     this.#endMinute();
     // A run that is under way may have started before the last minute was over.
@@ -119,11 +118,11 @@ export class UnauthenticatedCounts {
     return count;
   }
 
-  /** Ends the minute. Its largest counts stay separate; the others are merged. */
   #endMinute(): void {
     const counts = [...this.#currentCounts.values()].toSorted((a, b) => b.requests - a.requests);
     this.#currentCounts.clear();
     this.#recordedRequests = 0;
+    // The largest counts stay separate; the others are merged.
     for (const [index, { block, status, requests }] of counts.entries())
       this.#getCount(index < bounds.unauthenticatedCounts ? block : undefined, status).requests += requests;
     this.#waitingCounts.push(...this.#currentCounts.values());

@@ -12,10 +12,8 @@ import { type Formatter, getFormatter } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { formatStatus } from './requests.ts';
 
-/** Width in characters of the time axis of attempts. */
-const axisWidth = 32;
+const axisWidth = 32; // characters
 
-/** A request, and the lines that `requests show` prints for it. */
 export interface DescribedRequest {
   readonly record: RequestRecord;
   describe(timeZone: string): string[];
@@ -38,7 +36,6 @@ export async function readRequest({ database }: Pick<Host, 'database'>, id: stri
 
 const english = new Translator([requestTexts]).in('en');
 
-/** Fields that are printed above the facts that pages also show. */
 const requestFields = defineView<RequestRecord>()({
   request: { type: 'id', of: 'id' },
   time: {

@@ -6,12 +6,10 @@ import { getFormatter } from '#core/web/texts/formatter.ts';
 
 const maxListedBlocks = 3;
 
-/** Returns false if the filter excludes requests without an account. */
 export function includesUnauthenticated({ accountId, model, route }: UsageFilter): boolean {
   return accountId === undefined && model === undefined && route === undefined;
 }
 
-/** Returns a sentence about the requests without an account, or '' if there are none or the filter excludes them. */
 export async function describeUnauthenticated(
   { database }: Pick<Host, 'database'>,
   filter: UsageFilter,

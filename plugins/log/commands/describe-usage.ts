@@ -5,33 +5,26 @@ import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { calculateCacheShares, startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
 import { defineView, type ShownField, type TextReader } from '#core/web/resources/field.ts';
 
-/** How usage is grouped: in a stored way, or by the plan that was used. */
 export type UsageGrouping = UsageBy | 'plan';
 
-/** Groupings that have times to the first token. */
 export const timedGroupings: readonly UsageGrouping[] = ['model', 'route', 'hour'];
 
-/** One line of the table: a group and its counts. */
 export interface UsageLine extends UsageCounts {
   /** Id of the account, name of the model or route, or start of the hour; null for requests that have none. */
   readonly key: string | number | null;
-  /** Name and email address of the account. */
-  readonly account?: string | undefined;
+  readonly account?: string | undefined; // name and email address
   /** Ms; undefined if not read or if there were no replies. */
   readonly firstContent: { readonly median: number | undefined; readonly p95: number | undefined };
   /** All attempts on the route, including those of requests that another route served. */
   readonly attempts?: RouteUsage | undefined;
-  /** More columns, from another plugin. */
-  readonly figures?: FiguredUsage | undefined;
+  readonly figures?: FiguredUsage | undefined; // from another plugin
 }
 
-/** Lines of `daypass usage`, most used first, and the period that they cover. */
 export interface UsageTable {
   readonly by: UsageGrouping;
   readonly lines: readonly UsageLine[];
   readonly since: number;
-  /** Epoch ms from which usage is complete; undefined before the first request. */
-  readonly completeSince: number | undefined;
+  readonly completeSince: number | undefined; // epoch ms; undefined before the first request
   readonly figures: Pick<UsageFigures, 'fields' | 'legend' | 'json'> | undefined;
 }
 
@@ -67,8 +60,8 @@ const columns = defineView<UsageLine>()({
   last_fault: { type: 'text', print: formatLastFault },
 });
 
-/** Which groupings show a column; columns that all of them show are not listed. */
 const groupingsByColumn: Readonly<Partial<Record<string, readonly UsageGrouping[]>>> = {
+  // Columns that are not listed here are always shown.
   name: ['account'],
   for_policy: ['account', 'route'],
   first_token: timedGroupings,
@@ -90,7 +83,6 @@ function selectFields({ by, figures }: UsageTable, timeZone: string): ShownField
   return [...key.text, ...shownColumns, ...(figures?.fields ?? [])];
 }
 
-/** Formats usage as a table, with the period that it covers below. */
 export function describeUsage(table: UsageTable, timeZone: string): string[] {
   const { by, lines, since, completeSince, figures } = table;
   const firstTime = formatTime(new Date(Math.max(startOfHour(since), completeSince ?? 0)), timeZone, true);

@@ -9,24 +9,17 @@ import { Backoff } from '#core/platform/timing/backoff.ts';
 import { requests as resource, tableOptions, toRequestEntry } from './requests.ts';
 import type { CommandOutput } from './selection.ts';
 
-/** Minimum widths of the columns. Most values fit, so later lines stay aligned with the heading. */
-const minWidths = [19, 11, 24, 28, 5, 11, 10, 7, 7, 13, 36];
+const minWidths = [19, 11, 24, 28, 5, 11, 10, 7, 7, 13, 36]; // most values fit, so later lines stay aligned
 
 const pollIntervalMs = 1_000;
-/** How long to wait between attempts while the database does not respond. */
-const retryRangeMs = { min: 500, max: 5_000 };
+const retryRangeMs = { min: 500, max: 5_000 }; // while the database does not respond
 
 interface FollowOptions extends CommandOutput {
-  /** How many earlier requests are printed first. */
-  readonly limit: number;
-  /** Ends the command; default: SIGINT, SIGTERM and a closed stdout. */
-  readonly signal?: AbortSignal;
+  readonly limit: number; // earlier requests, which are printed first
+  readonly signal?: AbortSignal; // default: SIGINT, SIGTERM and a closed stdout
 }
 
-/**
- * Prints the last requests, newest last, and then each new request as it is recorded, until a signal arrives. If the database stops
- * responding, it waits for it and goes on from the same position.
- */
+/** If the database stops responding, it waits and then continues from the same position. */
 export async function followRequests(host: Host, filter: RequestFilter, options: FollowOptions): Promise<void> {
   using interruption = createInterruption(options.signal);
   const { signal } = interruption;
@@ -59,7 +52,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns a function that prints requests as lines of JSON, or as the next rows of one table. */
 function createPrinter({ print, isJson, timeZone }: CommandOutput): (records: readonly RequestRecord[]) => void {
   let hasHeading = false;
   return (records) => {
@@ -72,7 +64,6 @@ function createPrinter({ print, isJson, timeZone }: CommandOutput): (records: re
   };
 }
 
-/** Creates a signal that Ctrl-C, SIGTERM or a closed stdout aborts, and a promise that resolves at the same time. */
 function createInterruption(callerSignal: AbortSignal | undefined) {
   const controller = new AbortController();
   const abort = () => controller.abort();

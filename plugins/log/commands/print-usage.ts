@@ -48,7 +48,6 @@ async function readUsageTable(
   return { by, lines: addByKey(lines, groups), since: filter.since, completeSince, figures };
 }
 
-/** Reads usage as JSON for commands and the API. */
 export async function readUsageJson(...parameters: Parameters<typeof readUsageTable>): Promise<object> {
   const [host, filter] = parameters;
   const table = await readUsageTable(...parameters);
@@ -58,7 +57,6 @@ export async function readUsageJson(...parameters: Parameters<typeof readUsageTa
   return { ...toUsageJson(table), ...unauthenticated, ...table.figures?.json };
 }
 
-/** Prints usage as a table or as JSON. */
 export async function printUsage(
   host: UsageHost,
   filter: UsageFilter,
@@ -89,15 +87,12 @@ async function readLines(database: Host['database'], filter: UsageFilter, by: Us
   return by === 'hour' ? allLines : allLines.toSorted((a, b) => b.requests - a.requests);
 }
 
-/**
- * Adds values to the lines with their keys. Values without usage get lines at the end, such as attempts that served nothing or flat prices
- * that were not used.
- */
 function addByKey(
   lines: readonly UsageLine[],
   values: ReadonlyMap<UsageLine['key'], Pick<UsageLine, 'attempts' | 'figures'>>,
 ): UsageLine[] {
   const unusedKeys = new Set(values.keys()).difference(new Set(lines.map(({ key }) => key)));
+  // Such as attempts that served nothing, or flat prices that were not used.
   const linesWithoutUsage = Array.from(unusedKeys, (key) => {
     const value = values.get(key);
     return { ...emptyCounts, ...value?.figures?.counts, key, ...value };
@@ -105,7 +100,6 @@ function addByKey(
   return [...lines.map((line) => ({ ...line, ...values.get(line.key) })), ...linesWithoutUsage];
 }
 
-/** Counts for a line without usage. */
 const emptyCounts: Omit<UsageLine, 'key'> = {
   ...toCounts(Object.fromEntries(storedCounts.map((name) => [name, 0])) as CountsRow),
   firstContent: { median: undefined, p95: undefined },
@@ -115,16 +109,16 @@ type GroupedCounts = UsageCounts &
   Partial<Record<UsageBy, string | number | null>> &
   Partial<Pick<TimedUsage, 'firstContent'>>;
 
-/** Reads attempts on routes. There are none for a single account or model, because attempts are counted over all of them. */
 async function readAttempts(database: Host['database'], filter: UsageFilter): Promise<RouteUsage[]> {
   const { accountId, model, route } = filter;
+  // Attempts are counted over all accounts and models.
   if (accountId !== undefined || model !== undefined) return [];
   const usage = await readRouteUsage(database, filter);
   return route === undefined ? usage : usage.filter((attempted) => attempted.route === route);
 }
 
-/** Reads usage. Grouped by account, it has no response times, which are slow to compute. */
 function readCounts(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<GroupedCounts[]> {
+  // Response times are slow to compute, so groups by account or client have none.
   return by === 'account' || by === 'client' ? countUsage(database, filter, [by]) : readUsage(database, filter, [by]);
 }
 

@@ -18,7 +18,6 @@ interface ListOptions extends CommonListOptions {
   readonly follow?: true;
 }
 
-/** How many earlier requests `--follow` prints first by default. */
 const defaultFollowLimit = 10;
 
 const requestSubject = {
@@ -29,14 +28,12 @@ const requestSubject = {
   describe: ({ describe }, timeZone) => describe(timeZone),
 } satisfies CommandSubject<DescribedRequest>;
 
-/** Defines `GET /operator/api/requests/{handle}`. */
 export const requestReading: OperatorReading = {
   path: '/requests/{handle}',
   summary: 'read a request with its attempts, times, tokens and notes',
   read: async (host, id) => requestSubject.toJson(await requestSubject.read(host, id)),
 };
 
-/** Defines `daypass requests …` for the operator. Works alongside a running gateway. */
 export const requestsCommand: Command = {
   name: 'requests',
   define(parser, context) {

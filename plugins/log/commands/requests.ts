@@ -16,20 +16,16 @@ const query = object({
   after: { ...text('The id of the last request of the page before.'), pattern: '^req_0[\\da-f]{11}7[\\da-f]{19}$' },
 });
 
-/** Query members of the list of requests. */
 export type RequestQuery = Infer<typeof query>;
 
 type RequestEntry = Omit<RequestRecord, 'started_at'> & { readonly started_at: Date };
 
-/** Converts a record to the form that commands and the API show. */
 export function toRequestEntry(record: RequestRecord): RequestEntry {
   return { ...record, started_at: new Date(record.started_at) };
 }
 
-/** Indexes of the numeric columns. */
 export const tableOptions = { numericColumns: [4, 5, 6, 7, 8] };
 
-/** Defines the list of requests for commands and the API. Without `since`, it contains the requests of the last 24 hours. */
 export const requests = defineResource({
   name: 'request',
   summary: 'list requests, newest first; without since, those of the last 24 hours',
@@ -64,26 +60,22 @@ export const requests = defineResource({
   },
 });
 
-/** Formats status and outcome, such as `200` or `429 refused`. */
+/** Such as `200` or `429 refused`. */
 export function formatStatus({ status: code, outcome }: Pick<RequestRecord, 'status' | 'outcome'>): string {
   const outcomeText = outcome === 'answered' ? [] : [outcome === 'aborted' ? 'client left' : outcome];
   return [...(code === null ? [] : [code]), ...outcomeText].join(' ');
 }
 
-/** Formats token counts; `~` marks what the gateway estimated. */
 function formatTokens(
   count: number | null,
   { usage_estimated: isEstimated }: RequestEntry,
   { format }: TextReader,
 ): string {
+  // `~` marks what the gateway estimated.
   return count === null ? '' : `${isEstimated === true ? '~' : ''}${format.number(count)}`;
 }
 
-/**
- * Creates the filter for a query.
- *
- * @throws ActionRefused or AccountError for an unknown account or model
- */
+/** @throws ActionRefused or AccountError for an unknown account or model */
 export async function createRequestFilter(
   host: Host,
   { status: wantedStatus, failover: hasFailover, cached: isCached, ...members }: RequestQuery,

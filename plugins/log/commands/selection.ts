@@ -7,10 +7,8 @@ import { outcomes } from '#core/gateway/records/filter.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 
-/** The period that is selected without `since`. */
 const defaultPeriodMs = 86_400_000;
 
-/** Query parameters that select requests; without `since`, those of the last 24 hours. */
 export const selection = {
   account: text('Of this account: id, e-mail address, name, hint or key.'),
   model: text('Of this model, whichever name the client used.'),
@@ -18,17 +16,12 @@ export const selection = {
   since: time,
 };
 
-/** Query parameter that selects requests by status or outcome. */
 export const status = {
   ...text('A status such as 429 or 5xx, error, or an outcome such as refused.'),
   pattern: `^(?:error|[1-5][xX]{2}|[1-5]\\d\\d|${outcomes.join('|')})$`,
 };
 
-/**
- * Creates the filter that selects these requests.
- *
- * @throws ActionRefused `not_found`, AccountError `not_found` or `ambiguous`
- */
+/** @throws ActionRefused `not_found`, AccountError `not_found` or `ambiguous` */
 export async function createSelectionFilter(
   host: Host,
   { account, model, route, since }: Partial<Record<keyof typeof selection, string | undefined>>,
@@ -42,12 +35,8 @@ export async function createSelectionFilter(
   };
 }
 
-/**
- * Finds a model of the catalog by any of its names, or a removed model that still has usage.
- *
- * @throws ActionRefused `not_found`
- */
 async function findPublicName(host: Host, name: string): Promise<string> {
+  // Also finds a removed model that still has usage.
   const publicName = await findModelName(host, name);
   if (publicName !== undefined) return publicName;
   const suggestion = host.catalog.suggest(name);
@@ -55,25 +44,17 @@ async function findPublicName(host: Host, name: string): Promise<string> {
   throw new ActionRefused(`Model "${name}" not found.${hint}`, 'not_found');
 }
 
-/**
- * Parses the argument of a command.
- *
- * @throws InvalidArgumentError
- */
 export function parseRequestId(id: string): string {
   if (parseRequestTime(id) !== undefined) return id;
   throw new InvalidArgumentError('It must be a request id: req_ and 32 hexadecimal digits.');
 }
 
-/** Output options of a command. */
 export interface CommandOutput {
   print(line: string): void;
   readonly isJson: boolean;
   readonly timeZone: string;
 }
 
-/** Exit codes of the commands, for their help texts. */
 export const exitCodes = exitCodesFor('request, account or model');
 
-/** Formats the examples and exit codes at the end of a help text. */
 export const formatExamples = (lines: readonly string[]): string => exampleText(lines, exitCodes);

@@ -5,16 +5,10 @@ import { readUnauthenticated, unauthenticatedToJson } from '#core/gateway/record
 const periodMs = 86_400_000;
 const maxBlocks = 100;
 
-/**
- * Reads requests without an account, as JSON for commands and the API.
- *
- * @param since epoch ms
- */
 export async function readUnauthenticatedJson({ database }: Pick<Host, 'database'>, since: number) {
   return unauthenticatedToJson(await readUnauthenticated(database, since, maxBlocks));
 }
 
-/** Defines `GET /operator/api/unauthenticated`. */
 export const unauthenticatedReading: OperatorReading = {
   path: '/unauthenticated',
   summary: 'list the address blocks that sent requests without an account in the last 24 hours',

@@ -19,11 +19,6 @@ const createQuerySchema = ({ costsReader }: CostsSource) => {
   return object({ ...selection, by: { enum: by, description: 'What to group by; default: model.' } });
 };
 
-/**
- * Creates the filter for a query.
- *
- * @throws InvalidQuery, ActionRefused or AccountError
- */
 async function createUsageFilter(
   host: Host,
   { by = 'model', ...members }: Infer<ReturnType<typeof createQuerySchema>>,
@@ -34,7 +29,6 @@ async function createUsageFilter(
   return { by, filter };
 }
 
-/** Defines `daypass usage …` for the operator. Works alongside a running gateway. */
 export const usageCommand = (gateway: CostsSource): Command => ({
   name: 'usage',
   define(parser, context) {
@@ -64,7 +58,6 @@ are all attempts on the route, whichever one served in the end.${gateway.costsRe
   },
 });
 
-/** Defines `GET /operator/api/usage`. */
 export const usageReading = (gateway: CostsSource): OperatorReading => ({
   path: '/usage',
   summary: 'count requests, errors, tokens and their cost by account, model, route, client, plan or hour',

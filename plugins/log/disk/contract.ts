@@ -1,7 +1,7 @@
 import type { Operations } from './operations.ts';
 import type { UnwrittenLines } from './ring.ts';
 
-/** Error for a disk that does not respond in time, or whose thread has ended. The operation may still run. */
+/** The disk does not respond in time, or its thread has ended. The operation may still run. */
 export class DiskUnresponsive extends Error {
   override readonly name = 'DiskSilent';
 
@@ -14,11 +14,9 @@ export class DiskUnresponsive extends Error {
 export interface Disk {
   /** True from the first timeout until the disk responds. In that time, callers do not wait for it. */
   readonly isUnresponsive: boolean;
-  /** Called when the disk becomes unresponsive. */
   onUnresponsive: () => void;
   /** Called with the error that stopped writing, and the lines that were not written. */
   onFailure: (error: Error, unwritten: readonly UnwrittenLines[]) => void;
-  /** Called when the disk responds again. */
   onResponse: () => void;
   /**
    * Appends complete lines to a file; `wake` starts the write. Waits for room, but all waits in one turn of the event loop together take no
@@ -28,7 +26,6 @@ export interface Disk {
    * @throws DiskUnresponsive
    */
   append(file: number, bytes: Buffer, offset: number, length: number): number;
-  /** Wakes the thread, which writes the appended lines. */
   wake(): void;
   /** Position after the last appended line. */
   readonly position: number;
@@ -39,28 +36,18 @@ export interface Disk {
    * @param position default: after the last line
    */
   whenWritten(position?: number): Promise<void> | undefined;
-  /** Waits until the disk responds, or the time is up. */
   waitForResponse(timeoutMs: number): Promise<void>;
-  /** Returns copies of the lines that are not in their files yet. */
   copyUnwritten(): UnwrittenLines[];
-  /**
-   * Runs an operation on the folder.
-   *
-   * @throws DiskUnresponsive or the operation's error
-   */
+  /** @throws DiskUnresponsive or the operation's error */
   run<Name extends keyof Operations>(
     name: Name,
     ...values: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>>;
-  /** Queues an operation without waiting for it; its result is discarded. */
+  /** Does not wait; the result is discarded. */
   post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void;
 }
 
-/**
- * Removes a file now or, if the disk is unresponsive, once it responds again.
- *
- * @throws the operation's error
- */
+/** Removes a file now or, if the disk is unresponsive, once it responds again. */
 export async function runOrPost<Name extends 'remove' | 'removeOwn'>(
   disk: Disk,
   name: Name,
@@ -74,7 +61,6 @@ export async function runOrPost<Name extends 'remove' | 'removeOwn'>(
   }
 }
 
-/** Rethrows every error but `DiskUnresponsive`. */
 export function ignoreUnresponsive(error: unknown): void {
   if (!(error instanceof DiskUnresponsive)) throw error;
 }

@@ -14,7 +14,7 @@ interface DiskThreadEvents {
   onEnd(error: Error): void; // called when a thread has ended, before another is started
 }
 
-/** The thread that writes a ring's lines. If it ends by itself, for example because memory is exhausted, it is restarted. */
+/** If the thread ends by itself, for example because memory is exhausted, it is restarted. */
 export class DiskThread {
   readonly #script: URL;
   readonly #ring: Ring;
@@ -33,7 +33,7 @@ export class DiskThread {
     this.#start();
   }
 
-  /** When the thread was started; `performance.now()` ms. */
+  /** `performance.now()` ms. */
   get startedAt(): number {
     return this.#startedAt;
   }
@@ -48,17 +48,14 @@ export class DiskThread {
     this.#ring.countRequest();
   }
 
-  /** Keeps the process from exiting before the thread. */
   ref(): void {
     this.#worker?.ref();
   }
 
-  /** Lets the process exit without waiting for the thread. */
   unref(): void {
     this.#worker?.unref();
   }
 
-  /** Ends the thread for good. */
   async end(): Promise<void> {
     this.#isEnding = true;
     clearTimeout(this.#restart);
@@ -110,20 +107,16 @@ export class DiskThread {
   }
 }
 
-/**
- * Returns the environment that makes a thread use the process's cache of compiled modules. Without it, a thread started from sources would
- * load the type stripper, which takes 18 MB for as long as it lives.
- */
 function compileCacheEnvironment(): NodeJS.ProcessEnv {
+  // Without the process's cache of compiled modules, a thread started from sources would load the type stripper, which takes 18 MB for as
+  // long as it lives.
   const folder = getCompileCacheDir();
   // The folder belongs to this version of Node.js; its parent is the one for which the cache was enabled.
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
-/** URL of the thread's script, next to this module in sources and in a build. */
 export const threadScript = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
 
-/** Creates the error for an operation that failed in the thread. */
 export function toError({ message, code }: Failure): Error {
   return Object.assign(new Error(message), code === undefined ? {} : { code });
 }

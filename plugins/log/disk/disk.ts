@@ -12,8 +12,7 @@ const lineTimeoutMs = 200;
 const checkIntervalMs = 40;
 const roomCheckIntervalMs = 5;
 const operationTimeoutMs = 2_000;
-/** The longest that the thread may wait for the processor while there is no room for lines. */
-const processorTimeoutMs = 2_000;
+const processorTimeoutMs = 2_000; // until the thread gets a processor, while there is no room for lines
 const startTimeoutMs = 20_000; // on a busy machine
 const endTimeoutMs = 1_000;
 
@@ -31,9 +30,7 @@ interface PendingOperation {
   readonly reject: (error: Error) => void;
 }
 
-/**
- * A disk behind a thread, which is the only one to wait for it. When the thread ends, the disk is unresponsive until the next one starts.
- */
+/** Only the thread waits for the disk. When the thread ends, the disk is unresponsive until the next one starts. */
 export class ThreadedDisk implements Disk, AsyncDisposable {
   onUnresponsive: () => void = () => {};
   onFailure: Disk['onFailure'] = () => {};
@@ -42,20 +39,17 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   readonly #thread: DiskThread;
   readonly #pendingWrites: PendingWrite[] = [];
   readonly #pendingOperations = new Map<number, PendingOperation>();
-  /** Paths of files to remove once they have been created, by the id of the operation that creates them. */
-  readonly #filesToRemove = new Map<number, string>();
+  readonly #filesToRemove = new Map<number, string>(); // once created, by the id of the operation that creates them
   readonly #timer: NodeJS.Timeout;
   #isTimerRunning = false;
   #nextCheckAt = 0;
   #isAwaitingWrites = false;
   #isUnresponsive = false;
-  /** How long this turn of the event loop may still wait for room. */
-  #remainingWaitMs = lineTimeoutMs;
+  #remainingWaitMs = lineTimeoutMs; // for room, in this turn of the event loop
   #lastId = 0;
   #pendingResults = 0;
   #nextResponse = Promise.withResolvers<void>();
 
-  /** @param script URL of the thread's script; tests pass another one */
   constructor(script: URL = threadScript) {
     this.#thread = new DiskThread(script, this.#ring, {
       onMessage: (message) => this.#onMessage(message),
@@ -127,7 +121,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.#send(name, values);
   }
 
-  /** Ends the thread. If it hangs, it is abandoned. */
+  /** A thread that hangs is abandoned. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     if (hungWork.has(this)) return;
@@ -135,16 +129,16 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     if (result === notSettled) hungWork.add(this);
   }
 
-  /** Blocks until there is room, because lines arrive faster than the disk writes them. Returns 0 if there is none in time. */
   #appendWhenRoom(file: number, bytes: Buffer, offset: number, length: number): number {
     const { control } = this.#ring;
-    const busyTimeoutMs = this.#hasStarted ? processorTimeoutMs : startTimeoutMs;
+    const busyTimeoutMs = this.#hasStartedOrTimedOut ? processorTimeoutMs : startTimeoutMs;
     // After a failed write, waiting does not help: its lines are only taken back in a later turn.
     const canWait = () =>
       !this.#isSet(controlWord.hasFailed) &&
       (this.#remainingWaitMs > 0 || (!this.#isThreadWorking && this.#remainingWaitMs > -busyTimeoutMs));
     // Many lines may be appended in one turn. All their waits together take no longer than the timeout of one line.
     if (this.#remainingWaitMs === lineTimeoutMs) setImmediate(() => (this.#remainingWaitMs = lineTimeoutMs));
+    // Lines arrive faster than the disk writes them.
     while (canWait()) {
       const startedAt = performance.now();
       const { done } = this.#ring;
@@ -212,7 +206,6 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     else operation.reject(toError(failure));
   }
 
-  /** Closes a file that was opened too late, and removes it if the operation created it. */
   #discardLateFile(id: number, isDone: boolean, lateFile: Partial<OpenFile> | undefined): void {
     const path = this.#filesToRemove.get(id);
     this.#filesToRemove.delete(id);
@@ -251,20 +244,19 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       (operation !== undefined && now - operation.since >= operationTimeoutMs);
     if (isOverdue && this.#isThreadWorking) this.#becomeUnresponsive();
     else this.#startTimer();
-    if (!isOverdue || !this.#hasStarted) return;
+    if (!isOverdue || !this.#hasStartedOrTimedOut) return;
     // A wait this long ends, whatever caused it.
     while (this.#pendingWrites[0] !== undefined && isWriteOverdue(this.#pendingWrites[0]))
       this.#pendingWrites.shift()?.resolve();
   }
 
-  /** True if the thread has started, or has failed to start in time. */
-  get #hasStarted(): boolean {
+  get #hasStartedOrTimedOut(): boolean {
     return this.#isSet(controlWord.hasStarted) || performance.now() - this.#thread.startedAt > startTimeoutMs;
   }
 
-  /** False while the thread is starting or waits for the processor; the disk then has not caused the delay. */
   get #isThreadWorking(): boolean {
-    if (!this.#isSet(controlWord.isWorking)) return this.#hasStarted && !this.#isSet(controlWord.hasStarted);
+    // While the thread is starting or waits for the processor, the disk has not caused the delay.
+    if (!this.#isSet(controlWord.isWorking)) return this.#hasStartedOrTimedOut && !this.#isSet(controlWord.hasStarted);
     return !isRunnable(Atomics.load(this.#ring.control, controlWord.threadId));
   }
 
@@ -272,11 +264,6 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     return Atomics.load(this.#ring.control, state) === 1;
   }
 
-  /**
-   * Makes the disk unresponsive.
-   *
-   * @param reason error for callers that wait for a response
-   */
   #becomeUnresponsive(reason = new DiskUnresponsive()): void {
     if (this.#isUnresponsive) return;
     this.#isUnresponsive = true;
@@ -310,7 +297,6 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.onResponse();
   }
 
-  /** Takes back the lines that the thread has not written, and rejects all pending operations. */
   #onThreadEnd(error: Error): void {
     const { control } = this.#ring;
     Atomics.store(control, controlWord.hasStarted, 0);

@@ -3,11 +3,7 @@ import type { FolderEntry } from './operations.ts';
 
 let lastListingId = 0;
 
-/**
- * Lists the entries of a folder in steps, so that lines do not have to wait for a large folder.
- *
- * @throws DiskUnresponsive
- */
+/** Lists the entries in steps, so that lines do not have to wait for a large folder. */
 export async function* listFolder(disk: Disk, folder: string): AsyncGenerator<readonly FolderEntry[]> {
   const id = ++lastListingId;
   let isOver = false;

@@ -41,8 +41,7 @@ export interface FolderEntry {
   readonly bytes: number;
 }
 
-/** How much one step of a listing may do, because lines wait during a step and the thread has little memory. */
-const listingStep = { ms: 20, entries: 1_000 };
+const listingStep = { ms: 20, entries: 1_000 }; // lines wait during a step, and the thread has little memory
 const openListings = new Map<number, Dir>();
 
 /**
@@ -51,8 +50,6 @@ const openListings = new Map<number, Dir>();
  */
 export const operations = {
   /**
-   * Creates a file for appending.
-   *
    * @param requiredBytes bytes that must be free on the disk; an empty file can be created even on a full one
    * @param forbiddenDevices devices on which the file must not be: its volume may have been unmounted since its folder was checked
    * @throws Error if the disk is full; the file is then removed, if possible
@@ -73,7 +70,6 @@ export const operations = {
     }
   },
 
-  /** Opens a file for reading. */
   open(path: string): OpenFile {
     const file = openSync(path, 'r');
     try {
@@ -84,39 +80,31 @@ export const operations = {
     }
   },
 
-  /** Reads at most `length` bytes of an open file. */
   read(file: number, position: number, length: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(length);
     const readBytes = readSync(file, bytes, 0, length, position);
     return readBytes === length ? bytes : bytes.slice(0, readBytes);
   },
 
-  /** Closes an open file. */
   close(file: number): void {
     closeSync(file);
   },
 
-  /** Returns true if the path leads to this file. */
   isAt(path: string, { dev, ino }: FileIdentity): boolean {
     const stats = statIfPossible(path);
     return stats?.ino === ino && stats.dev === dev;
   },
 
-  /** Removes the path if it leads to this file. */
   removeOwn(path: string, identity: FileIdentity): void {
     if (operations.isAt(path, identity)) rmSync(path, { force: true });
   },
 
-  /** Removes a file if it exists. */
   remove(path: string): void {
     rmSync(path, { force: true });
   },
 
   /**
-   * Writes bytes, or the content of an open file, to a new file, which appears at its path only when it is complete.
-   *
-   * @param forbiddenDevices see `create`
-   * @throws Error if that fails; no file remains then
+   * Writes bytes, or the content of an open file. The new file appears at its path only when it is complete; after a failure, none remains.
    */
   restore(path: string, source: number | Uint8Array, forbiddenDevices: readonly number[] = []): FileIdentity {
     const part = createPartPath(path);
@@ -130,9 +118,8 @@ export const operations = {
   },
 
   /**
-   * Gives its final name to a file that a dead instance was restoring, unless a complete file already has that name.
-   *
-   * @throws Error if that fails; the file then keeps its name
+   * Gives its final name to a file that a dead instance was restoring, unless a complete file already has that name. After a failure, the
+   * file keeps its name.
    */
   adopt(path: string): void {
     const part = createPartPath(path);
@@ -146,11 +133,7 @@ export const operations = {
     rmSync(part, { force: true });
   },
 
-  /**
-   * Recreates the folder if it is gone, unless it would be on one of these devices.
-   *
-   * @throws Error that says why the folder cannot be used, and what to do
-   */
+  /** @throws Error that says why the folder cannot be used, and what to do */
   ensureFolder(path: string, forbiddenDevices: readonly number[]): void {
     const folder = statIfPossible(path);
     if (folder?.isDirectory() === false) throw new Error(`${path} is no longer a folder; remove what is in its place`);
@@ -164,7 +147,7 @@ export const operations = {
   },
 
   /**
-   * Returns the next entries of a folder; none if it does not exist. The caller must go on until `isOver` is true, or call `endList`.
+   * Returns no entries if the folder does not exist. The caller must go on until `isOver` is true, or call `endList`.
    *
    * @param id id of the listing, which starts with the first call
    */
@@ -186,13 +169,11 @@ export const operations = {
     return { entries, isOver: false };
   },
 
-  /** Ends a listing before it is over. */
   endList(id: number): void {
     openListings.get(id)?.closeSync();
     openListings.delete(id);
   },
 
-  /** Reads a file, and when it was last touched in epoch ms; undefined if it does not exist. */
   readText(path: string): { readonly text: string; readonly touchedAt: number } | undefined {
     try {
       return { text: readFileSync(path, 'utf8'), touchedAt: statSync(path).mtimeMs };
@@ -202,20 +183,10 @@ export const operations = {
     }
   },
 
-  /**
-   * Writes a new file.
-   *
-   * @throws Error if the file exists
-   */
   writeNew(path: string, text: string): void {
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
   },
 
-  /**
-   * Sets the time of a file to now.
-   *
-   * @returns false if it does not exist
-   */
   touch(path: string): boolean {
     const now = new Date();
     try {
@@ -226,14 +197,13 @@ export const operations = {
     }
   },
 
-  /** Writes a file atomically, so that it is complete or missing after a crash. Creates its folder. */
+  /** Writes the file atomically, so that it is complete or missing after a crash. */
   writeWhole(path: string, text: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(createPartPath(path), text, { mode: 0o600 });
     renameSync(createPartPath(path), path);
   },
 
-  /** Appends a line to a file. Creates its folder. */
   appendLine(path: string, line: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     appendFileSync(path, `${line}\n`, { mode: 0o600 });
@@ -242,7 +212,6 @@ export const operations = {
 
 export type Operations = typeof operations;
 
-/** Operations that create a file, and return which one. */
 export const fileCreatingOperations: ReadonlySet<keyof Operations> = new Set(['create', 'restore']);
 
 function openFolder(path: string): Dir | undefined {

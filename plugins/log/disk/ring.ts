@@ -4,30 +4,18 @@
  * since the start and wrap as 32-bit integers.
  */
 
-/** Indexes of the control words. */
 export const controlWord = {
-  /** End of the last frame; written by the main thread. */
-  head: 0,
-  /** End of the last frame that is in its file. Written by the writing thread or, after it has failed, by the main thread. */
-  done: 1,
-  /** Changes when the thread is woken. */
-  wakeCount: 2,
-  /** 1 while the thread waits for `wakeCount` to change, or is about to. */
-  isAsleep: 3,
-  /** 1 while the main thread waits for `done` to change. */
-  isAwaited: 4,
-  /** 1 after a failed write or the end of the thread, until the main thread has taken back the unwritten lines. */
-  hasFailed: 5,
-  /** How many bytes of the frame at `done` are in its file. */
-  written: 6,
-  /** How many operations the thread was asked to run. */
-  requestCount: 7,
-  /** 1 once the thread has started. */
-  hasStarted: 8,
-  /** 1 while the thread is working. If it was woken and this is 0, it waits for the processor and not for the disk. */
-  isWorking: 9,
-  /** Thread id on Linux; 0 on other systems. */
-  threadId: 10,
+  head: 0, // end of the last frame; written by the main thread
+  done: 1, // end of the last frame that is in its file; written by the writing thread or, after it has failed, by the main thread
+  wakeCount: 2, // changes when the thread is woken
+  isAsleep: 3, // 1 while the thread waits for `wakeCount` to change, or is about to
+  isAwaited: 4, // 1 while the main thread waits for `done` to change
+  hasFailed: 5, // 1 after a failed write or the end of the thread, until the main thread has taken back the unwritten lines
+  written: 6, // how many bytes of the frame at `done` are in its file
+  requestCount: 7, // how many operations the thread was asked to run
+  hasStarted: 8, // 1 once the thread has started
+  isWorking: 9, // 1 while the thread works; if it was woken and this is 0, it waits for the processor, not for the disk
+  threadId: 10, // thread id on Linux; 0 on other systems
 } as const;
 
 const controlBytes = 64;
@@ -37,13 +25,11 @@ const capacityBytes = 512 * 1024; // a power of two, and more than the longest l
 const positionMask = capacityBytes - 1;
 const newline = 0x0a;
 
-/** Lines of a frame that are not in their file yet. */
 export interface UnwrittenLines {
   readonly file: number;
   readonly lines: Buffer;
 }
 
-/** The ring of lines and its control words, with the methods of both threads. */
 export class Ring {
   readonly shared: SharedArrayBuffer;
   readonly control: Int32Array<SharedArrayBuffer>;
@@ -69,18 +55,14 @@ export class Ring {
     return this.done === this.head;
   }
 
-  /** Returns true if all lines before this position, an earlier `head`, are in their files. */
+  /** @param position an earlier `head` */
   hasWritten(position: number): boolean {
     // Only the last `capacityBytes` can be unwritten. Without this check, a position would seem unwritten again after another 2 GiB.
     const isFarBehind = (this.head - position) >>> 0 > capacityBytes;
     return isFarBehind || ((this.done - position) | 0) >= 0;
   }
 
-  /**
-   * Adds as many complete lines as fit.
-   *
-   * @returns number of bytes added; 0 if there is no room
-   */
+  /** Adds as many complete lines as fit. Returns the number of bytes added. */
   append(file: number, bytes: Buffer, offset: number, length: number): number {
     const { head } = this;
     const room = capacityBytes - ((head - this.done) | 0) - headBytes;
@@ -102,11 +84,7 @@ export class Ring {
     Atomics.add(this.control, controlWord.requestCount, 1);
   }
 
-  /**
-   * Resolves when `done` changes next; undefined if it has already changed.
-   *
-   * @param done last known value
-   */
+  /** Resolves when `done` changes from the last known value; undefined if it has already changed. */
   awaitNextWrite(done: number): Promise<unknown> | undefined {
     const change = Atomics.waitAsync(this.control, controlWord.done, done);
     if (!change.async) return undefined;
@@ -116,12 +94,7 @@ export class Ring {
     return change.value;
   }
 
-  /**
-   * Passes each frame to a function that writes it, oldest first.
-   *
-   * @param write returns how many bytes it has written
-   * @throws the error of `write`; the control word `written` then says how far it got
-   */
+  /** @param write returns how many bytes it has written; if it throws, the control word `written` says how far it got */
   writeFrames(
     write: (file: number, bytes: Buffer, offset: number, length: number) => number,
     onWritten: () => void,
@@ -140,7 +113,6 @@ export class Ring {
     }
   }
 
-  /** Returns copies of the lines that are not in their files yet. */
   copyUnwritten(): UnwrittenLines[] {
     const { head } = this;
     const unwritten: UnwrittenLines[] = [];
@@ -161,13 +133,13 @@ export class Ring {
     return unwritten;
   }
 
-  /** Discards unwritten lines. Allowed only after the thread has failed, when it no longer accesses the ring. */
+  /** Allowed only after the thread has failed, when it no longer accesses the ring. */
   clear(): void {
     Atomics.store(this.control, controlWord.done, this.head);
     Atomics.store(this.control, controlWord.hasFailed, 0);
   }
 
-  /** Prepares the ring for another thread, while none is running. The frames stay. */
+  /** Allowed only while no thread is running. The frames stay. */
   reset(): void {
     const states = [
       controlWord.isAsleep,

@@ -16,7 +16,6 @@ export interface Failure {
   readonly code: string | undefined;
 }
 
-/** What this thread reports: its start, the result of an operation, or that lines could not be written. */
 export type ThreadMessage =
   | { readonly kind: 'started' }
   | { readonly kind: 'result'; readonly id: number; readonly result?: unknown; readonly failure?: Failure }

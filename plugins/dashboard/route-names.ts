@@ -4,12 +4,9 @@ import { dashboardSection, type RouteVisibility } from './section.ts';
 
 /** How one reader sees routes, according to `dashboard.routes` in gateway.yaml. */
 export interface RouteNames {
-  /** False if routes are hidden from the reader; the page then has no column and no labels for them. */
-  readonly areShown: boolean;
-  /** True if the reader may see the names of routes, which contain the vendors' models. */
-  readonly areNamed: boolean;
-  /** True if the reader may see upstreams' messages, which name the operator's vendors and accounts. */
-  readonly areUpstreamMessagesShown: boolean;
+  readonly areShown: boolean; // if false, pages have no column and no labels for routes
+  readonly areNamed: boolean; // by their names, which contain the vendors' models
+  readonly areUpstreamMessagesShown: boolean; // they name the operator's vendors and accounts
   /**
    * Returns the label of a route; '' if it is hidden.
    *
@@ -19,13 +16,12 @@ export interface RouteNames {
   label(route: string, model: string | null): string;
 }
 
-/** Creates the labels for a reader. Operators always see names, because they need them to find faults. */
+/** Operators always see names, because they need them to find faults. */
 export function createRouteNames({ host, isOperator, t }: Pick<PageRequest, 'host' | 'isOperator' | 't'>): RouteNames {
   const visibility = isOperator ? 'names' : host.section(dashboardSection).routes;
   return createLabelsByVisibility(visibility, host.catalog, t, isOperator);
 }
 
-/** Creates the labels for a visibility, regardless of the reader. */
 export function createLabelsByVisibility(
   visibility: RouteVisibility,
   catalog: Pick<Catalog, 'resolve'>,

@@ -2,7 +2,6 @@ import { defineSection, type SectionValue } from '#core/config/section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 
-/** The `dashboard` section: what customers learn from their pages. */
 export const dashboardSection = defineSection({
   name: 'dashboard',
   schema: object({ default: {} }, "Contents of customers' pages.", {
@@ -19,10 +18,8 @@ export const dashboardSection = defineSection({
   }),
 });
 
-/** What customers see of routes. */
 export type RouteVisibility = SectionValue<typeof dashboardSection>['routes'];
 
-/** Returns the link for requesting higher limits; '' if gateway.yaml has neither a link nor a contact. */
 export function findHigherLimitsLink(host: Pick<Host, 'section' | 'service'>): string {
   return host.section(dashboardSection).higher_limits ?? host.service.contact ?? '';
 }

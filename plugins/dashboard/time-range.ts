@@ -1,12 +1,10 @@
 import { startOfHours, hourMs } from '#core/gateway/records/usage.ts';
 
-/** Periods to choose from, in hours; `all` includes all records. */
-const rangeHours = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24, all: undefined } as const;
+const rangeHours = { '1h': 1, '24h': 24, '7d': 7 * 24, '30d': 30 * 24, all: undefined } as const; // undefined includes all records
 
 export type RangeName = keyof typeof rangeHours;
 
-/** Shortest first. */
-export const timeRanges = Object.keys(rangeHours) as readonly RangeName[];
+export const timeRanges = Object.keys(rangeHours) as readonly RangeName[]; // shortest first
 
 /**
  * Returns the start of a period in epoch ms; undefined for `all`. Except `1h`, periods start on the hour in UTC and include the current

@@ -3,8 +3,7 @@ import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { CodeCall } from './write-code.mjs';
 
-/** What a short request contains besides the model, by the kind of the model. */
-const requestBodies: Readonly<Record<ModelKind, (text: string) => JsonObject>> = {
+const buildBodyByKind: Readonly<Record<ModelKind, (text: string) => JsonObject>> = {
   chat: (content) => ({ messages: [{ role: 'user', content }], stream: true }),
   embedding: (input) => ({ input: [input] }),
   image: (prompt) => ({ prompt }),
@@ -14,15 +13,10 @@ const requestBodies: Readonly<Record<ModelKind, (text: string) => JsonObject>> =
   moderation: (input) => ({ input }),
 };
 
-/**
- * Creates the request that pages show as code.
- *
- * @param apiUrl URL of the API, with `/v1`
- * @param text text of the prompt
- */
+/** @param apiUrl with `/v1` */
 export function createExampleCall({ kind, publicName, routes }: Model, apiUrl: string, text: string): CodeCall {
   const usesCompletions = kind === 'chat' && routes.every(({ upstream }) => upstream.formats.join() === 'completions');
   if (usesCompletions)
     return { apiUrl, kind: 'completion', body: { model: publicName, prompt: text, max_tokens: 200 } };
-  return { apiUrl, kind, body: { model: publicName, ...requestBodies[kind](text) } };
+  return { apiUrl, kind, body: { model: publicName, ...buildBodyByKind[kind](text) } };
 }

@@ -67,7 +67,6 @@ function writeCurl({ kind, body }, url) {
   return lines.join(' \\\n  ');
 }
 
-/** A literal of Python, over several lines like JSON. */
 function pythonLiteral(value, depth = 0) {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -162,8 +161,8 @@ const client = new OpenAI({
 ${programs[kind]()}`;
 }
 
-/** A raw string, which cannot contain a backtick. */
 function goLiteral(text) {
+  // A raw string cannot contain a backtick.
   return `\`${text.replaceAll('`', '` + "`" + `')}\``;
 }
 

@@ -14,43 +14,36 @@ import type { Database } from '#core/platform/database/database.ts';
 import { type LiveBus, getLiveBus } from '#core/web/live/live-bus.ts';
 
 const maxLatestRequests = 4;
-/** How many hours are read on every update. Older hours change only if a crash or the database delayed a record. */
-const recentHours = 2;
+const recentHours = 2; // read on every update; older hours change only if a crash or the database delayed a record
 const earlierTtlMs = 60_000;
 const maxCachedAccounts = 1_000;
 
-/** Time range of the chart. */
 export type Range = '24h' | '30d';
 
-/** Counts of one hour and model. Only the last 24 hours have times to the first content. */
+/** Only the last 24 hours have times to the first content. */
 export type UsageRow = UsageCounts & Partial<TimedUsage> & Pick<UsageKeys, 'hour' | 'model'>;
 
 export interface AccountUsage {
-  /** Rows of the range, but at least of the last 48 hours. */
-  readonly rows: readonly UsageRow[];
-  /** Newest first. */
-  readonly latest: readonly RequestRecord[];
+  readonly rows: readonly UsageRow[]; // of the range, but at least of the last 48 hours
+  readonly latest: readonly RequestRecord[]; // newest first
 }
 
-/** Counts the hours of a range, including the current one. */
 export function countRangeHours(range: Range): number {
   return range === '24h' ? 24 : 30 * 24;
 }
 
-/** Counts the hours to read for a range: at least two days, because figures are compared with the day before. */
-export const countHoursToRead = (range: Range) => Math.max(48, countRangeHours(range));
+export const countHoursToRead = (range: Range) => Math.max(48, countRangeHours(range)); // figures are compared with the day before
 
 /**
- * Cached usage of accounts, shared by tabs and languages. Recent hours are cached until new records of the account are announced or the
- * hour changes, earlier hours for a minute.
+ * Shared by tabs and languages. Recent hours are cached until new records of the account are announced or the hour changes, earlier hours
+ * for a minute.
  */
 class UsageCache implements Disposable {
   readonly #database: Database;
   readonly #bus: LiveBus;
   readonly #currentReadings = new LRUCache<string, Map<Range, Promise<AccountUsage>>>({ max: maxCachedAccounts });
   readonly #earlierReadings = new LRUCache<string, Promise<UsageRow[]>>({ max: maxCachedAccounts, ttl: earlierTtlMs });
-  /** Subscriptions to notifications of other instances, for accounts read in the last minute. */
-  readonly #subscriptions = new LRUCache<string, () => void>({
+  readonly #followedAccounts = new LRUCache<string, () => void>({
     max: maxCachedAccounts,
     ttl: earlierTtlMs,
     ttlAutopurge: true,
@@ -72,8 +65,8 @@ class UsageCache implements Disposable {
 
   read(accountId: string, range: Range, now: number): Promise<AccountUsage> {
     this.#startHour(startOfHours(now, 1));
-    if (this.#subscriptions.get(accountId) === undefined)
-      this.#subscriptions.set(accountId, this.#bus.follow(accountId));
+    if (this.#followedAccounts.get(accountId) === undefined)
+      this.#followedAccounts.set(accountId, this.#bus.follow(accountId));
     // Without notifications of this and other instances, cached readings could be stale. Reading again also shows whether the database is
     // down.
     if (!this.#database.notifications.isConnected || !this.#bus.receivesChanges(accountId))
@@ -85,7 +78,7 @@ class UsageCache implements Disposable {
 
   [Symbol.dispose](): void {
     this.#unsubscribe();
-    this.#subscriptions.clear();
+    this.#followedAccounts.clear();
   }
 
   #startHour(hour: number): void {
@@ -122,7 +115,6 @@ interface ReadingCache<Key, Reading> {
   delete(key: Key): unknown;
 }
 
-/** Returns the cached reading for this key, or reads it. A failed reading is not cached. */
 function readCached<Key, Reading>(
   readings: ReadingCache<Key, Reading>,
   key: Key,
@@ -132,6 +124,7 @@ function readCached<Key, Reading>(
   if (cachedReading !== undefined) return cachedReading;
   const reading = read();
   readings.set(key, reading);
+  // A failed reading is not cached.
   reading.catch(() => readings.delete(key));
   return reading;
 }

@@ -2,10 +2,8 @@ import type { Localizer } from '#core/web/pages/page.ts';
 import type { Range } from './account-usage.ts';
 import { type HourSum, sum } from './sum-usage.ts';
 
-/** The most models that are listed; the others are only counted. */
 const maxModels = 5;
 
-/** A bar of the chart, and the row of the table with the same numbers. */
 export interface ChartBar {
   readonly iso: string;
   readonly label: string;
@@ -15,11 +13,6 @@ export interface ChartBar {
   readonly errorsText: string;
 }
 
-/**
- * Describes the requests by hour, or by day in the reader's time zone.
- *
- * @param hours hours of the range
- */
 export function describeChart(hours: readonly HourSum[], range: Range, { t, format }: Localizer) {
   const bars = range === '24h' ? describeHours(hours, format) : describeDays(hours, format);
   const answered = sum(bars.map((bar) => bar.answered));
@@ -64,11 +57,7 @@ function describeBar(time: { iso: string; text: string }, counts: readonly HourS
   };
 }
 
-/**
- * Describes the most used models.
- *
- * @param ranked models, most used first
- */
+/** @param ranked most used first */
 export function describeModels(ranked: readonly { name: string | null; requests: number }[], { t, format }: Localizer) {
   const maxRequests = ranked[0]?.requests ?? 1;
   const hiddenModels = ranked.length - maxModels;

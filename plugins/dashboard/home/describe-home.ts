@@ -15,11 +15,6 @@ import { describeGrant, describeOrder, describePass, describeReminder } from './
 import { describeRate } from './describe-tiles.ts';
 import { describeUsage } from './describe-usage.ts';
 
-/**
- * Describes the home page.
- *
- * @throws PageError
- */
 export async function describeHome(
   request: PageRequest,
   gateway: Pick<Registry, 'allowanceReader' | 'pages' | 'noticeSources'>,
@@ -72,7 +67,6 @@ export async function describeHome(
   };
 }
 
-/** Describes the hint of the key, and the link that shows or replaces the key. */
 function describeKey(key: { readonly hint: string; readonly isShown: boolean } | undefined, t: PageRequest['t']) {
   if (key === undefined) return { hint: t('home.key.none'), label: '' };
   return { hint: key.hint, label: t(key.isShown ? 'home.key.rotate' : 'home.key.show') };

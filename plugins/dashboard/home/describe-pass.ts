@@ -8,11 +8,9 @@ import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 
 const dayMs = 86_400_000;
 
-/** The page reminds customers that a pass ends during the last `share` of it, but at most `maxMs` before. */
-const reminderLimits = { share: 1 / 4, maxMs: dayMs };
+const reminderLimits = { share: 1 / 4, maxMs: dayMs }; // the last `share` of a pass, but at most `maxMs` before its end
 const grantNoticeMs = 7 * dayMs;
 
-/** Describes the pass for the `pass` template part. */
 export function describePass(pass: PassState, now: number, { t, format }: Localizer) {
   const { kind, startsAt, endsAt } = pass;
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined)
@@ -47,7 +45,6 @@ function createEmptyTicks() {
   return ticks(7, 0, 1, 1);
 }
 
-/** Describes a reminder above the pass; undefined if the account has nothing to do. */
 export function describeReminder(
   { kind, startsAt, endsAt }: PassState,
   now: number,
@@ -71,7 +68,6 @@ export function describeReminder(
   return { kind: 'warn' as const, title: describeEnd(remainingMs, t), text: t('home.reminder.ending_more'), action };
 }
 
-/** Describes an order that is unpaid or whose payment is being checked. */
 export function describeOrder(
   { order: { code, price, currency, expiresAt }, view }: OpenOrder,
   { t, format }: Localizer,
@@ -86,7 +82,6 @@ export function describeOrder(
   };
 }
 
-/** Describes the latest days that an operator added with a name; undefined if that was more than a week ago. */
 export function describeGrant(
   { periods }: AccountRecord,
   now: number,

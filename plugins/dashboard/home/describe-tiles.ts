@@ -7,14 +7,11 @@ import { type HourSum, sum } from './sum-usage.ts';
 
 const minTimedResponses = 20;
 
-/** With fewer requests a day, a change in percent means nothing. */
-const minComparedRequests = 20;
+const minComparedRequests = 20; // with fewer requests a day, a change in percent means nothing
 
-/** Width of a sparkline in its own units; CSS stretches it. */
-const sparkWidth = 200;
+const sparkWidth = 200; // in its own units; CSS stretches it
 const sparkHeight = 32;
 
-/** A figure with a caption and a sparkline of the last 24 hours. */
 export interface FigureTile {
   readonly id: string;
   readonly label: string;
@@ -24,11 +21,7 @@ export interface FigureTile {
   readonly spark: { readonly line: string; readonly area: string; readonly isBad: boolean };
 }
 
-/**
- * Describes requests, errors and time to first token of the last 24 hours.
- *
- * @param hours the last 48 hours
- */
+/** @param hours the last 48 hours */
 export function describeFigures(hours: readonly HourSum[], now: number, reader: Localizer): FigureTile[] {
   const day = hours.slice(-24);
   const previousDay = hours.slice(-48, -24);
@@ -40,7 +33,6 @@ export function describeFigures(hours: readonly HourSum[], now: number, reader: 
   ];
 }
 
-/** Describes the start: `14:00`, or `yesterday 23:00`. Both times are epoch ms. */
 function describeStart(startedAt: number, now: number, { t, format }: Localizer): string {
   const time = format.shortTime(new Date(startedAt)).text;
   const isToday = format.day(new Date(startedAt)).text === format.day(new Date(now)).text;
@@ -66,16 +58,14 @@ function describeRequests(
   };
 }
 
-/** Counts the requests in these hours. The last hour counts only by the share of the current hour that has passed. */
 function countUntilNow(hours: readonly HourSum[], now: number): number {
+  // The last hour counts only by the share of the current hour that has passed.
   const elapsedShare = (now % hourMs) / hourMs;
   return sum(hours.map(({ requests }, index) => (index === hours.length - 1 ? requests * elapsedShare : requests)));
 }
 
-/** Compares today with yesterday; '' if there were no requests yesterday. */
 function describeChange(total: number, previousTotal: number, { t, format }: Localizer): string {
   if (previousTotal < 1) return '';
-  // 50% more than two requests means nothing.
   if (previousTotal < minComparedRequests) return t('home.tile.before', { count: Math.round(previousTotal) });
   const change = total / previousTotal - 1;
   // For more than ten times as many, a percentage is not useful.
@@ -128,17 +118,12 @@ function describeSpark(values: readonly number[]): FigureTile['spark'] {
   return { line, area, isBad: false };
 }
 
-/** Names of the usual periods of a limit, by seconds. */
-const periods: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' };
+const periodNames: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' }; // by seconds
 
-/**
- * Describes the rate limit and what remains of it.
- *
- * @param moreLink link for requesting higher limits; '' if there is none
- */
+/** @param moreLink for requesting higher limits; '' if there is none */
 export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Localizer) {
   const { limit, period, burst, remaining, resetAfter, running, concurrent } = allowance;
-  const name = periods[period];
+  const name = periodNames[period];
   const isPerMinute = name === 'minute' && burst === limit;
   const limitText = t(name === undefined ? 'home.rate.every' : `home.rate.${name}`, { count: limit, seconds: period });
   const reset =
@@ -155,7 +140,6 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   };
 }
 
-/** Converts seconds to ms, rounded up to whole seconds. */
 function toRoundedMs(seconds: number): number {
   return Math.ceil(seconds) * 1_000;
 }

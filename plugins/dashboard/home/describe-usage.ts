@@ -7,19 +7,12 @@ import { describeChart, describeModels } from './describe-chart.ts';
 import { describeFigures } from './describe-tiles.ts';
 import { sumHours, sumModels } from './sum-usage.ts';
 
-/** How long a description is cached: relative times change every minute. */
-const minuteMs = 60_000;
+const minuteMs = 60_000; // relative times change every minute
 
 type UsageView = ReturnType<typeof describeView>;
 
-/** The last description of each reading. `key` is made of everything else that it depends on. */
-const descriptions = new WeakMap<AccountUsage, { readonly key: string; readonly view: UsageView }>();
+const descriptions = new WeakMap<AccountUsage, { readonly key: string; readonly view: UsageView }>(); // `key`: what else a view depends on
 
-/**
- * Describes figures, chart, models and latest requests. Readers with the same `key` share the description of a reading.
- *
- * @param now epoch ms
- */
 export function describeUsage(usage: AccountUsage, range: Range, now: number, request: PageRequest): UsageView {
   const { language, format, isOperator, host } = request;
   const areRoutesShown = createRouteNames(request).areShown;

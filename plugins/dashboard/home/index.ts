@@ -9,10 +9,8 @@ import id from './texts/id.json' with { type: 'json' };
 
 const templatePath = (name: string) => `dashboard/home/${name}.eta`;
 
-/** How often the rate limit is updated, which changes without an event. */
-const pollSeconds = 10;
+const pollSeconds = 10; // the rate limit changes without an event
 
-/** Creates the home page: the remaining plan and limits, usage, and the latest requests. */
 function createHomePage(gateway: Registry): Page {
   return {
     path: '/dashboard',

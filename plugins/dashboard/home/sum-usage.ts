@@ -9,7 +9,6 @@ export interface HourSum {
   readonly firstContent: LatencyHistogram;
 }
 
-/** Sums up the last hours, oldest first, including hours without requests. */
 export function sumHours(rows: readonly UsageRow[], count: number, now: number): HourSum[] {
   const first = startOfHours(now, count);
   const byHour = Map.groupBy(rows, ({ hour }) => hour);
@@ -25,7 +24,7 @@ export function sumHours(rows: readonly UsageRow[], count: number, now: number):
   });
 }
 
-/** Sums up requests by model since this hour, most used first. The name null stands for requests without an existing model. */
+/** The name null stands for requests without an existing model. */
 export function sumModels(rows: readonly UsageRow[], since: number): { name: string | null; requests: number }[] {
   const models = new Map<string | null, number>();
   for (const { hour, model, requests } of rows)

@@ -5,7 +5,6 @@ import type { ModelReading } from './read-models.ts';
 
 const supportIcons: Readonly<Record<FeatureSupport, string>> = { yes: 'ok', partly: 'info', no: 'close' };
 
-/** Describes what a model can do for clients of each API, and the routes that the reader may see. */
 export function describeDetail(
   { model, abilities }: Pick<ModelReading, 'model' | 'abilities'>,
   routeNames: RouteNames,
@@ -33,7 +32,6 @@ function describeFormat({ format, features }: FormatAbilities, t: PageRequest['t
   };
 }
 
-/** Lists each loss once, with the formats that it affects; '' if it affects all of them. */
 function describeLosses(conversations: readonly FormatAbilities[], t: PageRequest['t']) {
   const losses = [...new Set(conversations.flatMap((conversation) => conversation.losses))];
   return losses.map((loss) => {

@@ -14,11 +14,6 @@ import {
 } from './query.ts';
 import { type ModelReading, passesFilter, sortReadings } from './read-models.ts';
 
-/**
- * Describes the part of the page below the search.
- *
- * @param now epoch ms
- */
 export function describeList(readings: readonly ModelReading[], query: ModelsQuery, reader: Localizer, now: number) {
   const { t, format } = reader;
   const matching = readings.filter((reading) => matchesSearch(reading, query.search, t));
@@ -54,7 +49,6 @@ function matchesSearch({ model, abilities, aliases }: ModelReading, search: stri
   return containsWords(search, [...texts, ...abilities.vendors, ...listCapabilities(model, abilities, t)]);
 }
 
-/** Describes a chip for each kind of model in the catalog; none if there is only one kind. */
 function describeKinds(
   readings: readonly ModelReading[],
   matching: readonly ModelReading[],
@@ -72,7 +66,6 @@ function describeKinds(
   }));
 }
 
-/** Describes switches for the filters that at least one model passes. */
 function describeFilters(readings: readonly ModelReading[], query: ModelsQuery, t: Localizer['t']) {
   return modelFilters
     .filter((filter) => query.filters.includes(filter) || readings.some((reading) => passesFilter(reading, filter)))
@@ -88,27 +81,30 @@ function describeFilters(readings: readonly ModelReading[], query: ModelsQuery, 
     });
 }
 
-/** Describes the sortable columns. A second click reverses the direction, a third one ends sorting. */
 function describeColumns(query: ModelsQuery, t: Localizer['t']) {
   const { sort } = query;
-  const columns = Object.entries(sortColumns).map(([name, direction]) => {
+  const columns = Object.keys(sortColumns).map((name) => {
     const column = name as SortColumn;
     const isCurrent = sort?.column === column;
-    const nextSort = !isCurrent
-      ? { column, direction }
-      : sort.direction === direction
-        ? { column, direction: reverseDirection(direction) }
-        : undefined;
     return [
       column,
       {
         id: `sort-${column}`,
         label: t(`models.column.${column}`),
         sorted: isCurrent ? sort.direction : '',
-        arrow: !isCurrent ? '' : sort.direction === 'ascending' ? '↑' : '↓',
-        path: buildModelsPath({ ...query, sort: nextSort, page: 1 }),
+        arrow: isCurrent ? arrows[sort.direction] : '',
+        path: buildModelsPath({ ...query, sort: chooseNextSort(sort, column), page: 1 }),
       },
     ] as const;
   });
   return Object.fromEntries(columns) as Record<SortColumn, (typeof columns)[number][1]>;
+}
+
+const arrows = { ascending: '↑', descending: '↓' } as const;
+
+// A second click reverses the direction, a third one ends sorting.
+function chooseNextSort(sort: ModelsQuery['sort'], column: SortColumn): ModelsQuery['sort'] {
+  const direction = sortColumns[column];
+  if (sort?.column !== column) return { column, direction };
+  return sort.direction === direction ? { column, direction: reverseDirection(direction) } : undefined;
 }

@@ -7,17 +7,10 @@ import { tryPath } from '../paths.ts';
 import { buildModelPath } from './query.ts';
 import { listedDays, type ModelReading } from './read-models.ts';
 
-/** Decimal places of uptimes, as on the status page: healthy services differ only in the second. */
-export const uptimeDigits = 2;
-/** The most aliases in a row; the model's page lists all. */
-const maxAliases = 2;
+export const uptimeDigits = 2; // as on the status page: healthy services differ only in the second
+const maxAliases = 2; // the model's page lists all
 
-/**
- * Describes the row of a model.
- *
- * @param number number of the row, used in its ids
- * @param now epoch ms
- */
+/** @param number of the row, used in its ids */
 export function describeRow(reading: ModelReading, number: number, reader: Localizer, now: number) {
   const { model, abilities, health } = reading;
   const { t, format } = reader;
@@ -42,7 +35,6 @@ export function describeRow(reading: ModelReading, number: number, reader: Local
   };
 }
 
-/** Describes the time to first token and tokens per second; '' for a value that was not measured. */
 export function describeSpeed(
   { firstTokenMs, tokensPerSecond }: Pick<ModelReading, 'firstTokenMs' | 'tokensPerSecond'>,
   format: PageRequest['format'],
@@ -53,7 +45,6 @@ export function describeSpeed(
   };
 }
 
-/** Describes the bars of the last days; undefined if the database is down. */
 export function describeHistory(reading: ModelReading, days: number, { t }: Localizer) {
   const states = reading.history(days).map(({ state }) => state);
   if (states.length === 0) return { bars: undefined, barsLabel: '' };
@@ -64,12 +55,10 @@ export function describeHistory(reading: ModelReading, days: number, { t }: Loca
   return { bars: dayBars(states), barsLabel: t('models.bars', { count: states.length, bad, none }) };
 }
 
-/** Formats a limit: `128 K`; '' if it is not configured. */
 function formatLimit(count: number | undefined, format: PageRequest['format']): string {
   return count === undefined ? '' : format.limit(count);
 }
 
-/** Describes display name, aliases and notes: `Test 1 · also gpt-x, sonnet`. */
 function describeAbout(
   { model: { displayName, id, publicName }, aliases, lacksBackup, notes }: ModelReading,
   { t, format }: Localizer,
@@ -80,6 +69,7 @@ function describeAbout(
   const hiddenCount = aliases.length - maxAliases;
   const names =
     hiddenCount > 0 ? t('models.also_more', { names: shownNames, more: format.number(hiddenCount) }) : shownNames;
+  // Such as `Test 1 · also gpt-x, sonnet`.
   return [
     ...(displayName === id ? [] : [displayName]),
     ...(aliases.length > 0 ? [t('models.also', { names })] : []),
@@ -88,7 +78,6 @@ function describeAbout(
   ].join(' · ');
 }
 
-/** Lists what a chat model can do besides text, or what another model is for. */
 export function listCapabilities({ kind }: Model, abilities: ModelAbilities, t: PageRequest['t']): string[] {
   if (kind !== 'chat') return [t(`part.kind.${kind}`)];
   const has = (feature: Parameters<typeof findBestSupport>[1]) => findBestSupport(abilities, feature) !== 'no';

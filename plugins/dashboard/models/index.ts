@@ -5,7 +5,6 @@ import { createModelsPage } from './models-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Registers the pages of the model catalog. */
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
   gateway.page(createModelsPage(gateway));

@@ -16,7 +16,6 @@ import { listedDays, type ModelReading, readModels } from './read-models.ts';
 
 const uptimeDays = [7, listedDays, historyDays] as const;
 
-/** Creates `/dashboard/models/{name}`: one model, with code that calls it. */
 export function createModelPage(gateway: Registry): Page {
   return {
     path: `${modelsPath}/{name*}`,
@@ -90,7 +89,6 @@ function describeUptimes(reading: ModelReading, { t, format }: PageRequest) {
   });
 }
 
-/** Describes example code in the programming language of the query, with links to the others. */
 function describeCode({ model }: ModelReading, { host, query, t }: PageRequest) {
   const call = createExampleCall(model, `${host.service.baseUrl}/v1`, t('models.example'));
   const samples = codeLanguages.map(({ id, label }) => ({ id, name: label, code: writeCode(id, call) }));

@@ -7,7 +7,6 @@ import { describeList } from './describe-list.ts';
 import { modelsPath, parseQuery, encodeQuery } from './query.ts';
 import { listedDays, readModels } from './read-models.ts';
 
-/** Creates `/dashboard/models`: the current catalog, to compare and choose models. */
 export function createModelsPage(gateway: Registry): Page {
   const describeCurrentList = async (request: PageRequest) => {
     const { host, query } = request;
@@ -40,7 +39,6 @@ export function createModelsPage(gateway: Registry): Page {
   };
 }
 
-/** Describes the notice for an account without an active pass; undefined if it has one, or if plans cannot be bought. */
 export async function describeNoPass(request: PageRequest) {
   const { host, t } = request;
   if (getConfiguredProvider(host) === undefined) return undefined;

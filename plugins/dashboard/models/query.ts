@@ -2,20 +2,15 @@ import { type ModelKind, modelKinds } from '#core/config/catalog/kinds.ts';
 
 export const modelsPath = '/dashboard/models';
 
-/**
- * Returns the path of a model's page. Slashes in the name are not encoded, because proxies decode them.
- *
- * @param name public name
- */
 export function buildModelPath(name: string): string {
+  // Slashes in the name are not encoded, because proxies decode them.
   return `${modelsPath}/${name.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Filters: image input, reasoning, long context. */
 export const modelFilters = ['images', 'reasoning', 'long'] as const;
 export type ModelFilter = (typeof modelFilters)[number];
 
-/** Columns that can be sorted, with the direction of the first click, which puts better values first. */
+/** Directions of the first click, which puts better values first. */
 export const sortColumns = {
   name: 'ascending',
   context: 'descending',
@@ -28,8 +23,7 @@ export type SortColumn = keyof typeof sortColumns;
 type SortDirection = 'ascending' | 'descending';
 
 export interface ModelsQuery {
-  /** Search words; '' for all models. */
-  readonly search: string;
+  readonly search: string; // '' for all models
   readonly kind: ModelKind | undefined;
   readonly filters: readonly ModelFilter[];
   /** Undefined for the order of gateway.yaml. */
@@ -37,13 +31,11 @@ export interface ModelsQuery {
   readonly page: number; // from 1
 }
 
-/** All models in the order of gateway.yaml. */
 export const unfilteredQuery: ModelsQuery = { search: '', kind: undefined, filters: [], sort: undefined, page: 1 };
 
-/** Longer searches are cut to this many characters. */
-const maxSearchLength = 100;
+const maxSearchLength = 100; // characters
 
-/** Parses the page's query. Invalid parameters are ignored. */
+/** Invalid parameters are ignored. */
 export function parseQuery(query: Readonly<Record<string, string>>): ModelsQuery {
   const filterNames = new Set((query['can'] ?? '').split(','));
   return {
@@ -55,8 +47,8 @@ export function parseQuery(query: Readonly<Record<string, string>>): ModelsQuery
   };
 }
 
-/** Parses `speed`, or `-speed` for the other direction. */
 function parseSort(text: string): ModelsQuery['sort'] {
+  // `speed`, or `-speed` for the other direction.
   const isReversed = text.startsWith('-');
   const name = isReversed ? text.slice(1) : text;
   if (!Object.hasOwn(sortColumns, name)) return undefined;
@@ -68,7 +60,6 @@ export function reverseDirection(direction: SortDirection): SortDirection {
   return direction === 'ascending' ? 'descending' : 'ascending';
 }
 
-/** Returns the query as form fields or parameters, without the defaults. */
 export function encodeQuery({ search, kind, filters, sort, page }: ModelsQuery): Record<string, string> {
   return {
     ...(search !== '' && { search }),
@@ -86,7 +77,6 @@ export function buildModelsPath(query: ModelsQuery): string {
   return text === '' ? modelsPath : `${modelsPath}?${text}`;
 }
 
-/** Returns true if each word of the search occurs in one of the texts; case is ignored. */
 export function containsWords(search: string, texts: readonly string[]): boolean {
   const joinedTexts = texts.join('\n').toLowerCase();
   return search

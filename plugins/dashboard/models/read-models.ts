@@ -17,32 +17,23 @@ import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { createRouteNames } from '../route-names.ts';
 import type { ModelFilter, ModelsQuery, SortColumn } from './query.ts';
 
-/** The list compares uptime over this many days; a model's page shows all recorded days. */
-export const listedDays = 28;
+export const listedDays = 28; // a model's page shows all recorded days
 const minLongContext = 200_000;
 
-/** A model with its capabilities, health and latest figures. */
 export interface ModelReading {
   readonly model: Model;
   readonly abilities: ModelAbilities;
   readonly health: ModelHealth | undefined;
-  /** The model's aliases that are not patterns. */
-  readonly aliases: readonly string[];
-  /** What plugins say about the model. */
-  readonly notes: readonly string[];
-  /** True if the model has no backup route and the reader may see routes. */
-  readonly lacksBackup: boolean;
-  /** Median ms to the first token in the last seven days; undefined if not measured. */
-  readonly firstTokenMs: number | undefined;
-  /** Tokens per second of streams in the last seven days; undefined if none was long enough. */
-  readonly tokensPerSecond: number | undefined;
-  /** Share of requests answered in the last days, 0 to 1; undefined if there were none. */
-  uptime(days: number): number | undefined;
-  /** The last days, oldest first; empty while the database does not respond. */
-  history(days: number): readonly DayStatus[];
+  readonly aliases: readonly string[]; // without patterns
+  readonly notes: readonly string[]; // from plugins
+  readonly lacksBackup: boolean; // false if the reader may not see routes
+  readonly firstTokenMs: number | undefined; // median of the last seven days; undefined if not measured
+  readonly tokensPerSecond: number | undefined; // of streams in the last seven days; undefined if none was long enough
+  uptime(days: number): number | undefined; // share of answered requests, 0 to 1; undefined if there were none
+  history(days: number): readonly DayStatus[]; // oldest first; empty while the database does not respond
 }
 
-/** Reads all models in the order of gateway.yaml. Never rejects: while the database is down, figures are missing. */
+/** Never rejects: while the database is down, figures are missing. */
 export async function readModels(gateway: Registry, request: PageRequest): Promise<ModelReading[]> {
   const { host } = request;
   const modelsWithNoBackup = new Set(
@@ -92,7 +83,7 @@ const sortValues: Readonly<Record<SortColumn, (reading: ModelReading) => number 
   uptime: (reading) => reading.uptime(listedDays),
 };
 
-/** Sorts by the query's column. In both directions, models without a value come last. */
+/** In both directions, models without a value come last. */
 export function sortReadings(readings: readonly ModelReading[], { sort }: Pick<ModelsQuery, 'sort'>): ModelReading[] {
   if (sort === undefined) return [...readings];
   const sign = sort.direction === 'ascending' ? 1 : -1;

@@ -11,12 +11,11 @@ export interface CompletedAttempt {
   readonly status: number | undefined;
   readonly error: string;
   readonly start: number;
-  /** When the first content of the response arrived, if it came from this attempt. */
-  readonly first: number | undefined;
+  readonly first: number | undefined; // content of the response, if it came from this attempt
   readonly end: number;
 }
 
-/** Reads the recorded attempts. If there were more than eight, the earliest are missing. */
+/** If there were more than eight attempts, the earliest are missing. */
 export function readAttempts({ attempts, first_content_ms: first }: RequestRecord): CompletedAttempt[] {
   const completed = (attempts ?? []).map((attempt, index) => ({
     position: index + 1,
@@ -42,7 +41,7 @@ function includesTime({ start, end }: Pick<CompletedAttempt, 'start' | 'end'>, t
   return start <= time && time <= end;
 }
 
-/** Which attempt the first content came from, if several were running at that time. */
+/** If several attempts were running, the first content came from the one whose outcome is first here. */
 const outcomeOrder: readonly CompletedAttempt['outcome'][] = ['served', 'failed', 'aborted'];
 function compareOutcomes(a: Pick<CompletedAttempt, 'outcome'>, b: Pick<CompletedAttempt, 'outcome'>): number {
   return outcomeOrder.indexOf(a.outcome) - outcomeOrder.indexOf(b.outcome);

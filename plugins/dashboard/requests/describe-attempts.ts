@@ -8,14 +8,10 @@ import { describeConsequence, describeFault } from './describe-fault.ts';
 
 interface AttemptView {
   readonly kind: 'ok' | 'bad' | 'info';
-  /** "1 · openai/gpt-6-sol", or "Attempt 1" if routes are hidden. */
-  readonly name: string;
-  /** "412 ms – 4.28 s". */
-  readonly span: string;
-  /** The result, and what the gateway did next. */
-  readonly text: string;
-  /** On a time axis that all attempts of the request share. */
-  readonly bar: LatencyBar;
+  readonly name: string; // "1 · openai/gpt-6-sol", or "Attempt 1" if routes are hidden
+  readonly span: string; // "412 ms – 4.28 s"
+  readonly text: string; // the result, and what the gateway did next
+  readonly bar: LatencyBar; // on a time axis that all attempts of the request share
 }
 
 export function describeAttempts(record: RequestRecord, reader: Localizer, routes: RouteNames): AttemptView[] {
@@ -50,9 +46,9 @@ function determineKind({ outcome }: CompletedAttempt): AttemptView['kind'] {
   return outcome === 'aborted' ? 'info' : 'bad';
 }
 
-/** Describes the bar. It is pale until the first token, or until the end of an aborted attempt. */
 function describeBar(attempt: CompletedAttempt, total: number): LatencyBar {
   const { start, first, end, outcome } = attempt;
+  // The bar is pale until the first token, or until the end of an aborted attempt.
   const isFailed = outcome === 'failed';
   if (outcome === 'aborted' && first === undefined)
     return { wait: axisBar(start, end, total), run: { x: 0, width: 0 }, isFailed };
@@ -64,7 +60,6 @@ function describeBar(attempt: CompletedAttempt, total: number): LatencyBar {
   };
 }
 
-/** Describes a successful attempt: "200, first token at 1.09 s. 1,284 in, 402 out." */
 function describeSuccess(
   { status, first }: CompletedAttempt,
   { input_tokens: input, output_tokens: output }: RequestRecord,

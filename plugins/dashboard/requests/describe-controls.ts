@@ -10,11 +10,6 @@ import {
   statusChoices,
 } from './query.ts';
 
-/**
- * Describes the controls above the list: chips, form, pause and export.
- *
- * @param models models to choose from
- */
 export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 't'>, models: readonly string[]) {
   return {
     chips: chips.map((show) => ({
@@ -27,8 +22,8 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
     isOfAll: query.path !== requestsPath,
     action: query.path,
     account: query.account,
-    /** Parameters of the query that have no field in the form. */
     kept: [
+      // parameters that have no field in the form
       ...(query.show === 'all' ? [] : [{ name: 'show', value: query.show }]),
       ...(query.isLive ? [] : [{ name: 'live', value: '0' }]),
     ],
@@ -76,8 +71,8 @@ function isStatusChoice(status: string): boolean {
   return statusChoices.some((choice) => choice === status);
 }
 
-/** Adds the current value if it is only in the URL, so that the form keeps it. */
 function addCurrent(values: readonly string[], current: string): readonly string[] {
+  // A value that is only in the URL stays in the form.
   return current === '' || values.includes(current) ? values : [...values, current];
 }
 

@@ -3,7 +3,6 @@ import type { Translate } from '#core/web/texts/texts.ts';
 import type { CompletedAttempt } from './completed-attempt.ts';
 import { translateIfKnown } from './describe-status.ts';
 
-/** Statuses that have a better description than "error". */
 const statusWords: Readonly<Record<number, string>> = {
   500: 'internal',
   502: 'gateway',
@@ -12,7 +11,7 @@ const statusWords: Readonly<Record<number, string>> = {
   529: 'overloaded',
 };
 
-/** Describes why an attempt failed, without the upstream's message, which may name the operator's vendors and accounts. */
+/** Omits the upstream's message, which may name the operator's vendors and accounts. */
 export function describeFault(
   attempt: CompletedAttempt,
   attempts: readonly CompletedAttempt[],
@@ -61,7 +60,6 @@ function findStopReason(
   return record.outcome === 'aborted' ? 'left' : 'stopped';
 }
 
-/** Describes what the gateway did next; '' if the attempt was stopped, or if another was still running. */
 export function describeConsequence(
   attempt: CompletedAttempt,
   attempts: readonly CompletedAttempt[],

@@ -10,37 +10,29 @@ interface RequestRow {
   readonly id: string;
   readonly path: string;
   readonly time: FormattedTime;
-  /** The model, or the path of a request that is not a model call. */
-  readonly name: string;
+  readonly name: string; // the model, or the path of a request that is not a model call
   readonly isModelCall: boolean;
-  /** Account that sent the request, in the list of all accounts. */
-  readonly account: AccountLabel | undefined;
+  readonly account: AccountLabel | undefined; // in the list of all accounts
   readonly route: string;
-  /** "2 attempts"; '' for a single attempt. */
-  readonly attempts: string;
+  readonly attempts: string; // "2 attempts"; '' for a single attempt
   readonly status: StatusView;
   readonly input: string;
   readonly output: string;
   readonly firstToken: string;
   readonly total: string;
-  /** Relative to the slowest request on the page; undefined if the end of the request is not known. */
-  readonly bar: LatencyBar | undefined;
+  readonly bar: LatencyBar | undefined; // relative to the slowest request on the page; undefined while the end is unknown
 }
 
-/** An account, on a page for operators. */
 export interface AccountLabel {
-  /** Email address or name; '' for a request without a valid key. */
-  readonly text: string;
+  readonly text: string; // email address or name; '' for a request without a valid key
   readonly path: string;
 }
 
-/** Names or email addresses by account id, for lists of all accounts. */
-type AccountNames = ReadonlyMap<string, string>;
+type AccountNames = ReadonlyMap<string, string>; // names or email addresses by account id
 
-/** The requests of one day in the reader's time zone. */
+/** A day in the reader's time zone. */
 export interface RequestDay {
-  /** '' for today. */
-  readonly name: string;
+  readonly name: string; // '' for today
   readonly rows: readonly RequestRow[];
 }
 
@@ -50,11 +42,6 @@ export function countColumns({ areShown }: RouteNames): number {
   return areShown ? 9 : 8;
 }
 
-/**
- * Describes the rows of a page by day.
- *
- * @param now epoch ms
- */
 export function describeRows(
   records: readonly RequestRecord[],
   reader: Localizer,
@@ -80,11 +67,7 @@ export function labelAccount({ account_id: id }: RequestRecord, accounts: Accoun
   return id === null ? { text: '', path: '' } : { text: accounts.get(id) ?? id, path: `/operator/accounts/${id}` };
 }
 
-/**
- * Describes the row of a request.
- *
- * @param maxDurationMs ms that the slowest request on the page took
- */
+/** @param maxDurationMs of the slowest request on the page */
 export function describeRow(
   record: RequestRecord,
   { t, format }: Localizer,
@@ -112,7 +95,6 @@ export function describeRow(
   };
 }
 
-/** Returns the model, the requested name if there is no such model, or the path. */
 function describeName({ model, path, error_code: code, error_message: message }: RequestRecord): string {
   const requestedName =
     code === 'model_not_found' ? /^Model "(.+?)" (?:not found|is out of service)/.exec(message ?? '')?.[1] : undefined;
@@ -120,8 +102,8 @@ function describeName({ model, path, error_code: code, error_message: message }:
 }
 
 /**
- * Returns the ms to the first content of a stream; undefined for a response that was not streamed. The gateway does not parse cached
- * responses, so theirs are the ms to the first byte.
+ * Undefined for a response that was not streamed. The gateway does not parse cached responses, so theirs is the time to the first byte, in
+ * ms.
  */
 export function firstTokenOf(record: RequestRecord): number | undefined {
   if (record.is_stream === false) return undefined;

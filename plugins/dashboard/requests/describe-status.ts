@@ -2,21 +2,17 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { IconName } from '#core/web/pages/icons.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
-/** Result of a request in a word or two. */
 export interface StatusView {
-  /** Colour and shape. */
   readonly tone: Extract<IconName, 'ok' | 'warn' | 'bad' | 'info'>;
   readonly text: string;
-  /** True if the result is shown as a problem. */
   readonly isTrouble: boolean;
 }
 
-/** Message about a model whose routes are all switched off, which has the same error code as an unknown model. */
-const modelOffMessage = /^Model ".{1,200}" is out of service/s;
+const modelOffMessage = /^Model ".{1,200}" is out of service/s; // an unknown model has the same error code
 
 type RequestResult = Pick<RequestRecord, 'outcome' | 'status' | 'route' | 'error_code' | 'cache' | 'error_message'>;
 
-/** Describes the outcome: "200", "Cached", "429 rate limit", "502 all routes", "Stopped by client". */
+/** Such as "200", "Cached", "429 rate limit", "502 all routes", "Stopped by client". */
 export function describeStatus(record: RequestResult, t: Translate): StatusView {
   const { outcome, status, cache } = record;
   if (outcome === 'aborted') return { tone: 'info', text: t('requests.status.aborted'), isTrouble: true };
@@ -29,11 +25,11 @@ export function describeStatus(record: RequestResult, t: Translate): StatusView 
   return { tone, text: describeError(record, t), isTrouble: true };
 }
 
-/** Describes the status with a short reason. If it is a success status, the response broke off. */
 function describeError(
   { status, route, error_code: code, error_message: message }: RequestResult,
   t: Translate,
 ): string {
+  // The response broke off after a success status.
   if (status !== null && status < 400) return t('requests.status.broken');
   const isOff = code === 'model_not_found' && modelOffMessage.test(message ?? '');
   // If a route was tried, it was the upstream that was unavailable, not the gateway.

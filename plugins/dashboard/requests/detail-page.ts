@@ -9,7 +9,6 @@ import { describeAttempts } from './describe-attempts.ts';
 import { type AccountLabel, countColumns, describeRow, labelAccount } from './describe-row.ts';
 import { operatorRequestsPath, requestsPath, type RequestsQuery } from './query.ts';
 
-/** Pages with the details of a request: one to bookmark and share, and one that opens below the request's row. */
 export const detailPages: readonly Page[] = [
   ...createDetailPages(requestsPath, 'account', describeOwn),
   ...createDetailPages(operatorRequestsPath, 'operator', describeAny),
@@ -37,12 +36,12 @@ function createDetailPages(path: RequestsQuery['path'], role: Page['role'], show
   ];
 }
 
-/** Describes a request of the account. An operator who follows a customer's link is sent to the operators' page. */
 async function describeOwn(request: PageRequest) {
   const { params, host, isOperator } = request;
   const id = params['id'] ?? '';
   const record = await findRequest(host.database, id, accountOf(request).id);
   if (record !== undefined) return describeRequest(record, requestsPath, request);
+  // An operator who follows a customer's link is sent to the operators' page.
   if (isOperator && (await findRequest(host.database, id)) !== undefined)
     return new Redirect(`${operatorRequestsPath}/${id}`);
   throw createNotFound(requestsPath);
@@ -87,7 +86,6 @@ async function describeRequest(
   };
 }
 
-/** Explains why no route was tried. */
 export function explainMissingAttempts({
   cache,
   outcome,

@@ -10,12 +10,9 @@ import { findRoutePosition } from '../route-names.ts';
 import { dashboardSection, type RouteVisibility } from '../section.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
-/** For this long, a request may still be running or its record may be delayed. */
-const maxRecordDelayMs = 3_600_000;
-/** How long records usually take. */
-const retryAfterSeconds = 2;
+const maxRecordDelayMs = 3_600_000; // a request may still be running, or its record may be delayed
+const retryAfterSeconds = 2; // how long records usually take
 
-/** Creates `GET /v1/requests/ID`: the record of one of the caller's requests. */
 export function createRequestEndpoint(currentHost: () => Host): Endpoint {
   return {
     name: 'show_request',
@@ -28,11 +25,11 @@ export function createRequestEndpoint(currentHost: () => Host): Endpoint {
   };
 }
 
-/** @throws GatewayError `not_found`, even if the request exists but another account sent it */
 async function showRequest(host: Host, exchange: Exchange): Promise<Reply> {
   const { accountId } = exchange.get(principal);
   const id = exchange.params['id'] ?? '';
   const record = await findRequest(host.database, id, accountId);
+  // Requests of other accounts are not found either.
   if (record === undefined) throw createNotFoundError(id, host.now());
   const { routes } = host.section(dashboardSection);
   return { status: 200, headers, body: JSON.stringify(describeRecord(record, host, routes)) };
@@ -51,9 +48,9 @@ function createNotFoundError(id: string, now: number): GatewayError {
   );
 }
 
-/** Describes a record. Vendors and their models are named only if customers may see the names of routes. */
 function describeRecord(record: RequestRecord, { catalog }: Host, routes: RouteVisibility): object {
   const { error_code: code, error_message: message } = record;
+  // Vendors and their models are named only if customers may see the names of routes.
   const showsNames = routes === 'names';
   return {
     object: 'request',

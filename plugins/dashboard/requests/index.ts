@@ -11,7 +11,6 @@ import id from './texts/id.json' with { type: 'json' };
 
 const pages: readonly Page[] = [listPage, operatorListPage, ...detailPages, ...exportPages];
 
-/** Registers the account's requests and, for operators, those of all accounts. */
 export function register(server: Server): void {
   const { gateway } = server;
   gateway.endpoint(createRequestEndpoint(() => server.host()));

@@ -23,16 +23,13 @@ import {
   type RequestsQuery,
 } from './query.ts';
 
-/** Requests per page. They fit on a laptop's screen, and each live update reads them again. */
-const pageSize = 25;
+const pageSize = 25; // fits on a laptop's screen; each live update reads the page again
 
-/** The account's requests, newest first. */
 export const listPage = createListPage(requestsPath, {
   role: 'account',
   navigation: { label: 'requests.title', icon: 'list', order: 20 },
 });
 
-/** Requests of all accounts, for operators. */
 export const operatorListPage = createListPage(operatorRequestsPath, {
   role: 'operator',
   navigation: { label: 'requests.title', icon: 'list', order: 35 },
@@ -91,15 +88,13 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
   };
 }
 
-/** Returns true for older pages and for operators' searches, which read many records and may miss the latest. */
 function canReadReplica(query: RequestsQuery): boolean {
+  // Older pages and operators' searches read many records, and may miss the latest.
   return query.before !== '' || (query.path === operatorRequestsPath && hasFilters(query));
 }
 
-/** Matches no record. PostgreSQL does not even read a row, because it is not an id. */
-const noAccountId = 'unknown';
+const noAccountId = 'unknown'; // PostgreSQL does not even read a row, because it is not an id
 
-/** Finds the account whose requests are listed; undefined for all accounts. */
 async function findListedAccount({ path, account }: RequestsQuery, request: PageRequest): Promise<string | undefined> {
   if (path === requestsPath) return accountOf(request).id;
   if (account === '') return undefined;
@@ -132,7 +127,6 @@ function describeEmpty(
   };
 }
 
-/** Finds why the list is empty: no requests at all, none in this period, none that match, or none that are older. */
 async function findEmptyReason(
   query: RequestsQuery,
   { accountId }: RequestFilter,
@@ -144,11 +138,11 @@ async function findEmptyReason(
   return hasFilters(query) ? 'unmatched' : 'period';
 }
 
-/** Describes the count and when it starts, because periods start on the hour. */
 function describeCount(requestCount: RequestCount, since: number | undefined, request: PageRequest): string {
   const { t, format } = request;
   const values = { count: requestCount.count, requests: formatCount(requestCount, request) };
   if (since === undefined) return t('requests.count.all', values);
+  // Periods start on the hour.
   return t('requests.count.since', { ...values, since: format.dayTime(new Date(since)).text });
 }
 
@@ -156,7 +150,6 @@ function formatCount({ count, isCapped }: RequestCount, { format, t }: PageReque
   return isCapped ? t('requests.count.more', { count: format.number(count) }) : format.number(count);
 }
 
-/** Lists the models to choose from: those of the catalog, and others used in the last 30 days. */
 async function listFormModels({ path }: RequestsQuery, { host, account }: PageRequest): Promise<string[]> {
   const recordedModels =
     path === requestsPath ? await readUsedModels(host, account?.id) : await modelsOfAllAccounts(host).get();
@@ -167,8 +160,8 @@ function readUsedModels({ database, now }: Host, accountId?: string): Promise<st
   return listUsedModels(database.records, { accountId, since: startOfRange('30d', now()) ?? 0 });
 }
 
-/** Models that were used. A stale list only lacks some that are no longer in the catalog. */
 const modelsOfAllAccounts = cacheReading(
+  // A stale list only lacks some models that are no longer in the catalog.
   { maxAgeMs: 60_000, staleWhileReadMs: 600_000, timeoutMs: 5_000 },
   readUsedModels,
 );

@@ -3,44 +3,32 @@ import { parseRequestTime } from '#core/gateway/records/request-id.ts';
 import { type RangeName, startOfRange, timeRanges } from '../time-range.ts';
 
 export const requestsPath = '/dashboard/requests';
-/** List of all accounts' requests, for operators. */
 export const operatorRequestsPath = '/operator/requests';
 
 export const chips = ['all', 'errors', 'failover', 'cached'] as const;
 type Chip = (typeof chips)[number];
 
-/** Statuses in the form. The URL may contain any other, such as 502. */
-export const statusChoices = ['2xx', '4xx', '429', '5xx', 'stopped'] as const;
+export const statusChoices = ['2xx', '4xx', '429', '5xx', 'stopped'] as const; // in the form; the URL may contain any other
 
-/** Recorded outcomes for choices that are not HTTP statuses. */
-const statusKeys: Readonly<Record<string, string>> = { '2xx': 'answered', stopped: 'aborted' };
+const statusKeys: Readonly<Record<string, string>> = { '2xx': 'answered', stopped: 'aborted' }; // choices that are not HTTP statuses
 
-/** The longest name of a recorded model, and the longest name or email address of an account, in characters. */
-const maxLengths = { model: 200, account: 320 };
+const maxLengths = { model: 200, account: 320 }; // characters
 
-/** Period that the list shows by default. */
 export const defaultRange = '24h';
 
 export interface RequestsQuery {
-  /** Path of the list; requests are below it. */
-  readonly path: typeof requestsPath | typeof operatorRequestsPath;
-  /** In the list of all accounts: an id, email address, name or key hint; '' for all. */
-  readonly account: string;
+  readonly path: typeof requestsPath | typeof operatorRequestsPath; // of the list; requests are below it
+  readonly account: string; // in the list of all accounts: an id, email address, name or key hint; '' for all
   readonly show: Chip;
   readonly model: string; // '' for all
   readonly status: string; // one of the choices or a status; '' for any
   readonly time: RangeName;
-  /** Only requests older than this id are listed; '' for the newest. */
-  readonly before: string;
-  /** False if the reader paused live updates. */
-  readonly isLive: boolean;
-  /** Id of the request that the reader is looking for; '' for none. */
-  readonly id: string;
-  /** Invalid parameters with their values, which the page reports. */
-  readonly ignored: readonly { readonly name: string; readonly value: string }[];
+  readonly before: string; // only requests older than this id; '' for the newest
+  readonly isLive: boolean; // false if the reader paused live updates
+  readonly id: string; // of the request that the reader looks for; '' for none
+  readonly ignored: readonly { readonly name: string; readonly value: string }[]; // invalid parameters, which the page reports
 }
 
-/** Parses the page's query. Invalid parameters are ignored and listed instead of being rejected. */
 export function parseQuery(
   query: Readonly<Record<string, string>>,
   path: RequestsQuery['path'] = requestsPath,
@@ -75,11 +63,7 @@ function isStatus(value: string): boolean {
   return statusChoices.some((choice) => choice === value) || /^[1-5]\d\d$/.test(value);
 }
 
-/**
- * Creates the filter for the listed records.
- *
- * @param accountId undefined for all accounts
- */
+/** @param accountId undefined for all accounts */
 export function createFilter(
   { show, model, status, time }: RequestsQuery,
   accountId: string | undefined,
@@ -96,12 +80,12 @@ export function createFilter(
   };
 }
 
-/** Returns true if the list is filtered by more than a period. */
+/** True if the list is filtered by more than a period. */
 export function hasFilters({ account, show, model, status }: RequestsQuery): boolean {
   return account !== '' || show !== 'all' || model !== '' || status !== '';
 }
 
-/** Builds the path of the list with these changes. It starts with the newest requests unless they include a position. */
+/** Starts with the newest requests unless `changes` includes a position. */
 export function buildRequestsPath(
   query: RequestsQuery,
   changes: Partial<RequestsQuery> = {},

@@ -1,12 +1,12 @@
 import { parseJson } from '#core/platform/json.ts';
 
-/** A message of the conversation, in Chat Completions format. */
+/** In Chat Completions format. */
 export interface TryMessage {
   readonly role: 'user' | 'assistant';
   readonly content: string;
 }
 
-/** Limits of the playground page; the template passes them to its script. */
+/** The template passes these limits to the page's script. */
 export const tryBounds = {
   message: 8_000, // characters per message
   messages: 20, // a request contains only the latest ones
@@ -20,8 +20,8 @@ export const tryBounds = {
   history: 32 * 1024, // bytes of the URL-encoded conversation; half the maximum size of a form
 } as const;
 
-/** Parses the conversation in a form; empty if it is malformed. It comes from the browser, so it is neither trusted nor signed. */
 export function parseHistory(text: string | undefined): TryMessage[] {
+  // From the browser, so it is neither trusted nor signed.
   const value = parseJson(text ?? '[]');
   return Array.isArray(value) ? value.filter(isMessage).slice(-tryBounds.messages) : [];
 }
@@ -32,7 +32,7 @@ function isMessage(value: unknown): value is TryMessage {
   return (role === 'user' || role === 'assistant') && typeof content === 'string';
 }
 
-/** Serializes the conversation for the next form, without the oldest turns if it is too long. It always starts with a user message. */
+/** Drops the oldest turns of a long conversation. The rest always starts with a user message. */
 export function encodeHistory(messages: readonly TryMessage[]): string {
   const recentMessages = messages.slice(-tryBounds.messages).map(({ role, content }) => ({ role, content }));
   while (recentMessages.length > 0 && encodeURIComponent(JSON.stringify(recentMessages)).length > tryBounds.history)

@@ -6,27 +6,25 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 
 type AbilitySource = Pick<Registry, 'abilityReader'>;
 
-/** What the page's script knows about a model, so that it offers only settings that the model supports. */
+/** Lets the page's script offer only settings that the model supports. */
 interface ModelFacts {
   readonly images: boolean;
   readonly files: boolean;
   readonly audio: boolean;
   readonly tools: boolean;
   readonly sampling: boolean;
-  /** Reasoning efforts; empty if they cannot be set. */
-  readonly efforts: readonly string[];
-  /** True if answers can be forced to follow a JSON Schema. */
-  readonly json: boolean;
+  readonly efforts: readonly string[]; // empty if they cannot be set
+  readonly json: boolean; // answers can be forced to follow a JSON Schema
   readonly maxOutput: number | undefined; // tokens; undefined if not configured
 }
 
-/** Returns true if the page can call the model. A few text models have only the endpoint `/v1/completions`. */
+/** A few text models have only the endpoint `/v1/completions`. */
 export function isOffered(gateway: AbilitySource, model: Model): boolean {
   return model.kind !== 'chat' || readAbilities(gateway, model).conversations.length > 0;
 }
 
-/** Describes the models by kind for the select. Each has an index into the facts, because thousands of models share a few combinations. */
 export function describeModels(gateway: AbilitySource, models: readonly Model[], t: PageRequest['t']) {
+  // Each model has an index into the facts, because thousands of models share a few combinations.
   const factsIndexes = new Map<string, number>();
   const addFacts = (model: Model) => {
     const text = JSON.stringify(describeFacts(readAbilities(gateway, model)));
@@ -56,5 +54,4 @@ function describeFacts(abilities: ModelAbilities): ModelFacts {
   };
 }
 
-/** Kinds of models that get fields for a single request instead of a conversation. */
 export type SingleKind = Exclude<ModelKind, 'chat'>;

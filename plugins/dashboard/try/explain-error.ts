@@ -1,7 +1,7 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { plansPath, tryPath } from '../paths.ts';
 
-/** Explanation of a failed request. The page's script uses the same texts. */
+/** The page's script uses the same texts. */
 export interface TryError {
   readonly kind: 'warn' | 'bad';
   readonly title: string;
@@ -9,7 +9,7 @@ export interface TryError {
   readonly action?: { readonly path: string; readonly label: string };
 }
 
-/** Causes of errors. Their texts are `try.error.CAUSE` and `try.error_text.CAUSE`. */
+/** Their texts are `try.error.CAUSE` and `try.error_text.CAUSE`. */
 export const tryCauses = [
   'signed_out',
   'no_plan',
@@ -23,9 +23,8 @@ export const tryCauses = [
 ] as const;
 type TryCause = (typeof tryCauses)[number];
 
-/** Causes by status; 0 if there was no response. */
 export const statusCauses: Readonly<Record<number, TryCause>> = {
-  0: 'unreachable',
+  0: 'unreachable', // no response
   401: 'signed_out',
   402: 'no_plan',
   403: 'blocked',

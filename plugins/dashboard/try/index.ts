@@ -9,7 +9,6 @@ import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 import { createTryPage } from './try-page.ts';
 
-/** Registers the page for trying models in the browser. */
 export function register(server: Server): void {
   const { gateway } = server;
   gateway.texts(defineTexts({ en, id }));
@@ -18,11 +17,11 @@ export function register(server: Server): void {
   server.route(createTokenRoute(server));
 }
 
-/** Creates `POST /dashboard/try/token`, which signs a token for the page's script. Requires a session and a page of this origin. */
 function createTokenRoute(server: Server): ServerRoute {
   return {
     method: 'POST',
     path: `${tryPath}/token`,
+    // Requires a session and a page of this origin.
     options: { auth: 'session', payload: { maxBytes: 1024 } },
     async handler(request, h) {
       const session = sessionOf(request);

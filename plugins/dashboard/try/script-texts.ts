@@ -1,7 +1,7 @@
 import type { Localizer } from '#core/web/pages/page.ts';
 import { statusCauses, explainError, tryCauses } from './explain-error.ts';
 
-/** Returns the texts for the page's scripts, which fill in the placeholders in braces. */
+/** The page's scripts fill in the placeholders in braces. */
 export function listScriptTexts({ t, format }: Localizer) {
   return {
     errors: Object.fromEntries(tryCauses.map((cause) => [cause, explainError(cause, {}, t)])),

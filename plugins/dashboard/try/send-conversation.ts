@@ -7,20 +7,17 @@ import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { paths } from '../code/write-code.mjs';
 import { tryBounds } from './conversation.ts';
 
-/** Longer than the timeout of a model call, so that the gateway's more specific error arrives first. */
-const timeoutMs = 300_000;
+const timeoutMs = 300_000; // longer than the timeout of a model call, so that the gateway's more specific error arrives first
 
 const maxResponseBytes = 4 * 1024 * 1024;
 
 export interface ChatResult {
-  /** `x-request-id`; '' if the gateway did not respond. */
-  readonly id: string;
-  /** 0 if the gateway did not respond, 502 if it responded with 200 but the reply could not be read. */
-  readonly status: number;
+  readonly id: string; // `x-request-id`; '' if the gateway did not respond
+  readonly status: number; // 0 if the gateway did not respond, 502 if it responded with 200 but the reply could not be read
   readonly answer: string;
   readonly usage: { readonly input: number; readonly output: number } | undefined;
   readonly durationMs: number;
-  /** `message` is '' if the response contains none; the page then shows a generic message. */
+  /** `message` is '' if the response contains none; the page then shows a generic one. */
   readonly error: { readonly message: string; readonly retryAfterSeconds: number | undefined } | undefined;
 }
 
@@ -65,7 +62,6 @@ export async function sendConversation(
   }
 }
 
-/** Signs a short-lived access token for the user's session. */
 function signToken(page: PageRequest): Promise<string> {
   const { id: accountId } = accountOf(page);
   const { sessionId = '' } = page;

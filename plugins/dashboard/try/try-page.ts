@@ -26,15 +26,12 @@ interface FormResult {
   readonly history: string;
   readonly error: TryError | undefined;
   readonly errorPath: string;
-  /** Text of the field: a message that got no answer. */
-  readonly message: string;
+  readonly message: string; // of the field: a message that got no answer
   readonly model: string;
 }
 
-/** In the order of their dependencies. */
-const scripts = ['try-api', 'try-show', 'try-settings', 'try-code', 'try', 'try-kinds'];
+const scripts = ['try-api', 'try-show', 'try-settings', 'try-code', 'try', 'try-kinds']; // in the order of their dependencies
 
-/** Creates `/dashboard/try`: conversations with one or two models, and single requests to models of other kinds, all through the API. */
 export function createTryPage(server: Server): Page {
   return {
     path: tryPath,
@@ -52,9 +49,9 @@ export function createTryPage(server: Server): Page {
   };
 }
 
-/** Creates the form for browsers without scripts. It lacks the fields that need scripts. */
 function createForm(server: Server): PageForm {
   return defineForm({
+    // Only fields that work without scripts.
     fields: {
       type: 'object',
       properties: {
@@ -96,12 +93,6 @@ function hasConversations({ gateway }: Server, model: Model): boolean {
   return readAbilities(gateway, model).conversations.length > 0;
 }
 
-/**
- * Describes the page without an answer to a form.
- *
- * @param name name of the chosen model
- * @param messages conversation so far
- */
 function describePage(
   server: Server,
   request: PageRequest,
@@ -204,7 +195,6 @@ function describeAnswer(
   };
 }
 
-/** Describes tokens and duration: `12 in · 84 out · 1.8 s`. */
 function describeFacts({ usage, durationMs }: ChatResult, { t, format }: PageRequest): string {
   const tokens = usage && t('try.tokens', { in: format.number(usage.input), out: format.number(usage.output) });
   return [tokens, t('try.total', { time: format.duration(durationMs).text })]

@@ -7,8 +7,7 @@ import { createFilter, parseQuery, requestsPath } from '../query.ts';
 import { streamExport, type RecordRenderer } from './export-stream.ts';
 import { renderCsvHeading, renderCsvLine, renderJsonLine } from './exported-request.ts';
 
-/** Limits per account. An export reads all records of the account, so only one runs at a time. */
-const exportLimits: Limits = { limit: 10, period: 600, burst: 5, concurrent: 1 };
+const exportLimits: Limits = { limit: 10, period: 600, burst: 5, concurrent: 1 }; // one at a time, because it reads all records
 
 interface ExportFormat {
   readonly extension: string;
@@ -32,7 +31,6 @@ const jsonl: ExportFormat = {
   createWriter: (routes) => ({ head: '', render: (record) => renderJsonLine(record, routes) }),
 };
 
-/** Pages that download the list as files, with the query of the list. */
 export const exportPages: readonly Page[] = [csv, jsonl].map(createExportPage);
 
 function createExportPage(format: ExportFormat): Page {
@@ -54,11 +52,6 @@ function createExportPage(format: ExportFormat): Page {
   };
 }
 
-/**
- * Opens an export if the account's limits allow it.
- *
- * @throws PageError 429
- */
 async function openWithinLimits(
   { host: { shared } }: PageRequest,
   accountId: string,

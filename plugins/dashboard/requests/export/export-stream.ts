@@ -6,16 +6,13 @@ import { readRequestPages } from '#core/gateway/records/read-requests.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 
 export interface RecordRenderer {
-  /** Start of the file; may be empty. */
   readonly head: string;
   render(record: RequestRecord): string;
 }
 
 /**
- * Streams the records that match a filter, newest first. Only one page is in memory; the next is read once the client has read it. If the
- * database fails or time runs out, it ends with an error, so that the client notices that records are missing.
- *
- * @throws the database error if the first page cannot be read
+ * Streams the newest records first. Only one page is in memory; the next is read once the client has read it. If the database fails or time
+ * runs out, the stream ends with an error, so that the client notices that records are missing.
  */
 export async function streamExport(
   { database, log }: Pick<Host, 'database' | 'log'>,

@@ -7,8 +7,8 @@ import { firstTokenOf } from '../describe-row.ts';
 type Value = string | number | boolean | null;
 type Field = (record: RequestRecord, routes: RouteNames) => Value;
 
-/** Exported fields of a request, by name. They do not depend on the file format or the language. Times are in ms. */
 const fields: Readonly<Record<string, Field>> = {
+  // The names depend neither on the file format nor on the language. Times are in ms.
   id: ({ id }) => id,
   time: ({ started_at: startedAt }) => new Date(startedAt).toISOString(),
   model: ({ model }) => model,
@@ -42,12 +42,10 @@ function listFields({ areShown }: RouteNames): [name: string, read: Field][] {
   return Object.entries(fields).filter(([name]) => areShown || name !== 'route');
 }
 
-/** Renders the line with the column names. Attempts are exported as a number, notes in a single cell. */
 export function renderCsvHeading(routes: RouteNames): string {
   return `${formatCsvLine([...listFields(routes).map(([name]) => name), 'attempts', 'notes'])}\r\n`;
 }
 
-/** Renders a line of CSV (RFC 4180). */
 export function renderCsvLine(record: RequestRecord, routes: RouteNames): string {
   const cells = listFields(routes).map(([, read]) => formatCell(read(record, routes)));
   return `${formatCsvLine([...cells, record.attempts?.length ?? 0, (record.notes ?? []).join('; ')])}\r\n`;
@@ -58,7 +56,7 @@ function formatCell(value: Value): string | number | undefined {
   return typeof value === 'boolean' ? String(value) : value;
 }
 
-/** Renders a line of JSON with every attempt. Their times are ms since the request arrived. */
+/** Times of attempts are ms since the request arrived. */
 export function renderJsonLine(record: RequestRecord, routes: RouteNames): string {
   const members = Object.fromEntries(listFields(routes).map(([name, read]) => [name, read(record, routes)]));
   const attempts = readAttempts(record).map(({ route, outcome, status, fault, start, end }) => ({

@@ -5,8 +5,8 @@ import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 
 /**
- * Parses a YAML file of this plugin, once for each version of the file: every start and most commands read it, and parsing 40 KB takes 50
- * ms of processor time. The result is kept as JSON next to the compiled code, for as long as that is kept.
+ * Every start and most commands read these files, and parsing 40 KB of YAML takes 50 ms of processor time. The result is kept as JSON next
+ * to the compiled code, for each version of the file.
  *
  * @param folder where results are kept; undefined to keep none
  */
@@ -23,8 +23,8 @@ export function readCachedYaml(file: string, folder: string | undefined = getCom
   }
 }
 
-/** Other processes may read and write the file at the same time. */
 function keep(file: string, value: unknown): void {
+  // Other processes may read and write the file at the same time.
   const unfinished = `${file}.${process.pid}`;
   try {
     writeFileSync(unfinished, JSON.stringify(value));

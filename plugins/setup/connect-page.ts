@@ -14,18 +14,15 @@ import { findValues } from './values.ts';
 
 const path = wellKnownPaths.connect;
 
-/** Value of the `tool` query parameter for setting up all tools at once. */
 const allTools = 'all';
 
 type Gateway = Server['gateway'];
 
 interface Choice {
-  /** Undefined to set up all tools at once. */
-  readonly tool: SetupTool | undefined;
+  readonly tool: SetupTool | undefined; // undefined to set up all tools at once
   readonly reader: Reader;
 }
 
-/** Creates `/dashboard/connect`: settings for the chosen tool, by default the most popular one, and the command that sets up all tools. */
 export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
   return {
     path,
@@ -79,7 +76,6 @@ function describeChoices(gateway: Gateway, request: PageRequest) {
   };
 }
 
-/** Describes the part below the choices; `isEmpty` if no model in the catalog can hold conversations. */
 async function describePanel(gateway: Gateway, request: PageRequest) {
   const { host } = request;
   // Must come first, because it reads the capabilities of thousands of models in separate turns of the event loop.
@@ -127,7 +123,6 @@ function parseChoice(gateway: Gateway, request: PageRequest): Choice {
   };
 }
 
-/** Returns the system in the query or, without one, that of the browser. */
 function chooseSystem({ query, userAgent }: PageRequest): System {
   const chosen = systems.find((system) => system === query['system']);
   if (chosen !== undefined) return chosen;
@@ -140,7 +135,6 @@ function buildPath(tool: string, { system, chosenModel }: Reader): string {
   return `${path}?${new URLSearchParams(query).toString()}`;
 }
 
-/** Reads the first and last characters of the account's key, so that its owner can recognize it; '' if there is no key. */
 async function readKeyHint(request: PageRequest): Promise<string> {
   const [record] = await readAccounts(request.host.database, 'id', [accountOf(request).id]);
   return record?.key?.hint ?? '';

@@ -5,38 +5,30 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { isPlainName, listNamedModels, setupSection } from './section.ts';
 
-/** What the settings of tools depend on. */
 export type SetupHost = Pick<Host, 'catalog' | 'section' | 'service'>;
-/** What the choice of models depends on. */
 export type CatalogHost = Pick<Host, 'catalog' | 'section'>;
-/** Reads the capabilities of models. */
 export type AbilitySource = Pick<Registry, 'abilityReader'>;
 
-/** Default models for tools that speak one format. */
 export interface FormatDefaults {
   readonly format: string;
   readonly model: ListedModel;
-  /** For titles, summaries and other small tasks; undefined if the catalog has no small model. */
-  readonly small: ListedModel | undefined;
-  /** Models for the tiers of Claude Code, by name. */
-  readonly tiers: TierModels;
+  readonly small: ListedModel | undefined; // for titles, summaries and other small tasks; undefined if the catalog has none
+  readonly tiers: TierModels; // for the tiers of Claude Code
 }
 
-/** Model tiers among which tools choose by task. */
 const tierNames = ['opus', 'sonnet', 'fable'] as const;
 
-/** The model of each tier. If the catalog has none, it is undefined and the chosen model is used. */
+/** If the catalog has no model for a tier, the chosen model is used. */
 export type TierModels = Readonly<Partial<Record<(typeof tierNames)[number], string>>>;
 
 const smallModelWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
 
-/** Cached per host, because each configuration has its own host, which never changes. */
 interface CachedModels {
   readonly models: readonly ListedModel[];
   readonly defaults: Map<string, FormatDefaults | undefined>; // by format
 }
 
-const cache = new WeakMap<CatalogHost, CachedModels>();
+const cache = new WeakMap<CatalogHost, CachedModels>(); // each configuration has its own host, which never changes
 
 function readCache(host: CatalogHost, registry: AbilitySource): CachedModels {
   const cached = cache.get(host) ?? { models: findModels(host, registry), defaults: new Map() };
@@ -44,10 +36,7 @@ function readCache(host: CatalogHost, registry: AbilitySource): CachedModels {
   return cached;
 }
 
-/**
- * Returns the models that tools can use: models for conversations with a plain name, then the aliases that gateway.yaml configures for
- * tools.
- */
+/** Models for conversations with a plain name, then the aliases that gateway.yaml configures for tools. */
 export function listSetupModels(host: CatalogHost, registry: AbilitySource): readonly ListedModel[] {
   return readCache(host, registry).models;
 }
@@ -61,7 +50,6 @@ function findModels(host: CatalogHost, registry: AbilitySource): ListedModel[] {
   return [...new Map(usableModels.map((listed) => [listed.name, listed])).values()];
 }
 
-/** Returns the default models for a format, or undefined if no model can hold conversations in it. */
 export function readDefaults(format: string, host: CatalogHost, registry: AbilitySource): FormatDefaults | undefined {
   const { defaults } = readCache(host, registry);
   if (!defaults.has(format)) defaults.set(format, chooseDefaults(format, host, registry));
@@ -91,7 +79,6 @@ function findTiers(models: readonly ListedModel[], format: string): TierModels {
   return Object.fromEntries(tiers) as TierModels;
 }
 
-/** Returns the model that gateway.yaml configures, if it is available and can hold conversations in this format. */
 function findConfigured(
   key: 'model' | 'small_model',
   format: string,
@@ -115,8 +102,8 @@ function supportsConversations(model: ListedModel['model'], format: string, regi
   return readAbilities(registry, model).conversations.some((abilities) => abilities.format === format);
 }
 
-/** Prefers a model whose primary route speaks the format: without a translation, nothing is lost. */
 function preferUntranslated(models: readonly ListedModel[], format: string): ListedModel | undefined {
+  // Without a translation, nothing is lost.
   return models.find(({ model }) => model.routes[0]?.upstream.formats.includes(format)) ?? models[0];
 }
 

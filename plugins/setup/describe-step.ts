@@ -5,42 +5,36 @@ import type { CodeSample, CommandStep, EnvironmentStep, FileStep, FormStep, Samp
 import type { SetupValues } from './values.ts';
 import { posix, powershell, renderSettings, type Shell } from './writers.ts';
 
-/** A code box with a Copy button, for the `code` template part. */
 export interface CodeBox {
   readonly id: string;
   readonly label: string;
   readonly pieces: readonly CodePiece[];
 }
 
-/** A step of setting up a tool, as the page shows it. */
 export interface ShownStep {
   readonly title: string;
-  /** Where to find a form; '' for other steps. */
-  readonly where: string;
+  readonly where: string; // to find a form; '' for other steps
   readonly boxes: readonly CodeBox[];
   readonly fields: readonly ShownField[];
   readonly notes: readonly string[];
 }
 
-/** A form field and its value. The page does not know the key, so the field for it has a link instead. */
 interface ShownField {
   readonly id: string;
   readonly label: string;
   readonly value: string;
-  readonly isKey: boolean;
+  readonly isKey: boolean; // has a link instead, because the page does not know the key
 }
 
 interface StepContext {
   readonly t: Reader['t'];
   readonly system: System;
   readonly values: SetupValues;
-  /** From 1; used in the ids on the page. */
-  readonly number: number;
+  readonly number: number; // from 1; used in the ids on the page
 }
 
 type StepBody = Pick<ShownStep, 'title'> & Partial<ShownStep>;
 
-/** Describes a step in the reader's language, with code for the reader's system. */
 export function describeStep(step: Step, context: StepContext): ShownStep {
   const { t, values } = context;
   const note = step.note === undefined ? [] : [t(step.note, { provider: values.providerId })];
@@ -86,9 +80,9 @@ function describeEnvironment(step: EnvironmentStep, context: StepContext): StepB
   };
 }
 
-/** A file of commands has the syntax of a POSIX shell on every system. */
 function describeCommands({ commands, place }: CommandStep, context: StepContext): StepBody {
   const { t, system } = context;
+  // A file of commands has the syntax of a POSIX shell on every system.
   const shell = place === undefined ? selectShell(system) : posix;
   const code = commands.map((words) => shell.renderCommand(words)).join('\n');
   return {

@@ -7,23 +7,16 @@ import type { SetupTool } from './tool.ts';
 import { createNoteKey } from './tools.ts';
 import type { SetupValues } from './values.ts';
 
-/** A tool as the page shows it. */
 export interface ShownTool {
   readonly id: string;
   readonly name: string;
   readonly speaks: string;
   readonly evidence: string;
   readonly note: string;
-  /** The command that performs the steps; undefined for tools that the script cannot set up. */
-  readonly command: CodeBox | undefined;
+  readonly command: CodeBox | undefined; // performs the steps; undefined for tools that the script cannot set up
   readonly steps: readonly ShownStep[];
 }
 
-/**
- * Describes the settings and the command of one tool in the reader's language.
- *
- * @param values values for the shown model
- */
 export function describeTool(tool: SetupTool, values: SetupValues, reader: Reader): ShownTool {
   const { t, system } = reader;
   return {
@@ -39,7 +32,6 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
   };
 }
 
-/** Returns the tool's name, which is translated unless it is a brand. */
 export function formatToolName({ name, nameText }: SetupTool, t: PageRequest['t']): string {
   return nameText === undefined ? name : t(nameText);
 }

@@ -18,7 +18,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Returns what `daypass check` says about the section: the models for tools, and why configured models are not used. */
+/** What `daypass check` reports about the section. */
 export function reviewSetup(host: CatalogHost, registry: AbilitySource): { value: string; notice: string[] } {
   const models = scriptedFormats.flatMap((format) => readDefaults(format, host, registry)?.model.name ?? []);
   return {
@@ -30,9 +30,9 @@ export function reviewSetup(host: CatalogHost, registry: AbilitySource): { value
   };
 }
 
-/** Explains why a configured model is not used; undefined if it is. In a valid configuration, the name is that of a model or an alias. */
 function explainUnusedModel(name: string, host: CatalogHost, registry: AbilitySource): string | undefined {
   const found = findModel(name, host);
+  // In a valid configuration, the name is that of a model or an alias.
   if (found === undefined) return 'all upstreams of the model are off';
   if (readAbilities(registry, found.model).conversations.length === 0) return 'the model holds no conversations';
   return undefined;

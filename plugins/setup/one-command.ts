@@ -10,11 +10,9 @@ import type { CodeBox } from './describe-step.ts';
 import { type Reader, type System, getTerminalName } from './reader.ts';
 
 interface ScriptFacts {
-  /** Checksum of the bytes that are served, in hexadecimal. */
-  readonly sha256: string;
+  readonly sha256: string; // of the bytes that are served, in hexadecimal
   readonly tools: readonly string[];
-  /** Slug of the service, after which the folder with the script's state is named. */
-  readonly slug: string;
+  readonly slug: string; // of the service; names the folder with the script's state
 }
 
 const exampleTools = 'claude-code,codex';
@@ -23,7 +21,6 @@ function selectShell(system: System): SetupShell {
   return system === 'windows' ? 'powershell' : 'posix';
 }
 
-/** Returns a box with the command for the chosen model. */
 export function describeCommandBox(options: SetupOptions, reader: Reader): CodeBox {
   const { system, baseUrl } = reader;
   return {
@@ -37,7 +34,6 @@ function createModelOption({ chosenModel }: Reader): SetupOptions {
   return chosenModel === undefined ? {} : { model: chosenModel };
 }
 
-/** Describes the entry for all tools. */
 export function describeOneCommand({ sha256, tools, slug }: ScriptFacts, reader: Reader) {
   const { t, system } = reader;
   const file = system === 'windows' ? 'setup.ps1' : 'setup.sh';
@@ -60,7 +56,6 @@ function backupFolder(system: System, slug: string): string {
   return system === 'windows' ? `%LOCALAPPDATA%\\${slug}\\setup\\backups` : `~/.config/${slug}/setup/backups`;
 }
 
-/** Describes other ways to run the script. The commands that write or show settings include the chosen model. */
 function describeOptions(reader: Reader) {
   const { t, system, baseUrl } = reader;
   const options: readonly (readonly [id: string, options: SetupOptions])[] = [

@@ -8,7 +8,7 @@ import { array, object, string } from '#core/platform/schema.ts';
 
 const plainNameRule = 'use a model or alias whose name has only ASCII letters, digits and . / : @ + - _';
 
-/** Returns true if a name means nothing special in shells and settings files, and cannot be mistaken for a placeholder. */
+/** Plain names mean nothing special in shells and settings files, and cannot be mistaken for a placeholder. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9][\w./:@+-]*$/.test(name) && !/@[A-Z_]+@/.test(name);
 }
@@ -21,7 +21,6 @@ const formatModels = (format: string) =>
     small_model: string(modelName, 'Name of a model for titles and summaries. Default: `setup.small_model`.'),
   });
 
-/** The `setup` section: models and names for setting up tools. */
 export const setupSection = defineSection({
   name: 'setup',
   schema: object(
@@ -56,15 +55,13 @@ export const setupSection = defineSection({
 });
 
 interface NamedModel {
-  /** Path of the setting in gateway.yaml, such as setup, formats, chat, model. */
-  readonly path: readonly string[];
+  readonly path: readonly string[]; // of the setting in gateway.yaml, such as setup, formats, chat, model
   readonly name: string;
 }
 
 type Names = Pick<SectionValue<typeof setupSection>, 'model' | 'small_model'>;
 type Settings = Names & { readonly formats: Readonly<Record<string, Names | undefined>> };
 
-/** Returns the models in the section: those for all formats, then those for each format. */
 export function listNamedModels({ formats, ...all }: Settings): NamedModel[] {
   const groups = Object.entries(formats).map(([format, names]) => listNames(['setup', 'formats', format], names ?? {}));
   return [listNames(['setup'], all), ...groups].flat();
@@ -82,7 +79,6 @@ interface KnownNames {
   has(name: string): boolean;
 }
 
-/** Collects the names that clients can use: short and public names, and aliases as patterns; undefined if some are invalid. */
 function collectKnownNames(context: CheckContext): KnownNames | undefined {
   const modelNames = context.names(models);
   const aliasNames = context.names(aliases);

@@ -4,14 +4,13 @@ type Value = string | number | boolean | undefined;
 
 interface TemplateValues {
   readonly named: Readonly<Record<string, Value>>;
-  /** Replacements of `named`, one for each different model. */
-  readonly models: readonly Readonly<Record<string, Value>>[];
+  readonly models: readonly Readonly<Record<string, Value>>[]; // replace members of `named`, one for each different model
 }
 
 const eachModel = '<each model>';
 
 /**
- * Fills in a template of tools.yaml, whose head describes the notation.
+ * The head of tools.yaml describes the notation.
  *
  * @throws Error for a value that does not exist
  */
@@ -43,21 +42,17 @@ function listModels({ model, smallModel }: SetupValues): TemplateValues['models'
   return [...new Set([model, smallModel])].map(nameModel);
 }
 
-/** Zed derives the key's variable from the name of the provider, and names of shell variables cannot start with a digit. */
 function createZedProvider(id: string): string {
+  // Zed derives the key's variable from this name, and names of shell variables cannot start with a digit.
   return /^\d/.test(id) ? `gateway-${id}` : id;
 }
 
-/**
- * Derives the variable in the same way as Zed (convert_case, UpperSnake): a word ends where letters and digits meet. Source:
- * open_ai_compatible.rs.
- */
 function createZedKeyVariable(provider: string): string {
+  // As Zed does (convert_case, UpperSnake; open_ai_compatible.rs): a word ends where letters and digits meet.
   const words = provider.toUpperCase().match(/[A-Z]+|\d+/g) ?? [];
   return [...words, 'API', 'KEY'].join('_');
 }
 
-/** Fills in a part of a template. Returns undefined if the part is omitted. */
 function fill(template: unknown, values: TemplateValues): unknown {
   if (typeof template === 'string') return fillText(template, values);
   if (typeof template !== 'object' || template === null) return template;

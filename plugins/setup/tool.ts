@@ -12,10 +12,8 @@ export interface FilePlace {
   readonly path: string;
   /** A file that the tool reads instead of `path`, or that overrides it. If it exists, settings belong there. */
   readonly preferred?: string;
-  /** Path on macOS, if it is different. */
-  readonly macos?: string;
-  /** Path on Windows, if it is not the same path below `%USERPROFILE%`. */
-  readonly windows?: string;
+  readonly macos?: string; // if it is different
+  readonly windows?: string; // if it is not the same path below `%USERPROFILE%`
 }
 
 export type SettingsFormat = 'json' | 'toml' | 'yaml';
@@ -57,15 +55,13 @@ export type Word = string | { readonly variable: string };
 export interface CommandStep {
   readonly kind: 'command';
   readonly commands: readonly (readonly Word[])[];
-  /** Set if the commands are lines of this file. */
-  readonly place?: FilePlace;
+  readonly place?: FilePlace; // set if the commands are lines of this file
 }
 
 /** Values for a form, for tools that cannot be set up in any other way. */
 export interface FormStep {
   readonly kind: 'form';
-  /** Where to find the form, in the tool's own words. */
-  readonly where: string;
+  readonly where: string; // place of the form, in the tool's own words
   readonly fields: readonly { readonly label: string; readonly value: string }[];
 }
 
@@ -76,10 +72,8 @@ export type SampleStep = { readonly kind: 'sample' } & (
 );
 
 export interface CodeSample {
-  /** Language (Python, TypeScript), or format. */
-  readonly title: string;
-  /** Command that installs the imported packages. */
-  readonly install?: string;
+  readonly title: string; // language (Python, TypeScript), or format
+  readonly install?: string; // command that installs the imported packages
   readonly code: string;
 }
 
@@ -106,8 +100,7 @@ export interface ToolScript {
   readonly commands: readonly string[];
   /** Folders that the tool creates. It is also installed if one of them exists. They must not contain spaces. */
   readonly folders: readonly string[];
-  /** True if the tool is set up only when it is asked for by name. */
-  readonly isOnRequest?: true;
+  readonly isOnRequest?: true; // set up only when it is asked for by name
   readonly places?: readonly MovedFolder[];
   /** Files in which the tool caches data from the gateway. An undo removes those that contain the gateway's address. */
   readonly caches?: readonly FilePlace[];
@@ -115,8 +108,7 @@ export interface ToolScript {
   readonly steps?: readonly ScriptedStep[];
   /** Arguments with which the tool answers `<prompt>` without a terminal, so that the script can test it. */
   readonly trial?: readonly string[];
-  /** An English sentence to show once the tool is set up. */
-  readonly note?: string;
+  readonly note?: string; // an English sentence to show once the tool is set up
 }
 
 /** One step. `note` is the text key of a sentence below it. */
@@ -141,11 +133,9 @@ export interface ToolPackage {
 
 /** A row of tools.yaml: a tool that can be set up for this gateway. Steps, trial and note are templates. */
 export interface SetupTool {
-  /** Name in the page's URL and in the script's option `--tools`. */
-  readonly id: string;
+  readonly id: string; // in the page's URL and in the script's option `--tools`
   readonly name: string;
-  /** Text key of the name, if it is translated. */
-  readonly nameText?: string;
+  readonly nameText?: string; // text key of the name, if it is translated
   readonly group: 'agents' | 'editors' | 'libraries';
   /** Formats that the tool speaks with these settings, as gateway.yaml names them. Models are chosen for the first one. */
   readonly formats: readonly [string, ...string[]];
@@ -156,14 +146,11 @@ export interface SetupTool {
   /** Set if the tool is a command-line package on npm; `pypi` if it is on PyPI. */
   readonly npm?: ToolPackage;
   readonly pypi?: ToolPackage;
-  /** Set if the script can set up the tool completely. */
-  readonly script?: ToolScript;
-  /** The steps of the page, in order. */
-  readonly steps: readonly Step[];
+  readonly script?: ToolScript; // set if the script can set up the tool completely
+  readonly steps: readonly Step[]; // of the page, in order
   /** Prerequisites and warnings. `{provider}` is the gateway's name in the tool's settings. */
   readonly note?: Readonly<Record<keyof Texts, string>>;
-  /** Texts for the other text keys of the tool. */
-  readonly texts?: Texts;
+  readonly texts?: Texts; // for the other text keys of the tool
 }
 
 export type ScriptedTool = SetupTool & { readonly script: ToolScript };

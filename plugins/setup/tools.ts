@@ -5,20 +5,17 @@ import type { ScriptedTool, SetupTool } from './tool.ts';
 
 type ToolRow = Omit<SetupTool, 'id' | 'group' | 'formats'> & Partial<Pick<SetupTool, 'formats'>>;
 
-/** Rows of tools.yaml by group and id. */
 const rows = readCachedYaml(join(import.meta.dirname, 'tools.yaml')) as Readonly<
   Record<SetupTool['group'], Readonly<Record<string, ToolRow>>>
 >;
 
-/** Groups in the order of the page. */
 export const groups = Object.keys(rows) as readonly SetupTool['group'][];
 
-/** All tools, in the order of lists. To add one, add a row to tools.yaml. */
+/** To add a tool, add a row to tools.yaml. */
 export const tools: readonly SetupTool[] = groups.flatMap((group) =>
   Object.entries(rows[group]).map(([id, row]) => ({ id, group, formats: ['chat'], ...row })),
 );
 
-/** Text key of the tool's note. */
 export const createNoteKey = ({ id }: SetupTool): string => `setup.note.${id.replaceAll('-', '_')}`;
 
 export function collectTexts(tool: SetupTool): Texts {
@@ -29,5 +26,4 @@ export function collectTexts(tool: SetupTool): Texts {
 
 export const scriptedTools = tools.filter((tool): tool is ScriptedTool => tool.script !== undefined);
 
-/** The formats for which the script chooses models. */
 export const scriptedFormats: readonly string[] = [...new Set(scriptedTools.map(({ formats }) => formats[0]))];

@@ -4,17 +4,14 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
 import { type AbilitySource, readDefaults, type SetupHost, listSetupModels, type TierModels } from './defaults.ts';
 
-/** Stands for the key. Pages never contain a key here, and addresses never carry one. */
-const keyPlaceholder = 'YOUR_KEY';
+const keyPlaceholder = 'YOUR_KEY'; // pages never contain a key here, and addresses never carry one
 
-/** A model by the name that tools use, with its limits if they are known. */
 export interface SetupModel {
   readonly name: string;
   readonly maxInputTokens: number | undefined;
   readonly maxOutputTokens: number | undefined;
   readonly canSeeImages: boolean;
-  /** True if its vendor reviews tool calls for the auto mode of Claude Code. */
-  readonly hasSafeguards: boolean;
+  readonly hasSafeguards: boolean; // its vendor reviews tool calls for the auto mode of Claude Code
 }
 
 /**
@@ -22,31 +19,19 @@ export interface SetupModel {
  * read as one (`$`, quotes, braces, spaces) is excluded earlier. Writers quote values anyway.
  */
 export interface SetupValues {
-  /** Without `/v1` and without a trailing slash. */
-  readonly baseUrl: string;
-  /** With `/v1`. */
-  readonly apiUrl: string;
-  /** Name of this gateway among the providers of a tool: lower-case letters, digits and hyphens. */
-  readonly providerId: string;
-  /** Display name of the gateway. */
-  readonly providerName: string;
-  /** Environment variable that has the key. */
-  readonly keyVariable: string;
-  /** The key or its placeholder. */
-  readonly key: string;
+  readonly baseUrl: string; // without `/v1` and without a trailing slash
+  readonly apiUrl: string; // with `/v1`
+  readonly providerId: string; // of this gateway among the providers of a tool: lower-case letters, digits and hyphens
+  readonly providerName: string; // display name of the gateway
+  readonly keyVariable: string; // environment variable that has the key
+  readonly key: string; // or its placeholder
   readonly model: SetupModel;
-  /** For titles, summaries and other small tasks; the same object as `model` if the catalog has no small model. */
-  readonly smallModel: SetupModel;
+  readonly smallModel: SetupModel; // for titles, summaries and other small tasks; the same object as `model` if the catalog has none
   readonly tiers: TierModels;
-  /** True if this machine has reached the gateway by a WebSocket, which only the script can test. */
-  readonly acceptsWebSockets: boolean;
+  readonly acceptsWebSockets: boolean; // by this machine, which only the script can test
 }
 
-/**
- * Returns the values for a tool of this format, or undefined if the catalog has no model for it.
- *
- * @param chosenModel public name of a model; if it is unknown, the format's default is used
- */
+/** @param chosenModel public name of a model; if it is unknown, the format's default is used */
 export function findValues(
   host: SetupHost,
   registry: AbilitySource,
@@ -97,8 +82,8 @@ function sanitizeName(name: string): string {
     .trim();
 }
 
-/** Names of variables cannot start with a digit. */
 function formatKeyVariable(slug: string): string {
   const name = `${slug.toUpperCase().replaceAll('-', '_')}_API_KEY`;
+  // Names of variables cannot start with a digit.
   return /^\d/.test(name) ? `_${name}` : name;
 }

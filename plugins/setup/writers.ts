@@ -11,12 +11,11 @@ const renderers: Readonly<Record<SettingsFormat, (settings: Settings) => string>
   yaml: (settings) => writeYaml(settings, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
 };
 
-/** Renders a settings file. Parsing it yields the same settings, whatever the values are. */
+/** Parsing the file yields the same settings, whatever the values are. */
 export function renderSettings(format: SettingsFormat, settings: Settings): string {
   return renderers[format](settings).trimEnd();
 }
 
-/** Syntax of commands and variables for one kind of shell. */
 export interface Shell {
   renderCommand(words: readonly Word[]): string;
   /** Sets the variables for this terminal. Asks for the key without echo, so that it does not appear in the history. */
@@ -47,12 +46,10 @@ export const powershell: Shell = {
   },
 };
 
-/** Quotes a word if it contains a character that is special in any shell. */
 function quoteIfNeeded(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : quoteAlways(text);
 }
 
-/** Quotes a text for POSIX shells. */
 export function quoteAlways(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -61,7 +58,7 @@ function quotePowershellIfNeeded(text: string): string {
   return /^[\w./:+=-]+$/.test(text) ? text : quotePowershell(text);
 }
 
-/** PowerShell takes typographic quotes for quotes. */
 function quotePowershell(text: string): string {
+  // PowerShell takes typographic quotes for quotes.
   return `'${text.replaceAll(/['‘’‚‛]/g, (found) => found + found)}'`;
 }

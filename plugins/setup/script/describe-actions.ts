@@ -4,14 +4,13 @@ import type { FilePlace, FileStep, LinesStep, ScriptedStep, ScriptedTool } from 
 import type { SetupValues } from '../values.ts';
 import { posix, renderSettings } from '../writers.ts';
 
-/** One action of the script for a tool. Texts contain placeholders such as `@KEY@`, which the script fills in. */
+/** Texts contain placeholders such as `@KEY@`, which the script fills in. */
 export type ScriptAction =
   /** If the variable is set, its value replaces the folder in paths. */
   | { readonly kind: 'place'; readonly variable: string; readonly folder: string }
   | FileAction
   /** A file in which the tool caches data from the gateway. */
   | ({ readonly kind: 'cache' } & FilePaths)
-  /** A variable of the user's shell. */
   | { readonly kind: 'variable'; readonly name: string; readonly value: string }
   /** A sentence to show once the tool is set up. */
   | { readonly kind: 'note'; readonly text: string };
@@ -25,7 +24,6 @@ interface FilePaths {
 
 type EditOptions = { readonly [Key in 'identity' | 'initial' | 'dialect' | 'at']?: FileStep[Key] | undefined };
 
-/** Settings or lines to write into a file. */
 export interface FileAction extends FilePaths, EditOptions {
   readonly kind: 'file';
   readonly format: FileStep['format'] | LinesStep['format'];
@@ -34,7 +32,6 @@ export interface FileAction extends FilePaths, EditOptions {
   readonly elsewhere?: readonly FilePaths[] | undefined;
 }
 
-/** Describes what the script does for a tool with these values, in order. */
 export function describeActions(tool: ScriptedTool, values: SetupValues): ScriptAction[] {
   const { places = [], caches = [], note } = tool.script;
   return [
@@ -45,16 +42,16 @@ export function describeActions(tool: ScriptedTool, values: SetupValues): Script
   ];
 }
 
-/** Returns the command that starts the tool: the last one that is for a terminal. */
+/** Returns the last command that is for a terminal. */
 export function formatStartCommand(tool: ScriptedTool, values: SetupValues): string | undefined {
   const commands = listSteps(tool, values).filter((step) => step.kind === 'command' && step.place === undefined);
   const last = commands.at(-1);
   return last?.kind === 'command' ? last.commands.map((words) => posix.renderCommand(words)).join('; ') : undefined;
 }
 
-/** @throws Error for a step that needs a person: the tool then needs separate steps for the script */
 function listSteps({ id, steps, script }: ScriptedTool, values: SetupValues): readonly ScriptedStep[] {
   return fillTemplate(script.steps ?? steps, values).map((step) => {
+    // A tool with steps for people needs separate steps for the script.
     if (step.kind === 'form' || step.kind === 'sample') throw new Error(`tool "${id}" has a step for people`);
     return step;
   });

@@ -6,8 +6,8 @@ import { fillPlaceholders, findVariant } from './program/variant.mjs';
 import type { ScriptData, ScriptTool } from './script-data.ts';
 
 /**
- * Renders the data that setup.sh needs without a runtime: the names of the service, and a table of tools with the settings for their
- * default models. The shell expands only the user's folders, because text from gateway.yaml is in single quotes.
+ * The names of the service, and a table of tools with the settings for their default models. The shell expands only the user's folders,
+ * because text from gateway.yaml is in single quotes.
  */
 export function renderShellTable(data: ScriptData): string {
   const { service, slug, baseUrl, keyPrefix, keyVariable, tools } = data;
@@ -30,7 +30,6 @@ function renderTool(tool: ScriptTool, data: ScriptData): string {
   return `  if tool ${[...words, ...folders.map((folder) => renderPath(folder, []))].join(' ')}; then\n${lines}    finish\n  fi\n`;
 }
 
-/** Returns what the script does for a tool with the default model of its format. Only the key is a placeholder. */
 function listDefaultActions(tool: ScriptTool, data: ScriptData): readonly ScriptAction[] {
   const variant = findVariant(tool, data);
   if (variant === undefined) return [];
@@ -53,7 +52,6 @@ function renderAction(action: ScriptAction, places: readonly Place[]): string {
   }
 }
 
-/** A file may have a different path on macOS. */
 function renderFile(action: FileAction, places: readonly Place[]): string {
   const { format, path, macos } = action;
   const settings = quoteAlways(removeUncertainMembers(action).replace(/\n+$/, ''));
@@ -65,7 +63,6 @@ function renderFile(action: FileAction, places: readonly Place[]): string {
   return `    if [ "$SETUP_SYSTEM" = darwin ]; then\n  ${renderCall(macos)}    else\n  ${renderCall(path)}    fi\n`;
 }
 
-/** Renders a path in double quotes, below the home folder or the variable that moves the tool's folder. */
 function renderPath(path: string, places: readonly Place[]): string {
   const movedFolder = places.find(({ folder }) => folder.startsWith('~') && path.startsWith(`${folder}/`));
   if (movedFolder === undefined) return `"${expandHome(path)}"`;
@@ -81,7 +78,6 @@ function escapeForShell(text: string): string {
   return text.replaceAll(/["\\$`]/g, '\\$&');
 }
 
-/** Renders the data that setup.ps1 needs without a runtime, as one line of ASCII JSON. */
 export function renderPowershellTable(data: ScriptData): string {
   const tools = data.tools.map((tool) => {
     const { id, name, isOnRequest, commands, folders } = tool;
@@ -104,12 +100,12 @@ function describeFile(action: FileAction) {
   return { format, path, identity: identity?.join(',') ?? '-', text: removeUncertainMembers(action) };
 }
 
-/** Removes members that depend on other files, which the launcher cannot read. */
 function removeUncertainMembers({ text, initial = [], elsewhere }: FileAction): string {
+  // These members depend on other files, which the launcher cannot read.
   return elsewhere === undefined ? text : json.withoutPresent(text, text, initial);
 }
 
-/** Returns a value as one line of ASCII JSON, which cannot end a here-document or here-string. */
+/** One line of ASCII cannot end a here-document or here-string. */
 export function renderAsciiJson(value: object): string {
   return JSON.stringify(value).replaceAll(
     /[^\x20-\x7e]/g,

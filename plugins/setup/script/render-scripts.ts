@@ -6,14 +6,14 @@ import type { ScriptData } from './script-data.ts';
 
 const folder = import.meta.dirname;
 
-/** Scripts are not HTML: values are quoted where they are created, not by the template. */
 const eta = new Eta({
   views: join(folder, '..', '..', '..', 'views', 'setup'),
+  // Scripts are not HTML: values are quoted where they are created, not by the template.
   autoEscape: false,
   autoTrim: [false, false],
 });
 
-/** Renders setup.sh for this gateway: the launcher, with the program in a here-document. Reads its parts from disk. */
+/** The launcher, with the program in a here-document. Reads its parts from disk. */
 export function renderShell(data: ScriptData): string {
   const program = `${renderProgram()}\nmain_.main(${renderAsciiJson(data)});\n`;
   return eta.render('./setup.sh.eta', {
@@ -26,7 +26,7 @@ export function renderShell(data: ScriptData): string {
 }
 
 /**
- * Renders setup.ps1 for this gateway in ASCII, because Windows PowerShell 5.1 guesses the encoding of scripts. Reads its parts from disk.
+ * In ASCII, because Windows PowerShell 5.1 guesses the encoding of scripts. Reads its parts from disk.
  *
  * @throws Error if the program contains a character outside ASCII, or text that would end the here-string
  */
@@ -44,9 +44,9 @@ export function renderPowershell(data: ScriptData): string {
   });
 }
 
-/** Quotes the delimiter, so that the shell expands nothing, and chooses one that is not a line of the text. */
 function renderHereDocument(text: string): string {
   const lines = new Set(text.split('\n'));
+  // Quoted, so that the shell expands nothing, and not a line of the text.
   let delimiter = 'DATA';
   while (lines.has(delimiter)) delimiter += '_';
   return `<<'${delimiter}'\n${text.trimEnd()}\n${delimiter}\n`;
@@ -56,7 +56,6 @@ function readLauncher(name: string): string {
   return readFileSync(join(folder, 'launcher', name), 'utf8').trimEnd();
 }
 
-/** A module of the program. The modules that it depends on come before it. */
 interface Module {
   readonly path: string;
   readonly name: string;
@@ -65,12 +64,6 @@ interface Module {
 
 const entry = 'program/main.mjs';
 
-/**
- * Renders the program as one readable file, without its data: imports from the runtime, then each module as a function that returns its
- * exports.
- *
- * @throws Error for a form of import or export that is not supported
- */
 function renderProgram(): string {
   return joinModules(collectModules(entry, new Map()));
 }
@@ -96,7 +89,6 @@ function joinModules(modules: Map<string, Module>): string {
   return `${[...imports].toSorted().join('\n')}\n${bodies.join('')}`;
 }
 
-/** Wraps a module in a function, whose exports are in an object named after the module. */
 function wrapModule({ path, name, text }: Module, modules: Map<string, Module>): string {
   const names = [...text.matchAll(/^export (?:class|const|function) (\w+)/gm)].map(([, exported]) => exported);
   const body = text

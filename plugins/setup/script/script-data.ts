@@ -7,17 +7,13 @@ import { scriptedFormats, scriptedTools } from '../tools.ts';
 import { type SetupModel, type SetupValues, toSetupModel, createValues } from '../values.ts';
 import { describeActions, type ScriptAction, formatStartCommand } from './describe-actions.ts';
 
-/** The data in this gateway's setup scripts. It is the same for everybody and contains no key. */
+/** The same for everybody, without any key. */
 export interface ScriptData {
-  /** Name of the service, without control characters. */
-  readonly service: string;
+  readonly service: string; // name without control characters
   readonly slug: string;
-  /** Slugs of former names of the service, the latest first. */
-  readonly formerSlugs: readonly string[];
-  /** Without `/v1` and without a trailing slash. */
-  readonly baseUrl: string;
-  /** First part of keys, before the hyphen. */
-  readonly keyPrefix: string;
+  readonly formerSlugs: readonly string[]; // of former names of the service, the latest first
+  readonly baseUrl: string; // without `/v1` and without a trailing slash
+  readonly keyPrefix: string; // first part of keys, before the hyphen
   readonly keyVariable: string;
   readonly models: readonly ScriptModel[];
   readonly defaults: readonly ScriptDefaults[];
@@ -28,45 +24,37 @@ interface ScriptModel {
   readonly name: string;
   readonly context?: number | undefined; // maximum tokens of a prompt
   readonly output?: number | undefined; // maximum tokens of an answer
-  /** A letter for each property on which actions depend. */
-  readonly features: string;
+  readonly features: string; // a letter for each property on which actions depend
 }
 
 interface ScriptDefaults {
   readonly format: string;
   readonly model: string;
-  /** Undefined if the small model is the chosen model itself. */
-  readonly small?: string;
+  readonly small?: string; // undefined if the small model is the chosen model itself
 }
 
-/** A tool that the script sets up. */
 export interface ScriptTool extends Pick<SetupTool, 'id' | 'name'>, Pick<ToolScript, 'commands' | 'folders'> {
   readonly format: string;
   readonly isOnRequest: boolean;
-  /** The command that starts the tool. */
   readonly start?: string | undefined;
-  /** Arguments with which the tool answers one tiny prompt. */
-  readonly trial?: readonly string[] | undefined;
-  /** Variants of the actions for different models. Together they cover the features of all models. */
-  readonly variants: readonly ScriptVariant[];
+  readonly trial?: readonly string[] | undefined; // arguments with which the tool answers one tiny prompt
+  readonly variants: readonly ScriptVariant[]; // for different models; together they cover the features of all models
 }
 
 interface ScriptVariant {
   readonly features: readonly string[];
   readonly actions: readonly ScriptAction[];
-  /** Actions if the script has found that the gateway accepts WebSockets; missing if they are the same. */
-  readonly withSockets?: readonly ScriptAction[];
+  readonly withSockets?: readonly ScriptAction[]; // if the gateway accepts WebSockets; missing if they are the same
 }
 
-/** Stand for limits while settings are rendered, because placeholders would be texts and not numbers. No other number is as long. */
 const limitStandIns = {
+  // Placeholders would be texts in the settings, not numbers. No other number is as long.
   CONTEXT: 7_310_000_000_000_001,
   OUTPUT: 7_310_000_000_000_002,
   SMALL_CONTEXT: 7_310_000_000_000_003,
   SMALL_OUTPUT: 7_310_000_000_000_004,
 } as const;
 
-/** Returns a letter for each property on which settings depend, apart from placeholders; `n` if the model has none. */
 function formatFeatures({ maxInputTokens, maxOutputTokens, canSeeImages, hasSafeguards }: SetupModel): string {
   const letters = [
     maxInputTokens !== undefined && 'c',
@@ -77,7 +65,6 @@ function formatFeatures({ maxInputTokens, maxOutputTokens, canSeeImages, hasSafe
   return letters.filter((letter) => letter !== false).join('') || 'n';
 }
 
-/** Creates a model with these features, and with placeholders for its name and limits. */
 function createModel(features: string, role: 'MODEL' | 'SMALL'): SetupModel {
   const prefix = role === 'MODEL' ? '' : 'SMALL_';
   return {
@@ -89,7 +76,6 @@ function createModel(features: string, role: 'MODEL' | 'SMALL'): SetupModel {
   };
 }
 
-/** Replaces what stands for limits in the settings by placeholders. */
 function insertPlaceholders(text: string): string {
   return Object.entries(limitStandIns).reduce(
     (written, [name, number]) => written.replaceAll(String(number), `@${name}@`),
@@ -97,7 +83,6 @@ function insertPlaceholders(text: string): string {
   );
 }
 
-/** Returns the data of the scripts, or undefined if the catalog has no model for tools. */
 export function createScriptData(host: SetupHost, registry: AbilitySource): ScriptData | undefined {
   const models = listSetupModels(host, registry).map((model) => toScriptModel(toSetupModel(model, registry)));
   if (models.length === 0) return undefined;
@@ -124,9 +109,9 @@ export function createScriptData(host: SetupHost, registry: AbilitySource): Scri
   };
 }
 
-/** Excludes the current slug, because a service may return to a former name. */
 function listFormerSlugs({ section, service: { slug, prefix } }: SetupHost): string[] {
   const slugs = section(setupSection).former_names.map((name) => createServiceSlug(name, prefix));
+  // A service may return to a former name.
   return [...new Set(slugs)].filter((former) => former !== slug);
 }
 
@@ -173,13 +158,11 @@ function renderActions(tool: ScriptedTool, values: SetupValues): string {
   return insertPlaceholders(JSON.stringify(describeActions(tool, { ...values, key: '@KEY@' })));
 }
 
-/** @param withSockets the actions if the gateway accepts WebSockets */
 function toVariant(actions: string, withSockets: string): ScriptVariant & { readonly features: string[] } {
   const variant = { features: [], actions: JSON.parse(actions) as ScriptAction[] };
   return actions === withSockets ? variant : { ...variant, withSockets: JSON.parse(withSockets) as ScriptAction[] };
 }
 
-/** Lists the features of models, marked with `-same` for the small model itself. */
 function listFeatures(models: readonly ScriptModel[], small: string | undefined): string[] {
   const all = models.map(({ name, features }) =>
     small === undefined || small === name ? `${features}-same` : features,

@@ -12,26 +12,20 @@ import { type ScriptData, createScriptData } from './script-data.ts';
 
 interface SetupScript {
   readonly text: string;
-  /** Checksum of the text in UTF-8, in hexadecimal. */
-  readonly sha256: string;
+  readonly sha256: string; // of the text in UTF-8, in hexadecimal
 }
 
-/** Both scripts of a gateway, and their data. */
 export interface SetupScripts {
   readonly sh: SetupScript;
   readonly ps1: SetupScript;
-  /** Data in the scripts; undefined without models. */
-  readonly data: ScriptData | undefined;
+  readonly data: ScriptData | undefined; // undefined without models
 }
 
 const modelsPerTurn = 500;
 
 const scriptCache = new WeakMap<Host, Promise<SetupScripts>>();
 
-/**
- * Returns the scripts of this gateway. They are the same for all readers, and rendered once per configuration, in several turns of the
- * event loop.
- */
+/** The scripts are the same for all readers. They are rendered once per configuration, in several turns of the event loop. */
 export function readScripts(host: Host, gateway: Registry): Promise<SetupScripts> {
   let scripts = scriptCache.get(host);
   if (scripts === undefined) {
@@ -65,19 +59,18 @@ function withChecksum(text: string): SetupScript {
   return { text, sha256: hash('sha256', text) };
 }
 
-/** Renders a script that says that there are no models, and fails. */
 function renderWithoutModels({ service }: Host): string {
   const name = service.name.replaceAll(/\p{Cc}+/gu, ' ');
   const message = `${name} has no models for tools yet. Run this again once the dashboard lists a model.`;
   return `#!/bin/sh\nprintf '%s\\n' ${quoteAlways(message)} >&2\nexit 1\n`;
 }
 
-/** The same script for Windows, without the name of the service, because it must be ASCII. */
 const powershellWithoutModels =
+  // Without the name of the service, because this script must be ASCII.
   "Write-Host 'This gateway has no models for tools yet. Run this again once the dashboard lists a model.'\n" +
   '$global:LASTEXITCODE = 1\n';
 
-/** Adds `GET /setup.sh` and `/setup.ps1`, as plain text, so that browsers show them. */
+/** Served as plain text, so that browsers show the scripts. */
 export function routeScripts(server: Server): void {
   const serve = (path: string, read: (scripts: SetupScripts) => SetupScript) =>
     server.route({

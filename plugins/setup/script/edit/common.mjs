@@ -1,9 +1,8 @@
 // What the formats share: refusals with positions, line ends, the byte order mark, and edits of a text.
 
-/** A file that cannot be read exactly or changed safely. The message is for the user and never contains a value. */
+/** The message is for the user and never contains a value of the file. */
 export class Refusal extends Error {}
 
-/** Returns the result of an action or, if it throws a Refusal, the result of `otherwise`. */
 export function unlessRefused(action, otherwise) {
   try {
     return action();
@@ -13,10 +12,7 @@ export function unlessRefused(action, otherwise) {
   }
 }
 
-/**
- * @param text the whole file
- * @throws Refusal with line and column of the offset
- */
+/** @throws Refusal with line and column of the offset */
 export function refuse(text, offset, problem) {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
@@ -25,7 +21,6 @@ export function refuse(text, offset, problem) {
   throw new Refusal(`line ${line}, column ${column}: ${problem}`);
 }
 
-/** Returns the line end of a text's first line. */
 export function readLineEnd(text) {
   const end = text.indexOf('\n');
   return end > 0 && text[end - 1] === '\r' ? '\r\n' : '\n';
@@ -39,12 +34,11 @@ function usesOnlyLineEnd(lineEnd, text) {
   return text.includes('\n') && setLineEnds(text, lineEnd) === text;
 }
 
-/** Returns true for a file without content: missing, empty or only whitespace. */
 export function isEmpty(text) {
   return text === undefined || /^\ufeff?[ \t\r\n]*$/.test(text);
 }
 
-/** Edits of one file; formats add their own. `former` is the tree of the file without the settings. */
+/** Formats add their own edits. `former` is the tree of the file without the settings. */
 export class Edits {
   list = [];
 
@@ -73,7 +67,7 @@ export class Edits {
   /** @throws Refusal if setting the value, or adding to it, would lose something */
   requireMergeable() {}
 
-  /** Returns the edited text. Edits at the same offset apply in order, insertions first. Removals may overlap. */
+  /** Edits at the same offset apply in order, insertions first. Removals may overlap. */
   result() {
     const parts = [];
     let pos = 0;
@@ -98,7 +92,7 @@ export function fitLines(text, offset, lines) {
   return (isOpen ? lineEnd : '') + setLineEnds(lines, lineEnd);
 }
 
-/** Returns new content for a file that had none except perhaps a byte order mark. */
+/** For a file that had no content except perhaps a byte order mark. */
 export function createContent({ text }, wanted) {
   return (text.startsWith('\ufeff') ? '\ufeff' : '') + wanted + (wanted.endsWith('\n') ? '' : '\n');
 }
@@ -107,7 +101,7 @@ export function findLineStart(text, offset) {
   return offset <= 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
 }
 
-/** Returns the offset of the comments directly above a line; `comment` matches the start of a comment line. */
+/** @param comment matches the start of a comment line */
 export function findComments(text, line, comment) {
   const first = text.startsWith('\ufeff') ? 1 : 0;
   let start = line;
@@ -119,7 +113,6 @@ export function findComments(text, line, comment) {
   return start;
 }
 
-/** Returns true if the line that ends at the offset is blank or does not exist. */
 export function isBlankAbove(text, offset) {
   if (offset === 0 || text.slice(0, offset) === '\ufeff') return true;
   return (
@@ -127,7 +120,7 @@ export function isBlankAbove(text, offset) {
   );
 }
 
-/** Caches the results for the last few texts, because a command parses the same ones several times. Callers must not change a result. */
+/** A command parses the same texts several times. Callers must not change a result. */
 export function memoize(parse) {
   const cache = new Map();
   return (text) => {
@@ -150,14 +143,14 @@ export function groupBy(elements, keyOf) {
   return groups;
 }
 
-/** Reads a text from front to back; `pos` is the next character. */
+/** `pos` is the next character. */
 export class Reader {
   constructor(text) {
     this.text = text;
     this.pos = text.startsWith('\ufeff') ? 1 : 0;
   }
 
-  /** Consumes and returns what a sticky pattern matches, or '' if it does not. */
+  /** Returns '' if the sticky pattern does not match. */
   take(pattern) {
     pattern.lastIndex = this.pos;
     const match = pattern.exec(this.text);
@@ -166,7 +159,6 @@ export class Reader {
     return match[0];
   }
 
-  /** Consumes this text if it is next. */
   takeText(expected) {
     if (!this.text.startsWith(expected, this.pos)) return false;
     this.pos += expected.length;
@@ -174,8 +166,6 @@ export class Reader {
   }
 
   /**
-   * Reads an escape sequence of TOML or YAML.
-   *
    * @param pattern sticky; matches a backslash with one character, or with a letter and the hexadecimal digits of a code point
    * @param characters what the character after the backslash stands for
    */

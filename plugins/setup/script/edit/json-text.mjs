@@ -5,7 +5,7 @@ import { Edits, readLineEnd, refuse } from './common.mjs';
 const kindLabels = { map: 'an object', list: 'a list', string: 'a string', number: 'a number' };
 const describeKind = (kind) => kindLabels[kind] ?? 'a value';
 
-/** Edits in the style of the text: its indentation, its line ends and the space after its colons. */
+/** Keeps the style of the text: its indentation, its line ends and the space after its colons. */
 export class JsonEdits extends Edits {
   constructor(tree, former) {
     super(tree, former);
@@ -16,7 +16,7 @@ export class JsonEdits extends Edits {
     this.indentUnit = (tree.root && this.findIndentUnit(tree.root)) ?? '  ';
   }
 
-  /** Returns the indentation of one level, from the first container that has a line for each child. */
+  /** From the first container that has a line for each child. */
   findIndentUnit(node) {
     const [first] = node.children;
     if (first && first.startsLine) {
@@ -57,11 +57,6 @@ export class JsonEdits extends Edits {
     this.replace(node.start, node.end, this.originalText(original.node.start, original.node.end));
   }
 
-  /**
-   * Renders a value from another text in the style of this one.
-   *
-   * @param indent indentation of its line
-   */
   renderValue(source, node, indent, isParentInline) {
     const { kind, children, start, end } = node;
     const raw = source.text.slice(start, end);
@@ -96,7 +91,7 @@ export class JsonEdits extends Edits {
     } else this.fillContainer(node, parts, lead, isInline);
   }
 
-  /** Adds the first children of a container. Its comments stay before them. */
+  /** The container's comments stay before the new children. */
   fillContainer({ start, end, tail }, parts, lead, isInline) {
     const text = parts.join(`,${lead}`);
     const rest = this.text.slice(tail, end - 1);
@@ -122,7 +117,7 @@ export class JsonEdits extends Edits {
   }
 
   /**
-   * Removes children with their commas and the whitespace before them.
+   * Also removes the commas of the children and the whitespace before them.
    *
    * @param original the container at the same place in the file without the settings
    * @returns true if no child is left, and no comment that the empty original does not have
@@ -186,9 +181,9 @@ export class JsonEdits extends Edits {
   }
 }
 
-/** Returns true if the children are on the container's line. If there are none, its parent decides. */
 function isOnOneLine(node) {
   const last = node?.children[node.children.length - 1];
+  // Without children, the parent decides.
   return last ? !last.startsLine : node !== undefined && isOnOneLine(node.parent);
 }
 

@@ -38,9 +38,8 @@ const CHUNK = /[ !\u0023-\u005b\u005d-\uffff]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 class JsonReader extends Reader {
-  /** Where the whitespace before `pos` starts, and whether a line has ended since the last value or separator. */
-  gap = 0;
-  hasBreak = false;
+  gap = 0; // start of the whitespace before `pos`
+  hasBreak = false; // a line has ended since the last value or separator
   lineEnds = new Set();
   comment = -1;
   extraComma = -1;
@@ -65,8 +64,8 @@ class JsonReader extends Reader {
     }
   }
 
-  /** Some programs end a `//` comment at a lone CR, and others do not. */
   endLine() {
+    // Some programs end a `//` comment at a lone CR, and others do not.
     if (this.text[this.pos] === '\r' && this.text[this.pos + 1] !== '\n') this.refuse('A CR stands without an LF.');
     this.lineEnds.add(this.pos);
   }
@@ -138,19 +137,19 @@ class JsonReader extends Reader {
 /** @throws Refusal with line and column of the first error */
 export const parse = memoize((text) => new JsonReader(text).readFile());
 
-/** All timestamps count as equal, because tools update them. */
 function comparableString(text) {
+  // Tools update timestamps, so all of them count as equal.
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text) ? 'time' : JSON.stringify(text);
 }
 
-/** Numbers beyond 2^53 lose digits when they are parsed, so their text is compared. */
 function comparableNumber(text) {
+  // Beyond 2^53, numbers lose digits when they are parsed.
   return Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER ? String(Number(text)) : text;
 }
 
-/** An object with a duplicate name equals nothing. */
 function comparableContainer(kind, children) {
   const values = children.map(({ node }) => node.value);
+  // An object with a duplicate name equals nothing.
   if (values.includes('?') || (kind === 'map' && new Set(children.map(({ name }) => name)).size < values.length))
     return '?';
   if (kind === 'list') return `[${values}]`;

@@ -17,8 +17,8 @@ function requireRoot({ root }, { kind }) {
   if (root.kind !== kind) throw new Refusal(`The file does not hold ${name}, as its tool expects.`);
 }
 
-/** The tool would ignore settings in a file that it cannot read. */
 function requireDialect({ text, comment, extraComma }, _, { dialect }) {
+  // The tool would ignore settings in a file that it cannot read.
   if (dialect === undefined) return;
   if (extraComma !== -1) refuse(text, extraComma, 'The tool does not read a file with a comma behind the last value.');
   if (dialect === 'plain' && comment !== -1) refuse(text, comment, 'The tool does not read a file with comments.');

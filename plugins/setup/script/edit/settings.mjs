@@ -81,19 +81,15 @@ export function createEditor(format) {
     return { text: edits.finish(isEmptied), left: remover.left };
   }
 
-  /**
-   * @param current undefined if the file does not exist
-   * @returns {string[]} names of settings that the file lacks, or has with another value
-   * @throws Refusal if the file cannot be read exactly
-   */
+  /** @returns {string[]} names of settings that the file lacks, or has with another value */
   function missing(current = '', wanted, options = {}) {
     const tree = scan(current);
     return listMissing(tree, tree.root, scanSettings(wanted, options).root, '', options);
   }
 
-  /** Returns the settings without those at these paths (`a.b`) that the file has, whatever their value. */
   function withoutPresent(wanted, current, paths) {
     const file = scan(current);
+    // Whatever value the file has there.
     const present = paths.filter((path) => hasPath(file, path));
     const edits = new Edits(scan(wanted), scan(''));
     if (present.length > 0) removePaths(edits, edits.tree.root, present, '');
@@ -103,8 +99,8 @@ export function createEditor(format) {
   return { merge, remove, missing, withoutPresent };
 }
 
-/** Returns true for values whose children are set one by one: maps, and lists of maps with an identity. */
 function isContainer({ kind, children }, { identity = [] }) {
+  // Children are set one by one in maps, and in lists of maps with an identity.
   if (kind !== 'list') return kind === 'map';
   const hasIdentityMember = ({ node }) => identity.some((field) => node.children.some(({ name }) => name === field));
   return identity.length > 0 && children.length > 0 && children.every(hasIdentityMember);
@@ -112,8 +108,8 @@ function isContainer({ kind, children }, { identity = [] }) {
 
 const isEqual = (a, b) => a.value === b.value && a.value !== '?';
 
-/** Returns true if the value has all wanted members, at every level. Tools add members of their own. */
 function containsAll(node, wanted) {
+  // Tools add members of their own.
   if (node.kind !== 'map' || wanted.kind !== 'map') return isEqual(node, wanted);
   return wanted.children.every(({ name, node: member }) => {
     const matches = node.children.filter((child) => child.name === name);
@@ -121,9 +117,9 @@ function containsAll(node, wanted) {
   });
 }
 
-/** @throws Refusal if two members have the name, because programs differ in which one counts */
 function findMember({ text }, node, name) {
   const [found, second] = node.children.filter((child) => child.name === name);
+  // Programs differ in which of two members counts.
   if (second) refuse(text, second.start, 'The key is there twice.');
   return found;
 }
@@ -136,7 +132,6 @@ function readIdentity({ node }, { identity }) {
   return identity.map((field) => node.children.find(({ name }) => name === field)?.node.value ?? '?').join('\n');
 }
 
-/** Matches each wanted entry with one in the file: preferably one that has all its members, or else one with its identity. */
 function matchEntries(node, wanted, options) {
   const groups = groupBy(node.children, (child) => readIdentity(child, options));
   const claimed = new Set();
@@ -146,6 +141,7 @@ function matchEntries(node, wanted, options) {
     if (child) claimed.add(child);
     return child && { child, isSame };
   };
+  // An entry that has all wanted members is preferred to one that has only the identity.
   const exactMatches = wanted.children.map((entry) => claim(entry, true));
   return wanted.children.map((entry, index) => exactMatches[index] ?? claim(entry, false));
 }
@@ -163,13 +159,11 @@ class Merger {
     if (added.length > 0) this.edits.add(node, added, this.source, { wanted, at: this.options.at });
   }
 
-  /** Replaces the matching entry if it differs. Returns false if there is none. */
   mergeEntry(match, entry) {
     if (match && !match.isSame) this.edits.set(match.child, entry, this.source);
     return match !== undefined;
   }
 
-  /** Sets the value of a member. Returns false if the map has no member of this name. */
   mergeMember(node, setting, path) {
     const child = findMember(this.edits.tree, node, setting.name);
     if (!child) return false;
@@ -272,7 +266,6 @@ function hasPath(tree, path) {
   return node !== undefined;
 }
 
-/** Removes the values at these paths, and maps that become empty. Returns true if the node itself becomes empty. */
 function removePaths(edits, node, paths, parentPath) {
   const removed = node.children.filter((child) => {
     const path = joinPath(parentPath, child);

@@ -12,11 +12,9 @@ import { TomlReader } from './toml-values.mjs';
 
 const kinds = { value: 'value', array: 'list' };
 
-/** A value, an array of tables (`array`), or a table; `how` says what defined it. */
 class Node {
   members = new Map();
-  /** The tables of an array. */
-  entries = [];
+  entries = []; // the tables of an array
 
   /**
    * @param {'header' | 'implied' | 'dotted' | 'array' | 'value'} how what defined it: a header, only headers of inner tables, dotted
@@ -33,8 +31,8 @@ class Node {
     return [...this.members.values(), ...this.entries];
   }
 
-  /** The first statement that defines it. An implied table exists only through its inner tables. */
   get firstStatement() {
+    // An implied table exists only through its inner tables.
     return this.statement ?? this.children[0].node.firstStatement;
   }
 
@@ -48,12 +46,11 @@ class Node {
   }
 }
 
-/** @returns the tree; `firstHeader` is the offset of the first line with a header, -1 if there is none */
 export const scan = memoize((text) => {
   // In TOML, a lone CR is not a line end, but a text of only whitespace cannot be misread.
   const reader = new TomlReader(isEmpty(text) ? '' : text);
   const root = new Node('header');
-  let firstHeader = -1;
+  let firstHeader = -1; // offset of the first line with a header
   let table = root;
   while (reader.pos < reader.text.length) {
     const start = reader.pos;
@@ -116,13 +113,13 @@ function openTable(reader, root, statement) {
   return Object.assign(table, { how: 'header', statement });
 }
 
-/** The keys that follow belong to the last table of the array. */
 function openArray(reader, root, statement) {
   const parent = findParent(reader, root, statement);
   const key = statement.keys[statement.keys.length - 1];
   const array = parent.findNode(key) ?? parent.addMember(key, new Node('array', statement));
   if (array.how !== 'array') refuseDuplicate(reader, statement);
   const node = new Node('header', statement);
+  // The keys that follow belong to the last table of the array.
   array.entries.push({ name: undefined, start: statement.keyStart, node });
   return node;
 }

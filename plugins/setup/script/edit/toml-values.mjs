@@ -2,8 +2,7 @@
 
 import { Reader } from './common.mjs';
 
-/** Deeper nesting is refused before it exhausts the stack. */
-const maxDepth = 64;
+const maxDepth = 64; // deeper nesting could exhaust the stack
 
 const space = /[ \t]*/y;
 const bareKey = /[A-Za-z0-9_-]+/y;
@@ -12,7 +11,6 @@ const timeAfterSpace = / [0-9]{2}:[A-Za-z0-9_+.:-]*/y;
 const lineEnd = /\r?\n/y;
 const spaceAndComments = /(?:[ \t]+|\r?\n|#[\t -~\x80-\uffff]*)*/y;
 const restOfLine = /[ \t]*(?:#[\t -~\x80-\uffff]*)?(?:\r?\n)?/y;
-/** Characters that mean only themselves, by the kind of string. */
 const plainCharacters = {
   '"': /[\t !#-[\]-~\x80-\uffff]+/y,
   "'": /[\t -&(-~\x80-\uffff]+/y,
@@ -126,8 +124,8 @@ export class TomlReader extends Reader {
     }
   }
 
-  /** Up to two quotes before the closing three belong to the string. */
   takeFinalQuotes(quote) {
+    // Up to two quotes before the closing three belong to the string.
     let quotes = '';
     while (quote.length === 3 && quotes.length < 2 && this.takeText(quote[0])) quotes += quote[0];
     return quotes;
@@ -140,7 +138,6 @@ export class TomlReader extends Reader {
   }
 }
 
-/** Returns false if the key is already defined. */
 function setNested(table, keys, value) {
   let target = table;
   for (const key of keys.slice(0, -1)) {

@@ -18,15 +18,13 @@ import {
 import { createEditor } from './settings.mjs';
 import { scan } from './toml-scan.mjs';
 
-/** A directive such as `#:schema` stays at the top. */
-const commentLine = /^[ \t]*#(?!:)/;
+const commentLine = /^[ \t]*#(?!:)/; // a directive such as `#:schema` stays at the top
 
 const isTable = ({ how }) => how === 'header' || how === 'implied' || how === 'array';
 
 class TomlEdits extends Edits {
-  /** Texts of new tables, and headers of tables that came with the settings. */
   addedTables = [];
-  ownHeaders = [];
+  ownHeaders = []; // of tables that came with the settings
 
   requireMergeable({ node }, { node: want }, path) {
     if (want.kind === 'map' && (node.kind !== 'map' || node.how === 'dotted'))
@@ -49,7 +47,6 @@ class TomlEdits extends Edits {
     this.replaceValue(node, this.former.text.slice(valueStart, valueEnd));
   }
 
-  /** Replaces a table of an array, including its inner tables. */
   replaceEntry(node, text) {
     const [{ start, end }, ...innerStatements] = listStatements(node);
     this.replace(start, end, setLineEnds(text, readLineEnd(this.text)));
@@ -67,8 +64,8 @@ class TomlEdits extends Edits {
     this.addTables(added, source);
   }
 
-  /** Adds lines at the end of a table, before the blank lines and comments that introduce the next one. */
   addLines(table, lines) {
+    // Before the blank lines and comments that introduce the next table.
     const last = listPairs(table).pop() ?? table.statement;
     const { firstHeader } = this.tree;
     if (last) {
@@ -86,8 +83,8 @@ class TomlEdits extends Edits {
     }
   }
 
-  /** Adds the new tables at the end, each after a blank line. */
   result() {
+    // At the end, each after a blank line.
     return this.addedTables.reduce(
       (text, table) => text + fitLines(text, text.length, isBlankAbove(text, text.length) ? table : `\n${table}`),
       super.result(),
@@ -112,17 +109,17 @@ class TomlEdits extends Edits {
       else this.replace(start, end, '');
   }
 
-  /** Removes the blank line that was added with the first keys of the root. */
   removeSeparator(root) {
     const last = listPairs(root).pop();
     if (!last || listPairs(this.former.root).length > 0 || this.former.firstHeader < 0) return;
+    // The blank line that was added with the first keys of the root.
     const separator = /^[ \t]*\r?\n/.exec(this.text.slice(last.end, last.end + 200));
     if (separator) this.replace(last.end, last.end + separator[0].length, '');
   }
 
-  /** Also removes empty headers of the settings, with the blank lines that were added with them, if any. */
   finish() {
     const { text: originalText } = this.former;
+    // Removes empty headers of the settings too, with the blank lines that were added with them.
     const hadBlank = !isEmpty(originalText) && isBlankAbove(originalText, originalText.length);
     for (const [index, { start, end, isBare }] of this.ownHeaders.sort((a, b) => a.start - b.start).entries()) {
       const hasBlank = !(hadBlank && index === 0) && start > 0 && isBlankAbove(this.text, start);
@@ -132,18 +129,17 @@ class TomlEdits extends Edits {
   }
 }
 
-/** Lists the key-value pairs of a table in file order, including those with dotted keys. */
 function listPairs(table) {
   const inner = table.children.filter(({ node }) => !isTable(node));
   const pairs = inner.flatMap(({ node }) => (node.how === 'value' ? [node.statement] : listPairs(node)));
   return pairs.sort((one, other) => one.start - other.start);
 }
 
-/** Lists the statements of a table of an array, and of its inner tables, in file order. Its header comes first. */
 function listStatements(node) {
   const hasStatement = node.how === 'value' || (node.how === 'header' && node.statement !== undefined);
   const ownStatement = hasStatement ? [node.statement] : [];
   const inner = node.children.flatMap((child) => listStatements(child.node));
+  // In file order, so that the header comes first.
   return [...ownStatement, ...inner].sort((one, other) => one.start - other.start);
 }
 

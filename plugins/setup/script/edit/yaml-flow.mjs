@@ -7,10 +7,8 @@ const alias = /\*[A-Za-z0-9_.-]+/y;
 const flowPlainRun = /[^,[\]{}\r\n:#]+/y;
 
 export class FlowReader extends YamlReader {
-  /** How many brackets are open. Only the outermost one may close in the column of its parent. */
-  openBrackets = 0;
+  openBrackets = 0; // only the outermost bracket may close in the column of its parent
 
-  /** @param parent indentation of the parent */
   readInline(parent, depth) {
     const start = this.pos;
     const next = this.text[start];

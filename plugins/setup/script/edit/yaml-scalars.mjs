@@ -3,8 +3,7 @@
 
 import { Reader } from './common.mjs';
 
-/** Includes C1 controls, and line ends that only some parsers support. */
-const disallowedCharacter = /[^\t\n\r -~\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|\r(?!\n)/;
+const disallowedCharacter = /[^\t\n\r -~\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|\r(?!\n)/; // with C1 controls and rare line ends
 export const space = /[ \t]*/y;
 const spaces = / */y;
 export const newline = /\r?\n/y;
@@ -47,7 +46,6 @@ export function createNode(kind, start, end, value) {
   return { kind, start, end, value, isOpen: false, children: [] };
 }
 
-/** Reads scalars and properties of nodes. */
 export class YamlReader extends Reader {
   constructor(text) {
     super(text);
@@ -61,7 +59,7 @@ export class YamlReader extends Reader {
     return next === undefined || next === '\n' || next === '\r';
   }
 
-  /** Consumes the rest of the line if it is blank or a comment; otherwise returns false. */
+  /** Returns false unless the rest of the line is blank or a comment. */
   skipToLineEnd() {
     const start = this.pos;
     this.take(space);
@@ -72,14 +70,13 @@ export class YamlReader extends Reader {
     return false;
   }
 
-  /** Consumes and counts the spaces at the start of a line. If a tab follows them, parsers disagree about what it means. */
+  /** If a tab follows the spaces, parsers disagree about what it means. */
   readIndent() {
     const { length } = this.take(spaces);
     if (this.text[this.pos] === '\t') this.refuse('A tab is used as indentation.');
     return length;
   }
 
-  /** Consumes the anchor and the tag of a node. Returns false if there are none. */
   takeProperties() {
     const kinds = new Set();
     for (let token = this.take(property); token !== ''; token = this.take(property)) {
@@ -112,11 +109,7 @@ export class YamlReader extends Reader {
     }
   }
 
-  /**
-   * Reads an escape sequence of a double-quoted scalar.
-   *
-   * @param start offset of the scalar
-   */
+  /** @param start offset of the scalar */
   readQuotedEscape(parent, start) {
     if (!/^\\[\r\n]/.test(this.text.slice(this.pos, this.pos + 2)))
       return this.readEscape(escapeSequence, escapedCharacters);
@@ -124,7 +117,7 @@ export class YamlReader extends Reader {
     return this.foldLines(parent, start).replace(' ', '');
   }
 
-  /** Folds line ends in a quoted scalar: one becomes a space, several become one less. */
+  /** One line end becomes a space, several become one less. */
   foldLines(parent, start) {
     let lines = 0;
     while (this.take(newline) !== '') {
@@ -160,7 +153,6 @@ export class YamlReader extends Reader {
     return text;
   }
 
-  /** Moves to the next line of a plain scalar, and adds the folded line ends to `parts`. Returns false if there is none. */
   takePlainLineBreak(parent, parts) {
     let lines = 0;
     let indent = 0;
@@ -174,7 +166,7 @@ export class YamlReader extends Reader {
     return true;
   }
 
-  /** Reads a literal or folded scalar without interpreting its lines. */
+  /** Does not interpret the lines of the scalar. */
   readBlockScalar(parent) {
     const start = this.pos;
     const header = this.take(blockHeader);
@@ -207,8 +199,8 @@ export class YamlReader extends Reader {
   }
 }
 
-/** Plain texts that some version of YAML does not read as strings. */
 const ambiguousTexts = [
+  // Some version of YAML does not read these texts as strings.
   /^(?:yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[yYnN]|=|<<)$/,
   /^[-+]?(?:\.[0-9_]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$/,
   /^[-+]?0[xob][0-9a-fA-F_]+$/,
@@ -217,7 +209,7 @@ const ambiguousTexts = [
   /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?$/,
 ];
 
-/** Removes trailing spaces and tabs; a regular expression would take quadratic time. */
+/** A regular expression would take quadratic time. */
 export function trimEnd(text) {
   let end = text.length;
   while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end -= 1;

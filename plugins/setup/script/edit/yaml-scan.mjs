@@ -18,9 +18,8 @@ const documentMarker = /(?:---|\.\.\.)(?=[ \t\r\n]|$)/y;
 export const scan = memoize((text) => ({ ...new Scanner(isEmpty(text) ? '' : text).readDocument(), text }));
 
 class Scanner extends FlowReader {
-  /** The next content starts at `first`, after `indent` spaces; -1 is the end of the document. */
-  indent = -1;
-  first = 0;
+  indent = -1; // of the next content; -1 at the end of the document
+  first = 0; // offset of the next content
 
   readDocument() {
     this.skipToContent();
@@ -35,11 +34,11 @@ class Scanner extends FlowReader {
     return { root, end: this.readDocumentEnd() };
   }
 
-  /** Returns the end of the document. After its end marker, only comments may follow. */
   readDocumentEnd() {
     const end = this.first;
     if (end === this.text.length) return end;
     if (this.takeText('---')) this.refuse('The file has several documents.', end);
+    // After the end marker, only comments may follow.
     this.pos += 3;
     if (!this.skipToLineEnd()) this.refuse('Content follows the end of the document.');
     this.skipToContent();
@@ -47,7 +46,6 @@ class Scanner extends FlowReader {
     return end;
   }
 
-  /** Moves from a line end, or the start of the file, to the next line with content. */
   skipToContent() {
     let line = this.pos;
     for (;;) {
@@ -69,7 +67,6 @@ class Scanner extends FlowReader {
     }
   }
 
-  /** Reads the node on the next line, which is indented more than `parent`. */
   readBlock(parent, depth) {
     if (depth > maxDepth) this.refuse('Values are nested too deeply.');
     this.pos = this.first;
@@ -91,7 +88,6 @@ class Scanner extends FlowReader {
     return /^-(?:[ \t\r\n]|$)/.test(this.text.slice(this.pos, this.pos + 2));
   }
 
-  /** Returns true if this line has a key with its colon. */
   isKey() {
     const start = this.pos;
     const next = this.text[start];
@@ -103,7 +99,6 @@ class Scanner extends FlowReader {
     return isQuoted ? match !== '' : match !== null && match[0] === ':';
   }
 
-  /** @returns the map whose first key is at `first`, in column `indent` */
   readMap(indent, depth) {
     const map = { ...createNode('map', this.first, 0, ''), indent };
     const keys = new Set();
@@ -120,7 +115,6 @@ class Scanner extends FlowReader {
     return this.completeNode(map, `{${values.sort()}}`);
   }
 
-  /** Sets end and value of a map or list. The value is `?` if that of a child is. */
   completeNode(node, value) {
     const isKnown = node.children.every((child) => child.node.value !== '?');
     return Object.assign(node, { value: isKnown ? value : '?', end: node.children[node.children.length - 1].node.end });
@@ -136,7 +130,6 @@ class Scanner extends FlowReader {
     return { name, keyValue, start, lineStart: start - indent, node: isClear ? node : toOpaque(node) };
   }
 
-  /** @returns the key up to its colon, and its value for comparison */
   readKey() {
     const start = this.pos;
     const quote = this.text[start];
@@ -153,7 +146,6 @@ class Scanner extends FlowReader {
     return { key, value: comparablePlain(key) };
   }
 
-  /** @returns the list whose first dash is at `first`, in column `indent` */
   readList(indent, depth) {
     const list = { ...createNode('list', this.first, 0, ''), indent };
     do {
@@ -182,7 +174,6 @@ class Scanner extends FlowReader {
     return { ...(hasProperties ? toOpaque(node) : node), at };
   }
 
-  /** Reads a value on the lines below; null if there is none. */
   readValueBelow(indent, depth, isMember, at) {
     this.skipToContent();
     if (this.indent > indent) return this.readBlock(indent, depth + 1);
@@ -190,16 +181,16 @@ class Scanner extends FlowReader {
     return createNode('null', at, at, 'null');
   }
 
-  /** Reads a value on the same line. After a dash, it can be a map or a list that is indented to where it starts. */
   readValueOnLine(indent, depth, isMember, at) {
     if (isMember || !(this.isDash() || this.isKey())) return this.readInlineLine(indent, depth);
+    // After a dash, a map or list is indented to where it starts.
     this.first = this.pos;
     this.indent = indent + 1 + this.pos - at;
     return this.readBlock(indent, depth + 1);
   }
 }
 
-/** Merge keys, anchors, aliases and tags are not resolved. */
 function toOpaque(node) {
+  // Merge keys, anchors, aliases and tags are not resolved.
   return { ...node, kind: 'opaque', value: '?' };
 }

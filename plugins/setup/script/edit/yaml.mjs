@@ -5,8 +5,7 @@ import { createEditor } from './settings.mjs';
 import { scan } from './yaml-scan.mjs';
 
 class YamlEdits extends Edits {
-  /** Lines for the end of the file. */
-  addedLines = '';
+  addedLines = ''; // for the end of the file
 
   requireMergeable({ start, name, node: { kind, value } }, { node: want }) {
     if (kind === 'opaque') refuse(this.text, start, `${name} has an anchor, an alias or a tag.`);
@@ -54,11 +53,11 @@ class YamlEdits extends Edits {
     }
   }
 
-  /** Adds lines at the end, or at the start if a line end would change the last value. */
   result() {
     const text = super.result();
     if (this.addedLines === '') return text;
     const { root, end } = this.tree;
+    // A line end would change an open last value, so the lines go to the start.
     const isOpen = root && findLastNode(root).isOpen && !text.endsWith('\n');
     const offset = isOpen ? root.start : end + text.length - this.text.length;
     return text.slice(0, offset) + fitLines(text, offset, this.addedLines) + text.slice(offset);
@@ -92,7 +91,6 @@ function findNextLine(text, offset) {
   return end < 0 ? text.length : end + 1;
 }
 
-/** Moves lines from one column to another. */
 function reindent(lines, from, to) {
   if (from === to) return lines;
   if (from < to) return lines.replace(/^(?=[^\r\n])/gm, ' '.repeat(to - from));
@@ -110,8 +108,8 @@ function requireRoot({ text, root }, { kind }) {
   if (root.kind !== kind) refuse(text, root.start, `The file is not a ${kind}.`);
 }
 
-/** Settings cannot be nested maps, or lists without an identity. */
 function check({ text, root }, source, { identity = [] }) {
+  // Settings cannot be nested maps, or lists without an identity.
   const isMergeable = ({ name, node: { kind } }) =>
     name === undefined || kind === 'scalar' || (kind === 'list' && identity.length > 0);
   const rejected = source.root.children.find((child) => !isMergeable(child));

@@ -6,7 +6,7 @@ import { run } from './run.mjs';
 const marker = (arrows) => `# ${arrows} ${run.slug} ${arrows}`;
 const lacksLineEnd = (content) => content !== undefined && content !== '' && !content.endsWith('\n');
 
-/** Splits a content at its block. Without one, `head` is the whole content. Markers that are not a single pair are refused. */
+/** Without a block, `head` is the whole content. Markers that are not a single pair are refused. */
 export function findBlock(content) {
   const findMarkers = (text) => {
     const markers = [];
@@ -26,13 +26,12 @@ export function findBlock(content) {
   return { head: content.slice(0, openings[0].at), lines, tail: content.slice(closings[0].end), isFound: true };
 }
 
-/** Removes the block, and the line end that was added before it. */
+/** Also removes the line end that was added before the block. */
 export function withoutBlock(block, before) {
   const content = block.head + block.tail;
   return block.isFound && block.tail === '' && lacksLineEnd(before) && content !== '' ? content.slice(0, -1) : content;
 }
 
-/** Puts the new block where the old one was, or at the end. */
 export function withBlock(block, wanted) {
   const separator = !block.isFound && lacksLineEnd(block.head) ? '\n' : '';
   return `${block.head}${separator}${marker('>>>')}\n${wanted}${marker('<<<')}\n${block.tail}`;

@@ -103,7 +103,6 @@ export function replaceFile(path, content, mode, expected) {
   }
 }
 
-/** @throws Refusal if the file has changed since it was read */
 export function removeFile(path, expected) {
   refuseIfChanged(path, expected);
   machine.removeFile(path);
@@ -114,7 +113,7 @@ function refuseIfChanged(path, expected) {
   if (!isSame) throw new Refusal(changeReason);
 }
 
-/** Tries an action again if its file changes in the meantime. `prepare` runs before each further try. */
+/** `prepare` runs before each further try. */
 export function retryIfChanged(action, prepare = () => {}, times = 3) {
   unlessRefused(action, (error) => {
     if (error.message !== changeReason || times === 1) throw error;

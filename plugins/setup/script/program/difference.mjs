@@ -5,8 +5,7 @@ import { maskKeys, maskLines } from './mask.mjs';
 import { isWindows, paint, printable, run, printLine } from './run.mjs';
 
 const contextLines = 3;
-/** If the product of the numbers of lines is larger, all lines between the first and last change count as replaced. */
-const maxTableCells = 1_000_000;
+const maxTableCells = 1_000_000; // with more, all lines between the first and the last change count as replaced
 
 export function printDifference(name, before, after) {
   const [old, fresh] = [splitLines(before), splitLines(after)];
@@ -39,13 +38,13 @@ function splitLines(content = '') {
   return content.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Lists all lines with their indices before (`old`) and after (`fresh`), by the longest common subsequence. */
 function compareLines(old, fresh) {
   let first = 0;
   while (first < old.length && first < fresh.length && old[first] === fresh[first]) first += 1;
   let [oldEnd, freshEnd] = [old.length, fresh.length];
   while (oldEnd > first && freshEnd > first && old[oldEnd - 1] === fresh[freshEnd - 1])
     [oldEnd, freshEnd] = [oldEnd - 1, freshEnd - 1];
+  // Indices of all lines before (`old`) and after (`fresh`), by the longest common subsequence.
   const changes = [];
   for (let index = 0; index < first; index += 1) changes.push({ old: index, fresh: index });
   let [i, j] = [first, first];
@@ -63,8 +62,8 @@ function compareLines(old, fresh) {
   return changes;
 }
 
-/** Returns in row i, column j the length of the longest common subsequence of the lines from i and from j. */
 function measureSubsequences(old, fresh) {
+  // Row i, column j: the length of the longest common subsequence of the lines from i and from j.
   const rows = Array.from({ length: old.length + 1 }, () => new Uint32Array(fresh.length + 1));
   for (let i = old.length - 1; i >= 0; i -= 1) {
     for (let j = fresh.length - 1; j >= 0; j -= 1)
@@ -85,7 +84,6 @@ function findHunks(changes) {
   return hunks;
 }
 
-/** Prints settings that a person must add to the file. */
 export function printSettings({ shown, format, wanted }) {
   printLine(
     `\n${paint('bold', `Put these settings into ${shown}`)} (${format}), in place of those that it has, with your API key for YOUR_KEY:`,

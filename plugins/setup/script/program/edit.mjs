@@ -67,18 +67,18 @@ const commands = {
   },
 };
 
-/** A value that kept its place may be of a different kind than the new one. It must then be removed first. */
 function mergeOrReplace(format, base, original, added, options) {
   return unlessRefused(
     () => format.merge(base, added, options),
+    // A value that kept its place may be of a different kind than the new one, and must then be removed first.
     () => format.merge(original, added, options),
   );
 }
 
-/** Removes the settings of the last run. The text is undefined if the file would not exist without them. */
 function withoutPrevious(format, { current, previous, before }, options) {
   if (current === undefined || previous === undefined) return { text: current, left: [] };
   const { text, left } = format.remove(current, previous, before, options);
   format.missing(text, previous, options); // Throws for what cannot be parsed.
+  // Without the settings, the file would not exist.
   return { text: text === '' && before === undefined ? undefined : text, left };
 }

@@ -8,7 +8,6 @@ import { readLines, readTools, refuseFullDisk, saveTool, takeLock, writeLines } 
 import { printable, run, printLine } from './run.mjs';
 import { listSetUp, undoService } from './undo.mjs';
 
-/** Reads the tools of a move that was interrupted, and those set up under former names, with their models. */
 export function readFormerTools() {
   const former = new Map();
   const add = (tools) => {
@@ -23,12 +22,12 @@ export function readFormerTools() {
   run.moving = readTools('moving');
 }
 
-/** Returns the model that the user has chosen for a tool, under any name of the service, or '' if none. */
+/** Under any name of the service; '' if the user has chosen none. */
 export function readSavedModel(id) {
   return readTools('tools').get(id) || run.moving.get(id) || run.former.get(id) || '';
 }
 
-/** Undoes these tools under former names. Returns true if one of them was set up there. */
+/** Returns true if one of these tools was set up under a former name. */
 export function moveFromFormerNames(ids) {
   if (!hasFormerTools(ids)) return false;
   if (!run.options.isDryRun) {
@@ -45,12 +44,10 @@ export function moveFromFormerNames(ids) {
   return true;
 }
 
-/** Returns true if one of these tools is set up under a former name. */
 export function hasFormerTools(ids) {
   return ids.some((id) => run.former.has(id));
 }
 
-/** Records the tools that are about to lose their former settings. */
 function saveMoving(ids) {
   try {
     for (const id of ids) if (run.former.has(id)) saveTool('moving', id, readSavedModel(id));

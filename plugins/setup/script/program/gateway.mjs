@@ -8,11 +8,9 @@ import * as tls from 'node:tls';
 import { encode, machine } from './machine.mjs';
 import { computer, isWindows, printable, run } from './run.mjs';
 
-/** Stands for the key in a dry run without one. */
-export const placeholderKey = 'YOUR_KEY';
+export const placeholderKey = 'YOUR_KEY'; // for a dry run without a key
 
-/** The gateway's responses are a hundredth of this. */
-const maxResponseBytes = 4 * 1024 * 1024;
+const maxResponseBytes = 4 * 1024 * 1024; // the gateway's responses are a hundredth of this
 
 /**
  * Sends a request with the key, but never passes the key as an argument of a process, which every user of the machine can read. Does not
@@ -31,13 +29,9 @@ export function request(method, path, json = '', limit = 30) {
   return { ...response, failure, seconds: ((Date.now() - startedAt) / 1000).toFixed(1) };
 }
 
-/** In seconds. Codex waits three times as long, in each attempt. */
-const upgradeTimeout = 5;
+const upgradeTimeout = 5; // seconds; Codex waits three times as long, in each attempt
 
-/**
- * Returns true if the gateway opens a WebSocket (101) from this machine, through all proxies in between; false if there is no key. curl is
- * not used, because it would wait for frames until its timeout.
- */
+/** Opens a WebSocket (101) from this machine, through all proxies in between. curl would wait for frames until its timeout. */
 export function acceptsWebSockets() {
   if (!run.key || run.key === placeholderKey) return false;
   const url = `${run.data.baseUrl}/v1/responses`;
@@ -53,8 +47,8 @@ export function acceptsWebSockets() {
   return run.acceptsWebSockets;
 }
 
-/** Exit codes of curl(1). */
 const curlReasons = [
+  // Exit codes of curl(1).
   ['proxy-host', 5],
   ['host', 6],
   ['refused', 7],
@@ -66,13 +60,8 @@ const curlReasons = [
   ['tls', 51, 53, 54, 58, 59, 60, 77, 83, 90, 91],
 ];
 
-/** Quotes a value in a curl configuration file. */
 const quoteForCurl = (text) => `"${text.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 
-/**
- * Sends a request by curl. ~/.curlrc is ignored, because its options could print or redirect the key. Returns undefined if curl cannot be
- * started.
- */
 function requestByCurl(curl, { method, url, json, limit, key, agent }) {
   const config = [
     `url = ${quoteForCurl(url)}`,
@@ -81,6 +70,7 @@ function requestByCurl(curl, { method, url, json, limit, key, agent }) {
   ];
   if (json) config.push('header = "Content-Type: application/json"', `data-raw = ${quoteForCurl(json)}`);
   const limits = `--connect-timeout 10 --max-time ${limit} --max-filesize ${maxResponseBytes}`;
+  // -q ignores ~/.curlrc, whose options could print or redirect the key.
   const options = `-q --config - --silent --show-error --globoff --proto =http,https --request ${method} ${limits}`;
   const words = [...options.split(' '), '--write-out', '\n%{http_code} %{http_connect} %{redirect_url}'];
   const result = machine.spawn(curl, words, {
@@ -100,8 +90,8 @@ function requestByCurl(curl, { method, url, json, limit, key, agent }) {
   return { status: 0, body: '', partial: result.output.slice(0, end), reason, detail };
 }
 
-/** Sends a request by this runtime, in a child process because this program is synchronous. */
 function requestByRuntime(outgoing) {
+  // In a child process, because this program is synchronous.
   const result = machine.spawnItself('--request', {
     input: encode(JSON.stringify(outgoing)),
     seconds: outgoing.limit + 5,
@@ -195,8 +185,8 @@ function printUpgrade({ statusCode }, socket) {
   printResponse({ status: statusCode });
 }
 
-/** Returns the proxy for a URL, and the variable that names it, by curl's rules; undefined if there is none. */
 function findProxy(url) {
+  // By curl's rules.
   const { protocol, hostname } = new URL(url);
   const kind = protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const names = [kind, ...(kind === 'https_proxy' ? ['HTTPS_PROXY'] : []), 'all_proxy', 'ALL_PROXY'];
@@ -210,8 +200,8 @@ function findProxy(url) {
   return { url: /^[a-z0-9]+:\/\//.test(value) ? value : `http://${value}`, variable };
 }
 
-/** Returns the base URL without its path, which would make messages hard to read. */
 function readOrigin() {
+  // The path would make messages hard to read.
   return /^[a-z]+:\/\/[^/]*/.exec(run.data.baseUrl)[0];
 }
 
@@ -253,14 +243,13 @@ function describeFailure({ reason, detail = '' }, { url, limit }) {
   return `${at} could not be reached${more}. Check the network connection, and whether a proxy or firewall blocks it.`;
 }
 
-/** Returns the variable for additional CA certificates, which differs between curl and this runtime. */
 function certificateVariable() {
   return machine.which('curl') ? 'CURL_CA_BUNDLE' : 'NODE_EXTRA_CA_CERTS';
 }
 
-/** Describes why a response is not the gateway's own, which is JSON with any status, or events; '' if it is. */
 function describeForeignResponse({ status, body, location = '' }) {
   const at = readOrigin();
+  // The gateway's own responses are JSON with any status, or events.
   const content = body.replace(/^\xef\xbb\xbf/, '').replace(/^[\0- ]+/, '');
   if (status === 407) return describeFailure({ reason: 'proxy', detail: '407' }, { url: run.data.baseUrl });
   const instead = `Something between this ${computer} and ${at} answered instead of it`;
@@ -275,7 +264,6 @@ function describeForeignResponse({ status, body, location = '' }) {
   return `${instead} (${status}, ${kind}). A proxy, a firewall or the network's sign-in page may block it.`;
 }
 
-/** Parses a JSON object; undefined for anything else. */
 export function readJson(bytes) {
   try {
     const value = JSON.parse(decodeURIComponent(escape(bytes.replace(/^\xef\xbb\xbf/, ''))));
@@ -285,7 +273,6 @@ export function readJson(bytes) {
   }
 }
 
-/** Returns the message of the gateway's error, or '' if there is none. */
 export function errorMessage({ body }) {
   const message = readJson(body)?.error?.message;
   return typeof message === 'string' ? printable(message).slice(0, 400) : '';

@@ -6,7 +6,7 @@ import { join } from './paths.mjs';
 import { askKey, computer, isWindows, formatOption, printable, run, Stop, warn } from './run.mjs';
 import { listStoredTexts } from './variables.mjs';
 
-/** Sets the key from the file, the prompt, the settings (to verify) or the variable. If none has one, ends the run to ask for it. */
+/** From the file, the prompt, the settings (to verify) or the variable. If none has a key, the run ends to ask for it. */
 export function readKey() {
   const { keyFile, action } = run.options;
   const enteredKey = machine.read(join(machine.env('SETUP_WORK') ?? '', 'key'));
@@ -20,7 +20,6 @@ export function readKey() {
   );
 }
 
-/** Ends the run so that the launcher asks for the key, or with a message if it cannot ask. */
 function askForKey(message) {
   throw new Stop(canAsk() ? '' : message, canAsk() ? askKey : 1);
 }
@@ -38,13 +37,13 @@ function useKey(value, source, canRetry) {
   throw new Stop(problem);
 }
 
-/** @returns why this cannot be a key of this gateway, or ''. Keys of other services are never sent. */
 function setKey(value) {
   const { keyPrefix } = run.data;
   const service = printable(run.data.service);
   if (value === '') return `The key in ${run.keySource} is empty.`;
   if (!/^[A-Za-z0-9_-]+$/.test(value))
     return `The key in ${run.keySource} has characters that no key of ${service} has. Copy it again, without quotes or spaces.`;
+  // Keys of other services are never sent.
   if (!new RegExp(`^${keyPrefix}[-_].{12}`).test(value))
     return `The key in ${run.keySource} is not a key of ${service}: those begin with ${keyPrefix}-. Copy it again.`;
   run.key = value;
@@ -61,8 +60,8 @@ export function findKeyVariable() {
   return isOurs ? 'DAYPASS_API_KEY' : undefined;
 }
 
-/** Returns true if tools are set up for a service named Daypass at another address: this one may have had that name. */
 function hasDifferentDaypass() {
+  // Tools may be set up for a service named Daypass at another address: this one may have had that name.
   const { baseUrl } = run.data;
   const folder = isWindows ? join(machine.env('LOCALAPPDATA') ?? '', 'daypass') : `${run.home}/.config/daypass`;
   if (!machine.stat(folder)) return false;
@@ -86,7 +85,6 @@ export function findStoredKey() {
   return storedKey !== undefined && setKey(storedKey) === '';
 }
 
-/** Reads at most 4 KiB of a file or a pipe, such as <(pass show key). */
 function readKeyFile(path) {
   const shown = printable(path);
   if (path === '-')
@@ -98,12 +96,12 @@ function readKeyFile(path) {
   if (!machine.isReadable(path)) throw new Stop(`The key file ${shown} cannot be read. Check its permissions.`);
   if (!isWindows && entry.kind === 'file' && entry.mode & 0o44)
     warn(`Other users of this ${computer} can read ${shown}. Run: chmod 600 ${shown}`);
+  // At most 4 KiB, also of a pipe such as <(pass show key).
   const bytes = machine.read(path, 4096);
   // Windows PowerShell writes files as UTF-16 with a byte order mark.
   return bytes.replace(/^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replace(/\0/g, '');
 }
 
-/** Ends the run if the gateway does not accept the key. */
 export function checkKey() {
   const response = request('GET', '/v1/key');
   if (response.failure) throw new Stop(`${response.failure} Nothing was changed.`);
@@ -134,7 +132,6 @@ function checkPlan(response) {
   throw new Stop(`The key ${run.keyHint} has no active plan${detail}. Choose one at ${renewal}, then run this again.`);
 }
 
-/** Ends the run if the key cannot use the model that was given on the command line. */
 export function checkModelOfKey() {
   const { model } = run.options;
   if (!model) return;

@@ -5,7 +5,6 @@ import { expandPath } from './paths.mjs';
 import { listFiles, readTools } from './records.mjs';
 import { isWindows, formatOption, printable, run, printLine } from './run.mjs';
 
-/** Returns true if a program of the tool is on PATH, or one of its folders exists. */
 export function isInstalled({ commands, folders, variants }) {
   if (commands.some((command) => machine.which(command))) return true;
   // On Windows, some tools have their folders elsewhere.

@@ -5,11 +5,7 @@ import { machine } from './machine.mjs';
 import { exists, firstLine, join, recordPath, formatPath } from './paths.mjs';
 import { run, Stop } from './run.mjs';
 
-/**
- * Ends this run if another one is changing something.
- *
- * @throws Refusal on a full disk
- */
+/** Ends this run if another one is changing something. Throws a Refusal on a full disk. */
 export function acquireLock() {
   if (!tryLock()) {
     removeDeadLock();
@@ -32,14 +28,13 @@ function tryLock() {
 }
 
 const readLock = (name = 'lock') => firstLine(machine.read(recordPath(name, 'pid')));
-/** Returns true if a process with this id, given as text, is running. */
 export const isAlive = (pid) => /^\d+$/.test(pid) && machine.isAlive(Number(pid));
 
-/** Removes the lock of a process that has ended. It is renamed first, so that a lock taken in the meantime is not lost. */
 function removeDeadLock() {
   // A run writes its id right after it has created the folder, but a busy machine may delay it.
   for (let count = 0; count < 50 && readLock() === '' && exists(recordPath('lock')); count += 1) machine.sleep(100);
   if (isAlive(readLock())) return;
+  // Renamed first, so that a lock taken in the meantime is not lost.
   const moved = `lock.${machine.pid}`;
   try {
     machine.rename(recordPath('lock'), recordPath(moved));

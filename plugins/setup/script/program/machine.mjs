@@ -26,7 +26,6 @@ function withRefusals(action) {
   }
 }
 
-/** Also returns undefined if the file does not exist. */
 function unlessMissing(action) {
   return withRefusals(() => {
     try {
@@ -49,12 +48,12 @@ function succeeds(action) {
 
 const sleep = (milliseconds) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
-/** Keeps trying for a second, because Windows locks a file while a virus scanner reads it. */
 function retryLocked(action) {
   for (let count = 1; ; count += 1) {
     try {
       return action();
     } catch (error) {
+      // For a second, because Windows locks a file while a virus scanner reads it.
       if (process.platform !== 'win32' || count === 5 || !/^(EBUSY|EPERM|EACCES|ENOTEMPTY)$/.test(error.code))
         throw error;
       sleep(250);
@@ -62,11 +61,11 @@ function retryLocked(action) {
   }
 }
 
-/** A pipe may accept only a part at a time. */
 function writeAll(file, text) {
   const bytes = Buffer.from(text);
   for (let start = 0; start < bytes.length;) {
     try {
+      // A pipe may accept only a part at a time.
       start += fs.writeSync(file, bytes, start);
     } catch (error) {
       if (error.code === 'EPIPE') process.exit(141);
@@ -76,12 +75,12 @@ function writeAll(file, text) {
   }
 }
 
-/** A pipe may return only a part at a time. A device, such as a terminal, may have no end. */
 function readLimited(file, limit) {
   const buffer = Buffer.alloc(limit);
   const isDevice = fs.fstatSync(file).isCharacterDevice();
   let length = 0;
   while (length < limit) {
+    // A pipe may return only a part at a time. A device, such as a terminal, may have no end.
     const count = fs.readSync(file, buffer, length, limit - length, null);
     length += count;
     if (count === 0 || isDevice) break;
@@ -118,7 +117,7 @@ export const machine = {
   sleep,
   exit: (code) => process.exit(code),
 
-  /** Returns a file's content, or undefined if it does not exist. With a limit, reads at most that many bytes of a pipe or terminal. */
+  /** With a limit, reads at most that many bytes of a pipe or terminal. */
   read(path, limit) {
     if (limit === undefined) return unlessMissing(() => fs.readFileSync(path, 'latin1'));
     return unlessMissing(() => {
@@ -200,14 +199,13 @@ export const machine = {
     const code = result.error ? (codes[result.error.code] ?? -1) : (result.status ?? 1);
     return { code, output: result.stdout ?? '', errors: result.stderr ?? '' };
   },
-  /** Runs this program again with another argument. */
   spawnItself(word, options) {
     const words = typeof Deno === 'undefined' ? [] : ['run', '--allow-all'];
     return this.spawn(process.execPath, [...words, process.argv[1], word], { ...options, isBun: true });
   },
 };
 
-/** Encodes a text as UTF-8, with one character per byte. */
+/** Returns UTF-8 with one character per byte. */
 export function encode(text) {
   return unescape(encodeURIComponent(text));
 }

@@ -15,8 +15,7 @@ import { setUp } from './setup.mjs';
 import { undo } from './undo.mjs';
 import { verify } from './verify.mjs';
 
-/** On this exit code, the Windows launcher changes the user's variables and starts this again with --settle. */
-const changeVariables = 93;
+const changeVariables = 93; // the Windows launcher then changes the user's variables and starts this again with --settle
 
 const actions = { setup: setUp, undo, verify, list: printList, help: printHelp };
 
@@ -41,7 +40,6 @@ function settle(code) {
   return code;
 }
 
-/** Cleans up after an interrupted run: removes its lock and temporary files, and completes its records. */
 function recover() {
   try {
     locateHome();
@@ -62,7 +60,6 @@ function recoverService() {
   releaseLock();
 }
 
-/** Returns the exit code: 0 done, 1 something failed, 2 wrong options, 90 to 93 for the launcher. */
 function runAction() {
   try {
     run.options = readOptions(machine.arguments);
@@ -70,6 +67,7 @@ function runAction() {
     if (run.options.action !== 'help') locateHome();
     if (isWindows && !run.options.isDryRun && /setup|undo/.test(run.options.action)) repairVariables();
     actions[run.options.action]();
+    // 0 done, 1 something failed, 2 wrong options, 90 to 93 for the launcher.
     const code = run.hasFailed ? 1 : 0;
     return writeChanges(code) ? changeVariables : code;
   } catch (error) {

@@ -12,7 +12,7 @@ const secretNames =
   /(key|token|secret|password|passwd|passphrase|pwd|credential|authorization|cookie)[a-z0-9_.-]*["']?[ \t]*[\],:= \t]/i;
 const tripleQuotes = /"""|'''/;
 
-/** Masks all lines of a file together, because a secret may continue on the lines below its name. */
+/** All lines of a file together, because a secret may continue on the lines below its name. */
 export function maskLines(lines) {
   let continuation = '';
   let depth = 0;
@@ -38,8 +38,8 @@ export function maskSecrets(line) {
   return maskNamed(line).text;
 }
 
-/** By kind of secret: returns true if a line continues one whose name is indented by `depth`. */
 const continuesSecret = {
+  // By kind of secret: `depth` is the indentation of its name.
   key: () => true,
   quotes: () => true,
   next: () => true,
@@ -49,7 +49,6 @@ const continuesSecret = {
   base64: (line) => /^[\s"']*[A-Za-z0-9+/=_-]+[\s"',\\]*$/.test(line),
 };
 
-/** Masks values after names of secrets. `below` is the kind of a value that continues on the lines below. */
 function maskNamed(line) {
   if (line.includes('-----BEGIN ')) {
     return { text: line.replace(/-----BEGIN .*/, '-----BEGIN ***'), below: line.includes('-----END ') ? '' : 'key' };
@@ -84,7 +83,6 @@ function maskNamed(line) {
   return { text, below: text !== line && continuesSecret.base64(line) ? 'base64' : '' };
 }
 
-/** Returns how a secret's value continues on the lines below, or '' if it does not. */
 function findContinuation(name, value, line) {
   if (value === '\\' || (value === '' && name.endsWith(','))) return 'next';
   if (value === '' && name.endsWith(']')) return /^\s*\[/.test(line) ? 'table' : '';
@@ -93,7 +91,6 @@ function findContinuation(name, value, line) {
   return /^("""|''')/.test(value) && !/^...*("""|''')$/.test(value) ? 'quotes' : '';
 }
 
-/** Masks texts that look like keys. */
 export function maskKeys(line) {
   const { keyPrefix, baseUrl } = run.data;
   const text = line

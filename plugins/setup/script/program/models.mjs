@@ -6,9 +6,8 @@ import { run } from './run.mjs';
 import { fillPlaceholders, findVariant } from './variant.mjs';
 
 /**
- * Describes how to set up a tool: its model, files, variables that move its folders (`places`), variables, notes and test, with the values
- * of placeholders. The model is the one that the user has chosen, now or in the last run, or the default. `otherFiles` are the files that
- * it would have if the gateway's support of WebSockets were the opposite.
+ * The model is the one that the user has chosen, now or in the last run, or the default. `places` are variables that move the tool's
+ * folders. `otherFiles` are the files that it would have if the gateway's support of WebSockets were the opposite.
  *
  * @param takesSockets tests whether the gateway accepts WebSockets; called only if that matters to the tool
  * @throws Refusal if no model suits the tool
@@ -35,7 +34,6 @@ export function describeTarget(tool, savedModel, takesSockets = () => false) {
   };
 }
 
-/** Returns true if a text of the table has the placeholder of the key. */
 export function holdsKey(text) {
   return text.includes('@KEY@');
 }

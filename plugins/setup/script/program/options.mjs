@@ -5,7 +5,6 @@ import { computer, findTool, isWindows, formatOption, printable, run, printLine,
 
 const actions = new Set(['undo', 'verify', 'list']);
 
-/** @returns action (setup, undo, verify, list, help), tools, model, keyFile, hasConsent, isDryRun */
 export function readOptions(words) {
   words.forEach(refuseKey);
   const options = { action: 'setup', tools: [], model: '', keyFile: '', hasConsent: false, isDryRun: false };
@@ -35,8 +34,8 @@ function refuse(message) {
   throw new Stop(`${message} Run with ${formatOption('help')} for the options.`, 2);
 }
 
-/** Rejects arguments that contain a key, before any message repeats them. */
 function refuseKey(word) {
+  // Before any message repeats the argument.
   if (!/^--?key(=|$)/i.test(word) && !new RegExp(`${run.data.keyPrefix}[-_][A-Za-z0-9]{40}`).test(word)) return;
   const advice = `Set ${run.data.keyVariable}, or pass ${formatOption('key-file')} FILE.`;
   refuse(`Other users of this ${computer} can read the arguments of a program. ${advice}`);
@@ -78,11 +77,11 @@ export function findModel(name) {
   return run.data.models.find((model) => model.name === name);
 }
 
-/** Adds the prefix if the model's name lacks it, as requests may. Ends the run for an unknown model. */
 export function checkModel(options) {
   const { model } = options;
   const { keyPrefix, models } = run.data;
   if (!model || findModel(model)) return;
+  // Requests may leave the prefix out as well.
   options.model = `${keyPrefix}/${model}`;
   if (findModel(options.model)) return;
   const rows = models.map(({ name }) => [
@@ -127,18 +126,15 @@ export function requireTerminal() {
   throw new Stop(`No terminal is available to ask for confirmation. Pass ${formatOption('yes')} to go on without it.`);
 }
 
-/**
- * Returns the first name of the most similar row, or undefined if there is none. A name with few different letters comes before one that
- * contains the text.
- */
 function findSimilar(name, rows) {
   const text = name.toLowerCase().slice(0, 100);
   const maxDistance = Math.min(Math.max(2, Math.floor(text.length / 3)), text.length - 1);
+  // A name with few different letters comes before one that contains the text.
   let bestDistance = maxDistance + 2;
   let similar;
   for (const row of rows) {
     for (const label of row) {
-      let distance = editDistance(text, label.toLowerCase());
+      let distance = levenshteinDistance(text, label.toLowerCase());
       if (distance > maxDistance)
         distance = text.length > 2 && label.toLowerCase().includes(text) ? maxDistance + 1 : maxDistance + 2;
       if (distance < bestDistance) [bestDistance, similar] = [distance, row[0]];
@@ -147,8 +143,7 @@ function findSimilar(name, rows) {
   return similar;
 }
 
-/** Levenshtein distance. */
-function editDistance(a, b) {
+function levenshteinDistance(a, b) {
   const row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {
     let above = row[0];

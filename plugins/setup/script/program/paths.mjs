@@ -35,7 +35,6 @@ export function reversed(list) {
   return list.map((_, index) => list[list.length - 1 - index]);
 }
 
-/** Checks the home folder and selects the service of this gateway. */
 export function locateHome() {
   if (isWindows) {
     run.home = (machine.env('USERPROFILE') ?? '').replace(/\\+$/, '');
@@ -62,8 +61,8 @@ function checkHome(home) {
   return home;
 }
 
-/** What root writes in another user's home folder belongs to root. Containers do this on purpose. */
 function refuseSudo() {
+  // What root writes in another user's home folder belongs to root. Containers do this on purpose.
   if (machine.user !== 0 || machine.stat(run.home).owner === 0) return;
   if (['SUDO_UID', 'DOAS_USER', 'PKEXEC_UID'].some((name) => machine.env(name)))
     throw new Stop('This runs as root in the home folder of another user. Run it again without sudo.');
@@ -71,10 +70,7 @@ function refuseSudo() {
     warn('This runs as root in the home folder of another user: new files will belong to root.');
 }
 
-/**
- * Selects the service whose records, markers and files the program uses. Its folder does not depend on XDG_CONFIG_HOME, because runs with
- * and without this variable must find the same records.
- */
+/** The folder of a service does not depend on XDG_CONFIG_HOME, because runs with and without this variable must find the same records. */
 export function enterService(slug) {
   const parent = isWindows ? (machine.env('LOCALAPPDATA') ?? '').replace(/\\+$/, '') : `${run.home}/.config`;
   run.slug = slug;
@@ -86,7 +82,7 @@ export function enterService(slug) {
   run.backup = '';
 }
 
-/** Runs an action for each former name, the latest first. */
+/** The latest name comes first. */
 export function eachFormer(action) {
   const { slug } = run;
   for (const former of run.data.formerSlugs) {
@@ -96,7 +92,7 @@ export function eachFormer(action) {
   if (run.data.formerSlugs.length > 0) enterService(slug);
 }
 
-/** Lists the paths of a file action on this system, with `~`. They are alternatives: the first that exists counts. */
+/** With `~`. The paths are alternatives: the first that exists counts. */
 export function listPaths({ path, macos, windows }) {
   if (isMacos && macos) return [macos];
   if (!isWindows) return path.split('|');
@@ -106,11 +102,7 @@ export function listPaths({ path, macos, windows }) {
 }
 
 /**
- * Returns the absolute path of the first file that exists, or of the last if none does.
- *
- * @param paths with `~`, %APPDATA% and similar
- * @param movedFolders variables that move folders
- * @throws Refusal if a variable moves the file to a path that is not absolute
+ * Of the first file that exists, or of the last if none does. Throws a Refusal if a variable moves the file to a path that is not absolute.
  */
 export function findFile(paths, movedFolders) {
   let path = '';
@@ -153,12 +145,12 @@ function expandFolder(place) {
   return place.replace(/^~(?=\/|$)/, () => run.home);
 }
 
-/** Windows does not distinguish upper and lower case in paths. */
 export function isSamePath(a, b) {
+  // Windows does not distinguish upper and lower case in paths.
   return isWindows ? a.toLowerCase() === b.toLowerCase() : a === b;
 }
 
-/** Follows symbolic links at the end of the path to a file, which need not exist. */
+/** The file itself need not exist. */
 export function resolveLinks(path) {
   let real = path;
   for (let count = 0; machine.lstat(real)?.kind === 'link'; count += 1) {
@@ -169,7 +161,6 @@ export function resolveLinks(path) {
   return real;
 }
 
-/** Formats a path for messages, with `~` for the home folder. */
 export function formatPath(path) {
   if (isWindows) return printable(path);
   let [shown, home] = [path, run.home];

@@ -13,13 +13,13 @@ import { readRecords, refuseIfOverwritten } from './records.mjs';
 import { isWindows, formatOption, run } from './run.mjs';
 import { fillPlaceholders } from './variant.mjs';
 
-/** Plans the file of an action, and its copies at paths where earlier runs wrote it because of other variables. */
+/** Also plans its copies at paths where earlier runs wrote it because of other variables. */
 export function planFile(tool, action, target) {
   const plan = planAt(tool, action, target, () => findFile(listPaths(action), target.places));
   return [plan, ...planRecorded(tool, action, target, plan.real)];
 }
 
-/** Plans the files that earlier runs wrote for an action, except the one at the path `real`. */
+/** @param real path of the file that is not planned here */
 export function planRecorded(tool, action, target, real) {
   const isOther = ({ path, source }) =>
     source === formatSource(action) && !(real && isSamePath(path, real)) && machine.stat(path);
@@ -57,8 +57,8 @@ function planAt(tool, action, target, locate) {
   return unlessRefused(planContent, (refusal) => rejectPlan(plan, refusal, 'skipped'));
 }
 
-/** Removes initial members that another file of the tool has, for example an administrator's. */
 function withoutInitialElsewhere(wanted, initial, elsewhere) {
+  // Another file of the tool, for example an administrator's, may have these members.
   const read = () => elsewhere.flatMap(listFilesAt).map((path) => decode(machine.read(path) ?? ''));
   return unlessRefused(
     () => read().reduce((settings, text) => json.withoutPresent(settings, text, initial), wanted),
@@ -80,7 +80,6 @@ function rejectPlan(plan, { message }, verdict) {
   return Object.assign(plan, { verdict, reason: message.replace(/\.$/, '') });
 }
 
-/** Computes content and verdict of a plan from the present file. */
 export function computePlan(plan) {
   Object.assign(plan, {
     verdict: '',
@@ -110,7 +109,6 @@ export function computePlan(plan) {
   return plan;
 }
 
-/** Reads the file and decides on its permissions. A file behind a link keeps its own, because its user has put it elsewhere on purpose. */
 function readCurrent(plan) {
   plan.mode = plan.isSecret ? 0o600 : undefined;
   plan.oldMode = undefined;
@@ -120,12 +118,13 @@ function readCurrent(plan) {
   if (!entry) return skipDeadLink(plan);
   requireReplaceable(plan.real, entry);
   plan.oldMode = entry.mode;
+  // A file behind a link keeps its permissions, because its user has put it elsewhere on purpose.
   if (!plan.isSecret || plan.isLink || isWindows) plan.mode = entry.mode;
   plan.current = isPretended ? run.pretended.get(plan.real) : machine.read(plan.real);
 }
 
-/** What a link leads to may be on a file system that is not mounted. */
 function skipDeadLink(plan) {
+  // What a link leads to may be on a file system that is not mounted.
   if (!plan.isLink || machine.stat(folderOf(plan.real))) return;
   Object.assign(plan, {
     verdict: 'skipped',
@@ -133,7 +132,6 @@ function skipDeadLink(plan) {
   });
 }
 
-/** @throws Refusal if the file cannot be replaced */
 export function requireReplaceable(path, { kind, links, owner, mode }) {
   if (kind === 'folder') throw new Refusal('it is a folder');
   if (kind !== 'file') throw new Refusal('it is not a regular file');

@@ -9,11 +9,8 @@ const tool = { name: toolName, description: 'Reports that the setup works.' };
 const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
 const messages = [{ role: 'user', content: prompt }];
 
-/**
- * Path and request of each format, how its events end, and how they call tools. Sources: API references of OpenAI (Chat, Responses),
- * Anthropic (Messages) and Google (generateContent).
- */
 const formats = {
+  // Sources: API references of OpenAI (Chat, Responses), Anthropic (Messages) and Google (generateContent).
   chat: {
     path: '/v1/chat/completions',
     request: {
@@ -63,7 +60,7 @@ const formats = {
 
 const results = new Map();
 
-/** Tests the model, once per run for all tools. Returns seconds, and problem: '' if the model called the tool. */
+/** Once per run for all tools. `problem` is '' if the model called the tool. */
 export function askModel(format, model) {
   const pair = `${format} ${model}`;
   if (!results.has(pair)) results.set(pair, testModel(formats[format], model));
@@ -79,7 +76,6 @@ function testModel(format, model) {
   return { seconds: response.seconds, problem };
 }
 
-/** Returns '' for a complete response that calls the tool. */
 function findProblem({ isEnd, listCalls }, model, response) {
   if (response.status !== 200) return describeRefusal(model, response);
   const events = parseEvents(response.body);
@@ -95,7 +91,6 @@ function findError(events) {
   return error ? `the stream ended with an error: ${printable(error)}` : '';
 }
 
-/** Lists the data of events; `message` is empty if the data is not a JSON object. */
 function parseEvents(body) {
   return body.split(/(?:\r?\n){2,}/).map((event) => {
     const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'));
@@ -115,8 +110,8 @@ function describeRefusal(model, response) {
   return `the gateway answered with ${response.status}${more}`;
 }
 
-/** Reads `error` of Chat, Messages and Gemini, and `response.error` or the `error` event of Responses. */
 function readError(message) {
+  // `error` of Chat, Messages and Gemini; `response.error` or the `error` event of Responses.
   const error = message.error ?? message.response?.error ?? (message.type === 'error' ? message : undefined);
   return typeof error === 'string' ? error : error?.message;
 }

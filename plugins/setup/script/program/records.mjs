@@ -22,7 +22,7 @@ export function readLines(name) {
   return (machine.read(recordPath(name)) ?? '').split(/\r?\n/).filter(Boolean);
 }
 
-/** Replaces a file of lines atomically, or removes it if there are none. */
+/** Replaces the file atomically. */
 export function writeLines(name, lines) {
   const path = recordPath(name);
   if (lines.length === 0) return machine.removeFile(path);
@@ -31,7 +31,7 @@ export function writeLines(name, lines) {
   return machine.rename(`${path}.new`, path);
 }
 
-/** Reads the table `tools` or `moving`: ids with the chosen model, or ''. */
+/** Ids of tools with the chosen model, or ''. */
 export function readTools(name) {
   return new Map(readLines(name).map((line) => [line.split(/[\t ]/)[0], line.split(/[\t ]/)[1] ?? '']));
 }
@@ -48,7 +48,7 @@ export function saveTool(name, id, model) {
   );
 }
 
-/** Escapes line breaks, which names on Windows cannot contain. */
+/** Names on Windows cannot contain line breaks. */
 export function encodeLine(path) {
   return encode(isWindows ? path : path.replace(/%/g, '%25').replace(/\n/g, '%0A'));
 }
@@ -60,7 +60,6 @@ export function decodeLine(line) {
 
 const recordNumber = (name) => Number(name.slice(name.lastIndexOf('.') + 1));
 
-/** Lists the names of the file records of one tool or all tools, by their numbers. */
 export function listFiles(id) {
   return machine
     .list(recordPath('files'))
@@ -68,7 +67,6 @@ export function listFiles(id) {
     .sort((a, b) => recordNumber(a) - recordNumber(b));
 }
 
-/** Reads a file record; undefined if it is incomplete. */
 export function readRecord(name) {
   const readPart = (part) => machine.read(recordPath('files', name, part));
   const parts = 'path format identity wanted after mode before'.split(' ');
@@ -93,7 +91,7 @@ export function readRecord(name) {
 
 export const readRecords = (id) => listFiles(id).map(readRecord).filter(Boolean);
 
-/** Writes a record next to the present one. If the run is interrupted, one of the two describes the file. */
+/** If the run is interrupted, the present record or the staged one describes the file. */
 export function stageRecord(name, record) {
   const folder = recordPath('files', `${name}.new`);
   try {
@@ -155,7 +153,7 @@ export function refuseIfOverwritten(record) {
   }
 }
 
-/** Creates the folder of the records, and first records which of its parents did not exist. */
+/** First records which of the parents did not exist. */
 export function createRecords() {
   unlessRefused(
     () => {
@@ -170,10 +168,10 @@ export function createRecords() {
   throw new Stop(`The folder ${formatPath(run.records)} is not writable. Nothing was changed.`);
 }
 
-/** Creates the folders under a temporary name and renames the uppermost one, so that a run that is killed leaves no folder unrecorded. */
 function createState() {
   const missing = missingFolders(run.records);
   if (missing.length === 0) return;
+  // A temporary name is renamed last, so that a run that is killed leaves no folder unrecorded.
   const [top] = missing;
   const stage = join(folderOf(top), `${run.temporary}.${machine.pid}`);
   for (const folder of missing) machine.makeFolder(stage + folder.slice(top.length), chooseFolderMode(folder));
@@ -190,12 +188,12 @@ function createState() {
   machine.rename(stage, top);
 }
 
-/** Only the user can read the script's own folders. Folders of tools get the user's default permissions. */
 function chooseFolderMode(folder) {
+  // Only the user can read the script's own folders. Folders of tools get the user's default permissions.
   return `${folder}${machine.separator}`.startsWith(run.state + machine.separator) ? 0o700 : 0o777;
 }
 
-/** Grants access only to this user, and to the system for backups. Does nothing on file systems without permissions. */
+/** Also grants access to the system, for backups. Does nothing on file systems without permissions. */
 export function restrictAccess(path) {
   if (!isWindows) return;
   const inherit = machine.stat(path)?.kind === 'folder' ? '(OI)(CI)' : '';
@@ -210,7 +208,7 @@ function missingFolders(path) {
   return missing;
 }
 
-/** Creates a folder and its parents, which are recorded before they exist. */
+/** Parents are recorded before they exist. */
 export function makeFolders(path) {
   const missing = missingFolders(path);
   if (missing.length === 0) return;
@@ -237,7 +235,7 @@ export function readStamp() {
   return firstLine(machine.read(recordPath('stamp')));
 }
 
-/** The caller must call it before the first change of a run. */
+/** Must be called before the first change of a run. */
 export function writeStamp() {
   if (run.isStamped) return;
   run.isStamped = true;
@@ -276,7 +274,6 @@ export function removeRecords() {
   } else if (isWindows) machine.removeFolder(run.state);
 }
 
-/** Saves the content of a file before it is changed. */
 export function backUp(path, content) {
   if (content === undefined) return;
   try {
@@ -296,7 +293,6 @@ function backupPath(path) {
   return isWindows ? join(run.backup, path.replace(/:/g, '')) : run.backup + path;
 }
 
-/** Removes the copy of a file that was not changed. */
 export function dropBackup(path) {
   if (!run.backup) return;
   const copy = backupPath(path);

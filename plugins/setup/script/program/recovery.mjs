@@ -6,12 +6,11 @@ import { exists, folderOf, join, recordPath } from './paths.mjs';
 import { dropStaged, readRecord, settleRecord } from './records.mjs';
 import { isWindows, run } from './run.mjs';
 
-/** Returns true after an interrupted run, or during another run. */
+/** Also returns true during another run. */
 export function hasInterruptedRun() {
   return exists(recordPath('lock')) || machine.list(recordPath('files')).some((name) => name.endsWith('.new'));
 }
 
-/** Removes temporary files of interrupted runs, and settles records whose file may have been replaced. */
 export function recoverRecords() {
   removeTemporaries(run.state);
   for (const name of machine.list(recordPath('files'))) {
@@ -28,9 +27,9 @@ export function recoverRecords() {
   }
 }
 
-/** Names of earlier versions of setup.ps1 end with 32 digits. */
 function isTemporary(name) {
   if (name.startsWith(`${run.temporary}.`)) return /\.\d+$/.test(name);
+  // Names of earlier versions of setup.ps1 end with 32 digits.
   return isWindows && name.startsWith(`${run.temporary}-`) && /-[0-9a-f]{32}$/.test(name);
 }
 
@@ -40,7 +39,6 @@ function removeTemporaries(folder) {
   }
 }
 
-/** Removes temporary folders of launchers that have ended. */
 export function removeDeadFolders() {
   for (const folder of [run.home, folderOf(run.state), run.state]) {
     if (!machine.stat(folder)) continue;

@@ -10,10 +10,10 @@ import { toolName, paint, printVerdict, run, printLine } from './run.mjs';
 
 const workPath = (name) => join(machine.env('SETUP_WORK') ?? '', name);
 
-/** Reads the user's variables by name, as they will be after the staged changes. */
 function readRegistry() {
   const lines = (machine.read(workPath('registry')) ?? '').split(/\r?\n/).filter(Boolean);
   const variables = new Map();
+  // As they will be after the staged changes.
   for (const line of [...lines, ...(run.changes?.values() ?? [])]) {
     const [name, kind, value] = line.split('\t');
     if (value === undefined) variables.delete(name);
@@ -49,13 +49,12 @@ function saveVariable(name, { tools, ...texts }, isGone = false) {
     if (text !== undefined) machine.write(join(folder, part), encode(text));
 }
 
-/** Stages a change for the launcher. An undefined value removes the variable. */
 function stageChange(name, value, kind = 'String') {
   run.changes = run.changes ?? new Map();
+  // Without a value, the launcher removes the variable.
   run.changes.set(name, [name, kind, ...(value === undefined ? [] : [btoa(encode(value))])].join('\t'));
 }
 
-/** Writes staged changes, and the exit code, for the launcher. Returns false if there are none. */
 export function writeChanges(code) {
   if (!run.changes) return false;
   machine.write(workPath('changes'), [code, ...run.changes.values()].map((line) => `${line}\r\n`).join(''));
@@ -76,11 +75,11 @@ export function repairVariables() {
   eachFormer(() => repairService(currentNames));
 }
 
-/** The present service may have set a variable that a former name was about to restore. */
 function repairService(currentNames) {
   for (const name of listVariables().filter(isGone)) {
     const { value, was, before, kind } = readVariable(name);
     const now = readRegistry().get(name)?.value;
+    // The present service may have set a variable that a former name was about to restore.
     if (!currentNames.includes(name) && now !== undefined && [value, was].includes(now))
       stageChange(name, before, kind);
     else machine.removeTree(recordPath('variables', name));
@@ -159,7 +158,6 @@ function isSet(id, name, value) {
   );
 }
 
-/** Removes a tool from the records of variables that it no longer needs. Returns those that were changed since, which stay. */
 function dropOwner(id, keptNames) {
   const changedNames = [];
   for (const name of listVariables()) {

@@ -15,7 +15,7 @@ export const run = {
   pretended: new Map(), // contents by path, after the changes that a dry run has printed
 };
 
-/** Ends the run with this exit code: 1 for a failure, 2 for wrong options. */
+/** @param code 1 for a failure, 2 for wrong options */
 export class Stop extends Error {
   constructor(message, code = 1) {
     super(message);
@@ -32,7 +32,7 @@ export const isWindows = machine.system === 'windows';
 export const isMacos = machine.system === 'macos';
 export const computer = isWindows ? 'computer' : 'machine';
 
-/** Formats an option for this system: --dry-run, -DryRun. */
+/** For this system, such as --dry-run or -DryRun. */
 export function formatOption(name) {
   return isWindows ? `-${name.replace(/(^|-)([a-z])/g, (_, dash, letter) => letter.toUpperCase())}` : `--${name}`;
 }
@@ -51,7 +51,7 @@ export function warn(text) {
   machine.printError(`${paint('yellow', text)}\n`);
 }
 
-/** Replaces control characters, because file names and responses could contain commands for the terminal. */
+/** File names and responses could contain commands for the terminal. */
 export function printable(text) {
   return text.replace(/\p{Cc}/gu, '?');
 }
@@ -72,7 +72,6 @@ const verdictColours = {
 
 const verdictRanks = 'unchanged removed restored gone cleaned written manual skipped failed'.split(' ');
 
-/** Returns the most serious verdict, or undefined if there is none. */
 export function findWorstVerdict(results) {
   return verdictRanks[Math.max(...results.map(({ verdict }) => verdictRanks.indexOf(verdict)))];
 }
@@ -87,7 +86,6 @@ export function findTool(id) {
   return run.data.tools.find((tool) => tool.id === id);
 }
 
-/** Returns the name of a tool, or its id if this script no longer knows it. */
 export function toolName(id) {
   return id === 'shell' ? 'Shell profile' : (findTool(id)?.name ?? id);
 }

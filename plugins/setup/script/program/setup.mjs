@@ -73,9 +73,9 @@ function isSelected(tool) {
   return isSetUp || run.former.has(id) || run.moving.has(id) || (!isOnRequest && isInstalled(tool));
 }
 
-/** A dry run needs no key: it uses that of the last run, or a placeholder. */
 function prepareKey() {
   const { isDryRun, hasConsent, keyFile } = run.options;
+  // A dry run needs no key: it uses that of the last run, or a placeholder.
   if (isDryRun && !keyFile && !findKeyVariable()) {
     if (!findStoredKey()) run.key = placeholderKey;
     return;
@@ -86,7 +86,6 @@ function prepareKey() {
   checkModelOfKey();
 }
 
-/** Plans a job for each tool: its target, the plans of its files, or why it is skipped. */
 function planTools(tools) {
   return tools.map((tool) => {
     const { id } = tool;
@@ -105,7 +104,6 @@ function replan(jobs) {
   return jobs;
 }
 
-/** Returns the most serious verdict on the files of a tool, with its message. */
 function summarize({ plans, hasNewVariables }) {
   const verdict = findWorstVerdict(plans) ?? 'unchanged';
   if (verdict === 'unchanged' && hasNewVariables)
@@ -129,15 +127,14 @@ function planVariables(jobs, ids) {
   );
 }
 
-/** Prints a line per tool, and one for the profile if it changes, with `word` in place of `written`. Returns true if anything changes. */
-function printVerdicts(jobs, variablePlan, word) {
+function printVerdicts(jobs, variablePlan, writtenWord) {
   let hasChanges = false;
   for (const job of [...jobs, { id: 'shell', plans: variablePlan.plans }]) {
     const { verdict, details } = summarize(job);
     if (/written|manual/.test(verdict)) hasChanges = true;
     if (verdict === 'failed') run.hasFailed = true;
     if (job.id !== 'shell' || verdict !== 'unchanged')
-      printVerdict(toolName(job.id), verdict === 'written' ? word : verdict, details);
+      printVerdict(toolName(job.id), verdict === 'written' ? writtenWord : verdict, details);
   }
   return hasChanges;
 }
@@ -156,7 +153,6 @@ function printDryRun(jobs) {
   printLine('\nNothing was changed, because this was a dry run.');
 }
 
-/** Ends the run to ask the user. Returns true if nothing changes, once the verdicts are printed. */
 function requireConsent(jobs) {
   if (run.options.hasConsent) return false;
   const shell = planVariables(jobs, listReady(jobs));
@@ -172,9 +168,9 @@ function requireConsent(jobs) {
   throw new Stop('', askToWrite);
 }
 
-/** Writes the plans, tool by tool. A tool counts as set up only if all of its files could be written. */
 function commitTools(jobs) {
   const ready = listReady(jobs);
+  // A tool counts as set up only if all of its files could be written.
   const committed = jobs.filter(({ id, plans }) => ready.includes(id) && plans.every(commitPlan));
   for (const job of committed) {
     job.isDone = true;
@@ -190,7 +186,6 @@ function commitTools(jobs) {
   return shell;
 }
 
-/** Prints verdicts, manual steps, warnings, notes and next steps. */
 function printResult(jobs, variablePlan, isShown) {
   if (isShown) {
     if (jobs.some((job) => summarize(job).verdict === 'failed')) run.hasFailed = true;
@@ -209,9 +204,9 @@ function printResult(jobs, variablePlan, isShown) {
   printNextSteps(committed, variablePlan);
 }
 
-/** A file behind a link keeps the permissions that its user chose, which may let other users read the key. */
 function warnAboutReadableKeys(jobs) {
   for (const { isSecret, isLink, real, verdict } of jobs.flatMap(({ plans }) => plans)) {
+    // A file behind a link keeps the permissions that its user chose, which may let other users read the key.
     if (!isSecret || !isLink || isWindows || verdict !== 'written' || !((machine.stat(real)?.mode ?? 0) & 0o44))
       continue;
     warn(

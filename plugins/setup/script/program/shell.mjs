@@ -99,7 +99,6 @@ function reportFailures(failed) {
   }
 }
 
-/** Removes `env` unless others have added lines. */
 function removeEnv({ env, envBefore }) {
   if (envBefore === undefined) return;
   if (splitLines(env).some((line) => !line.startsWith('#') && line !== ''))
@@ -107,8 +106,8 @@ function removeEnv({ env, envBefore }) {
   else machine.removeFile(envPath());
 }
 
-/** If two tools need the same name, the newer value wins. */
 function updateEnv(current, wanted, before, rows) {
+  // If two tools need the same name, the newer value wins.
   const values = new Map(wanted.map((variable) => [variable[0], encode(formatExport(variable))]));
   const previousNames = new Set(before.map(([, name]) => name));
   const ownedNames = new Set(rows.map(([, name]) => name));
@@ -123,15 +122,11 @@ function updateEnv(current, wanted, before, rows) {
   return [...updated, ...added].map((line) => `${line}\n`).join('');
 }
 
-/** Plans the profile of the user's shell, and fish. Undoing some tools must not set up another shell. */
 function planShells(env) {
+  // Undoing some tools must not set up another shell.
   return [...(run.options.action === 'undo' ? [] : planProfiles()), ...planFish(env)];
 }
 
-/**
- * On macOS, terminals start bash as a login shell, which reads only the first of three files, and not .bashrc. A new .bash_profile would
- * hide the user's .profile.
- */
 function planProfiles() {
   const path = quotePath(envPath());
   const content = `if [ -r ${path} ]; then . ${path}; fi`;
@@ -142,6 +137,8 @@ function planProfiles() {
     case 'bash':
       return [
         ...plan('~/.bashrc'),
+        // On macOS, terminals start bash as a login shell, which reads only the first of these files, and not .bashrc. A new .bash_profile
+        // would hide the user's .profile.
         ...(isMacos ? plan('~/.bash_profile|~/.bash_login|~/.profile|~/.bash_profile') : []),
       ];
     case 'fish':
@@ -151,13 +148,12 @@ function planProfiles() {
   }
 }
 
-/** Quotes a path for the shell, with $HOME for the home folder. */
+/** With $HOME for the home folder. */
 export function quotePath(path) {
   const inHome = path.startsWith(`${run.home}/`) ? path.slice(run.home.length + 1) : undefined;
   return inHome !== undefined && /^[A-Za-z0-9_./@%+,:-]+$/.test(inHome) ? `"$HOME/${inHome}"` : quote(path);
 }
 
-/** Plans the file of fish if it is the user's shell, is used as well, or was set up before. */
 function planFish(env) {
   const isUndo = run.options.action === 'undo';
   const path = expandPath(run.fishPath);

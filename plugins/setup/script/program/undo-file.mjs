@@ -56,7 +56,6 @@ function planUndo(change, record) {
   else removeSettings(change, record);
 }
 
-/** Removes our settings from a file that has other changes too. */
 function removeSettings(change, record) {
   const { format, identity, wanted: previous, before } = record;
   if (format === 'block') {
@@ -67,7 +66,6 @@ function removeSettings(change, record) {
   change.verdict = change.after === undefined ? 'removed' : change.after === before ? 'restored' : 'cleaned';
 }
 
-/** Undoes the file, and removes its record unless that failed. */
 export function undoFile(name) {
   const change = {};
   const undo = () => {
@@ -87,7 +85,6 @@ export function undoFile(name) {
   return change;
 }
 
-/** Returns the most serious verdict on the files of a tool, and a message that names each file. */
 export function summarizeChanges(changes) {
   const verdict = findWorstVerdict(changes) ?? 'removed';
   const details = changes.map(({ shown, reason, left, verdict: own }) => {

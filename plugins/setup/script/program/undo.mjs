@@ -58,7 +58,6 @@ export function undo() {
     printLine(`Nothing of ${printable(run.data.service)} is set up on this ${computer}.`);
 }
 
-/** Runs an action for every name of the service. Returns true if the action did for one of them. */
 function forEachName(action) {
   let hasResult = action();
   eachFormer(() => {
@@ -90,7 +89,7 @@ function requireConsent() {
   throw new Stop('', askToContinue);
 }
 
-/** Lists the tools that have any record, even a staged one. */
+/** Includes tools with only a staged record. */
 export function listSetUp() {
   const files = machine.list(recordPath('files')).map((name) => name.split('.')[0]);
   const ids = [...readTools('tools').keys(), ...variables.owners(), ...files];
@@ -103,7 +102,7 @@ function listToUndo(only) {
     .filter((id) => id !== 'shell' || listSetUp().includes('shell'));
 }
 
-/** Undoes the tools of the current service that are in `only`, or all if it is empty. Returns false if there are none. */
+/** @param only ids of tools; all if it is empty */
 export function undoService(only) {
   const { isDryRun } = run.options;
   if (!isDryRun) removeDeadFolders();
@@ -141,8 +140,8 @@ function printUndo(id) {
   }
 }
 
-/** Undoes the last file first, because it may refer to an earlier one. Returns false if a file could not be undone. */
 function undoTool(id) {
+  // The last file first, because it may refer to an earlier one.
   const changes = reversed(listFiles(id)).map(undoFile);
   const pastedFiles = changes.length === 0 ? findPastedFiles(id) : [];
   if (pastedFiles.length > 0)
@@ -154,7 +153,6 @@ function undoTool(id) {
   return true;
 }
 
-/** Removes files in which the tool caches data from this gateway. */
 function removeCaches(id) {
   const actions = findTool(id)?.variants[0]?.actions ?? [];
   const places = actions.filter(({ kind }) => kind === 'place');
@@ -170,11 +168,11 @@ function removeCaches(id) {
   }
 }
 
-/** Finds files of a tool that have no record but contain this gateway's address, because a person has added the settings. */
 function findPastedFiles(id) {
   const tool = findTool(id);
   if (!tool) return [];
   const { files, places } = describeTarget(tool, '');
+  // They have no record but contain this gateway's address, because a person has added the settings.
   return files
     .map((action) => findFile(listPaths(action), places))
     .filter((path) => (machine.stat(path)?.kind === 'file' ? machine.read(path) : '').includes(run.data.baseUrl))
@@ -186,8 +184,8 @@ function forgetMoving(only) {
     if (only.length === 0 || only.includes(id)) saveTool('moving', id, undefined);
 }
 
-/** Removes the records of a run that ended before its first file, for example on a full disk. */
 function removeUnusedRecords(only) {
+  // A run may have ended before its first file, for example on a full disk.
   if (run.options.isDryRun || !exists(run.records) || !machine.isWritable(run.records)) return;
   if (!exists(recordPath('moving')) && hasSetUpTools()) return;
   takeLock();
@@ -196,11 +194,11 @@ function removeUnusedRecords(only) {
   else removeRecords();
 }
 
-/** Removes the backups if nothing is set up and every file was restored byte for byte; otherwise returns their folder. */
 function removeBackups() {
   const folder = recordPath('backups');
   if (!exists(folder)) return '';
   if (!run.changes && hasSetUpTools()) return formatPath(folder);
+  // Not every file was restored byte for byte.
   if (exists(recordPath('inexact'))) return formatPath(folder);
   machine.removeTree(folder);
   return '';

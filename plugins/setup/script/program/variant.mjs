@@ -1,8 +1,6 @@
 // The variant of a tool's actions for a model, for the program and for launchers without a runtime.
 
 /**
- * Finds the variant of a tool's actions for a model.
- *
  * @param chosenModel name of the model; undefined for the default of the tool's format
  * @returns actions, withSockets (the actions if the gateway accepts WebSockets), and values of placeholders; undefined if no model suits
  *   the tool
@@ -25,7 +23,7 @@ export function findVariant({ format, variants }, { defaults, models }, chosenMo
   return variant && { ...variant, values };
 }
 
-/** Fills in all values in one pass, because a value could look like a placeholder. */
+/** In one pass, because a value could look like a placeholder. */
 export function fillPlaceholders(text, values) {
   return text.replace(
     /@(KEY|MODEL|SMALL|CONTEXT|OUTPUT|SMALL_CONTEXT|SMALL_OUTPUT)@/g,

@@ -40,7 +40,6 @@ function isSetUp(id) {
   return readTools('tools').has(id) || listFiles(id).length > 0;
 }
 
-/** Describes why the tool has no settings under the present name yet, or returns '' if it has. */
 function describeUnfinishedMove(id) {
   if (run.moving.has(id)) return 'the last run was interrupted. Run the setup again to complete it';
   if (!run.former.has(id) || isSetUp(id)) return '';
@@ -82,7 +81,6 @@ function findChangedSettings(id) {
   });
 }
 
-/** Finds files of a tool without a record and without this gateway's address: the person has not added the settings yet. */
 function findPendingFiles(id, { files, places }) {
   const records = readRecords(id);
   return files.flatMap((action) => {
@@ -92,15 +90,13 @@ function findPendingFiles(id, { files, places }) {
     if (records.some((record) => isSamePath(record.path, real) || record.source === listPaths(action).join('|')))
       return [];
     const content = machine.stat(real)?.kind === 'file' ? machine.read(real) : '';
+    // Without the address, the person has not added the settings yet.
     return content.includes(run.data.baseUrl) ? [] : [formatPath(path)];
   });
 }
 
-/**
- * Returns true if a run would now write different settings, because of a new catalog, address or key. A model or key given on the command
- * line is only tested.
- */
 function isOutdated(id, target) {
+  // A model or key given on the command line is only tested.
   if (run.options.model || run.options.keyFile) return false;
   const wanted = new Set(
     [...target.files, ...target.otherFiles].map(({ text }) =>
@@ -110,7 +106,6 @@ function isOutdated(id, target) {
   return readRecords(id).some((record) => !wanted.has(record.wanted)) || variables.isOutdated(target.variables);
 }
 
-/** Starts a tool that works without a terminal: with a tiny prompt, in an empty folder, with its variables. */
 function tryTool({ commands }, { trial, variables: env }, details) {
   // PowerShell scripts are not programs that can be started.
   const program =
@@ -118,6 +113,7 @@ function tryTool({ commands }, { trial, variables: env }, details) {
   const folder = machine.env('SETUP_WORK');
   if (!program || !folder) return { verdict: 'works', details };
   const startedAt = Date.now();
+  // Without a terminal: with a tiny prompt, in an empty folder.
   const { code, output, errors } = machine.spawn(program, trial, {
     seconds: 180,
     folder,

@@ -20,15 +20,36 @@ const maxIncidents = 100;
  * route of its model fails.
  */
 export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
-  const settings = host.section(probesSection);
   const routes = listProbedRoutes(host);
   await redateFutureResults(host.database, host.now());
   const tries = await readLastTries(
     host.database,
     routes.map(({ route }) => route.id),
   );
-  const lastTryOf = ({ id }: Route, check: CheckName) => tries.get(`${id} ${check}`);
   const incidents = await readIncidents(host);
+  await runDueChecks(host, trials, selectDueRoutes(host, routes, tries, incidents), tries);
+  await confirmIncidents(host, incidents);
+}
+
+type LastTries = Awaited<ReturnType<typeof readLastTries>>;
+
+const findLastTry = (tries: LastTries, { id }: Route, check: CheckName) => tries.get(`${id} ${check}`);
+
+interface DueRoute {
+  readonly model: Model;
+  readonly route: Route;
+  readonly due: readonly Check[];
+}
+
+/** The routes tried least recently come first. */
+function selectDueRoutes(
+  host: Host,
+  routes: ReturnType<typeof listProbedRoutes>,
+  tries: LastTries,
+  incidents: readonly Incident[],
+): DueRoute[] {
+  const settings = host.section(probesSection);
+  const lastTryOf = (route: Route, check: CheckName) => findLastTry(tries, route, check);
   const incidentChangedAt = (route: Route): number =>
     Math.max(
       -Infinity,
@@ -47,17 +68,25 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
     const isUnresponsive = (lastTryOf(route, 'answers')?.state ?? 'ok') !== 'ok' && dueChecks[0]?.name !== 'answers';
     return isUnresponsive ? [] : dueChecks;
   };
-  const dueRoutes = routes
+  return routes
     .map(({ model, route }) => ({ model, route, due: selectDueChecks(model, route) }))
     .filter(({ due }) => due.length > 0)
     .toSorted((a, b) => (lastTryOf(a.route, 'answers')?.at ?? 0) - (lastTryOf(b.route, 'answers')?.at ?? 0));
+}
+
+async function runDueChecks(
+  host: Host,
+  trials: Trials,
+  dueRoutes: readonly DueRoute[],
+  tries: LastTries,
+): Promise<void> {
+  const budget = host.section(probesSection).daily_tokens;
   const deadline = host.monotonic() + maxRunMs;
   for (const { model, route, due } of dueRoutes) {
     for (const check of due) {
-      if (host.monotonic() > deadline) return confirmIncidents(host, incidents);
-      const lastTryAt = lastTryOf(route, check.name)?.at ?? 0;
-      const terms = { budget: settings.daily_tokens, lastTryAt };
-      const result = await runCheck({ host, trials, ...terms }, model, route, check);
+      if (host.monotonic() > deadline) return;
+      const lastTryAt = findLastTry(tries, route, check.name)?.at ?? 0;
+      const result = await runCheck({ host, trials, budget, lastTryAt }, model, route, check);
       if (result === undefined) break;
       const { verdict } = result;
       if (verdict.state === 'failed')
@@ -67,7 +96,6 @@ export async function runDueProbes(host: Host, trials: Trials): Promise<void> {
       if (check.name === 'answers' && verdict.state !== 'ok') break;
     }
   }
-  await confirmIncidents(host, incidents);
 }
 
 async function readIncidents({ database, now }: Host): Promise<Incident[]> {

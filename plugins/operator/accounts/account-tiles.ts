@@ -25,39 +25,35 @@ export async function describeAccountTiles(
     readAccountRevenue(database, id, currency),
     readKeyUse(database, [id], host.now() - keyUseDays * dayMs),
   ]);
-  const end = periods.at(-1)?.endsAt;
-  const remainingMs = end === undefined ? 0 : end.getTime() - readAt;
-  const sum = (name: 'requests' | 'refused' | 'failed') => usage.reduce((total, counts) => total + counts[name], 0);
-  const share = (count: number) => format.percent(sum('requests') === 0 ? 0 : count / sum('requests'));
   return [
-    {
-      label: t('operator.fact.pass'),
-      value:
-        remainingMs <= 0
-          ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over')
-          : dropSeconds(format.remaining(remainingMs)),
-      note:
-        end === undefined
-          ? ''
-          : t(remainingMs <= 0 ? 'operator.pass_ended' : 'operator.pass_ends', { time: format.time(end).text }),
-    },
+    describePass(periods.at(-1)?.endsAt, readAt, { t, format }),
     {
       label: t('operator.paid_so_far'),
       value: format.money(revenue.amount, currency),
       note: joinParts(t('operator.paid_orders', { count: revenue.orders }), costs?.left),
     },
-    {
-      label: t('operator.requests_30d'),
-      value: format.number(sum('requests')),
-      note: joinParts(
-        sum('requests') === 0
-          ? ''
-          : t('operator.requests_split', { refused: share(sum('refused')), failed: share(sum('failed')) }),
-        sum('requests') === 0 ? '' : costs?.cost,
-      ),
-    },
+    describeRequests(usage, costs, { t, format }),
     describeKeyUse(keyUse.get(id), { t, format }),
   ];
+}
+
+function describePass(end: Date | undefined, readAt: number, { t, format }: Localizer) {
+  const label = t('operator.fact.pass');
+  if (end === undefined) return { label, value: t('operator.plan_none'), note: '' };
+  const remainingMs = end.getTime() - readAt;
+  const time = format.time(end).text;
+  if (remainingMs <= 0) return { label, value: t('operator.plan_over'), note: t('operator.pass_ended', { time }) };
+  return { label, value: dropSeconds(format.remaining(remainingMs)), note: t('operator.pass_ends', { time }) };
+}
+
+function describeRequests(usage: readonly UsageCounts[], costs: CostNotes | undefined, { t, format }: Localizer) {
+  const sum = (name: 'requests' | 'refused' | 'failed') => usage.reduce((total, counts) => total + counts[name], 0);
+  const requests = sum('requests');
+  const label = t('operator.requests_30d');
+  if (requests === 0) return { label, value: format.number(0), note: '' };
+  const share = (name: 'refused' | 'failed') => format.percent(sum(name) / requests);
+  const split = t('operator.requests_split', { refused: share('refused'), failed: share('failed') });
+  return { label, value: format.number(requests), note: joinParts(split, costs?.cost) };
 }
 
 function dropSeconds({ days, unit, clock }: FormattedRemaining): string {

@@ -87,9 +87,13 @@ function calculateFailedShare(traffic: RouteTraffic | undefined): number | undef
 function rankRoute(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): number {
   // From 0 for an open breaker to 5 for no trouble.
   const share = calculateFailedShare(traffic) ?? 0;
-  const trafficRank = share >= seriousFailedShare ? 3 : share >= troubledFailedShare ? 4 : 5;
   const keysRank = (status?.keys_cooling_down ?? 0) > 0 ? 2 : 5;
-  return Math.min(ranks[status?.state ?? 'closed'], keysRank, trafficRank);
+  return Math.min(ranks[status?.state ?? 'closed'], keysRank, rankFailedShare(share));
+}
+
+function rankFailedShare(share: number): number {
+  if (share >= seriousFailedShare) return 3;
+  return share >= troubledFailedShare ? 4 : 5;
 }
 
 function describeRoute(

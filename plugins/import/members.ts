@@ -107,7 +107,8 @@ function isEmpty(value: unknown): boolean {
 function describeType(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value === null || value === undefined) return 'missing';
-  return typeof value === 'string' ? 'a text' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  if (typeof value === 'object') return 'an object';
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
 }
 
 /** Finds the rows of a table in a list, an API response (`data`, `items`) or an export under one of the table's names. */

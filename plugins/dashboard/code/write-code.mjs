@@ -109,9 +109,9 @@ with open("${files.image}", "wb") as file:
 print(answer.json())`,
     moderation: () => `answer = ${call('moderations.create')}\nprint(answer.results[0])`,
   };
-  const more = kind === 'image' ? 'import base64\n\n' : kind === 'rerank' ? 'import httpx\n' : '';
+  const imports = { image: 'import base64\n\n', rerank: 'import httpx\n' };
   return `# pip install openai
-${more}from openai import OpenAI
+${imports[kind] ?? ''}from openai import OpenAI
 
 client = OpenAI(
     base_url=${JSON.stringify(apiUrl)},

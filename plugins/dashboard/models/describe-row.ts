@@ -29,10 +29,15 @@ export function describeRow(reading: ModelReading, number: number, reader: Local
     can: listCapabilities(model, abilities, t),
     ...describeSpeed(reading, format),
     uptime: uptime === undefined ? '' : format.percent(uptime, uptimeDigits),
-    uptimeKind: uptime === undefined ? 'none' : uptime < 0.99 ? 'warn' : 'ok',
+    uptimeKind: classifyUptime(uptime),
     ...describeHistory(reading, listedDays, reader),
     tryPath: `${tryPath}?model=${encodeURIComponent(publicName)}`,
   };
+}
+
+function classifyUptime(uptime: number | undefined): 'none' | 'warn' | 'ok' {
+  if (uptime === undefined) return 'none';
+  return uptime < 0.99 ? 'warn' : 'ok';
 }
 
 export function describeSpeed(

@@ -25,18 +25,19 @@ export function describeStatus(record: RequestResult, t: Translate): StatusView 
   return { tone, text: describeError(record, t), isTrouble: true };
 }
 
-function describeError(
-  { status, route, error_code: code, error_message: message }: RequestResult,
-  t: Translate,
-): string {
+function describeError(record: RequestResult, t: Translate): string {
+  const { status } = record;
   // The response broke off after a success status.
   if (status !== null && status < 400) return t('requests.status.broken');
-  const isOff = code === 'model_not_found' && modelOffMessage.test(message ?? '');
-  // If a route was tried, it was the upstream that was unavailable, not the gateway.
-  const hasTriedRoute = code === 'unavailable' && route !== null;
-  const errorKey = isOff ? 'model_off' : hasTriedRoute ? 'upstream_failed' : code;
+  const errorKey = chooseErrorKey(record);
   const reason = errorKey === null ? undefined : translateIfKnown(`requests.error.${errorKey}`, t);
   return [status, reason ?? t('requests.status.error')].filter((part) => part !== null).join(' ');
+}
+
+function chooseErrorKey({ route, error_code: code, error_message: message }: RequestResult): string | null {
+  if (code === 'model_not_found' && modelOffMessage.test(message ?? '')) return 'model_off';
+  // If a route was tried, it was the upstream that was unavailable, not the gateway.
+  return code === 'unavailable' && route !== null ? 'upstream_failed' : code;
 }
 
 /** Translates a key that contains a recorded value; undefined if this version has no text for the value. */

@@ -70,12 +70,7 @@ function describeRecord(record: RequestRecord, { catalog }: Host, routes: RouteV
     usage: describeUsage(record),
     notes: record.notes ?? [],
     ...(routes !== 'hidden' && {
-      route:
-        record.route === null
-          ? null
-          : showsNames
-            ? record.route
-            : findRoutePosition(record.route, record.model, catalog),
+      route: describeRoute(record, showsNames, catalog),
     }),
     ...(showsNames && { answered_model: record.answered_model, is_other_model: record.is_other_model }),
     digest: {
@@ -85,6 +80,11 @@ function describeRecord(record: RequestRecord, { catalog }: Host, routes: RouteV
       changes: record.digest_changes ?? [],
     },
   };
+}
+
+function describeRoute({ route, model }: RequestRecord, showsNames: boolean, catalog: Host['catalog']) {
+  if (route === null) return null;
+  return showsNames ? route : findRoutePosition(route, model, catalog);
 }
 
 function describeUsage(record: RequestRecord): object {

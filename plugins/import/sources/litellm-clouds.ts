@@ -53,7 +53,7 @@ export function importVertex(
   const project = parameters.readText('vertex_project') ?? parameters.readText('vertex_ai_project');
   const location = parameters.readText('vertex_location') ?? parameters.readText('vertex_ai_location');
   const file = parameters.readText('vertex_credentials');
-  const publisher = model.startsWith('gemini') ? 'google' : model.startsWith('claude') ? 'anthropic' : undefined;
+  const publisher = findPublisher(model);
   if (publisher === undefined)
     return draft.note(parameters.pathOf('model'), 'Daypass has presets only for Gemini and Claude on Vertex AI');
   if (![project, location].every((name) => /^[a-z][a-z0-9-]*$/.test(name ?? '')))
@@ -72,6 +72,11 @@ export function importVertex(
     from: parameters.path,
   });
   return { upstream, model };
+}
+
+function findPublisher(model: string): 'google' | 'anthropic' | undefined {
+  if (model.startsWith('gemini')) return 'google';
+  return model.startsWith('claude') ? 'anthropic' : undefined;
 }
 
 function addSecretOrVariable(name: string, value: string, path: string, draft: ImportDraft): Reference {

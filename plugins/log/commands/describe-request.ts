@@ -102,5 +102,6 @@ function renderBar(start: number, length: number, end: number): string {
 }
 
 function formatYesOrNo(value: boolean | null): string | undefined {
-  return value === null ? undefined : value ? 'yes' : 'no';
+  if (value === null) return undefined;
+  return value ? 'yes' : 'no';
 }

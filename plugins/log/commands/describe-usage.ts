@@ -107,7 +107,7 @@ export function describeUsage(table: UsageTable, timeZone: string): string[] {
 
 function formatKey({ key }: UsageLine, by: UsageGrouping, timeZone: string): string {
   if (key === null) return `(no ${by})`;
-  if (by === 'plan') return key === 'given' ? 'given' : key === '1' ? '1 day' : `${key} days`;
+  if (by === 'plan' && key !== 'given') return key === '1' ? '1 day' : `${key} days`;
   return by === 'hour' ? formatTime(new Date(key), timeZone) : String(key);
 }
 

@@ -30,7 +30,7 @@ export interface DraftModel {
 }
 
 export interface UnmappedSetting {
-  /** Such as `model_list[3].litellm_params.tpm`. */
+  /** Path in the source file, such as `model_list[3].litellm_params.tpm`. */
   readonly path: string;
   readonly reason: string;
 }

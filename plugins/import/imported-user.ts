@@ -1,5 +1,5 @@
 export interface ImportedUser {
-  /** Lets a second run recognize the user. */
+  /** Id at the other gateway, by which a second run recognizes the user. */
   readonly id: string;
   readonly name: string;
   readonly email?: string | undefined;

@@ -89,7 +89,7 @@ export class OwnSegment implements Segment, LineSink {
     return readClosedFile(this.#disk, path);
   }
 
-  /** False once the lines are only in the file at the path. */
+  /** Becomes false once the lines are only in the file at the path. */
   get isReadable(): boolean {
     return this.#memory !== undefined || this.#file !== undefined;
   }

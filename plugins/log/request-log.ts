@@ -28,7 +28,7 @@ export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk
   readonly stopDeadlineMs?: number; // for shipping on shutdown; the rest waits for the next start; default: five seconds
 }
 
-/** Lives as long as the process and survives reloads. */
+/** The log lives as long as the process and survives reloads. */
 export class RequestLog implements AsyncDisposable {
   readonly journal: Journal;
   readonly leftovers: Leftovers;

@@ -20,7 +20,7 @@ interface UnauthenticatedCountsOptions {
   readonly now: () => number; // epoch ms
 }
 
-/** Once true, it stays true. */
+/** Once an exchange is unauthenticated, it stays so. */
 export function isUnauthenticated(exchange: Exchange): boolean {
   return exchange.find(unauthenticated) === true;
 }

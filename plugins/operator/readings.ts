@@ -67,7 +67,7 @@ const cacheLoads = (span: Span) =>
     return { loads, since: start, keyUse: await readKeyUse(host.database.records, [...ids], host.now() - dayMs) };
   });
 
-/** Cached, because reading a month sums up the requests of all accounts. */
+/** The lists are cached, because reading a month sums up the requests of all accounts. */
 export const loadReadings = { today: cacheLoads('today'), '7d': cacheLoads('7d'), '30d': cacheLoads('30d') };
 
 /** If a day is in both, `recent` wins. */

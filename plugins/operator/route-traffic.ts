@@ -4,7 +4,7 @@ import { readUsage, calculateCacheShares, startOfHours } from '#core/gateway/rec
 import type { Queries } from '#core/platform/database/database.ts';
 
 export interface RouteTraffic extends RouteUsage {
-  /** By the model's public name. Attempts are counted per route only. */
+  /** Served requests by the model's public name. Attempts are counted per route only. */
   readonly models: ReadonlyMap<string, ServedModel>;
 }
 

@@ -1,6 +1,6 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** Includes today. Each span is compared with the same number of days before it. */
+/** The days of a span include today. Each span is compared with the same number of days before it. */
 export const spans = { today: 1, '7d': 7, '30d': 30 } as const;
 export type Span = keyof typeof spans;
 

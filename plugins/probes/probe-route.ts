@@ -163,7 +163,10 @@ export class Meter {
     return this.#last?.status;
   }
 
-  /** Of the last stream. If it arrived all at once, the vendor buffered it, and the tokens per second are undefined. */
+  /**
+   * Returns the speed of the last stream. If the stream arrived all at once, the vendor buffered it, and the tokens per second are
+   * undefined.
+   */
   get speed(): Pick<Measurements, 'firstContentMs' | 'tokensPerSecond'> {
     const { firstContentMs, durationMs = 0, usage: { output = 0 } = {} } = this.#last ?? {};
     if (firstContentMs === undefined) return {};

@@ -35,8 +35,8 @@ export function countRangeHours(range: Range): number {
 export const countHoursToRead = (range: Range) => Math.max(48, countRangeHours(range)); // figures are compared with the day before
 
 /**
- * Shared by tabs and languages. Recent hours are cached until new records of the account are announced or the hour changes, earlier hours
- * for a minute.
+ * Tabs and languages share the cached usage. Recent hours are cached until new records of the account are announced or the hour changes,
+ * earlier hours for a minute.
  */
 class UsageCache implements Disposable {
   readonly #database: Database;

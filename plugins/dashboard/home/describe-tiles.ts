@@ -120,7 +120,7 @@ function describeSpark(values: readonly number[]): FigureTile['spark'] {
 
 const periodNames: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' }; // by seconds
 
-/** @param moreLink for requesting higher limits; '' if there is none */
+/** @param moreLink link for requesting higher limits; '' if there is none */
 export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Localizer) {
   const { limit, period, burst, remaining, resetAfter, running, concurrent } = allowance;
   const name = periodNames[period];

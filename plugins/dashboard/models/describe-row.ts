@@ -10,7 +10,7 @@ import { listedDays, type ModelReading } from './read-models.ts';
 export const uptimeDigits = 2; // as on the status page: healthy services differ only in the second
 const maxAliases = 2; // the model's page lists all
 
-/** @param number of the row, used in its ids */
+/** @param number number of the row, used in its ids */
 export function describeRow(reading: ModelReading, number: number, reader: Localizer, now: number) {
   const { model, abilities, health } = reading;
   const { t, format } = reader;

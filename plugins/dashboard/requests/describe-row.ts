@@ -67,7 +67,7 @@ export function labelAccount({ account_id: id }: RequestRecord, accounts: Accoun
   return id === null ? { text: '', path: '' } : { text: accounts.get(id) ?? id, path: `/operator/accounts/${id}` };
 }
 
-/** @param maxDurationMs of the slowest request on the page */
+/** @param maxDurationMs duration of the slowest request on the page */
 export function describeRow(
   record: RequestRecord,
   { t, format }: Localizer,
@@ -102,8 +102,8 @@ function describeName({ model, path, error_code: code, error_message: message }:
 }
 
 /**
- * Undefined for a response that was not streamed. The gateway does not parse cached responses, so theirs is the time to the first byte, in
- * ms.
+ * Returns undefined for a response that was not streamed. The gateway does not parse cached responses, so it returns their time to the
+ * first byte. In ms.
  */
 export function firstTokenOf(record: RequestRecord): number | undefined {
   if (record.is_stream === false) return undefined;

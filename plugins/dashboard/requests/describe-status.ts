@@ -12,7 +12,7 @@ const modelOffMessage = /^Model ".{1,200}" is out of service/s; // an unknown mo
 
 type RequestResult = Pick<RequestRecord, 'outcome' | 'status' | 'route' | 'error_code' | 'cache' | 'error_message'>;
 
-/** Such as "200", "Cached", "429 rate limit", "502 all routes", "Stopped by client". */
+/** Returns a short text such as "200", "Cached", "429 rate limit", "502 all routes" or "Stopped by client". */
 export function describeStatus(record: RequestResult, t: Translate): StatusView {
   const { outcome, status, cache } = record;
   if (outcome === 'aborted') return { tone: 'info', text: t('requests.status.aborted'), isTrouble: true };

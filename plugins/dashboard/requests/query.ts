@@ -80,7 +80,7 @@ export function createFilter(
   };
 }
 
-/** True if the list is filtered by more than a period. */
+/** Returns true if the list is filtered by more than a period. */
 export function hasFilters({ account, show, model, status }: RequestsQuery): boolean {
   return account !== '' || show !== 'all' || model !== '' || status !== '';
 }

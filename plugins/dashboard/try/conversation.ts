@@ -1,6 +1,6 @@
 import { parseJson } from '#core/platform/json.ts';
 
-/** In Chat Completions format. */
+/** A message in Chat Completions format. */
 export interface TryMessage {
   readonly role: 'user' | 'assistant';
   readonly content: string;

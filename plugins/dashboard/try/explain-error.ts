@@ -9,7 +9,7 @@ export interface TryError {
   readonly action?: { readonly path: string; readonly label: string };
 }
 
-/** Their texts are `try.error.CAUSE` and `try.error_text.CAUSE`. */
+/** The texts of a cause are `try.error.CAUSE` and `try.error_text.CAUSE`. */
 export const tryCauses = [
   'signed_out',
   'no_plan',

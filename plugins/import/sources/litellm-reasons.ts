@@ -8,7 +8,7 @@ const redisReason = 'set REDIS_URL in the environment instead';
 const budgetReason = 'access is sold by the day here, without budgets';
 const retryReason = 'circuit breakers and backup routes replace it; see the stage upstream for timeouts';
 
-/** For members of model_list entries and their litellm_params. */
+/** Reasons for members of model_list entries and their litellm_params. */
 export const deploymentReasons: Reasons = {
   tpm: 'tokens per minute are not limited here: `capacity` of an upstream counts requests',
   timeout: retryReason,

@@ -12,7 +12,7 @@ export interface UserOutcome {
   readonly outcome: 'created' | 'joined' | 'known' | 'refused';
   readonly days: number;
   readonly accountId?: string | undefined;
-  /** Undefined if its owner sees it after signing in. */
+  /** The new key; undefined if its owner sees it after signing in. */
   readonly key?: string | undefined;
   readonly reason?: string | undefined;
 }

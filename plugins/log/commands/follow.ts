@@ -19,7 +19,7 @@ interface FollowOptions extends CommandOutput {
   readonly signal?: AbortSignal; // default: SIGINT, SIGTERM and a closed stdout
 }
 
-/** If the database stops responding, it waits and then continues from the same position. */
+/** If the database stops responding, the command waits for it and continues from the same position. */
 export async function followRequests(host: Host, filter: RequestFilter, options: FollowOptions): Promise<void> {
   using interruption = createInterruption(options.signal);
   const { signal } = interruption;

@@ -60,7 +60,7 @@ export const requests = defineResource({
   },
 });
 
-/** Such as `200` or `429 refused`. */
+/** Returns a text such as `200` or `429 refused`. */
 export function formatStatus({ status: code, outcome }: Pick<RequestRecord, 'status' | 'outcome'>): string {
   const outcomeText = outcome === 'answered' ? [] : [outcome === 'aborted' ? 'client left' : outcome];
   return [...(code === null ? [] : [code]), ...outcomeText].join(' ');

@@ -55,7 +55,7 @@ export class Ring {
     return this.done === this.head;
   }
 
-  /** @param position an earlier `head` */
+  /** @param position earlier value of `head` */
   hasWritten(position: number): boolean {
     // Only the last `capacityBytes` can be unwritten. Without this check, a position would seem unwritten again after another 2 GiB.
     const isFarBehind = (this.head - position) >>> 0 > capacityBytes;

@@ -68,7 +68,7 @@ const createLoadView = (keyUse: ReadonlyMap<string, KeyUse>) =>
     at_once_column: { type: 'count', at: 'hide', value: ({ accountId }) => keyUse.get(accountId)?.atOnce },
   });
 
-/** Links to block each account, because a vendor may ban the key that all accounts share. */
+/** Each row has a link that blocks the account, because a vendor may ban the key that all accounts share. */
 const createPolicyView = (accounts: readonly AccountRecord[]) =>
   defineView<AccountLoad>()({
     account: accountField,

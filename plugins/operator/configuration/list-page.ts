@@ -56,7 +56,7 @@ export function chooseRollbackTitle(rollback: Rollback | undefined): string {
   return rollback?.variant === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
 }
 
-/** Falls back to the latest recorded configuration if this instance has none yet. */
+/** If this instance has no configuration yet, returns the latest recorded one. */
 export async function readEffectiveConfiguration({
   documents: { history },
   serving,

@@ -3,7 +3,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { listPage } from '#core/web/resources/list-page.ts';
 import { orders } from '#core/web/resources/orders.ts';
 
-/** For a single day, orders with problems come first. */
+/** On the list of a single day, orders with problems come first. */
 export const createOrdersPage = (gateway: Pick<Registry, 'pages'>) =>
   listPage(gateway, orders, {
     path: '/operator/orders',

@@ -14,7 +14,7 @@ export async function describeNeeds(gateway: NeedsSource, request: PageRequest) 
   };
 }
 
-/** Empty for 0, because the page has its own text for that. */
+/** Returns '' for 0, because the page has its own text for that. */
 export function describeTotal(count: number, { t }: Pick<PageRequest, 't'>): string {
   return count === 0 ? '' : t('operator.needs_open', { count });
 }

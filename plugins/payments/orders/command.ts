@@ -31,7 +31,7 @@ export const orderReading: OperatorReading = {
   read: async (host, handle) => readOrderDetails(host.database, await findOrder(host, handle)),
 };
 
-/** Undefined for money without an order, which has only its flag. */
+/** Money without an order has no details, only its flag. */
 const flaggedOrder: CommandSubject<OrderDetails> = {
   ...order,
   read: (host, handle) =>

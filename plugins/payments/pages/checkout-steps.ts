@@ -7,7 +7,7 @@ export type CheckoutSteps = ReadonlyMap<string, CheckoutStep>;
 
 const schemas = new WeakMap<CheckoutSteps, JsonSchema>();
 
-/** Cached, because a schema should be compiled only once. */
+/** Caches the schema, because a schema should be compiled only once. */
 export function createFieldsSchema<S extends JsonSchema>(pageFields: S, steps: CheckoutSteps): S {
   const schema = schemas.get(steps) ?? addStepFields(pageFields, steps);
   schemas.set(steps, schema);

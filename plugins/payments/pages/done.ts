@@ -101,7 +101,7 @@ function createSetupTab({ host, t, userAgent }: PageRequest): SampleTab {
   return { id: 'setup', name: t('payments.done.one_command'), code, value };
 }
 
-/** Shows customers that their tool is connected. */
+/** The first request shows customers that their tool is connected. */
 async function readFirstRequest({ accountId, payments, createdAt }: Order, request: PageRequest) {
   const { paidAt = createdAt } = payments.find(({ outcome }) => outcome === 'activated') ?? {};
   const filter = { accountId, outcome: 'answered', since: paidAt.getTime() } as const;

@@ -35,7 +35,7 @@ export function findExtraPayments({ payments }: Pick<Order, 'payments'>): readon
   return payments.filter(({ outcome }) => outcome !== 'activated' && outcome !== 'returned');
 }
 
-/** True if "the second payment" can mean only one. */
+/** Returns true if "the second payment" can mean only one. */
 export function isPaidTwice(extra: readonly Payment[]): boolean {
   return extra.length === 1 && extra[0]?.outcome === 'second';
 }

@@ -7,7 +7,7 @@ interface GrayImage {
   readonly pixels: Uint8Array; // row by row; 0 is black
 }
 
-/** In px. A text wider than `maxWidth` is scaled down. */
+/** Lengths are in px. A text wider than `maxWidth` is scaled down. */
 interface TextLayout {
   readonly left: number;
   readonly top: number; // of the capital letters

@@ -16,7 +16,7 @@ const offsets = { width: 16, height: 20, depth: 24, headerEnd: 33 }; // bytes in
 
 const cachedLogo = memoizePerCatalog((host) => ({ logo: readConfiguredLogo(host) }));
 
-/** Undefined if there is no file, or if it is invalid, which is logged. */
+/** Returns undefined if there is no logo, or if its file is invalid, which is logged. */
 export function loadQrisLogo(host: Host): Promise<QrisLogo | undefined> {
   return cachedLogo(host).logo;
 }

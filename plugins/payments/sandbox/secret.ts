@@ -5,7 +5,7 @@ interface SecretHolder {
   secret: string | undefined;
 }
 
-/** All instances share this secret, which signs notifications. It is undefined until loaded. */
+/** All instances share this secret, which signs notifications. The secret is undefined until `loadSecret` has run. */
 export function getSecretHolder({ keep }: Pick<Host, 'keep'>): SecretHolder {
   return keep<SecretHolder>('payments-sandbox-secret', () => ({ secret: undefined }));
 }

@@ -20,7 +20,7 @@ const countingPrompt = 'Write the numbers from 1 to 20 in digits, separated by s
 const isAlwaysDeclared = () => true;
 const streamingMembers = { stream: true, stream_options: { include_usage: true } };
 
-/** Any fault but throttling fails it. */
+/** Any fault except throttling fails this check. */
 export const answers: Check = {
   name: 'answers',
   maxTries: 2,

@@ -18,12 +18,12 @@ export function readCachedYaml(file: string, folder: string | undefined = getCom
     return JSON.parse(readFileSync(cached, 'utf8'));
   } catch {
     const value: unknown = parse(text);
-    keep(cached, value);
+    writeCache(cached, value);
     return value;
   }
 }
 
-function keep(file: string, value: unknown): void {
+function writeCache(file: string, value: unknown): void {
   // Other processes may read and write the file at the same time.
   const unfinished = `${file}.${process.pid}`;
   try {

@@ -68,7 +68,7 @@ export class Edits {
   requireMergeable() {}
 
   /** Edits at the same offset apply in order, insertions first. Removals may overlap. */
-  result() {
+  apply() {
     const parts = [];
     let pos = 0;
     for (const edit of [...this.list].sort((one, other) => one.start - other.start || one.end - other.end)) {
@@ -80,7 +80,7 @@ export class Edits {
 
   /** Returns the text without the settings, or the original text if that was empty and nothing is left. */
   finish() {
-    const text = this.result();
+    const text = this.apply();
     return isEmpty(text) && isEmpty(this.former.text) ? this.former.text : text;
   }
 }

@@ -3,6 +3,7 @@
 import { Edits, readLineEnd, refuse } from './common.mjs';
 
 const kindLabels = { map: 'an object', list: 'a list', string: 'a string', number: 'a number' };
+const emptyContainers = { map: '{}', list: '[]' };
 const describeKind = (kind) => kindLabels[kind] ?? 'a value';
 
 /** Keeps the style of the text: its indentation, its line ends and the space after its colons. */
@@ -61,7 +62,7 @@ export class JsonEdits extends Edits {
     const { kind, children, start, end } = node;
     const raw = source.text.slice(start, end);
     const [first] = children;
-    if (!first) return kind === 'map' ? '{}' : kind === 'list' ? '[]' : raw;
+    if (!first) return emptyContainers[kind] ?? raw;
     const isInline = isParentInline || (kind === 'list' && !raw.includes('\n'));
     const inner = indent + this.indentUnit;
     const parts = children.map((child) => this.renderChild(source, child, inner, isInline));
@@ -174,7 +175,7 @@ export class JsonEdits extends Edits {
   /** If the file had only comments, it gets them back, with its present line ends. */
   finish(isEmptied) {
     const { root } = this.tree;
-    if (!isEmptied || this.former.root) return this.result();
+    if (!isEmptied || this.former.root) return this.apply();
     const outside = this.text.slice(0, root.start) + this.text.slice(root.end);
     const isSame = extractComments(outside) === extractComments(this.former.text);
     return isSame ? this.originalText(0, this.former.text.length) : outside;

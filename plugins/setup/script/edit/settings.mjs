@@ -55,7 +55,7 @@ export function createEditor(format) {
     requireRoot(tree, source.root);
     const merger = new Merger(new Edits(tree), source, options);
     merger.mergeContainer(tree.root, source.root, '');
-    return merger.edits.result();
+    return merger.edits.apply();
   }
 
   /**
@@ -93,7 +93,7 @@ export function createEditor(format) {
     const present = paths.filter((path) => hasPath(file, path));
     const edits = new Edits(scan(wanted), scan(''));
     if (present.length > 0) removePaths(edits, edits.tree.root, present, '');
-    return edits.result();
+    return edits.apply();
   }
 
   return { merge, remove, missing, withoutPresent };

@@ -83,11 +83,11 @@ class TomlEdits extends Edits {
     }
   }
 
-  result() {
+  apply() {
     // At the end, each after a blank line.
     return this.addedTables.reduce(
       (text, table) => text + fitLines(text, text.length, isBlankAbove(text, text.length) ? table : `\n${table}`),
-      super.result(),
+      super.apply(),
     );
   }
 

@@ -53,8 +53,8 @@ class YamlEdits extends Edits {
     }
   }
 
-  result() {
-    const text = super.result();
+  apply() {
+    const text = super.apply();
     if (this.addedLines === '') return text;
     const { root, end } = this.tree;
     // A line end would change an open last value, so the lines go to the start.
@@ -101,7 +101,7 @@ function createFile(tree, wanted) {
   if (isEmpty(tree.text)) return createContent(tree, wanted);
   const edits = new YamlEdits(tree);
   edits.addedLines = createContent({ text: '' }, wanted);
-  return edits.result();
+  return edits.apply();
 }
 
 function requireRoot({ text, root }, { kind }) {

@@ -260,8 +260,12 @@ function describeForeignResponse({ status, body, location = '' }) {
   if (content.startsWith('{') || (status < 300 && /^(data|event|id)?:/.test(content))) return '';
   if (status >= 500)
     return `${at} answered with ${status} and no explanation: the gateway is down or restarting. Try again in a minute.`;
-  const kind = content === '' ? 'an empty answer' : content.startsWith('<') ? 'a web page' : 'no JSON';
-  return `${instead} (${status}, ${kind}). A proxy, a firewall or the network's sign-in page may block it.`;
+  return `${instead} (${status}, ${describeContent(content)}). A proxy, a firewall or the network's sign-in page may block it.`;
+}
+
+function describeContent(content) {
+  if (content === '') return 'an empty answer';
+  return content.startsWith('<') ? 'a web page' : 'no JSON';
 }
 
 export function readJson(bytes) {

@@ -30,14 +30,14 @@ function canAsk() {
 
 function useKey(value, source, canRetry) {
   run.keySource = source;
-  const problem = setKey(value.trim());
+  const problem = tryKey(value.trim());
   if (!problem) return;
   if (canRetry && canAsk()) warn(problem);
   if (canRetry) askForKey(problem);
   throw new Stop(problem);
 }
 
-function setKey(value) {
+function tryKey(value) {
   const { keyPrefix } = run.data;
   const service = printable(run.data.service);
   if (value === '') return `The key in ${run.keySource} is empty.`;
@@ -82,7 +82,7 @@ export function findStoredKey() {
     .map((text) => pattern.exec(text)?.[0])
     .find(Boolean);
   run.keySource = 'the settings';
-  return storedKey !== undefined && setKey(storedKey) === '';
+  return storedKey !== undefined && tryKey(storedKey) === '';
 }
 
 function readKeyFile(path) {

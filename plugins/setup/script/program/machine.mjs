@@ -92,15 +92,20 @@ const systemsByPlatform = { win32: 'windows', darwin: 'macos' };
 
 function describeEntry(entry) {
   if (entry === undefined) return undefined;
-  const kind = entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : 'other';
   return {
-    kind,
+    kind: kindOf(entry),
     mode: entry.mode & 0o777,
     links: entry.nlink,
     owner: entry.uid,
     group: entry.gid,
     changed: entry.mtimeMs,
   };
+}
+
+function kindOf(entry) {
+  if (entry.isSymbolicLink()) return 'link';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isFile() ? 'file' : 'other';
 }
 
 export const machine = {

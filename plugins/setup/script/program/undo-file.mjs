@@ -63,7 +63,8 @@ function removeSettings(change, record) {
     change.after = content === '' && before === undefined ? undefined : content;
   } else
     Object.assign(change, editSettings('remove', { format, identity }, { current: change.current, previous, before }));
-  change.verdict = change.after === undefined ? 'removed' : change.after === before ? 'restored' : 'cleaned';
+  if (change.after === undefined) change.verdict = 'removed';
+  else change.verdict = change.after === before ? 'restored' : 'cleaned';
 }
 
 export function undoFile(name) {

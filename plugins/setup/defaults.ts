@@ -36,7 +36,7 @@ function readCache(host: CatalogHost, registry: AbilitySource): CachedModels {
   return cached;
 }
 
-/** Models for conversations with a plain name, then the aliases that gateway.yaml configures for tools. */
+/** Lists models for conversations with a plain name, then the aliases that gateway.yaml configures for tools. */
 export function listSetupModels(host: CatalogHost, registry: AbilitySource): readonly ListedModel[] {
   return readCache(host, registry).models;
 }

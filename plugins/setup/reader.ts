@@ -11,7 +11,7 @@ export interface Reader {
   readonly chosenModel: string | undefined; // undefined to let the script choose
 }
 
-/** Such as `~/.x/y` or `%USERPROFILE%\.x\y`. */
+/** Returns a path such as `~/.x/y` or `%USERPROFILE%\.x\y`. */
 export function formatPath(system: System, { path, macos, windows }: FilePlace): string {
   if (system === 'windows') return windows ?? path.replace('~', '%USERPROFILE%').replaceAll('/', '\\');
   return (system === 'macos' ? macos : undefined) ?? path;

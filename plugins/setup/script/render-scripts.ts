@@ -13,7 +13,7 @@ const eta = new Eta({
   autoTrim: [false, false],
 });
 
-/** The launcher, with the program in a here-document. Reads its parts from disk. */
+/** Renders the launcher, with the program in a here-document. Reads the parts from disk. */
 export function renderShell(data: ScriptData): string {
   const program = `${renderProgram()}\nmain_.main(${renderAsciiJson(data)});\n`;
   return eta.render('./setup.sh.eta', {
@@ -26,7 +26,7 @@ export function renderShell(data: ScriptData): string {
 }
 
 /**
- * In ASCII, because Windows PowerShell 5.1 guesses the encoding of scripts. Reads its parts from disk.
+ * Renders ASCII, because Windows PowerShell 5.1 guesses the encoding of scripts. Reads the parts from disk.
  *
  * @throws Error if the program contains a character outside ASCII, or text that would end the here-string
  */

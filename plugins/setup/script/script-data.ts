@@ -7,7 +7,7 @@ import { scriptedFormats, scriptedTools } from '../tools.ts';
 import { type SetupModel, type SetupValues, toSetupModel, createValues } from '../values.ts';
 import { describeActions, type ScriptAction, formatStartCommand } from './describe-actions.ts';
 
-/** The same for everybody, without any key. */
+/** The data is the same for everybody and contains no key. */
 export interface ScriptData {
   readonly service: string; // name without control characters
   readonly slug: string;

@@ -92,7 +92,7 @@ export function fitLines(text, offset, lines) {
   return (isOpen ? lineEnd : '') + setLineEnds(lines, lineEnd);
 }
 
-/** For a file that had no content except perhaps a byte order mark. */
+/** Keeps the byte order mark of a file that had no other content. */
 export function createContent({ text }, wanted) {
   return (text.startsWith('\ufeff') ? '\ufeff' : '') + wanted + (wanted.endsWith('\n') ? '' : '\n');
 }

@@ -17,7 +17,7 @@ export class JsonEdits extends Edits {
     this.indentUnit = (tree.root && this.findIndentUnit(tree.root)) ?? '  ';
   }
 
-  /** From the first container that has a line for each child. */
+  /** Returns the indentation of one level, as in the first container that has a line for each child. */
   findIndentUnit(node) {
     const [first] = node.children;
     if (first && first.startsLine) {

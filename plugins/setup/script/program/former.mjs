@@ -22,7 +22,7 @@ export function readFormerTools() {
   run.moving = readTools('moving');
 }
 
-/** Under any name of the service; '' if the user has chosen none. */
+/** The user may have chosen the model under any name of the service. Returns '' if there is none. */
 export function readSavedModel(id) {
   return readTools('tools').get(id) || run.moving.get(id) || run.former.get(id) || '';
 }

@@ -6,7 +6,7 @@ import { join } from './paths.mjs';
 import { askKey, computer, isWindows, formatOption, printable, run, Stop, warn } from './run.mjs';
 import { listStoredTexts } from './variables.mjs';
 
-/** From the file, the prompt, the settings (to verify) or the variable. If none has a key, the run ends to ask for it. */
+/** Takes the key from the file, the prompt, the settings (to verify) or the variable. If none has a key, ends the run to ask for it. */
 export function readKey() {
   const { keyFile, action } = run.options;
   const enteredKey = machine.read(join(machine.env('SETUP_WORK') ?? '', 'key'));

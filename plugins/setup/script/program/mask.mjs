@@ -12,7 +12,7 @@ const secretNames =
   /(key|token|secret|password|passwd|passphrase|pwd|credential|authorization|cookie)[a-z0-9_.-]*["']?[ \t]*[\],:= \t]/i;
 const tripleQuotes = /"""|'''/;
 
-/** All lines of a file together, because a secret may continue on the lines below its name. */
+/** Masks all lines of a file together, because a secret may continue on the lines below its name. */
 export function maskLines(lines) {
   let continuation = '';
   let depth = 0;

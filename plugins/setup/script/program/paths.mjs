@@ -92,7 +92,7 @@ export function eachFormer(action) {
   if (run.data.formerSlugs.length > 0) enterService(slug);
 }
 
-/** With `~`. The paths are alternatives: the first that exists counts. */
+/** The paths contain `~`. They are alternatives: the first that exists counts. */
 export function listPaths({ path, macos, windows }) {
   if (isMacos && macos) return [macos];
   if (!isWindows) return path.split('|');
@@ -102,7 +102,8 @@ export function listPaths({ path, macos, windows }) {
 }
 
 /**
- * Of the first file that exists, or of the last if none does. Throws a Refusal if a variable moves the file to a path that is not absolute.
+ * Returns the path of the first file that exists, or of the last if none does. Throws a Refusal if a variable moves the file to a path that
+ * is not absolute.
  */
 export function findFile(paths, movedFolders) {
   let path = '';

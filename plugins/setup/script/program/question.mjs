@@ -60,7 +60,7 @@ const formats = {
 
 const results = new Map();
 
-/** Once per run for all tools. `problem` is '' if the model called the tool. */
+/** Asks once per run for all tools. `problem` is '' if the model called the tool. */
 export function askModel(format, model) {
   const pair = `${format} ${model}`;
   if (!results.has(pair)) results.set(pair, testModel(formats[format], model));

@@ -153,7 +153,7 @@ export function refuseIfOverwritten(record) {
   }
 }
 
-/** First records which of the parents did not exist. */
+/** Before it creates the folder, records which of its parents did not exist. */
 export function createRecords() {
   unlessRefused(
     () => {

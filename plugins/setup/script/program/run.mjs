@@ -32,7 +32,7 @@ export const isWindows = machine.system === 'windows';
 export const isMacos = machine.system === 'macos';
 export const computer = isWindows ? 'computer' : 'machine';
 
-/** For this system, such as --dry-run or -DryRun. */
+/** Returns an option in the notation of this system: --dry-run or -DryRun. */
 export function formatOption(name) {
   return isWindows ? `-${name.replace(/(^|-)([a-z])/g, (_, dash, letter) => letter.toUpperCase())}` : `--${name}`;
 }

@@ -148,7 +148,7 @@ function planProfiles() {
   }
 }
 
-/** With $HOME for the home folder. */
+/** Writes $HOME for the home folder. */
 export function quotePath(path) {
   const inHome = path.startsWith(`${run.home}/`) ? path.slice(run.home.length + 1) : undefined;
   return inHome !== undefined && /^[A-Za-z0-9_./@%+,:-]+$/.test(inHome) ? `"$HOME/${inHome}"` : quote(path);

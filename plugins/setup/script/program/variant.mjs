@@ -23,7 +23,7 @@ export function findVariant({ format, variants }, { defaults, models }, chosenMo
   return variant && { ...variant, values };
 }
 
-/** In one pass, because a value could look like a placeholder. */
+/** Fills in all values in one pass, because a value could look like a placeholder. */
 export function fillPlaceholders(text, values) {
   return text.replace(
     /@(KEY|MODEL|SMALL|CONTEXT|OUTPUT|SMALL_CONTEXT|SMALL_OUTPUT)@/g,

@@ -135,7 +135,7 @@ function createRegistry(): Registry {
   return registry;
 }
 
-/** Registers the plugins listed in gateway.yaml. Must run before validation, because the schema depends on the plugins. */
+/** Must run before validation, because the schema depends on the plugins. */
 async function registerForeignPlugins(document: GatewayDocument, server: Server, registry: Registry): Promise<void> {
   registry.loadMistakes.push(...document.mistakes.filter(({ path: [section] }) => section === 'plugins'));
   const specifiers = document.values()['plugins'];

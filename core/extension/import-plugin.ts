@@ -107,8 +107,8 @@ async function explainImport(error: unknown, configFile: string, specifier: stri
   return appendLocation(error.message, await findSyntaxError(configFile, specifier));
 }
 
-/** Imports the plugin in a child process, because Node reports where a syntax error is only when it exits. */
 async function findSyntaxError(configFile: string, specifier: string): Promise<SourceLocation | undefined> {
+  // In a child process, because Node reports where a syntax error is only when it exits.
   const selfReference = JSON.stringify(import.meta.resolve('#core/extension/self-reference.ts'));
   const preload = `data:text/javascript,import { resolveSelfReference } from ${selfReference}; resolveSelfReference();`;
   const args = ['--import', preload, '--input-type=module', '--eval', `import ${JSON.stringify(specifier)}`];

@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const moduleSyntax = /^\s*(?:import\s*["'{*\w]|export\s*[{*\w])/m;
 
-/** Node's name of the ES module format for each CommonJS format. */
-const moduleFormats: Readonly<Record<string, string>> = {
+const equivalentModuleFormats: Readonly<Record<string, string>> = {
   commonjs: 'module',
   'commonjs-typescript': 'module-typescript',
 };
@@ -23,7 +22,7 @@ export function acceptModuleSyntax(): void {
     resolve(specifier, context, next) {
       const resolution = next(specifier, context);
       const { url } = resolution;
-      const format = moduleFormats[resolution.format ?? ''];
+      const format = equivalentModuleFormats[resolution.format ?? ''];
       if (format === undefined || !url.startsWith('file:') || url.includes('/node_modules/')) return resolution;
       return hasModuleSyntax(url) ? { ...resolution, format } : resolution;
     },

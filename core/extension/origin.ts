@@ -26,7 +26,6 @@ export function isForeignRejection(error: unknown, plugins: ForeignPlugins): boo
   return plugins.size > 0 && (innermost === undefined || !isOwnSource(innermost));
 }
 
-/** Returns the folder of the package that contains the file, or the file's own folder if it is in no package. */
 function findPackageFolder(file: string): string {
   return /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(file)?.[0] ?? dirname(file) + sep;
 }
@@ -44,7 +43,7 @@ export function parseStackLocations(error: unknown): SourceLocation[] {
   return error instanceof Error ? parseLocations(error.stack ?? '') : [];
 }
 
-/** Parses the source locations in a V8 stack trace. Frames in the gateway's dependencies are skipped. */
+/** Frames in the gateway's dependencies are skipped. */
 export function parseLocations(text: string): SourceLocation[] {
   return [...text.matchAll(locationPattern)]
     .map(([, file = '', line]) => ({ file: decodeURI(file), line: Number(line) }))
@@ -52,7 +51,7 @@ export function parseLocations(text: string): SourceLocation[] {
 }
 
 const packageFolder = gatewayFolder.replace(/(?<=[\\/])dist[\\/]$/, '');
-/** npm installs a package's dependencies inside its folder, or hoists them next to it, among other packages. */
+// npm installs a package's dependencies inside its folder, or hoists them next to it, among other packages.
 const ownPackages = join(packageFolder, 'node_modules') + sep;
 const siblingPackages = dirname(packageFolder) + sep;
 
@@ -63,7 +62,6 @@ function isInDependency(file: string): boolean {
   return readDependencies().has(name);
 }
 
-/** Returns the names of the gateway's dependencies, or their scopes, as listed in its package.json. */
 function readDependencies(): ReadonlySet<string> {
   const text = readFileSync(join(packageFolder, 'package.json'), 'utf8');
   const { dependencies = {} } = JSON.parse(text) as { readonly dependencies?: Record<string, string> };

@@ -25,7 +25,6 @@ export async function registerOwnPlugins(server: Server): Promise<void> {
   }
 }
 
-/** Registers the texts in a plugin's `texts` folder, if it has one. */
 function addTexts({ gateway }: Server, pluginFolder: string): void {
   const folder = join(pluginFolder, 'texts');
   if (!existsSync(join(folder, 'en.json'))) return;
@@ -78,7 +77,6 @@ export async function registerForeignPlugin(server: Server, specifier: string, c
   }
 }
 
-/** Returns the `plugin` export of a module, or wraps its exported stages in a plugin. */
 function toPlugin(
   module: Record<string, unknown>,
   specifier: string,

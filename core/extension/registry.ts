@@ -328,7 +328,6 @@ export class Registry {
     addUnique(this.assetSources, 'asset', resolveAssetPath(source));
   }
 
-  /** Registers page texts. */
   texts(texts: Texts): void {
     this.pageTexts.push(texts);
   }

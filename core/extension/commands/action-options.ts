@@ -51,7 +51,6 @@ function createTextParser({ maxLength = 200, pattern = '', description = '' }: J
   };
 }
 
-/** Reads an action's input from the parsed options of its command. */
 export function readActionInput<Input extends object>(
   { input }: { readonly input: InputSchema } & Partial<ActionKind<Input>>,
   options: Readonly<Record<string, unknown>>,
@@ -65,11 +64,7 @@ export function readActionInput<Input extends object>(
   ) as Input;
 }
 
-/**
- * Converts the times in an input to RFC 3339.
- *
- * @param timeZone zone for times that were typed without one
- */
+/** @param timeZone zone for times that were typed without one */
 export async function resolveTimes<Input extends object>(
   host: Pick<Host, 'database' | 'now'>,
   { properties }: InputSchema,

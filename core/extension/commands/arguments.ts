@@ -2,7 +2,6 @@ import { InvalidArgumentError } from 'commander';
 
 const controlCharacter = /\p{Cc}/u;
 
-/** Returns a parser for single-line arguments of at most `maxLength` characters. */
 export function createLineParser(maxLength: number): (text: string) => string {
   return (text) => {
     const line = text.trim();
@@ -22,7 +21,6 @@ export function parseEmail(text: string): string {
   return address;
 }
 
-/** Defines a family of number parsers; both bounds are inclusive. */
 const defineNumberParser = (kind: string, pattern: RegExp) => (minimum: number, maximum: number) => (text: string) => {
   const value = pattern.test(text) ? Number(text) : Number.NaN;
   if (value >= minimum && value <= maximum) return value;

@@ -5,13 +5,11 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { isDay, isMonth, isTimeZone } from '#core/platform/timing/time-zone.ts';
 
-/** Parses a date, such as `2026-11-22`. */
 export function parseDay(text: string): string {
   if (isDay(text)) return text;
   throw new InvalidArgumentError('It must be a day, for example 2026-11-22.');
 }
 
-/** Parses a month, such as `2026-11`. */
 export function parseMonth(text: string): string {
   if (isMonth(text)) return text;
   throw new InvalidArgumentError('It must be a month, for example 2026-11.');
@@ -56,7 +54,6 @@ export async function resolveTime(
   return row?.at ?? now();
 }
 
-/** Options of a command that prints times. */
 export interface ZoneOptions {
   readonly timeZone?: string;
 }
@@ -67,7 +64,6 @@ export function zoneOption(): Option {
   );
 }
 
-/** Returns the time zone for a command's output: the `--time-zone` option, otherwise the service's zone. */
 export function zoneOf(host: Pick<Host, 'section'>, { timeZone }: ZoneOptions): string {
   return timeZone ?? host.section(service).time_zone;
 }

@@ -39,7 +39,6 @@ export function formatEntries<Entry>(
   );
 }
 
-/** Formats tables, each below its heading. */
 export function formatTables(tables: readonly EntryTable[], text: TextContext): string[] {
   return tables.flatMap(({ name, entries, earlierCount = 0, maxEntries = Infinity, view }) =>
     formatSection(name, [
@@ -65,7 +64,6 @@ function headingOf<Entry>({ heading, name }: ShownField<Entry>): string {
   return heading ?? name.replaceAll('_', ' ');
 }
 
-/** Terminal colors by kind of state. */
 const stateStyles: Readonly<Partial<Record<string, TextStyle>>> = {
   ok: 'green',
   bad: 'red',

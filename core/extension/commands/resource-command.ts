@@ -30,7 +30,6 @@ export function resourceCommand<Entry>(resource: OperatorResource<Entry>, words:
   };
 }
 
-/** Lists a command's actions, each with its command-line form if it has one. */
 export function listActions({ actions = [] }: ResourceWords): (readonly [ActionKind, ActionCommandWords?])[] {
   return actions.map((entry) => ('name' in entry ? [entry] : entry));
 }

@@ -7,7 +7,6 @@ const defaultCellLength = 60;
 /** A terminal color or weight, by its name in `util.styleText`. */
 export type TextStyle = Parameters<typeof styleText>[0];
 
-/** A cell's text, optionally with a style for terminals. */
 export type TextCell = string | { readonly text: string; readonly style: TextStyle };
 
 export interface TableOptions {

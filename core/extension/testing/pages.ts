@@ -20,7 +20,6 @@ export interface TestReader extends Partial<Pick<PageRequest, 'params' | 'query'
   readonly texts?: Texts;
 }
 
-/** Creates a page request from a signed-in account. Times are in UTC. */
 function createRequest(reader: TestReader, path: string): PageRequest {
   const { host = createTestHost(), language = 'en', texts, ...overrides } = reader;
   return {

@@ -35,11 +35,7 @@ export const releaseAction = defineAction({
   perform: (host) => changeConfig(host, (changes) => changes.release()),
 });
 
-/**
- * Changes the configuration in effect.
- *
- * @throws ActionRefused with the reason why the configuration cannot be served
- */
+/** @throws ActionRefused with the reason why the configuration cannot be served */
 export async function changeConfig<T>(host: Host, work: (changes: ConfigChanges) => Promise<T>): Promise<T> {
   const { changes } = getConfigLoadState(host);
   if (changes === undefined) throw new ActionRefused('The gateway is still starting. Try again in a moment.');

@@ -2,7 +2,6 @@ import { createVariantName } from '#core/config/history/history.ts';
 import { inBrackets, type ProblemKind, readEmphasis, shorten } from '#core/web/problems/problem.ts';
 import { getConfigLoadState } from './load-state.ts';
 
-/** The last reload was refused, so an earlier configuration is still in effect. */
 const refusedProblem: ProblemKind = {
   name: 'config_refused',
   order: 40,
@@ -23,7 +22,6 @@ const refusedProblem: ProblemKind = {
   },
 };
 
-/** A rollback or a promoted variant is in effect instead of gateway.yaml. */
 const rolledBackProblem: ProblemKind = {
   name: 'config_rolled_back',
   order: 42,

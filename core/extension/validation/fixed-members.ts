@@ -5,8 +5,7 @@ import type { Config } from './validate-config.ts';
 
 interface ReloadedConfig {
   readonly config: Config; // fixed members keep the values they have in the running gateway
-  /** Paths of the fixed members that changed, such as `data` and `listen.port`. Changes to them take effect at the next start. */
-  readonly postponed: readonly string[];
+  readonly postponed: readonly string[]; // paths of the fixed members that changed, such as `listen.port`; for the next start
 }
 
 /** Resets every member that a section declares as `fixed` to its value in the running gateway. */

@@ -7,13 +7,10 @@ import type { Services } from '#core/gateway/host/host.ts';
 /** What operators see about the loading of gateway.yaml. Times are epoch ms. */
 interface ConfigLoadState {
   loadedAt: number;
-  /** Why a newer version of the file was refused; undefined if the file is in effect. */
-  refusal: { readonly refusedAt: number; readonly reason: string } | undefined;
+  refusal: { readonly refusedAt: number; readonly reason: string } | undefined; // undefined if the file is in effect
   postponed: readonly string[]; // paths of changes that take effect at the next start
-  /** Set while an operator's rollback keeps an earlier configuration in effect. */
   rollback: Rollback | undefined;
-  /** Undefined until the first configuration is in effect, and in commands. */
-  changes: ConfigChanges | undefined;
+  changes: ConfigChanges | undefined; // undefined until the first configuration is in effect, and in commands
 }
 
 /** Changes which configuration is in effect. Promises resolve once this instance has applied the change; others follow within a second. */

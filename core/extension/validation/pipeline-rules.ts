@@ -19,7 +19,6 @@ export interface ListedStage {
   readonly path: YamlPath;
 }
 
-/** Reads the list of stages and checks that their order can work. */
 export function readPipeline(
   value: unknown,
   registry: Registry,
@@ -50,7 +49,6 @@ export function readPipeline(
   return stages;
 }
 
-/** Puts the registered stages into an order that works. Authentication and plan checks come first, so refused callers cost no more work. */
 function computeWorkingOrder(registry: Registry): string[] {
   const remaining = [...registry.stages.values()];
   const ordered: AnyStageDefinition[] = [];
@@ -58,6 +56,7 @@ function computeWorkingOrder(registry: Registry): string[] {
     reads.every((fact) => ordered.some(({ writes }) => writes?.includes(fact))) &&
     !remaining.some((other) => other.name !== name && after.includes(other.name));
   for (;;) {
+    // Authentication and plan checks come first, so that refused callers cost no more work.
     const next = remaining.filter(isReady).toSorted((a, b) => rankOf(a) - rankOf(b))[0];
     if (next === undefined) return ordered.map(({ name }) => name);
     ordered.push(next);
@@ -81,7 +80,6 @@ export function checkStages(stages: readonly ListedStage[], validator: Validator
     if (options !== undefined) definition.check?.(options, [...path, definition.name], report, context);
 }
 
-/** Returns warnings about pipelines and stage options that are valid but probably unintended. */
 export function findPipelineNotices(
   stages: readonly ListedStage[],
   registry: Registry,
@@ -108,7 +106,6 @@ export function findPipelineNotices(
   ];
 }
 
-/** Suggests stages that set a fact: `, such as auth`. */
 function suggestWriters(fact: AnyFact, registry: Registry): string {
   const names = listWriters(fact, registry);
   return names.length === 0 ? '' : `, such as ${names.join(' or ')}`;
@@ -118,7 +115,6 @@ function listWriters(fact: AnyFact, registry: Registry): string[] {
   return [...registry.stages.values()].filter(({ writes }) => writes?.includes(fact)).map(({ name }) => name);
 }
 
-/** Returns the name of the stage in an entry; undefined if the entry names none or several. */
 function readStageName(entry: unknown): string | undefined {
   if (typeof entry === 'string') return entry;
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return undefined;

@@ -81,7 +81,6 @@ export function* validateInSteps(
   return Object.freeze({ fingerprint, watched, stages: Object.freeze(stages), ...sectionValues });
 }
 
-/** Validates each section against its schema and fills in defaults. Both results are keyed by section name. */
 function* evaluateSections(values: Record<string, unknown>, registry: Registry, validator: Validator) {
   const sections = new Map<string, unknown>();
   const validParts = new Map<string, ValidPart>();
@@ -111,7 +110,6 @@ function* evaluateSections(values: Record<string, unknown>, registry: Registry, 
   return { sections, validParts };
 }
 
-/** Lists the paths of all pages, and the first path segments of endpoints that also work without `/v1`, such as `/models`. */
 function listPagePaths(registry: Registry): string[] {
   const aliasedEndpoints = registry.endpoints.filter(({ isAliased }) => isAliased === true);
   return [
@@ -180,14 +178,13 @@ function listSectionNames(registry: Registry): string[] {
   return [...registry.sections.keys(), 'pipeline'];
 }
 
-/** Returns the built-in plugin that owns a section and is missing here. `npm run docs:configuration` generates the list. */
 function findMissingOwner(section: string): string | undefined {
+  // `npm run docs:configuration` generates the list.
   return Object.hasOwn(pluginsOfSections, section)
     ? pluginsOfSections[section as keyof typeof pluginsOfSections]
     : undefined;
 }
 
-/** Returns true if the file seems to contain the section under a misspelled name, which is reported separately. */
 function isMisspelled(section: string, values: Record<string, unknown>, registry: Registry): boolean {
   const sectionNames = listSectionNames(registry);
   return Object.keys(values).some(
@@ -195,15 +192,14 @@ function isMisspelled(section: string, values: Record<string, unknown>, registry
   );
 }
 
-/** Environment variables for settings that other programs keep in their configuration file. */
-const environmentKeys: readonly (readonly [RegExp, string])[] = [
+const variableByMisplacedKey: readonly (readonly [RegExp, string])[] = [
   [/^(?:database|db|postgres|postgresql|pg)(?:_?ur[il])?$/i, 'DATABASE_URL'],
   [/^(?:redis|valkey)(?:_?ur[il])?$/i, 'REDIS_URL'],
   [/^(?:node_?)?env(?:ironment)?$/i, 'NODE_ENV'],
 ];
 
 function composeAdvice(name: string, sectionNames: readonly string[], registry: Registry): string {
-  const variable = environmentKeys.find(([pattern]) => pattern.test(name))?.[1];
+  const variable = variableByMisplacedKey.find(([pattern]) => pattern.test(name))?.[1];
   if (variable !== undefined) return `set the environment variable ${variable}`;
   const owners = [...registry.sections.values()].filter(({ schema }) => Object.hasOwn(schema.properties ?? {}, name));
   if (owners.length === 0) return suggest(name, sectionNames);
@@ -256,13 +252,12 @@ function createReader(sections: ReadonlyMap<string, unknown>, folders: ReadonlyM
 
 const frozenDefaults = new WeakMap<JsonSchema, unknown>();
 
-/** Returns the default of a section that is invalid or not registered. */
 function getDefaults(schema: JsonSchema): unknown {
   if (!frozenDefaults.has(schema)) frozenDefaults.set(schema, deepFreeze(readDefaults(schema).value));
   return frozenDefaults.get(schema);
 }
 
-/** Freezes plain objects and lists recursively and returns the value, which must not contain cycles. */
+/** The value must not contain cycles. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   for (const inner of Object.values(value)) deepFreeze(inner);

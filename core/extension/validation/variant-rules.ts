@@ -49,7 +49,6 @@ export function requireDivisibleStages(variant: Stages, base: Stages): void {
   );
 }
 
-/** Returns the paths of those options that differ between the stages and affect state shared by both configurations. */
 function findSharedDifferences(name: string, variant: readonly ListedStage[], base: readonly ListedStage[]): string[] {
   const findStage = (stages: readonly ListedStage[]) => stages.find(({ definition }) => definition.name === name);
   const [stage, baseStage] = [findStage(variant), findStage(base)];
@@ -65,7 +64,6 @@ function readOption({ options }: ListedStage, name: string): unknown {
   return (options as Readonly<Record<string, unknown>>)[name];
 }
 
-/** @throws VariantRefused unless `paths` is empty */
 function refuseDifferences(paths: readonly string[]): void {
   if (paths.length === 0) return;
   const names = new Intl.ListFormat('en-GB').format(paths.map((path) => `\`${path}\``));
@@ -74,7 +72,6 @@ function refuseDifferences(paths: readonly string[]): void {
   );
 }
 
-/** Returns true if both configurations list the same stages with the same options. */
 export function hasSameStages(variant: Config, base: Config): boolean {
   return isSame(listStages(variant), listStages(base));
 }
@@ -83,8 +80,8 @@ function listStages({ stages }: Config): object[] {
   return stages.map(({ definition: { name }, options }) => ({ name, options }));
 }
 
-/** Compares values as JSON, because `fixed` members may be undefined in one of them. The order of members does not matter. */
 function isSame(first: unknown, second: unknown): boolean {
+  // As JSON, because `fixed` members may be undefined in one of them.
   return isDeepStrictEqual(toJsonValue(first), toJsonValue(second));
 }
 

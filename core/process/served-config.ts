@@ -128,7 +128,7 @@ export class ServedConfig {
     const target = await history.find(id);
     if (target === undefined) throw new RollbackRefused(`configuration ${id} is no longer on record`);
     const file = await readDocument(this.#parts.file, this.#parts.environment);
-    const { document, fileDigest } = await this.#documents.readRollback(target, file);
+    const { document, fileDigest } = await this.#documents.parseRollbackTarget(target, file);
     await this.#validate(document);
     await history.rollBack({ fileDigest, configurationId: id, operator, note });
     await this.#applyRollback();
@@ -166,7 +166,7 @@ export class ServedConfig {
     const { handler, assembly } = this.#parts;
     if (this.#fileDocument === undefined) throw new Error('the gateway has not started yet');
     const candidate = await this.#validate(
-      await this.#documents.read({ name: createVariantName(number), text }, this.#fileDocument),
+      await this.#documents.parseStored({ name: createVariantName(number), text }, this.#fileDocument),
     );
     const sections = [...assembly.registry.sections.values()];
     const { config } = keepFixed(candidate, this.#config, sections);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
+import { sendsSignal, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { guardListener, runInBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -116,7 +116,7 @@ export function createRequestLog(
 ): RequestLog {
   const telemetry = host.section(telemetrySection);
   return new RequestLog({
-    spoolBytes: isSent(telemetry, 'records') ? telemetry.max_waiting_bytes : undefined,
+    spoolBytes: sendsSignal(telemetry, 'records') ? telemetry.max_waiting_bytes : undefined,
     instance: host.instance,
     dataFolder: host.dataFolder,
     log: host.log,

@@ -2,7 +2,7 @@ import type { Route } from '#core/config/catalog/catalog.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
 import { printEntries } from '#core/extension/commands/list-command.ts';
-import type { Output } from '#core/extension/commands/show-command.ts';
+import type { OutputOptions } from '#core/extension/commands/show-command.ts';
 import { formatTable, paint } from '#core/extension/commands/table-text.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -12,7 +12,7 @@ import { type CheckResult, listChecks, listProbedRoutes, runCheck } from './prob
 import { probes } from './resource.ts';
 import { Trials } from './trials.ts';
 
-interface Options extends Output {
+interface Options extends OutputOptions {
   readonly ask?: true;
   readonly baseline?: true;
   readonly key?: string;

@@ -1,5 +1,5 @@
 import { getConfiguredProvider } from '#core/business/payments/connections.ts';
-import type { Wait } from '#core/business/payments/places.ts';
+import type { WaitingListEntry } from '#core/business/payments/places.ts';
 import type { Notice, NoticeSource } from '#core/web/pages/notices.ts';
 import { type Localizer, accountOf } from '#core/web/pages/page.ts';
 import { hasLimits, getPlaceLimits } from './section.ts';
@@ -18,7 +18,7 @@ export const waitNotices: NoticeSource = {
 };
 
 export function describeWait(
-  { position, reservedUntil }: Pick<Wait, 'position' | 'reservedUntil'>,
+  { position, reservedUntil }: Pick<WaitingListEntry, 'position' | 'reservedUntil'>,
   path: string,
   { t, format }: Localizer,
 ): Notice {

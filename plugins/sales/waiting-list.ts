@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
 import { passReasonsSql, periodsInForceSql } from '#core/business/accounts/periods-in-force.ts';
-import type { Wait } from '#core/business/payments/places.ts';
+import type { WaitingListEntry } from '#core/business/payments/places.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import { epochs, type Row, type RowOf, toRecord } from '#core/platform/database/rows.ts';
@@ -13,7 +13,7 @@ import { type PlaceLimits, getPlaceLimits, salesSection } from './section.ts';
 
 const batchSize = 500; // entries that get a place per transaction
 
-export interface ListedWait extends Wait {
+export interface ListedWait extends WaitingListEntry {
   readonly id: string;
   readonly accountId: string;
   readonly joinedAt: Date;

@@ -1,4 +1,4 @@
-import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
+import { endTimeOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 import { describeIncidentTitle, spanKeys } from './incident-text.ts';
 
@@ -51,7 +51,7 @@ function renderEntry(incident: Incident, page: string, t: Translate): string {
 /** In UTC, because a feed reader's time zone is unknown. */
 function describeContent(incident: Incident, t: Translate): string {
   const { startedAt, lowestAnswered } = incident;
-  const endedAt = endOf(incident);
+  const endedAt = endTimeOf(incident);
   const lowest =
     lowestAnswered === undefined ? '' : ` ${t('status.lowest', { share: `${Math.floor(lowestAnswered * 100)}%` })}`;
   if (endedAt === undefined) return t('status.since', { time: formatClock(startedAt) }) + lowest;

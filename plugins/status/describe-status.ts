@@ -1,5 +1,5 @@
 import type { DayStatus } from '#core/business/model-health/days.ts';
-import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
+import { endTimeOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { ModelCheckup } from '#core/business/model-health/readings.ts';
 import { computeAnsweredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
 import { dayBars } from '#core/web/pages/geometry.ts';
@@ -17,8 +17,8 @@ const maxIncidents = 20;
 export function describeStatus(status: ServiceStatus, service: string, reader: Localizer) {
   const { t, format } = reader;
   const { health, models, incidents, credited, isComplete, hasHistory, at } = status;
-  const current = incidents.filter((incident) => endOf(incident) === undefined);
-  const past = incidents.filter((incident) => endOf(incident) !== undefined);
+  const current = incidents.filter((incident) => endTimeOf(incident) === undefined);
+  const past = incidents.filter((incident) => endTimeOf(incident) !== undefined);
   const updated = format.clock(at);
   return {
     service,
@@ -130,7 +130,7 @@ function formatDay(day: string, format: Localizer['format']) {
 
 function describePastIncident(incident: Incident, credited: ServiceStatus['credited'], { t, format }: Localizer) {
   const { id, kind, lowestAnswered, startedAt } = incident;
-  const endedAt = endOf(incident) ?? startedAt;
+  const endedAt = endTimeOf(incident) ?? startedAt;
   const start = new Date(startedAt);
   const end = new Date(endedAt);
   const isOneDay = format.day(start).text === format.day(end).text;

@@ -1,5 +1,5 @@
 import type { DayStatus } from '#core/business/model-health/days.ts';
-import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
+import { endTimeOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { ModelCheckup } from '#core/business/model-health/readings.ts';
 import type { Language, Translate } from '#core/web/texts/texts.ts';
 import { describeIncidentTitle } from './incident-text.ts';
@@ -69,7 +69,7 @@ function describeDayJson({ day, state, answered }: DayStatus): object {
 
 function describeIncidentJson(incident: Incident, credited: number | undefined, t: Translate): object {
   const { id, model, kind, lowestAnswered, startedAt, calmSince } = incident;
-  const endedAt = endOf(incident);
+  const endedAt = endTimeOf(incident);
   return {
     id,
     model,

@@ -1,4 +1,4 @@
-import { isSent, telemetrySection, telemetrySignals } from '#core/config/sections/telemetry-section.ts';
+import { sendsSignal, telemetrySection, telemetrySignals } from '#core/config/sections/telemetry-section.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -12,7 +12,7 @@ export const plugin: GatewayPlugin = {
     gateway.section(telemetrySection);
     gateway.observer({
       name: 'telemetry',
-      isWanted: (host) => isSent(host.section(telemetrySection), 'traces'),
+      isWanted: (host) => sendsSignal(host.section(telemetrySection), 'traces'),
       done: (exchange, outcome) => telemetry?.trace(exchange, outcome),
     });
     gateway.gauge(

@@ -1,4 +1,4 @@
-import { isSent, type TelemetrySignal, telemetrySection } from '#core/config/sections/telemetry-section.ts';
+import { sendsSignal, type TelemetrySignal, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import { getMetricSource } from '#core/gateway/health/metric-source.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -41,8 +41,8 @@ export class Telemetry implements AsyncDisposable {
       records: createSender('records'),
     };
     this.#sampleRate = settings.sample;
-    if (isSent(settings, 'traces')) this.#spans = new SpanQueue(this.#senders.traces, host.log);
-    if (isSent(settings, 'metrics')) {
+    if (sendsSignal(settings, 'traces')) this.#spans = new SpanQueue(this.#senders.traces, host.log);
+    if (sendsSignal(settings, 'metrics')) {
       const report = guardListener(host.log, 'sending metrics', () => this.#reportMetrics());
       this.#timer = setInterval(report, settings.metrics_interval * 1000).unref();
     }

@@ -1,4 +1,4 @@
-import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
+import { sendsSignal, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import { adapter, trialModel } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { getDemotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
@@ -63,7 +63,7 @@ export async function createUpstreamStage(options: Infer<typeof upstreamSchema>,
     routeHeaders: new RouteHeaders(host.service, options.route_headers),
     sessions: host.keep('upstream/sessions', createSessions),
     notesHeader: notesHeaderName(host.service),
-    traceSample: isSent(telemetry, 'traces') ? telemetry.sample : 0,
+    traceSample: sendsSignal(telemetry, 'traces') ? telemetry.sample : 0,
     queue,
     now: () => host.now(),
     monotonic: () => host.monotonic(),

@@ -290,7 +290,7 @@ export class World implements AsyncDisposable {
     const file = await readDocument(this.#file, {});
     const target = await history.findPrevious((await history.createStoredForm(file)).digest);
     if (target === undefined) throw new Error('there is no configuration to go back to');
-    const { fileDigest } = await this.#documents.readRollback(target, file);
+    const { fileDigest } = await this.#documents.parseRollbackTarget(target, file);
     await history.rollBack({ fileDigest, configurationId: target.id, operator: 'month', note: 'a bad change' });
     await this.#serve(file);
   }

@@ -78,7 +78,7 @@ export function getRememberedFailure(incident: Incident | undefined): Remembered
 }
 
 /** Returns when an incident ended; undefined while it lasts. If no traffic followed, it ended with its last failure. */
-export function endOf(incident: Incident): number | undefined {
+export function endTimeOf(incident: Incident): number | undefined {
   return incident.endedAt ?? (incident.quietSince === undefined ? undefined : lastTroubleAt(incident));
 }
 

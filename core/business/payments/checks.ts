@@ -33,7 +33,7 @@ interface ClaimedCheckRow extends Fields<
 
 type ClaimedCheck = Omit<ClaimedCheckRow, 'providerReference'> & { readonly providerReference: string | undefined };
 
-const claimChecks = (condition: string, limit = '') => `
+const claimChecksSql = (condition: string, limit = '') => `
   with due as (
     select reference from payment_attempt where ${condition} order by next_check_at ${limit} for update skip locked
   )
@@ -54,7 +54,7 @@ const claimChecks = (condition: string, limit = '') => `
 /** Runs the check of one payment if it is due, and schedules the next one. Each check runs in only one worker at a time. */
 export async function checkPayment(host: Host, reference: string): Promise<void> {
   const [row] = await host.database.query<ClaimedCheckRow>(
-    claimChecks(`reference = ? and next_check_at <= clock_timestamp() + make_interval(secs => ${toleranceSeconds})`),
+    claimChecksSql(`reference = ? and next_check_at <= clock_timestamp() + make_interval(secs => ${toleranceSeconds})`),
     [reference],
   );
   if (row !== undefined) await runCheck(host, toClaimedCheck(row));
@@ -63,7 +63,7 @@ export async function checkPayment(host: Host, reference: string): Promise<void>
 /** @returns how many checks ran */
 export async function checkOverduePayments(host: Host, limit: number): Promise<number> {
   const rows = await host.database.query<ClaimedCheckRow>(
-    claimChecks('next_check_at <= clock_timestamp()', 'limit ?'),
+    claimChecksSql('next_check_at <= clock_timestamp()', 'limit ?'),
     [limit],
   );
   return runAll(host, rows.map(toClaimedCheck), runCheck, 'a payment could not be checked');
@@ -81,13 +81,13 @@ async function runCheck(host: Host, check: ClaimedCheck): Promise<void> {
     return enqueueCheck(host, check.reference);
   }
   try {
-    await (check.charge === 'none' ? retryCharge(host, check) : followCharge(host, check));
+    await (check.charge === 'none' ? retryCharge(host, check) : pollCharge(host, check));
     await scheduleCheck(host, check, computeNextDelay(check), undefined);
   } catch (error) {
     // A provider error never means "not paid": the order stays as it is.
     if (!(error instanceof PaymentError)) throw error;
     if (error.isRateLimited) {
-      await postpone(host, check, error);
+      await postponeCheck(host, check, error);
       return enqueueCheck(host, check.reference);
     }
     if (check.remainingSeconds < -maxFailingSeconds) return stopChecking(host, check, error);
@@ -104,7 +104,7 @@ async function stopChecking(host: Host, check: ClaimedCheck, { message }: Paymen
   host.log.error(`payment ${check.reference} is no longer checked, a week after its order expired: ${message}`);
 }
 
-async function followCharge(host: Host, check: ClaimedCheck): Promise<void> {
+async function pollCharge(host: Host, check: ClaimedCheck): Promise<void> {
   const { provider, isLast, remainingSeconds } = check;
   const evidence = await readStatus(host, provider, check, 'poll');
   await settle(host, provider, evidence);
@@ -113,14 +113,14 @@ async function followCharge(host: Host, check: ClaimedCheck): Promise<void> {
   if (remainingSeconds <= 0) {
     await endCharge(host, check);
     await expireOrder(host.database, check.orderId);
-  } else if (isUnseen(check)) {
+  } else if (isResponseLost(check)) {
     await addAttempt(host, check);
     if (evidence.state === 'pending') await endCharge(host, check);
   }
 }
 
-/** True if the response to the charge request was lost, even if a status or notification has reported the charge since. */
-function isUnseen({ canBePaid, charge, ageSeconds }: ClaimedCheck): boolean {
+function isResponseLost({ canBePaid, charge, ageSeconds }: ClaimedCheck): boolean {
+  // A status or notification may have reported the charge since, which then is no longer unknown.
   return !canBePaid && (charge === 'unknown' || ageSeconds >= maxChargeSeconds);
 }
 
@@ -187,7 +187,7 @@ async function scheduleCheck(
   );
 }
 
-async function postpone(
+async function postponeCheck(
   { database }: Host,
   { reference }: ClaimedCheck,
   { retryAfter = 1 }: PaymentError,

@@ -174,7 +174,7 @@ const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
   not_at_provider: 'bad',
 };
 
-export function severityOf(kind: FlagKind): 'bad' | 'warn' {
+export function severityOfFlag(kind: FlagKind): 'bad' | 'warn' {
   return severities[kind];
 }
 
@@ -188,7 +188,7 @@ export const severeFlagKinds = Object.entries(severities).flatMap(([kind, severi
   severity === 'bad' ? [kind] : [],
 );
 
-const selectFlags = (extraColumn = 'null as extra') => `
+const selectFlagsSql = (extraColumn = 'null as extra') => `
   select ${extraColumn}, f.id, f.kind, f.subject, ${epochs('f.created_at')}, f.order_id,
     o.code, o.account_id, coalesce(a.email, a.name) as buyer, o.days, o.price::float8 as price, o.currency,
     coalesce(p.amount, r.amount, (f.detail ->> 'amount')::bigint)::float8 as amount,
@@ -224,7 +224,7 @@ export async function listOpenFlags(
   scope: FlagScope = 'both',
 ): Promise<{ readonly flags: readonly OpenFlag[]; readonly total: number }> {
   const rows = await database.query<FlagRow & { total: number }>(
-    `select *, count(*) over ()::float8 as total from (${selectFlags()} where f.resolved_at is null and ${scopeConditions[scope]}) x
+    `select *, count(*) over ()::float8 as total from (${selectFlagsSql()} where f.resolved_at is null and ${scopeConditions[scope]}) x
      order by kind in (?) desc, created_at, id limit ?`,
     [severeFlagKinds, limit],
   );
@@ -247,7 +247,7 @@ export async function listDifferences(
   const timeSql = `coalesce((f.detail ->> 'at')::timestamptz, p.paid_at, r.finished_at)`;
   const rows = await database.query<FlagRow & { total: number; at: number; is_open: boolean }>(
     `select *, count(*) over ()::float8 as total from (
-       ${selectFlags(`${epoch(timeSql)} as at, f.resolved_at is null as is_open`)}
+       ${selectFlagsSql(`${epoch(timeSql)} as at, f.resolved_at is null as is_open`)}
        where f.kind in ('not_in_books', 'not_at_provider')
          and ${timeSql} >= to_timestamp(?::float8 / 1000) and ${timeSql} < to_timestamp(?::float8 / 1000)
      ) x order by at, id limit ?`,
@@ -280,7 +280,9 @@ export async function findFlag(
 }
 
 export async function findOpenFlag(database: Queries, id: string): Promise<OpenFlag | undefined> {
-  const [row] = await database.query<FlagRow>(`${selectFlags()} where f.resolved_at is null and f.id::text = ?`, [id]);
+  const [row] = await database.query<FlagRow>(`${selectFlagsSql()} where f.resolved_at is null and f.id::text = ?`, [
+    id,
+  ]);
   return row && toFlag(row);
 }
 

@@ -29,7 +29,7 @@ export function isOpenView(view: OrderView): boolean {
 export function determineOrderView(order: Order, { isSeen = false }: { readonly isSeen?: boolean } = {}): OrderView {
   const { state, flags, attempt, expiresAt, readAt } = order;
   if (state === 'paid' || state === 'refunded') return state;
-  if (flags.some(({ kind, resolvedAt }) => isWrong(kind) && resolvedAt === undefined)) return 'wrong';
+  if (flags.some(({ kind, resolvedAt }) => isWrongPayment(kind) && resolvedAt === undefined)) return 'wrong';
   if (isSeen) return 'seen';
   if (isDecided(order)) return 'decided';
   if (state === 'expired' || state === 'failed' || state === 'cancelled') return state;
@@ -41,11 +41,11 @@ export function determineOrderView(order: Order, { isSeen = false }: { readonly 
 function isDecided({ state, flags, payments }: Order): boolean {
   if (state !== 'expired' && state !== 'failed' && state !== 'cancelled') return false;
   // The caller has ruled out open flags.
-  return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));
+  return flags.some(({ kind }) => isWrongPayment(kind)) && payments.some(({ outcome }) => isWrongPayment(outcome));
 }
 
 /** Returns true for flags and payment outcomes of the kind `wrong_…`: amount, currency or charge. */
-export function isWrong(name: string): boolean {
+export function isWrongPayment(name: string): boolean {
   return name.startsWith('wrong_');
 }
 

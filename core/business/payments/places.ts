@@ -14,7 +14,7 @@ export interface SoldOut {
 export type SoldOutPlans = ReadonlyMap<number, SoldOut>;
 
 /** An account that is waiting for a place. */
-export interface Wait {
+export interface WaitingListEntry {
   readonly days: number;
   /** Until when a place is reserved; undefined if none is reserved yet. */
   readonly reservedUntil: Date | undefined;
@@ -42,7 +42,10 @@ export interface PlaceSteps {
   /** Returns the plans that are sold out to an account, or to visitors. May be up to five seconds old. */
   readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans>;
   /** Returns what an account is waiting for, and how long places are reserved; undefined if it is not waiting, or already got its place. */
-  findWait(host: Host, accountId: string): Promise<(Wait & { readonly reserveMinutes: number }) | undefined>;
+  findWait(
+    host: Host,
+    accountId: string,
+  ): Promise<(WaitingListEntry & { readonly reserveMinutes: number }) | undefined>;
   /** Adds an account to the end of a plan's waiting list; if it is already on the list, it keeps its position. */
   joinWaitingList(host: Host, accountId: string, days: number): Promise<void>;
   /** Removes an account from the waiting list. If a place was reserved for it, the next account gets that place. */

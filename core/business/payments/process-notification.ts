@@ -26,7 +26,7 @@ interface StoredNotification extends Fields<
   readonly ageSeconds: number;
 }
 
-const claimNotifications = (condition: string) => `
+const claimNotificationsSql = (condition: string) => `
   with due as (select id from payment_notification where ${condition} for update skip locked)
   update payment_notification n
   set tries = tries + 1, next_try_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
@@ -37,7 +37,7 @@ const claimNotifications = (condition: string) => `
 
 export async function processNotification(host: Host, id: string): Promise<void> {
   const [notification] = await host.database.query<StoredNotification>(
-    claimNotifications(
+    claimNotificationsSql(
       'id = ?::bigint and next_try_at is not null and (tries = 0 or next_try_at <= clock_timestamp())',
     ),
     [id],
@@ -48,7 +48,7 @@ export async function processNotification(host: Host, id: string): Promise<void>
 /** @returns how many notifications were processed */
 export async function processOverdueNotifications(host: Host, limit: number): Promise<number> {
   const notifications = await host.database.query<StoredNotification>(
-    claimNotifications('next_try_at <= clock_timestamp() order by next_try_at limit ?'),
+    claimNotificationsSql('next_try_at <= clock_timestamp() order by next_try_at limit ?'),
     [limit],
   );
   return runAll(host, notifications, processClaimedNotification, 'a notification could not be processed');

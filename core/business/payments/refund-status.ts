@@ -24,7 +24,7 @@ interface PendingRefund
   readonly ageSeconds: number;
 }
 
-const claimRefunds = (condition: string) => `
+const claimRefundsSql = (condition: string) => `
   update refund r set next_check_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
   from payment p, payment_attempt a
   where ${condition} and r.state in ('asked', 'sent') and not r.is_manual and p.id = r.payment_id and a.reference = p.reference
@@ -40,9 +40,9 @@ const dueCondition = `r.key = ? and (r.state = 'sent' or r.next_check_at <= cloc
  * @returns true if this call claimed the refund and it is done
  */
 export async function settleRefund(host: Host, key: string): Promise<boolean> {
-  const [refund] = await host.database.query<PendingRefund>(claimRefunds(dueCondition), [key]);
+  const [refund] = await host.database.query<PendingRefund>(claimRefundsSql(dueCondition), [key]);
   if (refund === undefined) return false;
-  await processRefund(host, refund);
+  await settleClaimedRefund(host, refund);
   const doneRows = await host.database.query(`select 1 from refund where key = ? and state = 'done'`, [key]);
   return doneRows.length > 0;
 }
@@ -50,16 +50,16 @@ export async function settleRefund(host: Host, key: string): Promise<boolean> {
 /** @returns how many refunds were settled */
 export async function settleOverdueRefunds(host: Host, limit: number): Promise<number> {
   const overdueRefunds = await host.database.query<PendingRefund>(
-    claimRefunds(
+    claimRefundsSql(
       `r.key in (select key from refund where state in ('asked', 'sent') and next_check_at <= clock_timestamp()
          order by next_check_at limit ? for update skip locked)`,
     ),
     [limit],
   );
-  return runAll(host, overdueRefunds, processRefund, 'the status of a refund could not be read');
+  return runAll(host, overdueRefunds, settleClaimedRefund, 'the status of a refund could not be read');
 }
 
-async function processRefund(host: Host, refund: PendingRefund): Promise<void> {
+async function settleClaimedRefund(host: Host, refund: PendingRefund): Promise<void> {
   try {
     await recordStatus(host, refund, await requestOrRead(host, refund));
   } catch (error) {

@@ -43,10 +43,12 @@ interface Subject
  * The evidence must be complete: it must come from a status read, or from a notification whose signature covers state, amount and id.
  */
 export async function settle(host: Host, provider: string, evidence: PaymentEvidence): Promise<SettlementOutcome> {
-  return host.database.fork().transactional((transaction) => settleLocked(host, transaction, provider, evidence));
+  return host.database
+    .fork()
+    .transactional((transaction) => settleInTransaction(host, transaction, provider, evidence));
 }
 
-async function settleLocked(
+async function settleInTransaction(
   host: Host,
   transaction: EntityManager,
   provider: string,

@@ -51,7 +51,7 @@ export class EffectiveDocuments {
       return { document: file, rollback: undefined, storedForm };
     const { rollback, served, secret } = lastRead;
     return {
-      document: parseServed({ name: describeServed(served), text: served.text }, file, {
+      document: parseWithSecrets({ name: describeServed(served), text: served.text }, file, {
         schemas: this.#schemas,
         secret,
         environment: this.#environment,
@@ -67,12 +67,12 @@ export class EffectiveDocuments {
    * @param stored the configuration's text, and what to call it in messages
    * @throws ConfigError; RollbackRefused if the file no longer contains one of its secrets
    */
-  async read(
+  async parseStored(
     stored: { readonly name: string; readonly text: string },
     file: GatewayDocument,
   ): Promise<GatewayDocument> {
     const parts = { schemas: this.#schemas, secret: await this.history.readSecret(), environment: this.#environment };
-    return parseServed(stored, file, parts);
+    return parseWithSecrets(stored, file, parts);
   }
 
   /**
@@ -80,11 +80,11 @@ export class EffectiveDocuments {
    *
    * @throws RollbackRefused if the file is the same, or has other secrets; ConfigError
    */
-  async readRollback(target: StoredConfiguration, file: GatewayDocument) {
+  async parseRollbackTarget(target: StoredConfiguration, file: GatewayDocument) {
     const { digest: fileDigest, text: fileText } = await this.history.createStoredForm(file);
     if (target.digest === fileDigest)
       throw new RollbackRefused(`gateway.yaml already says the same as configuration ${target.id}`);
-    const document = await this.read({ name: describeServed(target), text: target.text }, file);
+    const document = await this.parseStored({ name: describeServed(target), text: target.text }, file);
     return { document, fileDigest, fileText };
   }
 
@@ -98,7 +98,7 @@ export class EffectiveDocuments {
   }
 }
 
-function parseServed(
+function parseWithSecrets(
   { name, text: maskedText }: { readonly name: string; readonly text: string },
   file: GatewayDocument,
   parts: { readonly schemas: SecretSchemas; readonly secret: string; readonly environment: NodeJS.ProcessEnv },

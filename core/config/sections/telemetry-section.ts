@@ -65,6 +65,6 @@ export const telemetrySection = defineSection({
 
 export type TelemetrySettings = SectionValue<typeof telemetrySection>;
 
-export function isSent({ endpoint, signals }: TelemetrySettings, signal: TelemetrySignal): boolean {
+export function sendsSignal({ endpoint, signals }: TelemetrySettings, signal: TelemetrySignal): boolean {
   return endpoint !== '' && signals.includes(signal);
 }

@@ -10,7 +10,7 @@ import { parseLine } from './arguments.ts';
 import { type CommandContext, CommandFailed, exampleText } from './command.ts';
 import { confirm } from './confirm.ts';
 import { zoneOf, zoneOption } from './days.ts';
-import { type CommandSubject, type Output, printSubject } from './show-command.ts';
+import { type CommandSubject, type OutputOptions, printSubject } from './show-command.ts';
 
 interface ActionRequest {
   readonly handle: string;
@@ -83,7 +83,7 @@ export function addActionCommand(
 
   async function perform(host: Host, args: readonly unknown[]): Promise<void> {
     // If the parent command declares the same option, the parser stores its value there.
-    const output = command.optsWithGlobals<Output & { readonly yes?: true }>();
+    const output = command.optsWithGlobals<OutputOptions & { readonly yes?: true }>();
     const typedInput = readActionInput<ActionDetails>({ input }, { ...output }, names);
     const values = hasTimes ? await resolveTimes(host, input, typedInput, zoneOf(host, output)) : typedInput;
     const handle = hasSubject ? String(args[0] ?? '') : '';
@@ -111,7 +111,7 @@ async function composeQuestion(
   { name, subject, summary }: ActionKind,
   about: CommandSubject | undefined,
   { handle, question }: ActionRequest,
-  output: Output,
+  output: OutputOptions,
 ): Promise<readonly string[]> {
   if (question !== undefined) return question;
   const details = await about?.read(host, handle);
@@ -127,7 +127,7 @@ function printResult(
   wording: ActionCommandWords,
   input: ActionDetails,
   { subject, result }: PerformedAction,
-  { json }: Output,
+  { json }: OutputOptions,
 ): void {
   const fields = kind.find === undefined ? result : { [subject.name ?? kind.name]: subject.id, ...result };
   if (json === true) return context.print(JSON.stringify(toOperatorJson(fields), null, 2));

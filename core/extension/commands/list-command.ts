@@ -6,12 +6,12 @@ import { parseInteger, parseLine } from './arguments.ts';
 import { type CommandContext, exampleText } from './command.ts';
 import { zoneOf, zoneOption } from './days.ts';
 import { formatEntries, readAccountHandles } from './field-text.ts';
-import type { Output } from './show-command.ts';
+import type { OutputOptions } from './show-command.ts';
 import type { TableOptions } from './table-text.ts';
 
 const maxLimit = 1_000;
 
-export interface ListOptions extends Output {
+export interface ListOptions extends OutputOptions {
   readonly limit: number;
 }
 
@@ -19,8 +19,7 @@ interface ListCommandWords {
   readonly verb?: string; // default: `list`
   readonly examples?: readonly string[];
   readonly exitCodes?: string;
-  /** Number of entries to print without `--limit`; default: 50. */
-  readonly limit?: number;
+  readonly limit?: number; // entries to print without `--limit`; default: 50
 }
 
 /** Declares `list`, which prints a resource's entries. With the verb `find`, the query's `words` become the command's argument. */
@@ -46,7 +45,6 @@ export function addListCommand<Entry>(
     );
 }
 
-/** Declares the options of a listing: the filters, `--limit`, `--json` and `--time-zone`. */
 export function addListOptions<Entry>(parser: Parser, resource: OperatorResource<Entry>, limit = 50): Parser {
   return addActionOptions(parser, filtersOf(resource))
     .option('--limit <count>', `${getPlural(resource)} to list, 1 to ${maxLimit}`, parseInteger(1, maxLimit), limit)
@@ -54,7 +52,6 @@ export function addListOptions<Entry>(parser: Parser, resource: OperatorResource
     .addOption(zoneOption());
 }
 
-/** Builds the query for the resource from the command's options. */
 export function readListQuery<Entry, Query extends object>(
   host: Host,
   resource: OperatorResource<Entry, Query>,
@@ -70,7 +67,6 @@ function filtersOf({ query }: Pick<OperatorResource, 'query'>) {
   return { input: { ...query, properties } };
 }
 
-/** Lists a resource's entries and prints them (as JSON with `--json`). */
 export async function printList<Entry, Query extends object>(
   context: Pick<CommandContext, 'print'>,
   host: Host,
@@ -83,13 +79,12 @@ export async function printList<Entry, Query extends object>(
   await printEntries(context, host, resource, listing, output, options);
 }
 
-/** Prints entries that are already listed (as JSON with `--json`). */
 export async function printEntries<Entry>(
   { print }: Pick<CommandContext, 'print'>,
   host: Host,
   resource: OperatorResource<Entry>,
   listing: ListResult<Entry>,
-  output: Output,
+  output: OutputOptions,
   options: TableOptions = {},
 ): Promise<void> {
   const { view, none } = resource;

@@ -4,8 +4,7 @@ import { parseLine } from './arguments.ts';
 import { type CommandContext, exampleText } from './command.ts';
 import { zoneOf, type ZoneOptions, zoneOption } from './days.ts';
 
-/** Options of a command that prints human-readable text or JSON. */
-export interface Output extends ZoneOptions {
+export interface OutputOptions extends ZoneOptions {
   readonly json?: true;
 }
 
@@ -24,11 +23,9 @@ export interface CommandSubject<Details = unknown> {
   read(host: Host, handle: string): Promise<Details | undefined>;
   /** Returns the value that `--json` prints. */
   toJson(details: Details): object;
-  /** Formats the details as lines of text. */
   describe(details: Details, timeZone: string): string[];
 }
 
-/** Declares `show`, which prints one object. */
 export function addShowCommand(
   parser: Parser,
   context: CommandContext,
@@ -46,7 +43,7 @@ export function addShowCommand(
     .addHelpText('after', `\n${help}${exampleText(examples, exitCodes)}`)
     .action(async (handle: string, _options: object, command: Parser) => {
       // If the parent command declares the same option, the parser stores its value there.
-      const output = command.optsWithGlobals<Output>();
+      const output = command.optsWithGlobals<OutputOptions>();
       await context.withHost((host) => printSubject(context, host, subject, handle, output));
     });
 }
@@ -57,7 +54,7 @@ export async function printSubject(
   host: Host,
   subject: CommandSubject,
   handle: string,
-  output: Output,
+  output: OutputOptions,
 ): Promise<boolean> {
   const details = await subject.read(host, handle);
   if (details === undefined) return false;

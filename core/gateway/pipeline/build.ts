@@ -1,4 +1,4 @@
-import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
+import { sendsSignal, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import { DeadlineExceeded, withDeadline } from '#core/platform/timing/deadline.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
 import type { Host } from '../host/host.ts';
@@ -33,7 +33,7 @@ export async function buildPipeline(
   }
   const wantedObservers = [...observers].filter((observer) => observer.isWanted?.(host) ?? true);
   const telemetry = host.section(telemetrySection);
-  const isTimed = telemetry.stages && isSent(telemetry, 'traces');
+  const isTimed = telemetry.stages && sendsSignal(telemetry, 'traces');
   return new Pipeline(isTimed ? namedStages.map(timeStage) : namedStages, host.log, wantedObservers, stageTimeout);
 }
 

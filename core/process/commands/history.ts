@@ -117,7 +117,7 @@ async function runRollback(
     if (target === undefined) throw createNotFound();
     const { EffectiveDocuments } = await import('#core/config/history/effective-document.ts');
     const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
-    const { document, fileDigest, fileText } = await documents.readRollback(target, file);
+    const { document, fileDigest, fileText } = await documents.parseRollbackTarget(target, file);
     validate(document, registry);
     for (const line of diffLines(fileText, target.text)) context.print(line);
     if (options.yes !== true) await confirm(['', `Go back to configuration ${target.id} on all instances?`]);

@@ -1,4 +1,4 @@
-import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
+import { listOpenFlags, type OpenFlag, severityOfFlag } from '#core/business/payments/flags.ts';
 import { maxUnconfirmedMs, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import { formatAccountName } from '../pages/account-name.ts';
 import { flaggedAlert, foreignAlert, unconfirmedAlert } from './money-alerts.ts';
@@ -79,7 +79,7 @@ export function describeFlag(flag: OpenFlag, { t, format }: Pick<ProblemReader, 
           { text: formatAccountName(order.buyer, t), isPersonal: true },
         ];
   return {
-    severity: severityOf(kind),
+    severity: severityOfFlag(kind),
     title,
     subject: order?.code,
     pieces: [...subjectPieces, ...readEmphasis(describeMoney(flag, { t, format }))],

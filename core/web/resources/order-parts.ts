@@ -1,7 +1,7 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { type LedgerEntry, listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions, type RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
-import { severityOf } from '#core/business/payments/flags.ts';
+import { severityOfFlag } from '#core/business/payments/flags.ts';
 import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import { redeemerOf } from '#core/business/payments/order-codes.ts';
 import {
@@ -45,7 +45,7 @@ const createFlagsView = (order: Order) =>
         of: 'kind',
         cell: ({ kind, resolvedAt: at }, { t }) => ({
           text: t(`operator.flag.${kind}`),
-          kind: at === undefined ? severityOf(kind) : 'ok',
+          kind: at === undefined ? severityOfFlag(kind) : 'ok',
         }),
       },
       about: {

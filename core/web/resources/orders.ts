@@ -2,7 +2,7 @@ import { formatMoney } from '#core/business/accounts/money.ts';
 import { translateRecordedLabel } from '#core/business/accounts/plans.ts';
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { accountSubject } from '#core/business/operator-actions/subjects.ts';
-import { type FlaggedMoney, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
+import { type FlaggedMoney, type OpenFlag, severityOfFlag } from '#core/business/payments/flags.ts';
 import {
   codeHeading,
   describeCode,
@@ -34,8 +34,8 @@ const stateKinds: Readonly<Record<OrderState, TableCell['kind']>> = {
 /** An open flag is shown instead of the state, because it needs attention first. */
 export function describeState({ state, flags }: Order, t: PageRequest['t']): TableCell {
   const unresolvedFlags = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
-  const flag = unresolvedFlags.find(({ kind }) => severityOf(kind) === 'bad') ?? unresolvedFlags[0];
-  if (flag !== undefined) return { text: t(`operator.flag.${flag.kind}`), kind: severityOf(flag.kind) };
+  const flag = unresolvedFlags.find(({ kind }) => severityOfFlag(kind) === 'bad') ?? unresolvedFlags[0];
+  if (flag !== undefined) return { text: t(`operator.flag.${flag.kind}`), kind: severityOfFlag(flag.kind) };
   return { text: t(`operator.order_state.${state}`), kind: stateKinds[state] };
 }
 

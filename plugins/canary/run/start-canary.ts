@@ -35,7 +35,7 @@ export async function startCanary(
   const candidate = await documents.history.createStoredForm(next);
   if (candidate.digest === base.digest) throw new VariantRefused(explainSame(file, next));
   requireDivisible(validate(next, registry), validate(document, registry), registry.sections.values());
-  await documents.read({ name: 'the canary', text: candidate.text }, file);
+  await documents.parseStored({ name: 'the canary', text: candidate.text }, file);
   const active = await listActiveAccountIds(database);
   const countTaken = (canary: Pick<Canary, 'salt' | 'share'>) =>
     active.filter((id) => servesAccount(canary, id)).length;

@@ -3,7 +3,7 @@ import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import { addActionOptions, readActionInput, resolveTimes } from '#core/extension/commands/action-options.ts';
 import type { Command } from '#core/extension/commands/command.ts';
 import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
-import type { Output } from '#core/extension/commands/show-command.ts';
+import type { OutputOptions } from '#core/extension/commands/show-command.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Infer, object } from '#core/platform/schema.ts';
@@ -44,7 +44,7 @@ export const usageCommand = (gateway: CostsSource): Command => ({
 Without --since, the last 24 hours. Usage is kept by hour (UTC) for 400 days, longer than the requests themselves. With --by route, tries
 are all attempts on the route, whichever one served in the end.${gateway.costsReader === undefined ? '' : ` ${gateway.costsReader.usage.help}`}${formatExamples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-6-sol --json'])}`,
       )
-      .action((options: Output) =>
+      .action((options: OutputOptions) =>
         context.withHost(async (host) => {
           const { printUsage } = await import('./print-usage.ts');
           const timeZone = zoneOf(host, options);

@@ -1,6 +1,6 @@
 import { isExtension, type LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
-import { severityOf } from '#core/business/payments/flags.ts';
+import { severityOfFlag } from '#core/business/payments/flags.ts';
 import type { Order, OrderFlag, OrderRefund, Payment } from '#core/business/payments/order.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type UsageCounts, hourMs, type UsageKeys } from '#core/gateway/records/usage.ts';
@@ -92,7 +92,7 @@ function describeFlag(flag: OrderFlag, code: string, { t }: FieldReader): Timeli
   const { kind, createdAt, resolvedAt, resolution } = flag;
   const name = t(`operator.flag.${kind}`);
   if (resolvedAt === undefined)
-    return createMoneyEntry(createdAt, severityOf(kind), name, code, createResolveLink(flag, t));
+    return createMoneyEntry(createdAt, severityOfFlag(kind), name, code, createResolveLink(flag, t));
   const title = t('operator.story.resolved', { flag: name });
   return createMoneyEntry(resolvedAt, 'ok', title, joinParts(code, resolution && t(resolution)));
 }
@@ -113,7 +113,7 @@ function describePayment(
     outcome === 'activated'
       ? t('operator.story.activated', { order: order.code, days: t('operator.days', { count: order.days }) })
       : t('operator.story.not_activated', { order: order.code, outcome: t(`operator.payment_outcome.${outcome}`) });
-  const flagIcon = flag === undefined ? 'info' : severityOf(flag.kind);
+  const flagIcon = flag === undefined ? 'info' : severityOfFlag(flag.kind);
   const icon = outcome === 'activated' ? 'ok' : flagIcon;
   return createMoneyEntry(paidAt, icon, title, text, createResolveLink(flag, t));
 }

@@ -1,5 +1,5 @@
 import { listMails } from '#core/business/mail/mails.ts';
-import { severityOf } from '#core/business/payments/flags.ts';
+import { severityOfFlag } from '#core/business/payments/flags.ts';
 import { redeemerOf } from '#core/business/payments/order-codes.ts';
 import { describeOrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
 import { isRefundInProgress } from '#core/business/payments/order-types.ts';
@@ -82,7 +82,7 @@ function describeActions(order: Order, { t, format }: PageRequest) {
   const { code, state, flags, refunds, payments } = order;
   const path = `/operator/orders/${code}`;
   const openFlags = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
-  const worstFirst = openFlags.toSorted((a, b) => severityOf(a.kind).localeCompare(severityOf(b.kind)));
+  const worstFirst = openFlags.toSorted((a, b) => severityOfFlag(a.kind).localeCompare(severityOfFlag(b.kind)));
   const closableRefunds = refunds.filter((refund) => refund.state === 'asked' || refund.state === 'sent');
   // Another refund of the payment would be rejected while one is in progress.
   const refundablePayments = payments.filter(

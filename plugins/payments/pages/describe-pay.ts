@@ -1,6 +1,6 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { getPaymentProviders, findSimulationCommand } from '#core/business/payments/connections.ts';
-import { isOpenView, isWrong, type OrderView } from '#core/business/payments/order-view.ts';
+import { isOpenView, isWrongPayment, type OrderView } from '#core/business/payments/order-view.ts';
 import { type Order, type Payment, computeRefundable } from '#core/business/payments/order.ts';
 import { findNmid, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
@@ -149,7 +149,7 @@ const noteKinds: Partial<Readonly<Record<OrderView, Note['kind']>>> = {
 };
 
 const findWrongPayment = ({ payments }: Order): Payment | undefined =>
-  payments.findLast(({ outcome }) => isWrong(outcome));
+  payments.findLast(({ outcome }) => isWrongPayment(outcome));
 
 function describeWrongTitle(order: Order, { t, format }: PageRequest): string {
   const payment = findWrongPayment(order);
@@ -163,12 +163,12 @@ function describeWrongPayment(order: Order, request: PageRequest): Note {
   return {
     kind: 'bad',
     title: describeWrongTitle(order, request),
-    text: describePendingDecision(order, isWrong, texts, request),
+    text: describePendingDecision(order, isWrongPayment, texts, request),
   };
 }
 
 function describeDecidedPayment(order: Order, request: PageRequest): Note {
-  const [decided, ask] = describeResolution(order, isWrong, request);
+  const [decided, ask] = describeResolution(order, isWrongPayment, request);
   const parts = [decided, describeRefunds(order, request), ask];
   return {
     kind: 'info',

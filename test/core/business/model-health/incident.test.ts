@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   endRemovedIncident,
-  endOf,
+  endTimeOf,
   updateIncident,
   type Incident,
   type Observation,
@@ -154,7 +154,7 @@ describe('an incident', () => {
     const silence = observed(after(20 * 60), down, { isRemembered: true, isQuiet: true, failedAt: after(40) });
     const quiet = updateIncident('dp/a', opened, silence, () => '2');
     expect(quiet).toMatchObject({ id: '1', quietSince: after(20 * 60), endedAt: undefined });
-    expect(endOf(quiet as Incident)).toBe(after(40));
+    expect(endTimeOf(quiet as Incident)).toBe(after(40));
     const again = updateIncident(
       'dp/a',
       quiet,

@@ -194,7 +194,7 @@ describe('the configuration in effect', () => {
   it('cannot be one with a secret that the file does not have, whose line is named', async () => {
     await serve(yamlOf('a', 'sk-old'), yamlOf('b'));
     const target = (await history.find(1)) as StoredConfiguration;
-    await expect(open().readRollback(target, read(yamlOf('b')))).rejects.toThrow(
+    await expect(open().parseRollbackTarget(target, read(yamlOf('b')))).rejects.toThrow(
       'configuration 1 has a secret in line 2 that gateway.yaml does not have, and secrets are not kept. Write it as ${NAME}',
     );
   });
@@ -202,7 +202,7 @@ describe('the configuration in effect', () => {
   it('cannot be what the file says already', async () => {
     await serve(yamlOf('a'));
     const target = (await history.find(1)) as StoredConfiguration;
-    await expect(open().readRollback(target, read(yamlOf('a')))).rejects.toThrow(
+    await expect(open().parseRollbackTarget(target, read(yamlOf('a')))).rejects.toThrow(
       'gateway.yaml already says the same as configuration 1',
     );
   });

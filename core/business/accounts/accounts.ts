@@ -18,20 +18,12 @@ interface NewAccount {
   readonly isKeyShown?: boolean; // if false, `issueFirstKey` later issues the key that the owner sees
 }
 
-/**
- * Creates an account and its key, in a transaction of its own.
- *
- * @throws AccountError `too_many_days`, `email_taken`
- */
+/** @throws AccountError `too_many_days`, `email_taken` */
 export async function createAccount(database: Transactions, prefix: string, account: NewAccount): Promise<IssuedKey> {
   return database.fork().transactional((transaction) => insertAccount(transaction, prefix, account));
 }
 
-/**
- * Creates an account and its key, in the caller's transaction.
- *
- * @throws AccountError `too_many_days`, `email_taken`
- */
+/** @throws AccountError `too_many_days`, `email_taken` */
 export async function insertAccount(
   transaction: EntityManager,
   prefix: string,

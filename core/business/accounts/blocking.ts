@@ -42,11 +42,7 @@ export async function pauseAccount(transaction: EntityManager, accountId: string
   return pausedRows.length > 0;
 }
 
-/**
- * Ends a pause, but not an operator's block.
- *
- * @returns false if the account was not paused
- */
+/** Ends a pause, but not an operator's block. Returns false if the account was not paused. */
 export async function resumeAccount(transaction: EntityManager, accountId: string): Promise<boolean> {
   const resumedRows = await transaction.execute<unknown[]>(
     `update account set blocked_at = null, paused_at = null, blocked_reason = null
@@ -56,11 +52,7 @@ export async function resumeAccount(transaction: EntityManager, accountId: strin
   return resumedRows.length > 0;
 }
 
-/**
- * Ends the pause of an account at its owner's request.
- *
- * @throws AccountError `not_found`; `not_paused`
- */
+/** @throws AccountError `not_found`; `not_paused` */
 export async function endPause(database: Transactions, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);

@@ -96,11 +96,7 @@ export async function grantDays(
 
 type LockedColumns = Row<typeof entities.Account, 'id' | 'email' | 'blocked_at' | 'deleted_at'>;
 
-/**
- * Locks the account's row until the transaction ends.
- *
- * @throws AccountError `not_found`
- */
+/** @throws AccountError `not_found` */
 export async function lockAccount(transaction: EntityManager, accountId: string): Promise<RecordOf<LockedColumns>> {
   const [account] = await transaction.execute<LockedColumns[]>(
     `select id, email, ${epochs('blocked_at', 'deleted_at')} from account where id = ? for update`,
@@ -148,7 +144,6 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
  * Extends an account's active period (or its last one if none is active) and moves all later periods by the same time. If that period has
  * already ended, adds a new period for the same order that starts now, because the time in between was not paid for.
  *
- * @param note reason, for operators
  * @returns the id of the entry; null for an account that never had a period
  * @throws AccountError `not_found`
  */
@@ -187,7 +182,6 @@ export async function extendPeriod(
  * paid time, or as much of it as is left. Time credited to the order for an outage ends with it, but is not taken from other paid time.
  * Call this only once per order.
  *
- * @param note reason, for operators
  * @throws AccountError `not_found`
  */
 export async function revokeOrderDays(
@@ -210,7 +204,6 @@ export async function revokeOrderDays(
 /**
  * Takes back days of 24 hours from the end of the account's paid time, or as many as are left. Never takes back time that has passed.
  *
- * @param note reason, for operators
  * @returns how many seconds were taken back
  * @throws AccountError `not_found`
  */

@@ -22,11 +22,7 @@ export interface PersonalTable {
 
 type Property = EntityProperty & PersonalOption;
 
-/**
- * Describes the tables with personal columns, as their entities declare them.
- *
- * @throws Error if a table does not declare who owns its rows
- */
+/** @throws Error if a table does not declare who owns its rows */
 export function describePersonalTables(database: Transactions): PersonalTable[] {
   const entities = database.fork().getMetadata().getAll();
   return [...entities.values()].flatMap((meta) => {

@@ -167,12 +167,7 @@ interface AbandonedMail {
   readonly isRepeated: boolean;
 }
 
-/**
- * Ends tries whose sender died. Whether their messages were sent is uncertain.
- *
- * @param reason error text for the record
- * @returns the customer emails among these messages
- */
+/** Ends tries whose sender died. Whether their messages were sent is uncertain. Returns the customer emails among them. */
 export async function closeAbandonedTries(database: Queries, reason: string): Promise<AbandonedMail[]> {
   const rows = await database.query<Row<typeof MailMessage, 'event_id' | 'channel' | 'state'>>(
     `with ended as (

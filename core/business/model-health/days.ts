@@ -19,11 +19,7 @@ export interface DayStatus {
 
 const limits = { warn: { share: 0.995, failed: 1 }, bad: { share: 0.95, failed: 3 } };
 
-/**
- * Lists the last `count` days, ending with `today`, oldest first.
- *
- * @param today `2026-11-22`
- */
+/** Lists the last `count` days, ending with `today` (`2026-11-22`), oldest first. */
 export function listLastDays(today: string, count: number): string[] {
   const end = Date.parse(`${today}T00:00:00Z`);
   return Array.from({ length: count }, (_, index) =>

@@ -82,11 +82,7 @@ export async function storeIncident(transaction: EntityManager, incident: Incide
   );
 }
 
-/**
- * Records that a probe has failed on every route of the incident's model. Keeps the first such time.
- *
- * @param at epoch ms
- */
+/** Records that a probe had failed on every route of the incident's model at this time (epoch ms). Keeps the first such time. */
 export async function confirmIncident(database: Queries, { id }: Pick<Incident, 'id'>, at: number): Promise<void> {
   await database.query('update incident set confirmed_at = coalesce(confirmed_at, ?) where id = ?', [
     formatTimestamp(at),

@@ -38,12 +38,7 @@ const openAfterMs = { down: 30_000, degraded: 120_000 } as const; // including p
 const closeAfterMs = 5 * 60_000; // long enough that a flapping breaker causes only one incident
 const maxGapMs = 10 * 60_000; // after a longer gap, no gateway can have been running, so the incident ended at the last observation
 
-/**
- * Updates a model's current incident with a new observation.
- *
- * @param current the model's incident that has not ended, if any
- * @returns the updated incident, with `endedAt` if it is over; undefined if there is no incident
- */
+/** @returns the updated incident, with `endedAt` if it is over; undefined if there is none */
 export function updateIncident(
   model: string,
   current: Incident | undefined,

@@ -94,7 +94,6 @@ export interface Assessment {
  * Assesses a model from its routes, its recent traffic and its remembered failures. Only a response ends trouble, never the passing of
  * time. Responses are remembered just as failures are, because either may have left the traffic window before the next assessment.
  *
- * @param usualFirstTokenMs the model's median of the last week
  * @param now epoch ms
  */
 export function assess(
@@ -135,11 +134,7 @@ function isConfirmed(
   return Math.abs(now - confirmedAt) < trafficWindowMs && (servedAt ?? 0) < confirmedAt;
 }
 
-/**
- * Returns the trouble that routes and traffic alone show; undefined if clients notice nothing.
- *
- * @param usualFirstTokenMs the model's median of the last week
- */
+/** Returns the trouble that routes and traffic alone show; undefined if clients notice nothing. */
 export function findTrouble(
   routes: readonly RouteAvailability[],
   traffic: RecentTraffic | undefined,

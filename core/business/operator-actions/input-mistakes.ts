@@ -14,11 +14,7 @@ const ajv = new Ajv({
 });
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
-/**
- * Describes mistakes in an action's input the way mistakes in gateway.yaml are described.
- *
- * @returns sentences; undefined if the input is valid
- */
+/** Describes mistakes in an action's input as sentences, the way mistakes in gateway.yaml are described; undefined if there are none. */
 export function describeMistakes(schema: JsonSchema, input: object): string | undefined {
   const validate = validators.get(schema) ?? ajv.compile(schema);
   validators.set(schema, validate);

@@ -54,8 +54,6 @@ export class CallBudget {
   }
 
   /**
-   * Resolves when a call may be made.
-   *
    * @param rate calls per second, as configured or documented
    * @param deadline in ms of `performance.now()`
    * @throws PaymentError `temporary` and rate-limited, if the turn does not come before the deadline

@@ -120,7 +120,7 @@ async function pollCharge(host: Host, check: ClaimedCheck): Promise<void> {
 }
 
 function isResponseLost({ canBePaid, charge, ageSeconds }: ClaimedCheck): boolean {
-  // A status or notification may have reported the charge since, which then is no longer unknown.
+  // Once a status or notification has reported the charge, it is no longer `unknown`.
   return !canBePaid && (charge === 'unknown' || ageSeconds >= maxChargeSeconds);
 }
 
@@ -135,8 +135,8 @@ async function endCharge(
     const evidence = await askProvider(host, provider, cancel, { urgency: 'poll' });
     if (evidence !== undefined) await settle(host, provider, asExpired(evidence));
   } catch (error) {
-    // A charge that cannot be canceled expires by itself.
     if (!(error instanceof PaymentError) || error.isRateLimited) throw error;
+    // A charge that cannot be canceled expires by itself.
     await settle(host, provider, await readStatus(host, provider, charge, 'poll'));
   }
 }

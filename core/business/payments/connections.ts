@@ -33,11 +33,7 @@ export function getConfiguredProvider(host: Host): PaymentProvider | undefined {
   return name === undefined ? undefined : getPaymentProviders(host).get(name);
 }
 
-/**
- * Returns the shell command that simulates paying for an order.
- *
- * @returns undefined if paying would move real money, if the order has no attempt, or if the provider is no longer configured
- */
+/** Undefined if paying would move real money, if the order has no attempt, or if the provider is no longer configured. */
 export function findSimulationCommand(
   host: Host,
   { provider, attempt }: Pick<Order, 'provider' | 'attempt'>,

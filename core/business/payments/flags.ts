@@ -26,11 +26,7 @@ interface FlagDetail {
   readonly at?: string; // RFC 3339
 }
 
-/**
- * Flags an order for operators, once per subject.
- *
- * @param subject id of the payment, or key of the refund, that the flag is about
- */
+/** Flags an order for operators, once per subject: the id of the payment, or the key of the refund, that the flag is about. */
 export async function flagOrder(
   transaction: EntityManager,
   { orderId, accountId }: { readonly orderId: string; readonly accountId: string },

@@ -34,12 +34,7 @@ export class InboxWriter {
     this.#database = database;
   }
 
-  /**
-   * Queues a notification for the next batch.
-   *
-   * @returns its id; undefined if the event is already stored
-   * @throws database errors
-   */
+  /** @returns its id; undefined if the event is already stored */
   store(notification: NewNotification): Promise<string | undefined> {
     if (this.#queue.length >= limits.queue) return Promise.reject(new Error('too many notifications are waiting'));
     const queued = { ...Promise.withResolvers<string | undefined>(), notification };

@@ -140,7 +140,7 @@ export interface ProviderSums {
   readonly gross: number;
   readonly refunds: number;
   readonly refunded: number;
-  readonly fees: number; // those that are known
+  readonly fees: number; // sum of the known fees
   readonly found: number; // movements that are also in the provider's books
 }
 

@@ -8,7 +8,7 @@ export interface AttemptTrail extends Pick<
   PaymentAttempt,
   'reference' | 'providerReference' | 'charge' | 'amount' | 'currency' | 'expiresAt' | 'checkedAt' | 'error'
 > {
-  readonly state: string; // last one that the provider reported
+  readonly state: string; // as last reported by the provider
   readonly createdAt: Date;
   readonly checks: number;
   readonly nextCheckAt: Date | undefined; // undefined once the state is final, because the provider is no longer asked

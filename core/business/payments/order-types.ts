@@ -28,9 +28,9 @@ export interface Order {
   /** True if it was paid after it had expired, failed or been canceled. */
   readonly isLate: boolean;
   readonly createdAt: Date;
-  readonly expiresAt: Date; // by when it must be paid
+  readonly expiresAt: Date; // payment deadline
   readonly paidAt: Date | undefined;
-  readonly attempt: PaymentAttempt | undefined; // the last one
+  readonly attempt: PaymentAttempt | undefined; // the latest one
   /** The period that the order bought for its buyer, as the ledger has it now; undefined for a gift, or if nothing of it remains. */
   readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
   readonly payments: readonly Payment[];

@@ -56,8 +56,6 @@ export async function readOrderCodes(database: Queries, ids: readonly string[]):
 }
 
 /**
- * Lists orders, newest or worst first.
- *
  * @param cursor `next` of the previous page
  * @param limit at most 1,000
  */

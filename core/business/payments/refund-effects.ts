@@ -176,11 +176,7 @@ interface NewRefund extends Pick<OrderRefund, 'paymentId' | 'amount' | 'days' | 
   readonly providerRefundId?: string | undefined;
 }
 
-/**
- * Inserts a requested refund, whose status is due to be checked at once. The caller must have locked the order.
- *
- * @returns the refund's key
- */
+/** Inserts a requested refund, whose status is due to be checked at once. The caller must have locked the order. Returns its key. */
 export async function insertRefund(
   transaction: EntityManager,
   { paymentId, amount, days, isManual, reason, providerRefundId }: NewRefund,

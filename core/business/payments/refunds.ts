@@ -67,11 +67,7 @@ export async function refundOrder(host: Host, orderId: string, options: RefundOp
   return requestRefund(host, order.id, findRefundablePayment(order).id, options);
 }
 
-/**
- * Returns an order's only refundable payment.
- *
- * @throws CheckoutError `nothing_to_refund`, `several_payments`
- */
+/** @throws CheckoutError `nothing_to_refund`, `several_payments` */
 export function findRefundablePayment(order: Order): Payment {
   const pendingRefunds = order.refunds.filter(({ state }) => state === 'asked' || state === 'sent');
   const candidates = order.payments.filter(

@@ -67,11 +67,7 @@ export function getChargeQueue({ keep, log }: QueueHost): WorkQueue {
   return keep('payment-charges', () => new WorkQueue(chargeBounds, onError));
 }
 
-/**
- * Runs overdue work in parallel: one after another, slow responses would outlast the lease of the last item. Logs failures.
- *
- * @returns how many items were processed
- */
+/** Runs overdue work in parallel: one after another, slow responses would outlast the lease of the last item. Logs failures. */
 export async function runAll<Item>(
   host: Host,
   items: readonly Item[],

@@ -32,10 +32,8 @@ export const costSchema = object(
 export type Cost = Infer<typeof costSchema>;
 
 /**
- * Converts a number from gateway.yaml to its exact value, as a multiple of 10^-`digits`. With up to 15 digits, a number's shortest text is
- * the text in the file.
- *
- * @returns undefined if the number has more decimals
+ * Converts a number from gateway.yaml to its exact value, as a multiple of 10^-`digits`; undefined if it has more decimals. With up to 15
+ * digits, a number's shortest text is the text in the file.
  */
 export function parseDecimal(value: number, digits: number): bigint | undefined {
   const [, whole = '', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(value)) ?? [];

@@ -85,7 +85,7 @@ export const modelEnds: ReadonlyMap<string, { readonly day: string; readonly pag
 );
 
 interface ModelEnd {
-  readonly day: string; // the first one (UTC) on which the model is gone
+  readonly day: string; // the first one (UTC) without the model
   readonly page: string;
   readonly successor: string | undefined;
 }

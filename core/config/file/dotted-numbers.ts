@@ -7,8 +7,6 @@ const dottedNumber = /^[1-9]\d{0,2}\.\d{3}$/;
 /**
  * Finds numbers whose dot may separate thousands, as is usual in Indonesia: 41.250, but neither 41.25 nor 0.075. The parsed value no longer
  * shows the dot. Numbers whose decimals are all zero, such as 900.000, are refused elsewhere.
- *
- * @returns a function that returns true for the path of such a number
  */
 export function findDottedNumbers(root: Node, source: string): (path: YamlPath) => boolean {
   const paths = new Set<string>();

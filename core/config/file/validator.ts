@@ -39,11 +39,7 @@ export class Validator {
     this.mistakes.push(...document.mistakes);
   }
 
-  /**
-   * Reports a mistake, unless the value contains a variable that could not be filled in: that has been reported already.
-   *
-   * @param atKey true if the key is wrong, not the value
-   */
+  /** Reports a mistake, unless the value contains a variable that could not be filled in: that has been reported already. */
   report(path: YamlPath, wrong: string, right: string, atKey = false): void {
     if (!atKey && this.document.hasUnfilledVariable(path)) return;
     this.mistakes.push(this.document.createMistake(path, wrong, right, atKey));

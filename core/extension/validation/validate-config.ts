@@ -26,8 +26,6 @@ export interface Config extends SectionValues {
 }
 
 /**
- * Validates gateway.yaml.
- *
  * @param pluginMistakes mistakes about plugins that could not be loaded; names that may belong to one of these are accepted
  * @throws ConfigError with every mistake in the file
  */

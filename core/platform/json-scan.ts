@@ -88,8 +88,8 @@ export class JsonCursor {
   }
 
   /**
-   * Moves to the value of the first member of an object that `isWanted` accepts. Returns undefined if there is none; if that is because the
-   * object is truncated, the cursor also fails.
+   * Moves to the value of the first member of an object that `isWanted` accepts. Returns undefined if no member is accepted; if the object
+   * is truncated, the cursor also fails.
    *
    * @param isWanted called with the cursor on the member's value; may read the value, which is skipped otherwise
    */

@@ -10,7 +10,7 @@ interface ErrorNames {
   readonly code: string | null;
 }
 
-/** How the vendors name an error code. Google derives the name from the status. */
+/** Vendors' names of an error code. Google derives the name from the status. */
 export interface VendorErrorNames {
   readonly openai: ErrorNames;
   readonly anthropic: string; // Anthropic's error type

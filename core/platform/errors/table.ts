@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.ts';
 import { type Dialect, dialects, type VendorErrorNames, type UpstreamRefusal } from './dialects.ts';
 
-/** How errors are sent to clients of a wire format. */
+/** Conventions for errors sent to clients of a wire format. */
 export interface Audience {
   readonly dialect: Dialect;
   /** Statuses that replace the usual ones where clients of the format would retry without success. */

@@ -30,7 +30,6 @@ export interface ScheduleState {
   readonly rescheduleCount: number;
 }
 
-/** How many failed jobs are read at most. */
 export const maxReadFailures = 100;
 
 export interface QueueState {

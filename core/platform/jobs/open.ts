@@ -32,7 +32,7 @@ export interface OpenJobsOptions<Context = unknown> {
 
 export interface JobQueue extends Jobs {
   /**
-   * Applies the schedules and starts working in the background once the queue is up. Requests are served meanwhile. Call it when the context
+   * Applies the schedules and starts working in the background once the queue is up; requests are served before. Call it when the context
    * of the jobs exists.
    */
   work(): void;

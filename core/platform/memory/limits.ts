@@ -10,7 +10,7 @@ export interface MemoryLimits {
   readonly heap: number; // V8's old generation; when it is full, V8 aborts the process
 }
 
-/** What a gateway uses without any bodies, in bytes. Measured after a thousand requests. */
+/** Memory of a gateway without any bodies, in bytes. Measured after a thousand requests. */
 export const idleFootprint = { process: 240 * MiB, heap: 112 * MiB };
 const reservableShare = 0.65; // of the remaining memory; the rest is for uncollected garbage
 const reservedPerHeapByte = 1.25; // the other bytes are in buffers outside the heap

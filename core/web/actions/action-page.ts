@@ -6,7 +6,7 @@ import { type FieldSettingsByName, createFieldSchema, readInput } from './action
 
 export type SentFields = Readonly<Record<string, string | undefined>>;
 
-/** What an action is applied to, and its page. */
+/** Subject of an action, and its page. */
 export interface FormSubject {
   /** '' if the action has no subject. */
   readonly id: string;

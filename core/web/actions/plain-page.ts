@@ -6,18 +6,18 @@ import type { PageFact } from '../resources/field.ts';
 import { describeFields } from './action-fields.ts';
 import { type ActionForm, createActionForm, errorTextKey, type FormSubject, type SentFields } from './action-page.ts';
 
-/** What an action's page shows about the subject. Texts are in the reader's language. */
+/** Subject of an action, as its page shows it. Texts are in the reader's language. */
 export interface PageSubject extends FormSubject {
   readonly name: string;
   readonly facts?: readonly PageFact[];
-  /** Heading, followed by what the action does; default: the texts under the action's name. */
+  /** Heading, followed by the effect of the action; default: the texts under the action's name. */
   readonly question?: string;
   readonly text?: string;
   /** Link to the page of another action on the same subject. */
   readonly other?: { readonly path: string; readonly label: string };
 }
 
-/** Where an action's page belongs, and how it finds its subject. */
+/** Parent of an action's page, and the lookup of its subject. */
 export interface SubjectPage {
   /** Parent path of the action's page. Without `find`, the path of a list: subject ids are appended to it, and it opens after success. */
   readonly path: string;

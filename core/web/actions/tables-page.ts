@@ -148,7 +148,7 @@ async function readSection(query: object, context: SectionContext) {
   const requested = request.query[parameter] ?? '';
   const after = new RegExp(cursor.pattern ?? '').test(requested) ? requested : '';
   const found = await readFrom(after);
-  // The entries after the cursor may be gone, such as emails that have been sent since. The first page is shown instead.
+  // The entries after the cursor may have been removed, such as emails that were sent. The first page is shown instead.
   const isFirst = after === '' || found.entries.length === 0;
   const list = isFirst && after !== '' ? await readFrom('') : found;
   const next = typeof list.next === 'string' ? buildPath(context, parameter, list.next) : '';

@@ -14,7 +14,6 @@ const heartbeatIntervalMs = 15_000;
 const sessionIntervalMs = 3_000;
 const sessionTimeoutMs = 5_000;
 
-/** Who reads a stream, and what it shows. */
 export interface LiveReader {
   readonly page: Pick<Page, 'path' | 'role'>;
   readonly live: LiveParts;

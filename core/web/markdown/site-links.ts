@@ -2,7 +2,7 @@ import type { Service } from '#core/gateway/host/host.ts';
 import type { PageRequest } from '../pages/page.ts';
 import type { PageTexts } from './markdown-page.ts';
 
-/** Where the footer, the sign-in page and the checkout find the shop's own texts. */
+/** Links to the shop's own texts, for the footer, the sign-in page and the checkout. */
 export interface SiteLinks {
   readonly terms?: string | undefined;
   readonly privacy?: string | undefined;

@@ -24,7 +24,7 @@ interface CheckoutBox {
   readonly label: string;
 }
 
-/** What a step adds to the page where a buyer pays, in the buyer's language. */
+/** A step's additions to the payment page, in the buyer's language. */
 export interface CheckoutPart {
   /** Shown below the button. */
   readonly sentence?: readonly SentencePiece[];

@@ -137,7 +137,7 @@ export interface SampleTab {
   readonly id: string;
   readonly name: string;
   readonly code: string;
-  readonly value?: string; // what to copy; default: all of the code
+  readonly value?: string; // text to copy; default: all of the code
 }
 
 const renderPythonSample = (sdk: SampledSdk) => (values: SampleValues) => {

@@ -13,7 +13,7 @@ import { clientConnection } from '#core/gateway/http/client-connection.ts';
  */
 type CookieName = 'session' | Preference | 'zone';
 
-/** What a visitor has chosen for this browser. */
+/** A visitor's choice for this browser. */
 export type Preference = 'language' | 'theme';
 
 const sessionToken = /^[sv][\w-]{43}$/;

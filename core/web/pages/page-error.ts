@@ -19,7 +19,7 @@ export function notFound(text: string, action?: PageErrorDetails['action']): nev
   throw new PageError(404, text, action && { action });
 }
 
-/** What an error page shows besides its text. */
+/** Content of an error page besides its text. */
 export interface PageErrorDetails {
   /** Values for the text's placeholders. */
   readonly values?: Readonly<Record<string, string | number>>;

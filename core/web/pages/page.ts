@@ -8,7 +8,7 @@ import type { Language, Translate } from '../texts/texts.ts';
 import type { Preference } from './cookies.ts';
 import type { IconName } from './icons.ts';
 
-/** Who may open a page: anyone, any signed-in account, or only accounts listed under `operators` in gateway.yaml. */
+/** Required to open a page: nothing, a signed-in account, or an account listed under `operators` in gateway.yaml. */
 export type Role = 'public' | 'account' | 'operator';
 
 /**
@@ -31,7 +31,7 @@ export interface Page {
   readonly role: Role;
   /**
    * `site`, `account` and `operator`: a header with the pages for that role; default: by role. `plain`: only the logo, for forms that
-   * should offer no way out. `none`: only the template, for part of a page that htmx loads.
+   * offer no other links. `none`: only the template, for part of a page that htmx loads.
    */
   readonly layout?: 'site' | 'account' | 'operator' | 'plain' | 'none';
   /** Text key for the title. Its placeholders are filled with the values that `show` returns. */
@@ -81,8 +81,8 @@ export type Localizer = Pick<PageRequest, 't' | 'format'>;
 export type PageReader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
 /**
- * What open pages can follow. For the page's account: `requests`, its records; `account`, its key, plan and limits; `orders`. For the
- * gateway: `health`, the states of routes and models. Pages whose role is not `account` follow all accounts.
+ * Topics that open pages can follow. For the page's account: `requests`, its records; `account`, its key, plan and limits; `orders`. For
+ * the gateway: `health`, the states of routes and models. Pages whose role is not `account` follow all accounts.
  */
 export const liveTopics = ['requests', 'account', 'orders', 'health'] as const;
 export type LiveTopic = (typeof liveTopics)[number];
@@ -107,8 +107,8 @@ export interface LiveParts {
 }
 
 /**
- * A form on a page, sent by POST. By the time `submit` is called, it is certain that the sender has the page's role, that the form comes
- * from a page of this gateway in this browser, and that its fields match the schema.
+ * A form on a page, sent by POST. `submit` is called only if the sender has the page's role, the form comes from a page of this gateway in
+ * this browser, and the fields match the schema.
  */
 export interface PageForm<S extends JsonSchema = JsonSchema> {
   /** Path to send the form to; default: the page's own. */
@@ -121,7 +121,7 @@ export interface PageForm<S extends JsonSchema = JsonSchema> {
    * Processes the form.
    *
    * @returns a Redirect to the next page, or additional values to show this page again; default: shows it unchanged
-   * @throws FieldErrors to show the page again with what was entered; PageError
+   * @throws FieldErrors to show the page again with the input; PageError
    */
   submit(input: Infer<S>, request: PageRequest): Awaitable<Redirect | object | void>;
 }
@@ -133,14 +133,14 @@ export interface SignedInAccount {
   readonly avatarUrl: string | undefined;
 }
 
-/** What was entered in a rejected form, and the errors; empty otherwise. */
+/** Input and errors of a rejected form; empty otherwise. */
 export interface FormState {
   readonly values: Readonly<Record<string, string>>;
   /** Error messages by field, in the visitor's language. */
   readonly errors: Readonly<Record<string, string>>;
 }
 
-/** A request for a page, as `show` and `submit` get it. */
+/** A request for a page, as passed to `show` and `submit`. */
 export interface PageRequest {
   /** Request id. It is logged, and shown on error pages. */
   readonly id: string;

@@ -18,7 +18,7 @@ export function sliceEntries<Entry>({ number }: ListPage, entries: readonly Entr
   return entries.slice((number - 1) * entriesPerPage, number * entriesPerPage);
 }
 
-/** Describes the links to the other pages, if any. `rangeKey` is a text with the placeholders `from`, `to` and `all`. */
+/** Describes the links to the other pages, if any. `rangeKey` names a text with `from`, `to` and `all`. */
 export function describePages(
   { number, count }: ListPage,
   total: number,

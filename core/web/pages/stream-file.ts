@@ -4,10 +4,10 @@ import type { Logger } from '#core/platform/logger.ts';
 const maxDurationMs = 15 * 60_000;
 
 /**
- * Creates the body of a file that is generated while the client reads it. If generating it fails or takes too long, that is logged and the
- * connection is aborted, so that the client detects a truncated file.
+ * Creates the body of a file that is generated while the client reads it. A failure or timeout is logged and aborts the connection, so that
+ * the client detects a truncated file.
  *
- * @param description what the log calls it, such as "an export of requests"
+ * @param description for the log, such as "an export of requests"
  */
 export function streamFile(
   log: Pick<Logger, 'error'>,

@@ -12,7 +12,7 @@ export interface TableCell {
   readonly isCode?: boolean;
 }
 
-/** A table column, and where its cells go on small screens. */
+/** A table column, and the place of its cells on small screens. */
 export interface TableColumn {
   readonly label: string;
   readonly isNumber?: boolean;

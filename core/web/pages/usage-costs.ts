@@ -1,6 +1,6 @@
 import type { PageReader } from './page.ts';
 
-/** What to print next to usage and money: `cost Rp 40.000`. */
+/** Texts next to usage and money, such as `cost Rp 40.000`. */
 export interface CostNotes {
   /** Shown next to usage. */
   readonly cost: string;
@@ -8,13 +8,13 @@ export interface CostNotes {
   readonly left: string;
 }
 
-/** What usage in a time range cost, for operator pages that show usage. */
+/** Costs of the usage in a time range, for operator pages. */
 export interface UsageCosts {
   readonly total: CostNotes;
   ofAccount(id: string): CostNotes;
-  /** Returns what an account's requests to a model cost, as an amount. */
+  /** Returns the cost of an account's requests to a model, as an amount. */
   ofModel(accountId: string, model: string | null): string;
-  /** Returns what a route's requests cost, as an amount. `model` is a public name. */
+  /** Returns the cost of a route's requests, as an amount. `model` is a public name. */
   ofRoute(model: string, route: string): string;
 }
 

@@ -112,7 +112,7 @@ export function createProblemReader(pageTexts: readonly Texts[], host: Host, lan
   return { host, language, t: translator.in(language), format };
 }
 
-/** A problem as programs see it, without personal data. */
+/** A problem for programs, without personal data. */
 export type ProblemView = {
   readonly problem: string;
   readonly severity: Problem['severity'];

@@ -29,7 +29,7 @@ export const failedJobsProblem: ProblemKind = {
 
 const maxListed = 10;
 
-/** Reports models with only one upstream: nothing is wrong yet, but there is no backup. It has no start: it follows from gateway.yaml. */
+/** Reports models with only one upstream: they work, but have no backup. The problem has no start, because it follows from gateway.yaml. */
 export const missingBackupsProblem: ProblemKind = {
   name: 'no_backup',
   order: 70,

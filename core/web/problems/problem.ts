@@ -11,9 +11,9 @@ export interface Problem {
   readonly severity: (typeof severities)[number];
   /** Title of two or three words. */
   readonly title: string;
-  /** Sentences that say what is wrong, then what to do. */
+  /** Sentences: the problem, then the remedy. */
   readonly pieces: readonly TextPiece[];
-  /** What the problem is about, such as a model or an order code, if its kind can have several. Must not be personal data. */
+  /** Subject of the problem, such as a model or an order code, if its kind can have several. Must not be personal data. */
   readonly subject?: string | undefined;
   /** When the problem began; omitted if unknown. */
   readonly since?: Date | undefined;
@@ -45,7 +45,7 @@ export interface TextPiece {
   readonly path?: string;
 }
 
-/** Who reads problems: an operator on a page, or a program, which gets English. */
+/** An operator on a page, or a program, which gets English. */
 export type ProblemReader = Pick<PageRequest, 'host' | 't' | 'format' | 'language'>;
 
 /**
@@ -57,7 +57,7 @@ export interface ProblemKind {
   readonly name: string;
   /** Sort order within a severity, ascending: models 10, the machine 20 to 70, customers 80 to 110, money from 120. */
   readonly order: number;
-  /** A page in docs/runbooks that says what it means, how customers are affected and what to do: `mail-failing`. */
+  /** Page in docs/runbooks with the meaning, the effect on customers and the remedy: `mail-failing`. */
   readonly runbook?: string;
   /**
    * SQL condition that is true whenever there is a problem of this kind. The conditions of all kinds are checked in one statement, and

@@ -15,9 +15,7 @@ import type { TableCell } from '../pages/table.ts';
 type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 type Names = ReadonlyMap<string, string>;
 
-/**
- * Describes in one line what an operator entered for an action, the note, and the error. `names` are those of accounts in the input, by id.
- */
+/** Describes in one line an operator's input for an action, the note and the error. `names` are those of accounts in the input, by id. */
 export function describeAction(
   { action, details, note, error }: Pick<RecordedAction, 'action' | 'details' | 'note' | 'error'>,
   { t, format, language, host }: Reader,
@@ -36,7 +34,7 @@ export function describeAction(
   return [text, note, error && t(error)].filter((part) => part !== undefined && part !== '').join(' – ');
 }
 
-/** Returns the sentence that says what was done, or the action's name if its plugin was removed. */
+/** Returns the sentence about a completed action, or the action's name if its plugin was removed. */
 export function describeDone(action: string, t: PageRequest['t']): string {
   return translateChoice('operator.did', action, t);
 }
@@ -48,7 +46,7 @@ export function readSubjectNames({ host, t }: Reader, actions: readonly Recorded
   return readAccountNames(host.database, ids, t);
 }
 
-/** Describes what actions were about (accounts, orders and routes), as cells that link to their pages, by id. */
+/** Describes the subjects of actions (accounts, orders and routes) as cells that link to their pages, by id. */
 export async function readSubjectCells(
   { host }: Reader,
   actions: readonly RecordedAction[],

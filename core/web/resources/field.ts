@@ -59,7 +59,7 @@ interface FieldPresentation<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit
   link?(entry: Entry, now: number): string | undefined;
   /** Returns the cell for pages, if it differs from the value. */
   cell?(entry: Entry, reader: FieldReader): PageValue;
-  /** Returns what commands print, if it differs from the value. */
+  /** Returns the text for command output, if it differs from the value. */
   print?(entry: Entry, reader: TextReader): string | undefined;
 }
 

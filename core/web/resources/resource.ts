@@ -59,7 +59,7 @@ export interface OperatorResource<Entry = unknown, Query extends object = object
   /** Entries per API response; default: 100. */
   readonly perPage?: number;
   readonly view: EntryView<Entry>;
-  /** What the command prints if the list is empty. */
+  /** Printed by the command if the list is empty. */
   readonly none: string;
   /**
    * Lists entries. Import modules inside this method: loading MikroORM at the top would slow down every command.
@@ -69,7 +69,7 @@ export interface OperatorResource<Entry = unknown, Query extends object = object
   list(host: Host, query: Query, options: ListOptions): Promise<ListResult<Entry>>;
   /** True to include the deprecated camelCase names from before 0.6 in `--json`; remove in 0.7. */
   readonly hasFormerNames?: boolean;
-  /** Returns what `--json` prints, if it differs from the API's response; remove in 0.7. */
+  /** Returns the output of `--json`, if it differs from the API's response; remove in 0.7. */
   write?(found: ListResult<Entry>): unknown;
 }
 
@@ -91,7 +91,6 @@ function wrapEntries<Entry>(resource: OperatorResource<Entry>, { entries, ...cur
   return { [getPlural(resource)]: entries, ...cursor }; // { "orders": [], "next": null }
 }
 
-/** Renders what a command prints with `--json`. */
 export function renderListJson<Entry>(resource: OperatorResource<Entry>, found: ListResult<Entry>): string {
   const output = resource.write?.(found) ?? toOperatorJson(wrapEntries(resource, found), resource.hasFormerNames);
   return JSON.stringify(output, null, 2);

@@ -58,9 +58,9 @@ class Supervisor {
   readonly #operator: WorkersOperator | undefined;
   readonly #allExited = Promise.withResolvers<boolean>();
   #sockets: readonly BoundSocket[] = [];
-  #replacing: Promise<void> | undefined;
   #crash: WorkerCrash | undefined;
   #crashedAt = -Infinity; // ms, monotonic
+  #isRestarting = false;
   #isStopping = false;
   #isCleanStop = true;
 
@@ -125,12 +125,12 @@ class Supervisor {
   async #startWorkers(): Promise<void> {
     const [first, ...others] = this.#slots as [WorkerSlot, ...WorkerSlot[]];
     // Starts first, because it migrates the database and validates the configuration.
-    const worker = this.#fillSlot(first);
+    const firstWorker = this.#fillSlot(first);
     // As in a single process, the first start has no timeout.
-    const isServing = await this.#waitForStart(worker, Infinity);
+    const isServing = await this.#waitForStart(firstWorker, Infinity);
     if (this.#isStopping) return;
     if (!isServing) {
-      const { code = 1, how } = await worker.exited;
+      const { code = 1, how } = await firstWorker.exited;
       if (code === 0) this.#log.error(`worker 1 ${how} while it started`);
       process.exit(code === 0 ? 1 : code);
     }
@@ -185,11 +185,14 @@ class Supervisor {
 
   #handleExit(worker: WorkerProcess, { code, how }: WorkerExit): void {
     this.#liveWorkers.delete(worker);
-    const slot = this.#slots[worker.number - 1] as WorkerSlot;
     if (this.#isStopping) {
       this.#isCleanStop &&= code === 0;
       if (this.#liveWorkers.size === 0) this.#allExited.resolve(this.#isCleanStop);
-    } else if (slot.worker === worker) this.#handleCrash(slot, worker, how);
+      return;
+    }
+    const slot = this.#slots[worker.number - 1] as WorkerSlot;
+    // Replaced workers and failed successors are not in the slot.
+    if (slot.worker === worker) this.#handleCrash(slot, worker, how);
   }
 
   #handleCrash(slot: WorkerSlot, worker: WorkerProcess, how: string): void {
@@ -234,12 +237,13 @@ class Supervisor {
 
   /** @throws Error if a successor does not start; its slot and all later ones then keep their workers */
   async #replaceAll(reportProgress: (line: string) => void): Promise<void> {
-    if (this.#replacing !== undefined) throw new Error('the workers are already being replaced');
-    const replace = async () => {
+    if (this.#isRestarting) throw new Error('the workers are already being replaced');
+    this.#isRestarting = true;
+    try {
       for (const slot of this.#slots) await this.#replaceWorker(slot, reportProgress);
-    };
-    this.#replacing = replace().finally(() => (this.#replacing = undefined));
-    await this.#replacing;
+    } finally {
+      this.#isRestarting = false;
+    }
   }
 
   async #replaceWorker(slot: WorkerSlot, reportProgress: (line: string) => void): Promise<void> {
@@ -300,7 +304,7 @@ class Supervisor {
   }
 
   #broadcastState(): void {
-    // Workers serve pages and health checks.
+    // The workers show the state on pages and in health checks.
     const crash = this.#crash && { ...this.#crash, ageMs: performance.now() - this.#crashedAt };
     const order = { kind: 'workers', workers: describeSlots(this.#slots), crash } as const;
     for (const worker of this.#readyWorkers) worker.sendOrder(order);

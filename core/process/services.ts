@@ -102,20 +102,7 @@ export class OpenServices implements AsyncDisposable {
         signal,
       );
       openServices.push(shared);
-      if (mode === 'serve') await reportUnreachableRedis(shared, log);
-      // Awaited, because a connection attempt in the background would block a stop right after the start.
-      if (mode === 'serve') {
-        await recordPersonalTables(database).catch((error: unknown) =>
-          log.error('the list of tables with personal data could not be recorded', error),
-        );
-        await ensureUniqueAddresses(database, log).catch((error: unknown) =>
-          log.error('could not ensure that e-mail addresses are unique', error),
-        );
-      }
-      if (mode === 'serve' && queueUrl !== undefined) {
-        const { warnAboutEviction } = await import('#core/platform/jobs/eviction.ts');
-        runInBackground(log, 'asking the Redis of the jobs', () => warnAboutEviction(queueUrl, log));
-      }
+      if (mode === 'serve') await checkStores(database, shared, queueUrl, log);
       const events = new EventBus(shared.events, registry.eventHandlers, host, log);
       openServices.push(events);
       const jobs = openJobs({
@@ -170,6 +157,25 @@ export class OpenServices implements AsyncDisposable {
   async abandon(): Promise<void> {
     await closeAll(this.#openServices, this.services.log, abandonTimeoutMs);
   }
+}
+
+async function checkStores(
+  database: OpenedDatabase,
+  shared: Shared,
+  queueUrl: string | undefined,
+  log: Logger,
+): Promise<void> {
+  // Awaited, because a connection attempt in the background would block a stop right after the start.
+  await reportUnreachableRedis(shared, log);
+  await recordPersonalTables(database).catch((error: unknown) =>
+    log.error('the list of tables with personal data could not be recorded', error),
+  );
+  await ensureUniqueAddresses(database, log).catch((error: unknown) =>
+    log.error('could not ensure that e-mail addresses are unique', error),
+  );
+  if (queueUrl === undefined) return;
+  const { warnAboutEviction } = await import('#core/platform/jobs/eviction.ts');
+  runInBackground(log, 'asking the Redis of the jobs', () => warnAboutEviction(queueUrl, log));
 }
 
 async function reportUnreachableRedis(shared: Shared, log: Logger): Promise<void> {

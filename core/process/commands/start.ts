@@ -1,6 +1,6 @@
 import type { Command as Parser } from 'commander';
 import type { IssuedKey } from '#core/business/accounts/account-key.ts';
-import { readDocument } from '#core/config/file/document.ts';
+import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { watchFiles } from '#core/config/file/watch.ts';
 import { type ForeignPlugins, isForeignRejection, findFailedPlugin } from '#core/extension/origin.ts';
@@ -16,6 +16,7 @@ import type { Gateway, GatewayOptions } from '../app.ts';
 import { formatGreeting, formatRunningLine } from '../greeting.ts';
 import { logWarnings, openProcessLog, type ProcessLog } from '../process-log.ts';
 import type { StopCause, StopSignals } from '../stop-signals.ts';
+import type { WorkerPlan } from '../workers/plan.ts';
 import { readWorkerSettings } from '../workers/settings.ts';
 import type { CoreCommandContext } from './context.ts';
 
@@ -50,14 +51,10 @@ async function serve(
   stopOnErrors(signals, log, plugins);
   const document = await readDocument(file(), process.env);
   const workerSettings = readWorkerSettings();
-  if (workerSettings === undefined && document.contains(['workers'])) {
-    // Imported late, because a single process does not need these modules.
-    const { planWorkers } = await import('../workers/plan.ts');
-    const plan = planWorkers(document);
-    if (plan !== undefined) {
-      const { supervise } = await import('../workers/supervisor.ts');
-      return exitProcess(...(await supervise(plan, signals, log)));
-    }
+  const plan = workerSettings === undefined ? await findWorkerPlan(document) : undefined;
+  if (plan !== undefined) {
+    const { supervise } = await import('../workers/supervisor.ts');
+    return exitProcess(...(await supervise(plan, signals, log)));
   }
   const link = workerSettings && new (await import('../workers/link.ts')).SupervisorLink(signals, log);
   const worker = workerSettings && link && { ...workerSettings, link };
@@ -100,6 +97,13 @@ async function serve(
   ]);
   log.info('stopped');
   exitProcess(cause, isClean);
+}
+
+async function findWorkerPlan(document: GatewayDocument): Promise<WorkerPlan | undefined> {
+  if (!document.contains(['workers'])) return undefined;
+  // Imported late, because a single process does not need this module.
+  const { planWorkers } = await import('../workers/plan.ts');
+  return planWorkers(document);
 }
 
 function createReloader(

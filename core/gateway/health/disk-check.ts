@@ -50,16 +50,8 @@ export const diskCheck: HealthCheck = {
   runbook: 'disk-full',
   refresh: (host) => getDiskState(host).room.readFresh(),
   check(host: Host) {
-    const { min_free_bytes: minBytes } = host.section(data);
     const state = getDiskState(host);
-    const { dataFolder: folder } = host;
-    const room = state.room.read();
-    if (!state.room.hasRead && !state.room.isOverdue) return { ok: true };
-    const requiredBytes = state.fullSince === undefined ? minBytes : minBytes * (1 + recoveryHeadroom);
-    let reason: string | undefined;
-    if (state.room.isOverdue) reason = healthReason('health.reason.disk.silent', { folder });
-    else if (room === undefined) reason = healthReason('health.reason.disk.gone', { folder });
-    else reason = explainFullDisk(room, folder, minBytes, requiredBytes);
+    const reason = explainFault(state, host);
     if (reason === undefined) {
       state.fullSince = undefined;
       return { ok: true };
@@ -68,6 +60,17 @@ export const diskCheck: HealthCheck = {
     return { ok: false, reason, since: state.fullSince };
   },
 };
+
+function explainFault({ room: watchedRoom, fullSince }: DiskState, host: Host): string | undefined {
+  const { dataFolder: folder } = host;
+  const room = watchedRoom.read();
+  if (watchedRoom.isOverdue) return healthReason('health.reason.disk.silent', { folder });
+  if (!watchedRoom.hasRead) return undefined;
+  if (room === undefined) return healthReason('health.reason.disk.gone', { folder });
+  const { min_free_bytes: minBytes } = host.section(data);
+  const requiredBytes = fullSince === undefined ? minBytes : minBytes * (1 + recoveryHeadroom);
+  return explainFullDisk(room, folder, minBytes, requiredBytes);
+}
 
 /**
  * Explains why a disk counts as full, with the remedy; undefined if it has room.

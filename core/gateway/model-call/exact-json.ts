@@ -22,7 +22,7 @@ interface RawJson {
   readonly rawJSON: string;
 }
 
-const minLongRun = 16; // a double holds all numbers of up to 15 digits
+const minLongRunLength = 16; // a double holds all numbers of up to 15 digits
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const markPrefix = `#${randomBytes(9).toString('base64url')}:`; // random, so that no input contains it
 const toolDataNames = new Set(['input', 'args', 'arguments', 'response', 'numberValue']);
@@ -41,7 +41,7 @@ function hasLongDigitRunOutsideStrings(text: string): boolean {
   for (let index = 0; index < text.length; index++) {
     const char = text.charCodeAt(index);
     runLength = isDigitOrDot(char) ? runLength + 1 : 0;
-    if (runLength === minLongRun) return true;
+    if (runLength === minLongRunLength) return true;
     if (char === quote) index = findStringEnd(text, index);
   }
   return false;
@@ -49,14 +49,14 @@ function hasLongDigitRunOutsideStrings(text: string): boolean {
 
 function hasLongDigitRun(text: string): boolean {
   // A step of this size cannot skip a run of the minimum length.
-  for (let index = minLongRun - 1; index < text.length; index += minLongRun) {
+  for (let index = minLongRunLength - 1; index < text.length; index += minLongRunLength) {
     if (!isDigitOrDot(text.charCodeAt(index))) continue;
     let start = index;
     while (isDigitOrDot(text.charCodeAt(start - 1))) start--;
     let end = index + 1;
     while (isDigitOrDot(text.charCodeAt(end))) end++;
     while (text[start] === '.') start++;
-    if (end - start >= minLongRun) return true;
+    if (end - start >= minLongRunLength) return true;
     index = end - 1;
   }
   return false;
@@ -95,7 +95,7 @@ function* parseMarked(text: string, isExact: boolean): Generator<undefined, unkn
 function markNumbers(text: string): string {
   let markedText = '';
   let copiedLength = 0;
-  visitNumbers(text, minLongRun, (start, end) => {
+  visitNumbers(text, minLongRunLength, (start, end) => {
     if (end - start <= maxNumberLength && isNumberValue(text, start, end)) {
       markedText += `${text.slice(copiedLength, start)}"${markPrefix}${text.slice(start, end)}"`;
       copiedLength = end;

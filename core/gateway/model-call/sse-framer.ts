@@ -4,8 +4,8 @@ import { type EventFramer, takeReadable, StreamEvent } from './event-framer.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-const COLON = 0x3a;
-const SPACE = 0x20;
+const colon = 0x3a;
+const space = 0x20;
 const noEvents: readonly StreamEvent[] = [];
 const longEventBytes = 65_536;
 const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g; // lines end with LF, CR LF or CR
@@ -23,7 +23,7 @@ export class SseFramer implements EventFramer {
   readonly #pending = new CollectedBytes();
   #hasStarted = false;
   #hasExcess = false;
-  #endedWithCr = false; // an LF at the start of the next chunk then belongs to the last event
+  #endsWithCr = false; // an LF at the start of the next chunk then belongs to the last event
   #lastHead = createHead(); // the next event usually starts with the same text
 
   get isOverLimit(): boolean {
@@ -31,18 +31,18 @@ export class SseFramer implements EventFramer {
   }
 
   push(chunk: Buffer): readonly StreamEvent[] {
-    if (this.#endedWithCr && chunk.length > 0) return this.#pushAfterCr(chunk);
+    if (this.#endsWithCr && chunk.length > 0) return this.#pushAfterCr(chunk);
     const end = findLastEventEnd(chunk, this.#pending.lastBytes(3));
     if (end === 0) {
       this.#pending.add(chunk);
       return this.#isDoneMarkPending() ? this.end() : noEvents;
     }
     const head = end === chunk.length ? chunk : chunk.subarray(0, end);
-    const events = this.#pending.size === 0 ? head : this.#joinPending(head);
+    const eventBytes = this.#pending.size === 0 ? head : this.#joinPending(head);
     if (end < chunk.length) this.#pending.add(chunk.subarray(end));
-    else this.#endedWithCr = chunk[end - 1] === CR;
-    const complete = this.#readEvents(this.#removeByteOrderMark(events));
-    return this.#isDoneMarkPending() ? [...complete, ...this.end()] : complete;
+    else this.#endsWithCr = chunk[end - 1] === CR;
+    const completeEvents = this.#readEvents(this.#removeByteOrderMark(eventBytes));
+    return this.#isDoneMarkPending() ? [...completeEvents, ...this.end()] : completeEvents;
   }
 
   #joinPending(head: Buffer): Buffer {
@@ -91,7 +91,7 @@ export class SseFramer implements EventFramer {
   }
 
   #pushAfterCr(chunk: Buffer): readonly StreamEvent[] {
-    this.#endedWithCr = false;
+    this.#endsWithCr = false;
     return chunk[0] === LF
       ? [...this.#splitEvents(chunk.subarray(0, 1)), ...this.push(chunk.subarray(1))]
       : this.push(chunk);
@@ -103,10 +103,10 @@ export class SseFramer implements EventFramer {
     return doneMark.test(this.#pending.join().toString('latin1'));
   }
 
-  #removeByteOrderMark(events: Buffer): Buffer {
-    if (this.#hasStarted) return events;
+  #removeByteOrderMark(bytes: Buffer): Buffer {
+    if (this.#hasStarted) return bytes;
     this.#hasStarted = true;
-    return stripByteOrderMark(events);
+    return stripByteOrderMark(bytes);
   }
 }
 
@@ -182,8 +182,8 @@ function readField(lines: string, field: string, start: number, end: number): st
   if (!lines.startsWith(field, start)) return undefined;
   const nameEnd = start + field.length;
   if (nameEnd === end) return '';
-  if (lines.charCodeAt(nameEnd) !== COLON) return undefined;
-  return lines.slice(lines.charCodeAt(nameEnd + 1) === SPACE ? nameEnd + 2 : nameEnd + 1, end);
+  if (lines.charCodeAt(nameEnd) !== colon) return undefined;
+  return lines.slice(lines.charCodeAt(nameEnd + 1) === space ? nameEnd + 2 : nameEnd + 1, end);
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);

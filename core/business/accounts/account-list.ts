@@ -12,8 +12,7 @@ import { periodsInForceSql } from './periods-in-force.ts';
 export interface AccountSummary extends Pick<AccountRecord, 'id' | 'name' | 'email' | 'requestCount' | 'createdAt'> {
   readonly hint: string | undefined;
   readonly state: AccountState;
-  /** End of the last period; undefined if there never was a period. */
-  readonly endsAt: Date | undefined;
+  readonly endsAt: Date | undefined; // end of the last period; undefined if there never was a period
 }
 
 /**

@@ -10,10 +10,8 @@ export interface AccountRecord {
   readonly email: string | undefined;
   readonly createdAt: Date;
   readonly blockedAt: Date | undefined;
-  /** Set if the owner requested the block. */
-  readonly pausedAt: Date | undefined;
-  /** When the personal data was removed. */
-  readonly deletedAt: Date | undefined;
+  readonly pausedAt: Date | undefined; // set if the owner requested the block
+  readonly deletedAt: Date | undefined; // when the personal data was removed
   /** Number of recorded requests. Lags behind, because records reach the database late. */
   readonly requestCount: number;
   readonly key: KeyRecord | undefined;
@@ -29,24 +27,19 @@ export interface KeyRecord {
   readonly limits: RateLimits | undefined;
   readonly createdAt: Date;
   readonly rotatedAt: Date | undefined;
-  /** False if the owner has never seen the key; `issueFirstKey` issues the one to show. */
-  readonly isShown: boolean;
+  readonly isShown: boolean; // false if the owner has never seen the key; `issueFirstKey` issues the one to show
 }
 
 /** A period of paid time in force, from the ledger. */
 export interface PeriodRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
-  /** Number of days that were sold. */
-  readonly days?: number;
-  /** English label; if the period has none, its days. */
-  readonly label: string;
-  /** Days of a period without a label, for texts in other languages. */
-  readonly unnamedDays?: number;
+  readonly days?: number; // as sold
+  readonly label: string; // English label; if the period has none, its days
+  readonly unnamedDays?: number; // days of a period without a label, for texts in other languages
   /** Rate limits that were sold with the plan; undefined if the configured ones apply. */
   readonly limits: RateLimits | undefined;
-  /** When an operator added the period, under a name that its owner sees. */
-  readonly grantedAt?: Date;
+  readonly grantedAt?: Date; // when an operator added the period, under a name that its owner sees
 }
 
 export type AccountField = 'id' | 'digest' | 'hint' | 'email';

@@ -17,8 +17,7 @@ export interface LedgerEntry {
   readonly outageUntilAt: Date | undefined;
   readonly orderId: string | undefined;
   readonly replaces: string | undefined; // id of the replaced entry
-  /** False if another entry has replaced it. */
-  readonly isInForce: boolean;
+  readonly isInForce: boolean; // false if another entry has replaced it
   readonly createdAt: Date;
 }
 

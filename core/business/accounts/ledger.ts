@@ -13,10 +13,8 @@ import { maxDaysAhead } from './plans.ts';
 export interface NewPeriod {
   readonly days: number; // of 24 hours
   readonly reason: 'grant' | 'order' | 'voucher' | 'gift';
-  /** What was bought, for people. */
-  readonly label?: string | undefined;
-  /** Reason, for operators. */
-  readonly note?: string | undefined;
+  readonly label?: string | undefined; // what was bought, for people
+  readonly note?: string | undefined; // reason, for operators
   /** The order that bought it. Required for the reasons `order` and `gift`; an order can be used only once. */
   readonly orderId?: string | undefined;
   /** The voucher that adds it. Required for the reasons `voucher` and `gift`; a voucher can be used only once. */

@@ -2,10 +2,8 @@ import type { Queries } from '#core/platform/database/database.ts';
 import { periodsInForceSql } from './periods-in-force.ts';
 
 export interface PassCounts {
-  /** Accounts that have paid time now and are not blocked. */
-  readonly active: number;
-  /** Active accounts whose last period ends within 24 hours. */
-  readonly ending: number;
+  readonly active: number; // accounts that have paid time now and are not blocked
+  readonly ending: number; // active accounts whose last period ends within 24 hours
   /** Active accounts on each of the last days, at the current time of day, oldest first; the last entry is now. */
   readonly history: readonly number[];
 }

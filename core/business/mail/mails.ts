@@ -14,17 +14,14 @@ export function concernsMoney(event: EventName): boolean {
 export const undeliveredDays = 7;
 
 export interface CustomerMail {
-  /** Id of the event that the email is about. */
-  readonly id: string;
+  readonly id: string; // of the event that the email is about
   readonly event: EventName;
   readonly accountId: string;
   readonly orderId: string | undefined;
-  /** The order's code. */
-  readonly order: string | undefined;
+  readonly order: string | undefined; // the order's code
   readonly state: (typeof mailStates)[number];
   readonly tries: number;
-  /** What the mail server replied, or why the email was not sent. */
-  readonly error: string | undefined;
+  readonly error: string | undefined; // what the mail server replied, or why the email was not sent
   readonly createdAt: Date;
   readonly nextAt: Date;
   readonly finishedAt: Date | undefined;

@@ -8,8 +8,7 @@ import { concernsMoney, moneyEvents } from './mails.ts';
 
 /** The parts of the registry that decide which events become messages. */
 export interface MessageSources {
-  /** Customer emails, by event. */
-  readonly mailKinds?: ReadonlyMap<EventName, MailKind>;
+  readonly mailKinds?: ReadonlyMap<EventName, MailKind>; // customer emails, by event
   /** Kinds of problems. Those with an `alert` are reported to operators at once. */
   readonly problems?: ReadonlyMap<string, { readonly alert?: { readonly event: EventName } }>;
 }

@@ -6,8 +6,7 @@ const maxPort = 65_535;
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
-  /** True for TLS from the first byte, false for STARTTLS. */
-  readonly usesImplicitTls: boolean;
+  readonly usesImplicitTls: boolean; // true for TLS from the first byte, false for STARTTLS
   readonly user: string | undefined;
   readonly password: string | undefined;
   /** True if mail may be sent unencrypted. The server's certificate is then not verified. */

@@ -4,23 +4,18 @@ import { type Assessment, findLatest, type RememberedFailure, type Trouble } fro
 export interface Incident {
   readonly id: string;
   readonly model: string; // public name
-  /** The worst trouble so far. */
-  readonly kind: Trouble['kind'];
+  readonly kind: Trouble['kind']; // the worst trouble so far
   readonly cause: Trouble['cause'];
   readonly latest: Trouble;
-  /** Last known failed request; undefined if there was none, as with slow models. */
-  readonly failedAt: number | undefined;
-  /** When a route last responded since the incident began; undefined if none did. */
-  readonly servedAt?: number | undefined;
+  readonly failedAt: number | undefined; // last known failed request; undefined if there was none, as with slow models
+  readonly servedAt?: number | undefined; // when a route last responded since the incident began; undefined if none did
   /** When requests stopped, which makes the model's state unknown; undefined while it gets requests. */
   readonly quietSince: number | undefined;
   /** Lowest share of answered requests, 0 to 1; undefined if there were too few to tell. */
   readonly lowestAnswered: number | undefined;
   readonly startedAt: number;
-  /** When it was confirmed as an incident; undefined while it is only suspected. */
-  readonly openedAt: number | undefined;
-  /** When the trouble stopped; undefined while it lasts. */
-  readonly calmSince: number | undefined;
+  readonly openedAt: number | undefined; // when it was confirmed as an incident; undefined while it is only suspected
+  readonly calmSince: number | undefined; // when the trouble stopped; undefined while it lasts
   readonly checkedAt: number;
   readonly endedAt: number | undefined;
   /** When a probe had failed on every route of the model; undefined if that never happened. */

@@ -25,10 +25,8 @@ export interface ModelHealth {
   readonly id: string; // public name
   readonly state: ModelState;
   readonly trouble: Trouble | undefined;
-  /** When its current incident began, in epoch ms; undefined if there is none. */
-  readonly since: number | undefined;
-  /** Its last known failure while it is in trouble, in epoch ms. */
-  readonly failedAt: number | undefined;
+  readonly since: number | undefined; // when its current incident began, in epoch ms; undefined if there is none
+  readonly failedAt: number | undefined; // its last known failure while it is in trouble, in epoch ms
   /** Median ms to the first token in the last hour; undefined if there were no responses. */
   readonly firstTokenMs: number | undefined;
   /** The model's routes, in the order of gateway.yaml. Vendors' names and faults are only for operators. */

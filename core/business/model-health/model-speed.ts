@@ -6,8 +6,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 export interface ModelSpeed {
   /** Median of this hour and the previous one; undefined if there were no responses. */
   readonly lastHourMs: number | undefined;
-  /** Median of the last seven days; undefined if there were too few responses. */
-  readonly usualMs: number | undefined;
+  readonly usualMs: number | undefined; // median of the last seven days; undefined if there were too few responses
   /** Median of the last seven days, however few responses there were; undefined if there were none. */
   readonly weekMs: number | undefined;
   /** Tokens per second in the streams of the last seven days; undefined if none was long enough. */

@@ -18,15 +18,12 @@ type TroubleCause = (typeof troubleCauses)[number];
 /** Requests to a model within `trafficWindowMs`. Times are epoch ms: of the first content, or of the failure. */
 export interface RecentTraffic {
   readonly answered: number;
-  /** Failed, or interrupted because the gateway's process ended. */
-  readonly failed: number;
+  readonly failed: number; // failed, or interrupted because the gateway's process ended
   /** Median ms to the first content in responses from routes; undefined if there were none. */
   readonly firstTokenMs: number | undefined;
-  /** Number of responses behind the median. */
-  readonly timed: number;
+  readonly timed: number; // number of responses behind the median
   readonly failedAccounts: number;
-  /** Number of failures since a route last responded. */
-  readonly failedInRow: number;
+  readonly failedInRow: number; // number of failures since a route last responded
   /** Number of responses from routes since the last failure. Responses from the cache do not count. */
   readonly servedInRow: number;
   readonly lastFailedAt: number | undefined;
@@ -70,8 +67,7 @@ export function availabilityOf(status: RouteStatus | undefined): RouteAvailabili
 
 /** A model's failures as its incident remembers them, for when its traffic no longer shows them. */
 export interface RememberedFailure extends Trouble {
-  /** When a request last failed, in epoch ms. */
-  readonly failedAt: number;
+  readonly failedAt: number; // when a request last failed, in epoch ms
   /** When a route is last known to have responded since the trouble began, in epoch ms. */
   readonly servedAt?: number | undefined;
   /** When a probe had failed on every route since the trouble began, in epoch ms. */
@@ -80,14 +76,10 @@ export interface RememberedFailure extends Trouble {
 
 export interface Assessment {
   readonly trouble: Trouble | undefined;
-  /** True if only the past shows the trouble: the model has not responded since. */
-  readonly isRemembered: boolean;
-  /** True if the model has had no request for so long that its trouble may be over. */
-  readonly isQuiet: boolean;
-  /** When a request is last known to have failed, in epoch ms. */
-  readonly failedAt: number | undefined;
-  /** When a route is last known to have responded, in epoch ms. */
-  readonly servedAt: number | undefined;
+  readonly isRemembered: boolean; // only the past shows the trouble: the model has not responded since
+  readonly isQuiet: boolean; // the model has had no request for so long that its trouble may be over
+  readonly failedAt: number | undefined; // when a request is last known to have failed, in epoch ms
+  readonly servedAt: number | undefined; // when a route is last known to have responded, in epoch ms
 }
 
 /**

@@ -2,8 +2,7 @@
 export class CheckoutError extends Error {
   override readonly name = 'CheckoutError';
   readonly kind: CheckoutFailure;
-  /** When to try again, if waiting helps. */
-  readonly retryAt: Date | undefined;
+  readonly retryAt: Date | undefined; // when to try again, if waiting helps
 
   constructor(kind: CheckoutFailure, message: string, retryAt?: Date) {
     super(message);

@@ -134,8 +134,7 @@ export interface OpenFlag {
   readonly kind: FlagKind;
   readonly subject: string;
   readonly createdAt: Date;
-  /** Undefined for money at the provider that belongs to no order. */
-  readonly order: FlaggedOrder | undefined;
+  readonly order: FlaggedOrder | undefined; // undefined for money at the provider that belongs to no order
   /** The payment or refund that the flag is about, if it is on record or in the provider's books. */
   readonly money: FlaggedMoney | undefined;
 }
@@ -144,8 +143,7 @@ export interface FlaggedMoney {
   readonly kind: 'payment' | 'refund';
   readonly amount: number;
   readonly currency: string;
-  /** Amount in the provider's books, if it differs from ours. */
-  readonly statedAmount: number | undefined;
+  readonly statedAmount: number | undefined; // amount in the provider's books, if it differs from ours
 }
 
 interface FlaggedOrder extends Pick<Order, 'id' | 'code' | 'accountId' | 'days' | 'price' | 'currency'> {

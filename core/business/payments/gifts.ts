@@ -13,8 +13,7 @@ import { paymentsSection } from './section.ts';
 /** The code of a gift, which its buyer passes on. */
 export interface GiftCode {
   readonly written: string; // as people see it
-  /** Path of the page that redeems the code, with the code filled in. */
-  readonly path: string;
+  readonly path: string; // of the page that redeems the code, with the code filled in
 }
 
 interface GiftSteps {

@@ -7,30 +7,23 @@ import type { TimeSpan } from './payment-provider.ts';
 /** A payment or refund, for bookkeeping. */
 export interface Movement {
   readonly kind: 'payment' | 'refund';
-  /** When the payment arrived, or the refund was confirmed. */
-  readonly at: Date;
+  readonly at: Date; // when the payment arrived, or the refund was confirmed
   readonly order: string; // its code
   readonly orderState: string;
   readonly accountId: string;
   readonly days: number;
   readonly label: string | undefined;
-  /** True if the days go to the account that redeems the gift, not to the buyer. */
-  readonly isGift: boolean;
+  readonly isGift: boolean; // the days go to the account that redeems the gift, not to the buyer
   readonly amount: number; // in the smallest unit in which the currency is priced; negative for refunds
   readonly currency: string;
-  /** The provider's fee, if known. */
-  readonly fee: number | undefined;
+  readonly fee: number | undefined; // the provider's fee, if known
   readonly provider: string;
-  /** Our reference for the charge or refund at the provider. */
-  readonly reference: string;
-  /** The provider's id for the payment. */
-  readonly paymentId: string | undefined;
+  readonly reference: string; // our reference for the charge or refund at the provider
+  readonly paymentId: string | undefined; // the provider's id for the payment
   readonly issuer: string | undefined;
-  /** A payment's outcome; for a refund, `provider` or `manual`. */
-  readonly outcome: string;
+  readonly outcome: string; // a payment's outcome; for a refund, `provider` or `manual`
   readonly isFlagged: boolean;
-  /** True if the provider's books contain it too. */
-  readonly isReconciled: boolean;
+  readonly isReconciled: boolean; // the provider's books contain it too
 }
 
 export async function readLastMovement(database: Queries): Promise<Date | undefined> {

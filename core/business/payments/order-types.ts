@@ -11,8 +11,7 @@ export const orderStates = ['created', 'pending', 'expired', 'failed', 'cancelle
 /** A sale: account, plan and price when the order was placed, and its payment. */
 export interface Order {
   readonly id: string;
-  /** Human-readable: `ORD-7F3K2MQX`. */
-  readonly code: string;
+  readonly code: string; // human-readable: `ORD-7F3K2MQX`
   readonly accountId: string;
   readonly days: number;
   readonly price: number; // in the smallest unit in which the currency is priced
@@ -20,13 +19,10 @@ export interface Order {
   readonly label: string | undefined;
   readonly limits: RateLimits | undefined;
   readonly provider: string;
-  /** True if the days go to the account that redeems the code, not to the buyer. */
-  readonly isGift: boolean;
-  /** Undefined until a gift is paid. */
-  readonly gift: Gift | undefined;
+  readonly isGift: boolean; // the days go to the account that redeems the code, not to the buyer
+  readonly gift: Gift | undefined; // undefined until a gift is paid
   readonly state: OrderState;
-  /** True if it was paid after it had expired, failed or been canceled. */
-  readonly isLate: boolean;
+  readonly isLate: boolean; // true if it was paid after it had expired, failed or been canceled
   readonly createdAt: Date;
   readonly expiresAt: Date; // payment deadline
   readonly paidAt: Date | undefined;
@@ -36,8 +32,7 @@ export interface Order {
   readonly payments: readonly Payment[];
   readonly flags: readonly OrderFlag[];
   readonly refunds: readonly OrderRefund[];
-  /** Database time at which the order was read. */
-  readonly readAt: Date;
+  readonly readAt: Date; // database time at which the order was read
 }
 
 interface LocalizedText {
@@ -67,8 +62,7 @@ export interface Gift {
 
 /** One charge at the provider. */
 export interface PaymentAttempt {
-  /** Our reference for it at the provider: the order's code and the attempt's number. */
-  readonly reference: string;
+  readonly reference: string; // our reference for it at the provider: the order's code and the attempt's number
   readonly providerReference: string | undefined;
   readonly number: number;
   /** `unknown`: the charge may exist at the provider. `none`: it does not, and is retried. `rejected`: it never will. */

@@ -19,8 +19,7 @@ export interface OrderFilter {
   readonly state?: OrderState | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined; // exclusive
-  /** True: only orders with an unresolved flag; false: only orders without one. */
-  readonly isFlagged?: boolean | undefined;
+  readonly isFlagged?: boolean | undefined; // true: only orders with an unresolved flag; false: only orders without one
   /** True: orders with problems come first, then the newest. Use it only for a few days of orders, because all of them are evaluated. */
   readonly isWorstFirst?: boolean | undefined;
 }

@@ -16,10 +16,8 @@ export type SoldOutPlans = ReadonlyMap<number, SoldOut>;
 /** An account that is waiting for a place. */
 export interface WaitingListEntry {
   readonly days: number;
-  /** Until when a place is reserved; undefined if none is reserved yet. */
-  readonly reservedUntil: Date | undefined;
-  /** Position on the waiting list, from 1; 0 if a place is reserved. */
-  readonly position: number;
+  readonly reservedUntil: Date | undefined; // until when a place is reserved; undefined if none is reserved yet
+  readonly position: number; // on the waiting list, from 1; 0 if a place is reserved
   /** True if an open order holds the reserved place. If that order ends in time, the place is reserved again. */
   readonly isOrdered: boolean;
 }

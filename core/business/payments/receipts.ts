@@ -13,10 +13,8 @@ import type { Order, OrderLine } from './order-types.ts';
 
 /** A stored receipt for one of an order's payments or refunds. */
 export interface ReceiptReference {
-  /** `payment` and `refund` receipts are numbered separately. */
-  readonly kind: 'payment' | 'refund';
-  /** The payment itself, or the one that was refunded. */
-  readonly paymentId: string;
+  readonly kind: 'payment' | 'refund'; // `payment` and `refund` receipts are numbered separately
+  readonly paymentId: string; // the payment itself, or the one that was refunded
   /** As printed; undefined until it is numbered, and always for a payment that moved no money. */
   readonly number: string | undefined;
   /** Page for the buyer. The page for operators is at `operatorPath`. */
@@ -27,43 +25,32 @@ export interface ReceiptReference {
 /** A payment's receipt, for the email to its buyer. */
 export interface MailedReceipt {
   readonly seller: string;
-  /** Undefined for a payment that moved no money. */
-  readonly number: string | undefined;
-  /** Receipt number of the refund that the email is about, if any. */
-  readonly refundNumber: string | undefined;
-  /** True if the receipt is still to get a number. */
-  readonly isWaiting: boolean;
-  /** Opens the receipt without signing in, for a limited time. */
-  readonly url: string;
+  readonly number: string | undefined; // undefined for a payment that moved no money
+  readonly refundNumber: string | undefined; // receipt number of the refund that the email is about, if any
+  readonly isWaiting: boolean; // the receipt is still to get a number
+  readonly url: string; // opens the receipt without signing in, for a limited time
 }
 
 /** A receipt in the books, numbered or not. Amounts of refunds are positive. */
 export interface ReceiptLine {
-  /** The seller's name when the receipt was stored. */
-  readonly seller: string;
+  readonly seller: string; // the seller's name when the receipt was stored
   readonly kind: 'payment' | 'refund';
   readonly at: Date;
   readonly number: string | undefined;
-  /** The order's code. */
-  readonly code: string;
+  readonly code: string; // the order's code
   readonly buyer: string;
   readonly npwp: string | undefined;
   readonly gross: number;
-  /** Equal to `gross` if the receipt states no tax. */
-  readonly withoutTax: number;
+  readonly withoutTax: number; // equal to `gross` if the receipt states no tax
   readonly tax: number;
-  /** Amount from which the tax is calculated; undefined if the receipt states none. */
-  readonly taxBase: number | undefined;
-  /** Receipt number of the payment that was refunded. */
-  readonly refundOf: string | undefined;
+  readonly taxBase: number | undefined; // amount from which the tax is calculated; undefined if the receipt states none
+  readonly refundOf: string | undefined; // receipt number of the payment that was refunded
 }
 
 /** What core knows about a sale and its receipt needs. */
 export interface Sale {
-  /** True if the payment moved no money. */
-  readonly isTest: boolean;
-  /** How it was sold, by language; printed after the plan's name. */
-  readonly remark: OrderLine['text'] | undefined;
+  readonly isTest: boolean; // the payment moved no money
+  readonly remark: OrderLine['text'] | undefined; // how it was sold, by language; printed after the plan's name
 }
 
 interface ReceiptSteps {

@@ -32,22 +32,17 @@ export interface FormatAbilities {
 }
 
 export interface ModelSettings {
-  /** True if it supports temperature and similar settings. */
-  readonly sampling: boolean;
-  /** Reasoning efforts; empty if the effort cannot be set. */
-  readonly efforts: readonly string[];
-  /** True if the vendor reviews tool calls for the auto mode of Claude Code. */
-  readonly safeguards: boolean;
+  readonly sampling: boolean; // true if it supports temperature and similar settings
+  readonly efforts: readonly string[]; // for reasoning; empty if the effort cannot be set
+  readonly safeguards: boolean; // true if the vendor reviews tool calls for the auto mode of Claude Code
 }
 
 /** What clients of a model can rely on, because its first routes support it. */
 export interface ModelAbilities {
   /** Formats for conversations with the model; empty if it only generates images. */
   readonly conversations: readonly FormatAbilities[];
-  /** Other formats in which the model can be called: images. */
-  readonly others: readonly string[];
-  /** Vendors whose SDKs and tools can call the model, by display name. */
-  readonly vendors: readonly string[];
+  readonly others: readonly string[]; // other formats in which the model can be called: images
+  readonly vendors: readonly string[]; // vendors whose SDKs and tools can call the model, by display name
   /** What prompts may contain besides text and images. */
   readonly inputs: readonly ('files' | 'audio' | 'video')[];
   readonly settings: ModelSettings;

@@ -49,11 +49,11 @@ export function writeCode(language, call) {
 }
 
 /** @param {object} body */
-function jsonOf(body) {
+function formatJson(body) {
   return JSON.stringify(body, undefined, 2);
 }
 
-function inShell(text) {
+function quoteForShell(text) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
@@ -61,27 +61,27 @@ function writeCurl({ kind, body }, url) {
   const lines = [`curl ${body.stream === true ? '-N ' : ''}${url}`, '-H "Authorization: Bearer YOUR_KEY"'];
   if (kind === 'transcription') {
     lines.push(`-F file=@${files.transcription}`);
-    for (const [name, value] of Object.entries(body)) lines.push(`--form-string ${inShell(`${name}=${value}`)}`);
-  } else lines.push('-H "Content-Type: application/json"', `-d ${inShell(jsonOf(body))}`);
+    for (const [name, value] of Object.entries(body)) lines.push(`--form-string ${quoteForShell(`${name}=${value}`)}`);
+  } else lines.push('-H "Content-Type: application/json"', `-d ${quoteForShell(formatJson(body))}`);
   if (kind === 'speech') lines.push(`--output ${files.speech}`);
   return lines.join(' \\\n  ');
 }
 
-function pythonLiteral(value, depth = 0) {
+function formatPythonLiteral(value, depth = 0) {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (typeof value !== 'object') return JSON.stringify(value);
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
   const entries = Array.isArray(value)
-    ? value.map((entry) => pythonLiteral(entry, depth + 1))
-    : Object.entries(value).map(([name, entry]) => `${JSON.stringify(name)}: ${pythonLiteral(entry, depth + 1)}`);
+    ? value.map((entry) => formatPythonLiteral(entry, depth + 1))
+    : Object.entries(value).map(([name, entry]) => `${JSON.stringify(name)}: ${formatPythonLiteral(entry, depth + 1)}`);
   if (entries.length === 0) return `${open}${close}`;
   const space = ' '.repeat(4 * (depth + 1));
   return `${open}\n${entries.map((entry) => `${space}${entry},\n`).join('')}${' '.repeat(4 * depth)}${close}`;
 }
 
 function writePython({ apiUrl, kind, body }) {
-  const args = Object.entries(body).map(([name, value]) => `    ${name}=${pythonLiteral(value, 1)},`);
+  const args = Object.entries(body).map(([name, value]) => `    ${name}=${formatPythonLiteral(value, 1)},`);
   const call = (name, before = []) => `client.${name}(\n${[...before, ...args].join('\n')}\n)`;
   const streamed = (text) => `stream = ${call(text.name)}
 for chunk in stream:
@@ -104,7 +104,7 @@ with open("${files.image}", "wb") as file:
     rerank: () => `answer = client.post(
     "${paths.rerank}",
     cast_to=httpx.Response,
-    body=${pythonLiteral(body, 1)},
+    body=${formatPythonLiteral(body, 1)},
 )
 print(answer.json())`,
     moderation: () => `answer = ${call('moderations.create')}\nprint(answer.results[0])`,
@@ -122,7 +122,7 @@ ${programs[kind]()}`;
 
 function writeTypescript({ apiUrl, kind, body }) {
   // Strings have no line breaks, so that only names are at the start of a line and before a colon.
-  const literal = jsonOf(body).replaceAll(/^( *)"([A-Za-z_]\w*)":/gm, '$1$2:');
+  const literal = formatJson(body).replaceAll(/^( *)"([A-Za-z_]\w*)":/gm, '$1$2:');
   const call = (name, more = '') => `await client.${name}(${literal.replace(/^\{/, `{${more}`)})`;
   const programs = {
     chat: () =>
@@ -161,7 +161,7 @@ const client = new OpenAI({
 ${programs[kind]()}`;
 }
 
-function goLiteral(text) {
+function formatGoLiteral(text) {
   // A raw string cannot contain a backtick.
   return `\`${text.replaceAll('`', '` + "`" + `')}\``;
 }
@@ -187,7 +187,7 @@ function writeGo({ kind, body }, url) {
 	request, err := http.NewRequest("POST", "${url}", &body)
 	check(err)
 	request.Header.Set("Content-Type", form.FormDataContentType())`
-    : `body := ${goLiteral(jsonOf(body))}
+    : `body := ${formatGoLiteral(formatJson(body))}
 	request, err := http.NewRequest("POST", "${url}", strings.NewReader(body))
 	check(err)
 	request.Header.Set("Content-Type", "application/json")`;
@@ -220,7 +220,7 @@ func main() {
 }`;
 }
 
-function inPhp(text) {
+function quoteForPhp(text) {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
@@ -228,9 +228,11 @@ function writePhp({ kind, body }, url) {
   const isForm = kind === 'transcription';
   const fields = [
     `'file' => new CURLFile('${files.transcription}'),`,
-    ...Object.entries(body).map(([name, value]) => `'${name}' => ${inPhp(String(value))},`),
+    ...Object.entries(body).map(([name, value]) => `'${name}' => ${quoteForPhp(String(value))},`),
   ];
-  const content = isForm ? `$body = [\n    ${fields.join('\n    ')}\n];` : `$body = <<<'JSON'\n${jsonOf(body)}\nJSON;`;
+  const content = isForm
+    ? `$body = [\n    ${fields.join('\n    ')}\n];`
+    : `$body = <<<'JSON'\n${formatJson(body)}\nJSON;`;
   const headers = ["'Authorization: Bearer YOUR_KEY'", ...(isForm ? [] : ["'Content-Type: application/json'"])];
   return `<?php
 ${content}

@@ -9,7 +9,7 @@ import { sumHours, sumModels } from './sum-usage.ts';
 
 const minuteMs = 60_000; // relative times change every minute
 
-type UsageView = ReturnType<typeof describeView>;
+type UsageView = ReturnType<typeof buildUsageView>;
 
 const descriptions = new WeakMap<AccountUsage, { readonly key: string; readonly view: UsageView }>(); // `key`: what else a view depends on
 
@@ -26,12 +26,12 @@ export function describeUsage(usage: AccountUsage, range: Range, now: number, re
   ].join(' ');
   const cached = descriptions.get(usage);
   if (cached?.key === key) return cached.view;
-  const view = describeView(usage, range, now, request);
+  const view = buildUsageView(usage, range, now, request);
   descriptions.set(usage, { key, view });
   return view;
 }
 
-function describeView({ rows, latest }: AccountUsage, range: Range, now: number, request: PageRequest) {
+function buildUsageView({ rows, latest }: AccountUsage, range: Range, now: number, request: PageRequest) {
   const hours = sumHours(rows, countHoursToRead(range), now);
   const routes = createRouteNames(request);
   const chart = describeChart(hours.slice(-countRangeHours(range)), range, request);

@@ -21,7 +21,7 @@ export function describeRow(reading: ModelReading, number: number, reader: Local
     id: `model-${number}`,
     name: publicName,
     path: buildModelPath(publicName),
-    about: describeAbout(reading, reader),
+    about: describeSubtitle(reading, reader),
     status,
     isFine: status.kind === 'ok' || status.kind === 'none',
     context: formatLimit(abilities.maxInputTokens, format),
@@ -64,7 +64,7 @@ function formatLimit(count: number | undefined, format: PageRequest['format']): 
   return count === undefined ? '' : format.limit(count);
 }
 
-function describeAbout(
+function describeSubtitle(
   { model: { displayName, id, publicName }, aliases, lacksBackup, notes }: ModelReading,
   { t, format }: Localizer,
 ) {

@@ -11,7 +11,7 @@ export interface CompletedAttempt {
   readonly status: number | undefined;
   readonly error: string;
   readonly start: number;
-  readonly first: number | undefined; // content of the response, if it came from this attempt
+  readonly first: number | undefined; // when the first content arrived, if it came from this attempt
   readonly end: number;
 }
 

@@ -1,7 +1,7 @@
 import { listOpenFlags } from '#core/business/payments/flags.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { describeFlag } from '#core/web/problems/money-problems.ts';
-import { describeNeed, describeTotal } from '../overview/needs.ts';
+import { describeNeed, describeOpenCount } from '../overview/needs.ts';
 
 const maxFlags = 200;
 
@@ -15,7 +15,7 @@ export const flagsPage: Page = {
     const readFlags = async (about: 'orders' | 'no order') => {
       const { flags, total } = await listOpenFlags(request.host.database, maxFlags, about);
       const needs = flags.map((flag) => describeNeed(describeFlag(flag, request), request));
-      return { needs, needsTotal: describeTotal(total, request) };
+      return { needs, needsTotal: describeOpenCount(total, request) };
     };
     const [orderFlags, flagsWithoutOrder] = await Promise.all([readFlags('orders'), readFlags('no order')]);
     return { ...orderFlags, moreNeeds: '', foreign: flagsWithoutOrder };

@@ -17,7 +17,7 @@ import { describeActionTable } from '#core/web/resources/action-table.ts';
 import { readSubjectNames, readSubjectCells } from '#core/web/resources/describe-action.ts';
 import { defineView, fieldTable } from '#core/web/resources/field.ts';
 import { chooseRollbackTitle } from '../configuration/list-page.ts';
-import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
+import { describeJobs, describeJournal, type FactsCard, translateFacts } from '../overview/cards.ts';
 import { describeFailedJobs, describeUnauthenticated, maxBlocks, maxRows } from './tables.ts';
 
 const path = '/operator/health';
@@ -103,7 +103,7 @@ function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
   return {
     title: t('operator.configuration'),
     status: describeConfigurationStatus(refusal !== undefined, rollbackTitle, t),
-    facts: listFacts(t, [
+    facts: translateFacts(t, [
       ['operator.loaded', time(loadedAt)],
       ['operator.refused', refusal && time(refusal.refusedAt)],
       [rollbackTitle, rollback && describeRollback(rollback)],
@@ -125,7 +125,7 @@ async function describeVersions({ host, t, format }: PageRequest): Promise<Facts
   return {
     title: t('operator.versions'),
     status: undefined,
-    facts: listFacts(t, [
+    facts: translateFacts(t, [
       ['operator.gateway', version],
       ['Node.js', process.versions.node],
       ['PostgreSQL', row?.server_version],

@@ -12,7 +12,10 @@ export interface FactsCard {
   readonly facts: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
 }
 
-export function listFacts(t: Localizer['t'], facts: readonly (readonly [name: string, value: string | undefined])[]) {
+export function translateFacts(
+  t: Localizer['t'],
+  facts: readonly (readonly [name: string, value: string | undefined])[],
+) {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name: t(name), value }]));
 }
 
@@ -35,7 +38,7 @@ export function describeJournal(
   return {
     title,
     status: isFailing(gateway, host) ? { kind: 'bad', text: t('problem.check') } : describeJournalState(journal, t),
-    facts: listFacts(t, [
+    facts: translateFacts(t, [
       ['operator.journal_waiting', waiting],
       ['operator.journal_oldest', records === 0 ? '' : format.duration(oldest).text],
       ['operator.journal_lost', lost === 0 ? undefined : format.number(lost)],
@@ -66,7 +69,7 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   return {
     title: t('operator.jobs'),
     status: describeJobsState(queue, lateCount, t),
-    facts: listFacts(t, [
+    facts: translateFacts(t, [
       ['operator.jobs_checks', format.number(attempts)],
       ['operator.jobs_refunds', formatUnlessZero(refunds)],
       ['operator.jobs_notifications', formatUnlessZero(notifications)],

@@ -9,13 +9,13 @@ export async function describeNeeds(gateway: NeedsSource, request: PageRequest) 
   const hiddenCount = total - problems.length;
   return {
     needs: problems.map((problem) => describeNeed(problem, request, gateway.pages)),
-    needsTotal: describeTotal(total, request),
+    needsTotal: describeOpenCount(total, request),
     moreNeeds: hiddenCount > 0 ? request.t('operator.needs_more', { count: hiddenCount }) : '',
   };
 }
 
 /** Returns '' for 0, because the page has its own text for that. */
-export function describeTotal(count: number, { t }: Pick<PageRequest, 't'>): string {
+export function describeOpenCount(count: number, { t }: Pick<PageRequest, 't'>): string {
   return count === 0 ? '' : t('operator.needs_open', { count });
 }
 

@@ -204,7 +204,7 @@ async function describePlan(
     pay: t('payments.buy.pay', { price: total }),
     ticks: planTicks(days),
     soldOut: describeSoldOut(days, places, buyer.isGift, request),
-    ...(await describeTime(days, buyer, request)),
+    ...(await describeAccessPeriod(days, buyer, request)),
   };
 }
 
@@ -219,7 +219,7 @@ function describeSoldOut(days: number, { soldOut, wait }: Places, isGift: boolea
   };
 }
 
-async function describeTime(
+async function describeAccessPeriod(
   days: number,
   { isActive, isGift }: { readonly isActive: boolean; readonly isGift: boolean },
   request: PageRequest,

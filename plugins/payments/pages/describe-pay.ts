@@ -45,7 +45,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     again: `/buy?days=${order.days}${order.isGift ? '&gift=1' : ''}`,
     starts: order.isGift ? t('payments.buy.starts_gift') : await describeStart(order, request),
     ways: receiver === undefined ? [] : describeWaysToPay(receiver.name, total, request),
-    ...describeTime(order, request),
+    ...describeDeadline(order, request),
     checked: isOpenView(view) ? describeCheck(order, request) : undefined,
     state: describeState(order, view, request),
     contactLink: buildContactLink(host.service, t('payments.order_number', { code })),
@@ -96,7 +96,7 @@ async function describeStart({ accountId }: Order, { host, t, format }: PageRequ
   return t('payments.buy.starts_later', { time: format.dayTime(end, account.readAt).text });
 }
 
-function describeTime({ expiresAt, readAt }: Order, { format, host }: PageRequest) {
+function describeDeadline({ expiresAt, readAt }: Order, { format, host }: PageRequest) {
   const remainingMs = Math.max(0, expiresAt.getTime() - readAt.getTime());
   const length = Math.max(Math.ceil(remainingMs / 1000), host.section(paymentsSection).order_minutes * 60);
   // For the page's script, in ms and seconds.

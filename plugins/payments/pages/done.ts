@@ -73,7 +73,7 @@ export const createDonePage = (gateway: PageSource): Page => ({
         : { kind: gift.kind, paid: gift.title, until: gift.state }),
       isForOthers: gift !== undefined,
       passOn: gift?.passOn,
-      extra: describeExtra(order, request),
+      extra: describeExtraPayments(order, request),
       refundedMore: gift?.state ?? describeDaysLeft(order, request),
       refunds: describeRefunds(order, request),
       refundsTitle: describeRefundsTitle(order, request),
@@ -133,7 +133,7 @@ function getPassState(period: Order['period'], now: Date): 'added' | 'paid' | 'o
   return period.startsAt > now ? 'added' : 'paid';
 }
 
-function describeExtra(order: Order, request: PageRequest) {
+function describeExtraPayments(order: Order, request: PageRequest) {
   const { t } = request;
   const extra = findExtraPayments(order);
   const refundablePayments = extra.filter((payment) => computeRefundable(order, payment) > 0);

@@ -19,7 +19,7 @@ export function toEvidence(charge: SandboxCharge): PaymentEvidence {
   return {
     reference,
     providerReference,
-    state: getState(charge),
+    state: toPaymentState(charge),
     ...(isPaid && { paymentId, paid: { amount: paidAmount, currency }, paidAt, issuer: 'Sandbox' }),
     ...(isPaid && { refunds: toStatedRefunds(charge.refunds) }),
     raw: { ...charge, qr: undefined, notificationUrl: undefined },
@@ -31,7 +31,7 @@ export function createSignedNotification(charge: SandboxCharge, secret: string):
   const body = JSON.stringify({
     reference: charge.reference,
     provider_reference: charge.providerReference,
-    state: getState(charge),
+    state: toPaymentState(charge),
     currency: charge.currency,
     ...(state === 'paid' && { paid_amount: paidAmount, paid_at: paidAt?.toISOString(), payment_id: paymentId }),
     ...(refunds.length > 0 && { refunds }),
@@ -76,7 +76,7 @@ function toStatedRefunds(refunds: readonly SandboxRefund[]): StatedRefund[] {
   return refunds.map(({ key, amount }) => ({ id: key, key, amount, state: 'done' }));
 }
 
-function getState({ state, paidAmount = 0, refunds }: SandboxCharge): PaymentState {
+function toPaymentState({ state, paidAmount = 0, refunds }: SandboxCharge): PaymentState {
   const refundedAmount = refunds.reduce((sum, { amount }) => sum + amount, 0);
   return state === 'paid' && refundedAmount > 0 && refundedAmount >= paidAmount ? 'refunded' : state;
 }

@@ -59,14 +59,14 @@ export const usage: Check = {
   cost: (route) => 2 * (computeTokenBudget(route, 64) + 50),
   async run(route, ask) {
     const reply = await ask(buildQuestion(route, oneWordPrompt, 64));
-    const verdict = checkUsage(reply, oneWordPrompt.length, 'in a non-streaming response');
+    const verdict = evaluateUsage(reply, oneWordPrompt.length, 'in a non-streaming response');
     if (verdict.state !== 'ok' || !chatProfileOf(route).quirks.stream_usage) return verdict;
     const streamedReply = await ask(buildQuestion(route, oneWordPrompt, 64, streamingMembers));
-    return checkUsage(streamedReply, oneWordPrompt.length, 'in a stream');
+    return evaluateUsage(streamedReply, oneWordPrompt.length, 'in a stream');
   },
 };
 
-function checkUsage(reply: TrialReply, promptLength: number, where: string): CheckVerdict {
+function evaluateUsage(reply: TrialReply, promptLength: number, where: string): CheckVerdict {
   const fault = evaluateFault(reply);
   if (fault !== undefined) return fault;
   const { input, output, reasoning = 0, isEstimated } = reply.usage ?? {};

@@ -115,7 +115,7 @@ export const image: Check = {
   cost: (route) => computeTokenBudget(route, 64) + 2_000,
   async run(route, ask) {
     // One of 360 pictures, so a model without vision can only guess.
-    const shownColours = drawNames(Object.keys(colours), 4);
+    const shownColours = pickRandomNames(Object.keys(colours), 4);
     const prompt =
       `The image has four squares in two rows. Name their colours, the upper row first, from left to right, ` +
       `as four words out of: ${Object.keys(colours).join(', ')}.`;
@@ -135,7 +135,7 @@ export const image: Check = {
   },
 };
 
-function drawNames(names: readonly string[], count: number): string[] {
+function pickRandomNames(names: readonly string[], count: number): string[] {
   const remainingNames = [...names];
   return Array.from({ length: count }, () => remainingNames.splice(randomInt(remainingNames.length), 1)[0] as string);
 }

@@ -7,8 +7,7 @@
  */
 export const fixedReleases = ['24.22.1', '26.12.1'] as const;
 
-/** Returns true if this Node.js release decodes Brotli safely. */
-export function decodesBrotli(version: string = process.versions.node): boolean {
+export function decodesBrotliSafely(version: string = process.versions.node): boolean {
   return isFixed(version, fixedReleases);
 }
 
@@ -41,7 +40,7 @@ export function listNodeNotices(version: string = process.versions.node): string
   const notices = supportsUpgradeFilter(version)
     ? []
     : [`Node.js ${version} serves no WebSockets: Codex and SDKs that ask for one get 426; install 24.9 or newer`];
-  if (decodesBrotli(version)) return notices;
+  if (decodesBrotliSafely(version)) return notices;
   return [
     ...notices,
     `Node.js ${version} lacks the security fixes of October 2026 for Brotli, TLS and DNS: bodies in br are refused and never decoded; install ${fixedReleases.join(', ')} or newer`,

@@ -1,5 +1,5 @@
 import type { Agent, Dispatcher } from 'undici';
-import { decodesBrotli } from './node-release.ts';
+import { decodesBrotliSafely } from './node-release.ts';
 
 interface OutgoingOptions {
   readonly agent?: Agent; // undici's; default: the shared connections
@@ -25,7 +25,7 @@ export async function outgoingFetch(
   init: RequestInit = {},
   { agent, nodeVersion: node = process.versions.node }: OutgoingOptions = {},
 ): Promise<Response> {
-  const isSafe = decodesBrotli(node);
+  const isSafe = decodesBrotliSafely(node);
   if (isSafe && agent === undefined) return fetch(url, init);
   // Node's built-in fetch is a different version of undici and rejects our agents. Imported here because few calls need it.
   const undici = await import('undici');

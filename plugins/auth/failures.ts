@@ -2,7 +2,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { parseNetwork } from '#core/gateway/http/network.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { createGrowingCache } from '#core/platform/memory/growing-cache.ts';
-import { capArrival, computeDebt, computeInterval, computeWait } from '#core/platform/shared/gcra.ts';
+import { capArrival, computeDebtUs, computeIntervalUs, computeWaitUs } from '#core/platform/shared/gcra.ts';
 
 interface FailureLimits {
   readonly limit: number;
@@ -36,8 +36,8 @@ export class FailedAuthentications {
   #readState(network: string, { limit, period }: FailureLimits) {
     const limits = { limit, period, burst: limit };
     const now = Math.round(this.#clock() * 1_000);
-    const debt = computeDebt(capArrival(this.#arrivals.get(network) ?? 0, now, limits), now);
-    return { now, debt, interval: computeInterval(limits), wait: computeWait(debt, limits) };
+    const debt = computeDebtUs(capArrival(this.#arrivals.get(network) ?? 0, now, limits), now);
+    return { now, debt, interval: computeIntervalUs(limits), wait: computeWaitUs(debt, limits) };
   }
 }
 

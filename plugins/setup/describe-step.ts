@@ -1,5 +1,5 @@
 import { type CodePiece, codePieces } from '#core/web/pages/code-pieces.ts';
-import { sdkSamples } from '#core/web/pages/code-samples.ts';
+import { createSdkSamples } from '#core/web/pages/code-samples.ts';
 import { formatPath, type Reader, type System, getTerminalName } from './reader.ts';
 import type { CodeSample, CommandStep, EnvironmentStep, FileStep, FormStep, SampleStep, Step } from './tool.ts';
 import type { SetupValues } from './values.ts';
@@ -107,7 +107,7 @@ function describeForm({ where, fields }: FormStep, { t, values, number }: StepCo
 function describeSamples(step: SampleStep, context: StepContext): StepBody {
   const { baseUrl, keyVariable, model } = context.values;
   const samples: readonly CodeSample[] =
-    step.samples ?? sdkSamples(step.sdk, { baseUrl, keyVariable, model: model.name });
+    step.samples ?? createSdkSamples(step.sdk, { baseUrl, keyVariable, model: model.name });
   return {
     title: context.t('setup.step.sample'),
     boxes: samples.map(({ title, install, code }, index) => {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { decodesBrotli } from '#core/platform/node-release.ts';
+import { decodesBrotliSafely } from '#core/platform/node-release.ts';
 
 export type OpenDecoder = (options: { readonly chunkSize?: number }) => NodeJS.ReadWriteStream & Readable;
 
@@ -21,7 +21,7 @@ const decoders = new Map<string, OpenDecoder>([
  */
 export function findDecoder(encoding: string, nodeVersion: string = process.versions.node): OpenDecoder | undefined {
   if (encoding === 'identity') return undefined;
-  const hasBrotli = decodesBrotli(nodeVersion);
+  const hasBrotli = decodesBrotliSafely(nodeVersion);
   const isBrotliDisabled = encoding === 'br' && !hasBrotli;
   const open = decoders.get(encoding);
   if (open !== undefined && !isBrotliDisabled) return open;

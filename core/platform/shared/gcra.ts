@@ -8,8 +8,8 @@ import type { Limits, Take } from './shared.ts';
  * theoretical arrival time.
  */
 
-/** Returns the µs between requests at the full rate, rounded up so that the limit is never exceeded. */
-export function computeInterval({ limit, period }: Limits): number {
+/** Time between requests at the full rate, rounded up so that the limit is never exceeded. */
+export function computeIntervalUs({ limit, period }: Limits): number {
   return Math.ceil((period * 1_000_000) / limit);
 }
 
@@ -20,16 +20,16 @@ export function computeInterval({ limit, period }: Limits): number {
  * @param arrival stored theoretical arrival time; 0 for a new key
  */
 export function capArrival(arrival: number, now: number, limits: Limits): number {
-  return Math.min(arrival, now + limits.burst * computeInterval(limits));
+  return Math.min(arrival, now + limits.burst * computeIntervalUs(limits));
 }
 
-export function computeDebt(arrival: number, now: number): number {
+export function computeDebtUs(arrival: number, now: number): number {
   return Math.max(0, arrival - now);
 }
 
-/** Returns the µs until a key with this debt may send a request; 0 or less if it may send now. */
-export function computeWait(debt: number, limits: Limits): number {
-  return debt + computeInterval(limits) - limits.burst * computeInterval(limits);
+/** Time until a key with this debt may send a request; 0 or less if it may send now. */
+export function computeWaitUs(debt: number, limits: Limits): number {
+  return debt + computeIntervalUs(limits) - limits.burst * computeIntervalUs(limits);
 }
 
 export function createTake(
@@ -42,7 +42,7 @@ export function createTake(
   return {
     refusedBy,
     lease,
-    remaining: Math.max(0, Math.floor(limits.burst - debt / computeInterval(limits))),
+    remaining: Math.max(0, Math.floor(limits.burst - debt / computeIntervalUs(limits))),
     retryAfter: waitUs / 1_000_000,
     resetAfter: debt / 1_000_000,
   };

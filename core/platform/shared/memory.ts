@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import { createReclaimable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
-import { capArrival, computeDebt, createTake, computeInterval, computeWait } from './gcra.ts';
+import { capArrival, computeDebtUs, createTake, computeIntervalUs, computeWaitUs } from './gcra.ts';
 import { MemoryGroups } from './memory-groups.ts';
 import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Take } from './shared.ts';
 
@@ -59,12 +59,12 @@ export class MemoryLimiter implements Limiter {
     const state = this.#getKeyState(key);
     const now = this.#microseconds();
     state.arrival = capArrival(state.arrival, now, limits);
-    const debt = computeDebt(state.arrival, now);
-    const waitUs = computeWait(debt, limits);
+    const debt = computeDebtUs(state.arrival, now);
+    const waitUs = computeWaitUs(debt, limits);
     if (waitUs > 0) return createTake(debt, limits, waitUs, 'rate', undefined);
     const { concurrent = Infinity } = limits;
     if (state.leases.size >= concurrent) return createTake(debt, limits, 1_000_000, 'concurrency', undefined);
-    const newDebt = debt + computeInterval(limits);
+    const newDebt = debt + computeIntervalUs(limits);
     state.arrival = now + newDebt;
     const lease = limits.concurrent === undefined ? undefined : this.#leasePrefix + ++this.#lastLease;
     if (lease !== undefined) state.leases.add(lease);
@@ -75,7 +75,7 @@ export class MemoryLimiter implements Limiter {
     const state = this.#keyStates.get(key);
     const now = this.#microseconds();
     if (state !== undefined) state.arrival = capArrival(state.arrival, now, limits);
-    const take = createTake(computeDebt(state?.arrival ?? 0, now), limits, 0, undefined, undefined);
+    const take = createTake(computeDebtUs(state?.arrival ?? 0, now), limits, 0, undefined, undefined);
     return { ...take, running: state?.leases.size ?? 0 };
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.ts';
-import { createTake, computeInterval } from './gcra.ts';
+import { createTake, computeIntervalUs } from './gcra.ts';
 import type { ScriptedRedis } from './redis-client.ts';
 import type { RedisNodes } from './redis-nodes.ts';
 import type { Fallback } from './reply-watch.ts';
@@ -98,7 +98,7 @@ export class RedisLimiter implements Limiter {
       const [refused, debt, wait, running] = await this.#client.gatewayTake(
         arrivalKey(key),
         leasesKey(key),
-        computeInterval(limits),
+        computeIntervalUs(limits),
         limits.burst,
         limits.concurrent ?? '',
         lease,

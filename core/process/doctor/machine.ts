@@ -7,7 +7,7 @@ import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { lacksInodes, readDiskRoom } from '#core/gateway/health/disk-check.ts';
 import { queryOperator, OperatorUnavailable } from '#core/gateway/operator-listener/query-operator.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { supportsUpgradeFilter, decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
+import { supportsUpgradeFilter, decodesBrotliSafely, fixedReleases } from '#core/platform/node-release.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ProblemView } from '#core/web/problems/find-problems.ts';
 
@@ -29,7 +29,7 @@ function describeNode(version: string): Finding {
       'serves no WebSockets, and lacks the security fixes of October 2026; clients that ask for one get 426',
       `Install Node.js ${fixedReleases.join(', ')} or newer.`,
     );
-  if (decodesBrotli(version)) return ok('has the known security fixes');
+  if (decodesBrotliSafely(version)) return ok('has the known security fixes');
   return warning(
     'lacks the security fixes of October 2026 for Brotli, TLS and DNS; bodies in br are refused and never decoded',
     `Install Node.js ${fixedReleases.join(', ')} or newer.`,

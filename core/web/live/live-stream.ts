@@ -51,9 +51,7 @@ export class LiveStream {
     return this.#isDrained && !this.#hasEnded;
   }
 
-  /**
-   * Sends the first bytes, which flush the response headers. `build` is that of the assets; the page waits `retryMs` before it reconnects.
-   */
+  /** Sends the first bytes, which flush the headers. `build` is that of the assets; the page waits `retryMs` before it reconnects. */
   open(build: string, retryMs: number): void {
     this.#write(`retry: ${Math.round(retryMs)}\n${formatEvent('live-open', build)}`);
   }

@@ -114,7 +114,10 @@ console.log(answer.text);`,
   ],
 };
 
-export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [python: SdkSample, typescript: SdkSample] {
+export function createSdkSamples(
+  sdk: SampledSdk,
+  values: SampleValues,
+): readonly [python: SdkSample, typescript: SdkSample] {
   const { baseUrl, model, keyVariable, key = placeholder } = values;
   const hasKeyVariable = keyVariable !== undefined;
   const [pip, pythonCode] = pythonPrograms[sdk](
@@ -141,7 +144,7 @@ export interface SampleTab {
 }
 
 const renderPythonSample = (sdk: SampledSdk) => (values: SampleValues) => {
-  const [{ title, install, code }] = sdkSamples(sdk, values);
+  const [{ title, install, code }] = createSdkSamples(sdk, values);
   return `# ${title}: ${install}\n${code}`;
 };
 

@@ -9,7 +9,7 @@ import {
 } from 'node:zlib';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { longChunkBytes } from '#core/platform/memory/decoded-pieces.ts';
-import { decodesBrotli } from '#core/platform/node-release.ts';
+import { decodesBrotliSafely } from '#core/platform/node-release.ts';
 import type { UpstreamResponse, ResponseBody } from './contract.ts';
 import { type Fault, createInterruptedFault } from './fault.ts';
 
@@ -27,7 +27,7 @@ const decoders: Readonly<Record<string, (first: number, options: { readonly chun
 };
 
 export function canDecode(coding: string): boolean {
-  return Object.hasOwn(decoders, coding) && (coding !== 'br' || decodesBrotli());
+  return Object.hasOwn(decoders, coding) && (coding !== 'br' || decodesBrotliSafely());
 }
 
 /**

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type * as googleAuth from 'google-auth-library';
 import type { CloudCredentials } from '#core/config/catalog/credentials.ts';
 import { parseObject } from '#core/platform/json.ts';
-import { decodesBrotli } from '#core/platform/node-release.ts';
+import { decodesBrotliSafely } from '#core/platform/node-release.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ReadToken, Token } from './token-source.ts';
 
@@ -101,7 +101,7 @@ const googleLibrary = new GoogleAuthLibrary();
 function disableBrotli({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void {
   const { request } = prototype;
   prototype.request = function requestPlain(this: typeof prototype, options = {}) {
-    return request.call(this, decodesBrotli() ? options : ({ ...options, compress: false } as typeof options));
+    return request.call(this, decodesBrotliSafely() ? options : ({ ...options, compress: false } as typeof options));
   } as typeof request;
 }
 

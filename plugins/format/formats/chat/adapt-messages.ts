@@ -39,7 +39,7 @@ function selectChanges(target: AdaptationTarget, messages: readonly JsonValue[])
   const { profile } = target;
   const changes: MessageChange[] = [];
   if (shouldRestore(profile, true)) {
-    const store = new ReasoningStore(messages, target);
+    const store = new ReasoningByCall(messages, target);
     changes.push((message, path) => restoreReasoning(message, path, profile, store));
   }
   if (profile.quirks.text_content) changes.push(joinTextParts);
@@ -52,7 +52,7 @@ function shouldRestore(profile: Profile, hasCalls: boolean): boolean {
   return isMember ? requiresReasoning(profile, hasCalls) : acceptsReasoning(profile, hasCalls);
 }
 
-function restoreReasoning(message: ChatMessage, path: string, profile: Profile, store: ReasoningStore): ChatMessage {
+function restoreReasoning(message: ChatMessage, path: string, profile: Profile, store: ReasoningByCall): ChatMessage {
   const { role, reasoning_content: received, tool_calls: calls } = message;
   if (role !== 'assistant' || !shouldRestore(profile, asList(calls).length > 0)) return message;
   const place = selectReasoningPlace(profile);
@@ -66,7 +66,7 @@ function restoreReasoning(message: ChatMessage, path: string, profile: Profile, 
   return placeReasoning(bareMessage, texts.join(reasoningSeparator), profile);
 }
 
-class ReasoningStore {
+class ReasoningByCall {
   readonly #byCall = new Map<JsonValue, readonly Reasoning[]>();
   readonly #target: AdaptationTarget;
 

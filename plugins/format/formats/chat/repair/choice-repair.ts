@@ -11,7 +11,7 @@ import { type CallForm, writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
 
 interface ChoiceRepairOptions extends ChoiceTrackerOptions {
-  readonly id: string;
+  readonly callIdPrefix: string;
   readonly index: number;
   readonly isWhole: boolean;
   readonly callForm: CallForm;
@@ -28,9 +28,9 @@ export class ChoiceRepair {
   #reportedFinish: FinishReason | undefined;
   #sentFinishReason: string | undefined;
 
-  constructor({ id, index, isWhole, callForm, ...options }: ChoiceRepairOptions) {
+  constructor({ callIdPrefix, index, isWhole, callForm, ...options }: ChoiceRepairOptions) {
     this.#tracker = new ChoiceTracker(options);
-    this.#calls = new CallRepair(index === 0 ? id : `${id}_${index}`, isWhole);
+    this.#calls = new CallRepair(index === 0 ? callIdPrefix : `${callIdPrefix}_${index}`, isWhole);
     this.#index = index;
     this.#callForm = callForm;
     this.#isWhole = isWhole;

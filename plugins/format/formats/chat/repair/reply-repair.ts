@@ -143,7 +143,7 @@ export class ChatReplyRepair implements ReplyRepair {
     const knownRepair = this.#choices.get(index);
     if (knownRepair !== undefined || this.#choices.size >= maxChoices) return knownRepair;
     const choice = new ChoiceRepair({
-      id: `call_${this.#context.id}`,
+      callIdPrefix: `call_${this.#context.id}`,
       index,
       isWhole,
       callForm: readCallForm(this.#request),

@@ -96,7 +96,7 @@ export class ChatDecoder implements ReplyDecoder {
 
   skimEvent(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const { name, data = '', isLong, contentDelta } = event;
-    // An event that is no chunk may be an error.
+    // An event that is not a chunk may be an error.
     if (isLong || name === 'error' || !data.includes('"choices"') || endPattern.test(data)) return undefined;
     if (content !== undefined && contentDelta === undefined) return undefined;
     if (content !== undefined && contentDelta !== undefined) addDelta(content, contentDelta);
@@ -244,15 +244,15 @@ function hasContentMember(message: JsonValue | undefined): boolean {
 }
 
 function readText(chunk: ChatReply): JsonValue | undefined {
-  return readOnlyDelta(chunk)?.content;
+  return readSingleDelta(chunk)?.content;
 }
 
 function readReasoning(chunk: ChatReply): JsonValue | undefined {
-  const { reasoning_content, reasoning }: ChatMessage = readOnlyDelta(chunk) ?? {};
+  const { reasoning_content, reasoning }: ChatMessage = readSingleDelta(chunk) ?? {};
   return asText(reasoning_content) === '' ? reasoning : reasoning_content;
 }
 
-function readOnlyDelta({ choices }: ChatReply): ChatMessage | undefined {
+function readSingleDelta({ choices }: ChatReply): ChatMessage | undefined {
   const [choice, ...others]: readonly JsonValue[] = asList(choices);
   if (others.length > 0 || readMember<ChatChoice>(choice, 'message') !== undefined) return undefined;
   const delta = readMember<ChatChoice>(choice, 'delta');

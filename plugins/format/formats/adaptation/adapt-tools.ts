@@ -7,7 +7,7 @@ import { isSet, mapMembers, mapObjects, omitMembers, withMember } from './adapt-
 
 interface ToolMembers {
   readonly names: readonly string[];
-  /** Missing in formats without `strict`. */
+  /** Returns the same object if the tool has no `strict`. Missing in formats without `strict`. */
   relax?(tool: JsonObject, notes: Notes): JsonObject;
   /** Missing if all routes of the format can forbid calls. */
   forbidsCalls?(body: JsonObject): boolean;

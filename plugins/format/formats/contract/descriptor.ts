@@ -71,10 +71,7 @@ export interface ClientSide {
   readonly adapt?: Adaptation;
   /** Returns true if a body requests a stream. By default it does if its `stream` is true. */
   isStream?(body: JsonObject): boolean;
-  /**
-   * Returns a test for the content types of responses that pass through as bytes, such as audio; undefined if responses to this request are
-   * JSON.
-   */
+  /** Returns a test for the content types of responses that pass through as bytes, such as audio; undefined if responses are JSON. */
   createByteTypeTest?(body: JsonObject): ((contentType: string) => boolean) | undefined;
   /** Reads the usage of a reply with too many values to parse, such as many embeddings; missing if such a reply is an error. */
   readLargeUsage?(text: string): Usage | undefined;
@@ -110,6 +107,7 @@ export interface InsertedMember {
 }
 
 interface ClientTextSide extends ClientCodec, ReplyRules {
+  /** Returns the same object if there are none. */
   omitResultImages(body: JsonObject): JsonObject;
   /** Missing if the format's replies always include reasoning. */
   hidesReasoning?(body: JsonObject): boolean;

@@ -8,7 +8,7 @@ import { type FinishReason, type Fragment, isContent } from '../../canonical/rep
 import { type ContentDigest, addDelta } from '../../content/content-digest.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
-/** Who receives a pass-through reply in addition to the client. */
+/** Receivers of a pass-through reply other than the client. */
 export interface ReplyListeners {
   readonly profile?: Profile | undefined;
   /** Receives the vendor's id for the reply, if a later request can continue it. */
@@ -45,7 +45,7 @@ export class FragmentObserver implements ReplyObserver {
   readonly #listeners: ReplyListeners;
   readonly #end: StreamEnd;
   #hasDecodedChoiceEnded = false;
-  /** By index, whether each of them has ended; undefined for most replies, which have only one choice. */
+  /** Whether each of the other choices has ended, by index; undefined for most replies, which have only one choice. */
   #otherChoices: Map<unknown, boolean> | undefined;
   #hasStreamEnded = false;
   #canSkim = false;

@@ -55,8 +55,10 @@ export interface Member {
   isUnchecked?: boolean;
   /** The members of an object, under each of their spellings. */
   members?: Members;
+  /** For unknown members of this object: whether their loss must be noted. */
   isLost?: IsLost;
 }
+
 export interface ParameterRules {
   /** Parameters that are checked for every route. */
   readonly checkedParameters: readonly Parameter[];

@@ -20,6 +20,7 @@ import { adaptGeneration } from './adapt-generation.ts';
 import { geminiCodec } from './codec.ts';
 import { cleanSchema } from './schema/clean-schema.ts';
 
+/** Members with a JSON Schema, and those that hold the same schema in Google's OpenAPI subset. */
 const subsetMembers: ReadonlyMap<string, string> = new Map([
   ['parametersJsonSchema', 'parameters'],
   ['responseJsonSchema', 'responseSchema'],

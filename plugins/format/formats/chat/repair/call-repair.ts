@@ -51,7 +51,7 @@ export class CallRepair {
     return this.#sentCalls.get(call)?.index === index;
   }
 
-  /** Clean entries are the vendor's own objects. `isLast` ends the calls. */
+  /** Clean entries are the vendor's own objects. `isLast` is true if no piece follows. */
   repairPieces(pieces: readonly CallPiece[], isLast: boolean): ChatCall[] {
     const entries = pieces.flatMap((piece) => this.#repairPiece(piece));
     return (isLast ? this.#addEmptyInputs(entries) : entries).map(([, entry]) => entry);

@@ -119,7 +119,7 @@ export class ChoiceTracker {
   }
 
   #preferMember(reasoning: string, split: SplitText): SplitText {
-    // MiniMax may repeat the reasoning of the member in the text.
+    // MiniMax may send the same reasoning in a member and in the text.
     return { reasoning: this.#reasoning.isEmpty ? split.reasoning : reasoning, text: split.text };
   }
 }

@@ -18,7 +18,7 @@ export class ChatEncoder implements ReplyEncoder {
   readonly #wantsUsage: boolean;
   readonly #deltas: MessageDeltas;
   #hasStarted = false;
-  /** What surrounds the delta in a chunk. */
+  /** A chunk without its delta. */
   readonly #plainFrame: readonly [before: string, after: string];
 
   constructor(context: ReplyContext) {

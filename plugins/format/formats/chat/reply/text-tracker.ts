@@ -1,4 +1,4 @@
-/** Length from which two equal consecutive pieces count as one piece sent twice, in characters. */
+/** Two equal consecutive pieces of at least this many characters count as one piece sent twice. */
 const minRepeatLength = 16;
 /** FNV-1a: the hash of an empty text, and the factor for each added character. */
 export const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };

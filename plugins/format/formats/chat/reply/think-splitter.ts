@@ -20,7 +20,7 @@ export class ThinkSplitter {
     return this.#state === 'answer';
   }
 
-  /** What may be the start of a tag is held back until the next chunk or `finish`. */
+  /** Text that may start a tag is held back until the next chunk or `finish`. */
   take(text: string): SplitText {
     this.#held += text;
     if (this.#state === 'start') this.#findOpeningTag();
@@ -65,7 +65,7 @@ export class ThinkSplitter {
   }
 }
 
-/** Holds back what may start the closing tag, and trailing white space, which is dropped if the tag follows. */
+/** Leaves out text that may start the closing tag, and trailing white space, which is dropped if the tag follows. */
 function selectCertainReasoning(text: string): string {
   for (let length = Math.min(text.length, closingTag.length - 1); length > 0; length--) {
     if (text.endsWith(closingTag.slice(0, length))) return text.slice(0, -length).trimEnd();

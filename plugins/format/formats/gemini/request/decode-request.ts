@@ -43,7 +43,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
 
 function rejectCachedContent({ cachedContent: value }: GeminiRequest): void {
   if (isMissing(value) || value === '') return;
-  // It stands for a part of the prompt that only Google has.
+  // `cachedContent` stands for a part of the prompt that only Google has.
   const message = 'Cached content is not supported. Send the content in the request.';
   throw new GatewayError('not_supported', message, { param: 'cachedContent' });
 }

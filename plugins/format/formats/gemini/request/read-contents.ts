@@ -40,9 +40,8 @@ export function readInstructions(request: BodyObject<GeminiRequest>, notes: Note
 }
 
 /**
- * Reads the dialogue into items. A signature belongs to the thoughts before its part.
- *
- * Source: Gemini API reference, "Content"; docs, "Thought signatures".
+ * Reads the dialogue into items. A signature belongs to the thoughts before its part. Source: Gemini API reference, "Content"; docs, "Thought
+ * signatures".
  */
 export class ContentReader {
   readonly items: Item[] = [];

@@ -20,7 +20,7 @@ import { type Ending, noEnding, writeBlock, writeCitation, writeEnding, writeOpe
  */
 export class MessagesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
-  /** The type of a reasoning block depends on whether the block has text. */
+  /** True until text, or the end of the block, decides the type of a reasoning block. */
   #isHeldBack = false;
   /** Judging by the first character; undefined if the input is only white space so far. */
   #inputStart: 'object' | 'other' | undefined;

@@ -109,7 +109,7 @@ const tiers = new Map([
   ['batch', 'batch'],
 ]);
 
-/** What is unknown, such as cache lifetimes, is null. */
+/** Unknown values, such as cache lifetimes, are null. */
 export function writeMessageUsage(usage: Usage, tier?: string): MessagesUsage {
   const service_tier = (tier === undefined ? undefined : tiers.get(tier)) ?? null;
   return { ...writeUsage(usage), cache_creation: null, inference_geo: null, service_tier, speed: null };

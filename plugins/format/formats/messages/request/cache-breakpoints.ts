@@ -31,6 +31,7 @@ export function recordBreakpoint(block: MessagesBlock, part: Part): MessagesBloc
 }
 
 interface CachedPrompt {
+  /** The breakpoint also caches the tools, which precede the instructions. */
   readonly areInstructionsMarked: boolean;
   readonly messages: MessagesMessage[];
 }

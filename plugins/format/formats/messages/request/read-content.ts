@@ -15,7 +15,7 @@ import { isToolChange } from './tool-changes.ts';
 type PlacedBlock = BodyObject<MessagesBlock>;
 
 /**
- * A text counts as one text block.
+ * A string counts as one text block.
  *
  * @throws GatewayError `invalid_request`
  */

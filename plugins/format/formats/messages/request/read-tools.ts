@@ -12,7 +12,7 @@ import { invalidValue, BodyObject } from '../../../wire/read.ts';
 /** Observed: stands for tools that Claude Code has not loaded yet and that cannot be called. */
 const placeholderName = 'DeferredToolPlaceholder';
 const searchMembers = ['type', 'name', 'cache_control']; // these do not restrict the search
-/** Deferred tools are sent in full, and the vendor decides how input is streamed. */
+/** Not `defer_loading`: deferred tools are sent in full. Not `eager_input_streaming`: the vendor decides how input is streamed. */
 const unsupportedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
 
 function readFunction(tool: BodyObject<MessagesTool>): ClientTool {
@@ -115,8 +115,8 @@ interface TypedTool {
 }
 
 /**
- * Anthropic's models know these by type; other models need a schema. Source: Anthropic docs, "Bash tool", "Text editor tool", "Memory
- * tool".
+ * Tools that the client runs. Anthropic's models know them by type; other models need a schema. Source: Anthropic docs, "Bash tool", "Text
+ * editor tool", "Memory tool".
  */
 const typedTools: readonly TypedTool[] = [
   {

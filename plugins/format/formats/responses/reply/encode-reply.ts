@@ -38,7 +38,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   #item = new StreamedItem('', noNames, () => 0);
   /** Undefined until the text begins; encrypted reasoning has no text and therefore no part. */
   #part: StreamedPart | undefined;
-  /** What surrounds number and text in the block's delta events. Prepared, because nearly every token is such an event. */
+  /** The block's delta event without its number and text. Prepared once, because nearly every token is such an event. */
   #deltaFrame: readonly [before: string, middle: string, after: string] | undefined;
   finished: ResponsesReply | undefined;
   #sequenceNumber = 0;

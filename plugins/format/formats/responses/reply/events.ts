@@ -31,8 +31,8 @@ const itemEvents: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Undefined for events about no item or items of any type. The helpers of the openai SDK throw on every other event. Source: openai 7.55,
- * `ResponseStreamEvent`.
+ * Undefined for events about no item or items of any type. The helpers of the openai SDK throw on events that are not listed. Source:
+ * openai 7.55, `ResponseStreamEvent`.
  */
 const itemTypes: ReadonlyMap<string, string | undefined> = new Map([
   ...itemlessEvents.split(' ').map((type) => [type, undefined] as const),

@@ -18,7 +18,7 @@ export class OutputItems {
   readonly #callsById = new Map<unknown, StreamedItem[]>();
   readonly #callIds = new UniqueIds();
   #lastItem: StreamedItem | undefined;
-  /** An item without id and index. The next event that has either means this item. */
+  /** An item without id and index. The next event that has either belongs to it. */
   #unidentifiedItem: StreamedItem | undefined;
   #announcedCount = 0;
 
@@ -47,7 +47,7 @@ export class OutputItems {
     return this.#itemsById.get(id)?.isDone === true;
   }
 
-  /** Vendors may use an index again. */
+  /** Vendors may reuse an index, so this always creates an item. */
   startItem(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
     const type = typeOf(item);
     const sameIdCalls = inputMemberOf(type) === undefined ? [] : (this.#callsById.get(item.call_id) ?? []);

@@ -30,7 +30,7 @@ export function typeOf(item: ResponsesItem): string {
   return textOr(item.type, 'message');
 }
 
-/** What an event calls its item; undefined where missing. */
+/** How an event identifies its item; undefined where missing. */
 export interface VendorNames {
   readonly id: string | undefined;
   readonly index: number | undefined;

@@ -39,7 +39,7 @@ export const blockPartKinds = { text: outputText, refusal, reasoning: summaryTex
 const kindsByType = new Map(partKinds.map((part) => [part.type, part]));
 const kindsByName = [
   ...partKinds.map((part) => [part.events, part] as const),
-  ['response.reasoning', reasoningText] as const, // some vendors' name for it
+  ['response.reasoning', reasoningText] as const, // some vendors' name for `response.reasoning_text`
 ];
 const kindsByEvent = new Map(
   kindsByName.flatMap(([name, part]) => ['delta', 'done'].map((end) => [`${name}.${end}`, part])),

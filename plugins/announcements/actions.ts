@@ -52,7 +52,7 @@ const announcementSubject: SubjectKind = {
   },
 };
 
-/** Both texts say the same. */
+/** The English and Indonesian texts say the same, so only the one in the reader's language is described. */
 const describeInLanguage =
   (textLanguage: string): MemberDescriber<string> =>
   (value, reader) =>

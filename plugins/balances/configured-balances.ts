@@ -68,7 +68,7 @@ async function readSettled(host: FigureHost): Promise<SettledCosts> {
   return { until, used, usedInWeek };
 }
 
-/** Several figures share a day. */
+/** Reads each start time once, because several figures use the same day. */
 function cacheBySince<T>(read: (since: number) => Promise<T>): (since: number) => Promise<T> {
   const readings = new Map<number, Promise<T>>();
   return (since) => {

@@ -16,10 +16,8 @@ interface BalanceEndpoint {
   readonly path: string;
   /** @returns undefined for a key without a balance, such as one without a limit */
   read(response: JsonObject, host: string): ReportedBalance | undefined;
-  /** The vendor's page that documents it. */
-  readonly source: string;
-  /** When that page was read. */
-  readonly seen: string;
+  readonly source: string; // the vendor's page that documents it
+  readonly seen: string; // when that page was read
 }
 
 export const balanceEndpoints: readonly BalanceEndpoint[] = [

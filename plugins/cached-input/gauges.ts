@@ -16,7 +16,7 @@ interface NamedShare {
   readonly written: number;
 }
 
-/** Both metrics and all scrapers see the same shares for a minute. */
+/** Both metrics, for all scrapers, use the same shares for a minute. */
 const shareReading = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, async (host) =>
   (await Promise.all(dimensions.map((by) => readShares(host, by)))).flat(),
 );
@@ -32,7 +32,7 @@ async function readShares({ database, now, catalog }: Host, by: NamedShare['by']
   });
 }
 
-/** Client input must not create series. */
+/** The names come from clients, and only known ones may create a series. */
 function findKnownName(
   by: NamedShare['by'],
   name: string | null | undefined,

@@ -1,5 +1,5 @@
-/** Programs and SDKs, by their lower-case name in user agents. */
 const knownClients: ReadonlySet<string> = new Set([
+  // programs and SDKs, by their lower-case name in user agents
   'ai-sdk',
   'aider',
   'anthropic',

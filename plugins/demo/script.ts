@@ -33,7 +33,7 @@ const filler = 'This sentence only makes the answer longer, so that there is mor
 
 /** @throws ChatRequestError if the tool choice requires a tool that the request does not have */
 export function composeScript(request: DemoRequest): DemoScript {
-  const tools = chooseTools(request);
+  const tools = chooseToolOfEachCall(request);
   const isReasoning = request.wantsReasoning ?? /\b(think|reason)(ing)?\b/i.test(readPrompt(request));
   const allSteps = [
     ...(isReasoning ? [createStep('reasoning', composeReasoning(request, tools))] : []),
@@ -95,7 +95,7 @@ function readPrompt(request: DemoRequest): string {
   return toolTags.reduce(removeTag, findLastUserText(request)).trim().slice(0, maxSearchedLength);
 }
 
-/** An unclosed tag stays. */
+/** Leaves an unclosed tag as it is. */
 function removeTag(text: string, tag: string): string {
   const [first = '', ...others] = text.split(`<${tag}>`);
   const close = `</${tag}>`;
@@ -152,8 +152,7 @@ function shorten(text: string, length: number): string {
   return line.length <= length ? line : `${line.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** One entry per call; empty once the results are present. */
-function chooseTools(request: DemoRequest): DemoTool[] {
+function chooseToolOfEachCall(request: DemoRequest): DemoTool[] {
   const { tools, toolMode, allowedTools, allowsParallelCalls } = request;
   const usableTools = tools.filter(({ name }) => allowedTools?.includes(name) ?? true);
   if (toolMode === 'required' && usableTools.length === 0)

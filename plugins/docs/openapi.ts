@@ -9,7 +9,7 @@ export function createOpenApiDocument(api: DescribedApi, { name, baseUrl }: Serv
   const schemes = Object.fromEntries(
     credentials.map((header) => [getSchemeName(header), createSecurityScheme(header)]),
   );
-  return toJson({
+  return dropUndefined({
     openapi: '3.1.1',
     info: { title: `${name} API`, version: '1', description: api.limits.map((limit) => `- ${limit}`).join('\n') },
     servers: [{ url: baseUrl }],
@@ -26,8 +26,7 @@ export function createOpenApiDocument(api: DescribedApi, { name, baseUrl }: Serv
   });
 }
 
-/** Drops undefined properties and values that JSON cannot represent. */
-function toJson(value: object): JsonObject {
+function dropUndefined(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 

@@ -61,8 +61,8 @@ export async function checkSender(
   }
 }
 
-/** RFC 7208. */
 function checkSpf(domain: string, records: readonly string[]): Finding {
+  // RFC 7208
   const [spf, ...extras] = records.filter((record) => /^v=spf1(?: |$)/i.test(record));
   if (spf === undefined)
     return warning(
@@ -97,8 +97,8 @@ function describeDmarc(name: string, record: string): Finding {
   return ok(`${name}: ${shorten(record)}`);
 }
 
-/** RFC 6376. */
 function checkDkim(name: string, records: readonly string[]): Finding {
+  // RFC 6376
   const key = records.find((record) => /(?:^|;)\s*p=/i.test(record));
   if (key === undefined)
     return failed(

@@ -93,7 +93,7 @@ const createSilence = (seconds: number): Events =>
     yield 'data: [DONE]\n\n';
   };
 
-/** With keep-alives, as a model's reply has. */
+/** Includes keep-alives, as a model's reply does. */
 function createStreamReply(exchange: Exchange, host: Host, events: Events): Reply {
   const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
   return { status: 200, headers, body: createWaitingBody(exchange, host, events), isAwaited: true };

@@ -26,8 +26,8 @@ function formatDecimal(rate: number): string {
   return text.includes('e') ? rate.toFixed(20) : text;
 }
 
-/** Parses `11/12`, `11.5` or `12` into numerator and denominator. */
 function parseFraction(text: string): readonly [bigint, bigint] {
+  // `11/12`, `11.5` or `12`
   const [over = '1', under] = text.split('/');
   if (under !== undefined) return [BigInt(over), BigInt(under)];
   const [whole = '0', decimals = ''] = over.split('.');

@@ -63,7 +63,7 @@ export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyLi
   if (!hasResponse && failure !== undefined) throw failure;
 }
 
-/** A paginated list is requested as a single page. */
+/** Requests a paginated list as a single page. */
 function getListPath({ formats, vendor }: Upstream): string {
   if (formats.includes('ollama')) return '/tags';
   if (formats.includes('gemini')) return '/models?pageSize=1000';
@@ -112,19 +112,19 @@ export function findListedModel({ models }: VendorList, name: string): VendorMod
 }
 
 export function findLatestOfFamily({ models }: VendorList, name: string): string | undefined {
-  const family = getFamily(name);
+  const family = extractFamilyName(name);
   const createdTime = models.find(({ id }) => id === name)?.created ?? 0;
   const [latest] = models
     .filter(
       ({ id, endsOn, created }) =>
-        id !== name && endsOn === undefined && created > createdTime && getFamily(id) === family,
+        id !== name && endsOn === undefined && created > createdTime && extractFamilyName(id) === family,
     )
     .toSorted((first, second) => second.created - first.created);
   return latest?.id;
 }
 
-/** Without versions and dates, for example `claude-sonnet`. */
-function getFamily(name: string): string {
+function extractFamilyName(name: string): string {
+  // `claude-sonnet`, without version and date
   return name
     .toLowerCase()
     .split(/[-_.:@]/)

@@ -12,8 +12,7 @@ const maxAgeMs = 5_000; // orders always use exact counts
 const timeoutMs = 5_000;
 const maxWaitMs = 1_000; // for fresh counts, on a page
 
-/** `all`, and plans by their days. */
-type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
+type FullLimits = ReadonlyMap<number | 'all', SoldOut>; // `all`, and plans by their days
 
 const limitReadings = cacheReading({ maxAgeMs, timeoutMs, maxWaitMs }, readFullLimits);
 

@@ -83,8 +83,7 @@ async function reservePlace(
   await recordEvent(transaction, 'place.reserved', { accountId, entryId: id }, `place.reserved:${id}`);
 }
 
-/** As a PostgreSQL array. */
-const formatLimitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan.keys()].join(',')}}`;
+const formatLimitedPlansAsArray = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan.keys()].join(',')}}`;
 
 /**
  * SQL condition: since the wait `e` began, it has led to a pass, bought or from a code. Days that were granted or credited do not end a
@@ -108,7 +107,7 @@ async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promis
      )
      update waiting_entry e set ended_at = clock_timestamp(), outcome = ending.outcome
      from ending where e.id = ending.id and e.ended_at is null and ending.outcome is not null`,
-    [formatLimitedPlans(limits)],
+    [formatLimitedPlansAsArray(limits)],
   );
 }
 
@@ -122,7 +121,7 @@ async function countFreePlaces(transaction: EntityManager, { all, byPlan }: Plac
     `select null::integer as days, count(distinct holder)::float8 as held from ${heldPlaces} h
      union all
      select days, count(distinct holder)::float8 from ${heldPlaces} h where days = any(?::integer[]) group by days`,
-    [formatLimitedPlans({ byPlan })],
+    [formatLimitedPlansAsArray({ byPlan })],
   );
   const heldByPlan = new Map(rows.map((row) => [row.days, row.held]));
   return {
@@ -190,7 +189,7 @@ export async function findWait(
        select count(*) from waiting_entry f where f.ended_at is null and f.reserved_until is null
          and (f.joined_at, f.id) < (e.joined_at, e.id)) end::float8 as position
      from waiting_entry e where account_id = ? and ended_at is null and not ${boughtCondition}`,
-    [accountId, formatLimitedPlans(limits)],
+    [accountId, formatLimitedPlansAsArray(limits)],
   );
   return row && toWait(row, limits);
 }

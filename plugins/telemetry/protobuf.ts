@@ -133,7 +133,6 @@ class Writer {
     this.#writeVarint(number * 8 + type);
   }
 
-  /** Negative values are written as 64-bit two's complement. */
   #writeVarint(value: number): void {
     this.#reserve(maxVarintBytes);
     if (value < 0) return this.#writeNegative(BigInt.asUintN(64, BigInt(value)));

@@ -1,8 +1,8 @@
 import { parseJson } from '#core/platform/json.ts';
 import { toAnyValue, toAttributes, type LogRecord, toNanoseconds, severities } from './otlp.ts';
 
-/** A line of the journal: the columns of a record, or a body of its request. */
 interface JournalLine extends Readonly<Record<string, unknown>> {
+  // the columns of a record, or a body of its request
   readonly at: 'end' | 'content';
   readonly id: string;
   readonly started_at: number;

@@ -105,7 +105,7 @@ export class CanaryRun implements VariantRun {
     if (newest?.id === running.canary.id) this.#hooks.host().log.warn(describeEnd(newest));
   }
 
-  /** After its last exchange, which may take as long as a stream. */
+  /** Waits for its last exchange, which may take as long as a stream. */
   #retire({ pipeline }: Serving): void {
     runInBackground(this.#hooks.host().log, 'releasing the pipeline of a canary', () => pipeline.retire());
   }

@@ -61,14 +61,13 @@ function classifyFailure({ error }: Query): SignInFailure {
   return error === undefined || error === 'access_denied' ? 'cancelled' : 'failed';
 }
 
-/** From bell's cookie; '' if missing. */
-function readInitialQuery(request: Request, cookie: string): { readonly next: string; readonly link: string } {
+function readQueryFromCookie(request: Request, cookie: string): { readonly next: string; readonly link: string } {
   const { query = {} } = (request.state[cookie] ?? {}) as BellCookie;
   return { next: chooseNextPath(query['next']), link: query['link'] ?? '' };
 }
 
 function abandonSignIn(request: Request, h: ResponseToolkit, cookie: string, failure: SignInFailure): ResponseObject {
-  const { next, link } = readInitialQuery(request, cookie);
+  const { next, link } = readQueryFromCookie(request, cookie);
   h.unstate(cookie);
   return redirectWithError(h, failure, next, link !== '').takeover();
 }
@@ -84,7 +83,7 @@ export function redirectWithError(
   return h.response().code(303).location(`${page}?${query}`).header('cache-control', 'no-store');
 }
 
-/** bell does not expect lists. */
+/** bell expects each parameter only once. */
 function takeLastValues(query: Readonly<Record<string, unknown>>): Record<string, string> {
   const entries = Object.entries(query).map(([name, value]) => [name, String([value].flat().at(-1) ?? '')] as const);
   return Object.fromEntries(entries.filter(([, value]) => value.length <= 4_000));

@@ -37,7 +37,7 @@ process.exit(0);
 async function measureSingle(load: Load): Promise<void> {
   const times = new Map([upstream, bare, gateway].map((child) => [child, [] as number[]]));
   for (let request = 0; request < singleRequests; request++)
-    for (const [child, taken] of times) taken.push(await timeOf(child, load));
+    for (const [child, taken] of times) taken.push(await measureCallMs(child, load));
   const [direct = [], ofBare = [], ofGateway = []] = [...times.values()];
   for (const share of [0.5, 0.99]) {
     const [own, between, all] = [direct, ofBare, ofGateway].map((taken) => quantile(taken, share)) as [
@@ -46,7 +46,7 @@ async function measureSingle(load: Load): Promise<void> {
       number,
     ];
     console.log(
-      `${load.name}, one at a time, ${singleRequests} each: p${share * 100} bare + ${ms(between - own)}, gateway + ${ms(all - own)}`,
+      `${load.name}, one at a time, ${singleRequests} each: p${share * 100} bare + ${formatMs(between - own)}, gateway + ${formatMs(all - own)}`,
     );
   }
 }
@@ -59,39 +59,39 @@ async function measureSteady(): Promise<void> {
   const [ofBare = [], ofGateway = []] = [...times.values()];
   for (const share of [0.5, 0.99])
     console.log(
-      `${rate} a second, ${ofGateway.length} each: p${share * 100} bare ${ms(quantile(ofBare, share))}, gateway ${ms(quantile(ofGateway, share))}`,
+      `${rate} a second, ${ofGateway.length} each: p${share * 100} bare ${formatMs(quantile(ofBare, share))}, gateway ${formatMs(quantile(ofGateway, share))}`,
     );
 }
 
 async function measureDisturbed(): Promise<void> {
   const longest = new Map([bare, gateway].map((child) => [child, [] as number[]]));
   for (let time = 0; time < disturbed.times; time++)
-    for (const [child, taken] of longest) taken.push(await longestBeside(child));
+    for (const [child, taken] of longest) taken.push(await measureLongestCallMs(child));
   for (const [child, taken] of longest)
     console.log(
-      `${child === bare ? 'bare' : 'gateway'}: small requests beside a prompt of 5 MB full of escapes, ${disturbed.times} times: the slowest takes ${ms(quantile(taken, 0.5))} (median), at most ${ms(Math.max(...taken))}`,
+      `${child === bare ? 'bare' : 'gateway'}: small requests beside a prompt of 5 MB full of escapes, ${disturbed.times} times: the slowest takes ${formatMs(quantile(taken, 0.5))} (median), at most ${formatMs(Math.max(...taken))}`,
     );
 }
 
-async function longestBeside(child: Child): Promise<number> {
+async function measureLongestCallMs(child: Child): Promise<number> {
   const over = new AbortController();
   const prompt = sendLoad(child.port, child.key, { ...escapes, concurrency: 1 }, 1).finally(() => over.abort());
   prompt.catch(() => undefined); // rethrown below
   const taken: Promise<number>[] = [];
   while (!over.signal.aborted) {
-    taken.push(timeOf(child, small));
+    taken.push(measureCallMs(child, small));
     await sleep(disturbed.every);
   }
   await prompt;
   return Math.max(...(await Promise.all(taken)));
 }
 
-async function timeOf({ port, key }: Child, load: Load): Promise<number> {
+async function measureCallMs({ port, key }: Child, load: Load): Promise<number> {
   const began = performance.now();
   await sendLoad(port, key, { ...load, concurrency: 1 }, 1);
   return performance.now() - began;
 }
 
-function ms(value: number): string {
+function formatMs(value: number): string {
   return `${value.toFixed(2)} ms`;
 }

@@ -56,8 +56,7 @@ class Conversation {
     return new Conversation(ws, id.response?.id ?? '', model);
   }
 
-  /** @returns ms until the first event */
-  async turn(): Promise<number> {
+  async takeTurn(): Promise<number> {
     const began = performance.now();
     let first = 0;
     const asked = { model: this.#model, input: [next], previous_response_id: this.#id, stream_id: 'fork', ...options };
@@ -112,8 +111,7 @@ function ask(ws: WebSocket, members: object, ending: string, onEvent = () => {})
   });
 }
 
-/** @returns ms until the first event */
-async function post(port: number, key: string, model: string): Promise<number> {
+async function postTurn(port: number, key: string, model: string): Promise<number> {
   const began = performance.now();
   const { statusCode, body } = await request(`http://127.0.0.1:${port}/v1/responses`, {
     dispatcher: agent,
@@ -132,13 +130,13 @@ async function compareTurns(model: string): Promise<void> {
   const conversations = await Promise.all(
     Array.from({ length: concurrency }, () => Conversation.open(port, key, model)),
   );
-  const bySocket = (index: number) => (conversations[index] as Conversation).turn();
-  const byPost = () => post(port, key, model);
+  const bySocket = (index: number) => (conversations[index] as Conversation).takeTurn();
+  const byPost = () => postTurn(port, key, model);
   const cpu = { socket: [] as number[], post: [] as number[] };
   // Many short rounds, because the machine's other load changes from one to the next.
   for (let round = -warmUpRounds; round < rounds; round++) {
-    const socket = await cpuOf(gateway, bySocket);
-    const posted = await cpuOf(gateway, byPost);
+    const socket = await measureCpuUsPerTurn(gateway, bySocket);
+    const posted = await measureCpuUsPerTurn(gateway, byPost);
     if (round < 0) continue;
     cpu.socket.push(socket);
     cpu.post.push(posted);
@@ -154,8 +152,7 @@ async function compareTurns(model: string): Promise<void> {
   report(`${model}: ms to the first event, p50`, median(latency.socket), median(latency.post));
 }
 
-/** Per turn, in µs. */
-async function cpuOf(child: Child, turn: (worker: number) => Promise<number>): Promise<number> {
+async function measureCpuUsPerTurn(child: Child, turn: (worker: number) => Promise<number>): Promise<number> {
   const before = await askFigures(child);
   let left = turns;
   const work = async (_: unknown, worker: number) => {
@@ -176,8 +173,8 @@ async function compareSlowly(): Promise<void> {
   const conversation = await Conversation.open(port, gateway.key, 'bench-responses');
   const latency = { socket: [] as number[], post: [] as number[] };
   for (let index = 0; index < 20; index++) {
-    latency.socket.push(await conversation.turn());
-    latency.post.push(await post(port, gateway.key, 'bench-responses'));
+    latency.socket.push(await conversation.takeTurn());
+    latency.post.push(await postTurn(port, gateway.key, 'bench-responses'));
   }
   conversation.close();
   report('20 ms and 10 Mbit/s: ms to the first event, p50', median(latency.socket), median(latency.post));

@@ -52,7 +52,7 @@ const port = await freePort();
 await writeFile(file, yaml(port));
 let isOver = false;
 try {
-  console.log(`first start to first answer: ${seconds((await startOnce()).answer)}`);
+  console.log(`first start to first answer: ${formatSeconds((await startOnce()).answer)}`);
   const starts: Start[] = [];
   for (let time = 0; time < times; time++) starts.push(await startOnce());
   report(
@@ -65,7 +65,7 @@ try {
     starts.map(({ page }) => page),
     aims.page,
   );
-  const checks = Array.from({ length: times }, checkOnce);
+  const checks = Array.from({ length: times }, measureCheckCpuSeconds);
   report('daypass check, processor time', checks, aims.check);
 } finally {
   await rm(folder, { recursive: true, force: true });
@@ -73,8 +73,8 @@ try {
 }
 process.exit(isOver ? 1 : 0);
 
-/** In seconds. */
 interface Start {
+  // in seconds
   readonly answer: number; // from the command to the complete answer to the first model call
   readonly page: number; // from there to the complete landing page
 }
@@ -87,7 +87,7 @@ async function startOnce(): Promise<Start> {
     stdio: 'ignore',
   });
   try {
-    await firstAnswer(began);
+    await waitForFirstAnswer(began);
     const answered = performance.now();
     const page = await fetch(`http://127.0.0.1:${port}/`);
     if (!page.ok) throw new Error(`the landing page has status ${page.status}`);
@@ -99,7 +99,7 @@ async function startOnce(): Promise<Start> {
   }
 }
 
-async function firstAnswer(began: number): Promise<void> {
+async function waitForFirstAnswer(began: number): Promise<void> {
   while (performance.now() - began < retry.within) {
     // The first start writes it just before it listens.
     const key = await readFile(join(folder, 'data', 'demo-key'), 'utf8').catch(() => undefined);
@@ -120,8 +120,7 @@ async function ask(key: string): Promise<Response> {
   return answer;
 }
 
-/** @returns seconds of CPU time */
-function checkOnce(): number {
+function measureCheckCpuSeconds(): number {
   const { stderr, status } = spawnSync(
     'bash',
     ['-c', 'TIMEFORMAT="%U %S"; time "$0" "$1" --config "$2" check >/dev/null', process.execPath, program, file],
@@ -137,10 +136,10 @@ function report(name: string, values: readonly number[], aim: number): void {
   const middle = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
   if (middle > aim) isOver = true;
   console.log(
-    `${name}: median ${seconds(middle)}, least ${seconds(sorted[0] ?? Number.NaN)}, of ${values.length} (aim: ${seconds(aim)})`,
+    `${name}: median ${formatSeconds(middle)}, least ${formatSeconds(sorted[0] ?? Number.NaN)}, of ${values.length} (aim: ${formatSeconds(aim)})`,
   );
 }
 
-function seconds(value: number): string {
+function formatSeconds(value: number): string {
   return `${value.toFixed(2)} s`;
 }

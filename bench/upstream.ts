@@ -29,10 +29,10 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     const body = Buffer.concat(chunks).toString('latin1');
-    const texts = textsOf(request.url ?? '');
+    const texts = chooseEventTexts(request.url ?? '');
     if (body.includes('Answer briefly.')) answerBriefly(response, texts);
     else if (body.includes('"stream":true'))
-      stream(response, texts, body.includes('"user":"slow"') ? slowIntervalMs : interval);
+      streamWords(response, texts, body.includes('"user":"slow"') ? slowIntervalMs : interval);
     else
       response
         .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) })
@@ -48,21 +48,21 @@ interface EventTexts {
 
 const chatEvents: EventTexts = {
   begin: '',
-  word: (content) => event({ delta: { content }, finish_reason: null }),
-  end: () => `${event({ delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`,
+  word: (content) => formatChatChunk({ delta: { content }, finish_reason: null }),
+  end: () => `${formatChatChunk({ delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`,
 };
 
 const messagesEvents: EventTexts = {
   begin:
-    named({
+    formatEvent({
       type: 'message_start',
       message: { id: 'm', role: 'assistant', content: [], usage: { input_tokens: 10 } },
-    }) + named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-  word: (text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+    }) + formatEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+  word: (text) => formatEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
   end: () =>
-    named({ type: 'content_block_stop', index: 0 }) +
-    named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 200 } }) +
-    named({ type: 'message_stop' }),
+    formatEvent({ type: 'content_block_stop', index: 0 }) +
+    formatEvent({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 200 } }) +
+    formatEvent({ type: 'message_stop' }),
 };
 
 const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' };
@@ -116,17 +116,17 @@ const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
 
 const responsesEvents: EventTexts = {
   begin:
-    named({ type: 'response.created', sequence_number: 0, response: responseObject }) +
-    named({ type: 'response.in_progress', sequence_number: 1, response: responseObject }) +
-    named({
+    formatEvent({ type: 'response.created', sequence_number: 0, response: responseObject }) +
+    formatEvent({ type: 'response.in_progress', sequence_number: 1, response: responseObject }) +
+    formatEvent({
       type: 'response.output_item.added',
       sequence_number: 2,
       output_index: 0,
       item: { ...message, status: 'in_progress', content: [] },
     }) +
-    named({ type: 'response.content_part.added', sequence_number: 3, ...place, part: content('') }),
+    formatEvent({ type: 'response.content_part.added', sequence_number: 3, ...place, part: content('') }),
   word: (delta, index) =>
-    named({
+    formatEvent({
       type: 'response.output_text.delta',
       sequence_number: 4 + index,
       ...place,
@@ -139,15 +139,15 @@ const responsesEvents: EventTexts = {
     const next = 4 + words;
     const response = { ...responseObject, completed_at: 2, status: 'completed', output: [item], usage };
     return (
-      named({ type: 'response.output_text.done', sequence_number: next, ...place, text, logprobs: [] }) +
-      named({ type: 'response.content_part.done', sequence_number: next + 1, ...place, part: content(text) }) +
-      named({ type: 'response.output_item.done', sequence_number: next + 2, output_index: 0, item }) +
-      named({ type: 'response.completed', sequence_number: next + 3, response })
+      formatEvent({ type: 'response.output_text.done', sequence_number: next, ...place, text, logprobs: [] }) +
+      formatEvent({ type: 'response.content_part.done', sequence_number: next + 1, ...place, part: content(text) }) +
+      formatEvent({ type: 'response.output_item.done', sequence_number: next + 2, output_index: 0, item }) +
+      formatEvent({ type: 'response.completed', sequence_number: next + 3, response })
     );
   },
 };
 
-function textsOf(url: string): EventTexts {
+function chooseEventTexts(url: string): EventTexts {
   if (url.endsWith('/responses')) return responsesEvents;
   return url.endsWith('/messages') ? messagesEvents : chatEvents;
 }
@@ -161,7 +161,7 @@ function answerBriefly(response: ServerResponse, texts: EventTexts): void {
   );
 }
 
-function stream(response: ServerResponse, texts: EventTexts, every: number): void {
+function streamWords(response: ServerResponse, texts: EventTexts, every: number): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   if (texts.begin !== '') response.write(texts.begin);
   let sent = 0;
@@ -177,11 +177,11 @@ function stream(response: ServerResponse, texts: EventTexts, every: number): voi
   response.on('close', () => clearInterval(timer));
 }
 
-function named(data: { readonly type: string; readonly [name: string]: unknown }): string {
+function formatEvent(data: { readonly type: string; readonly [name: string]: unknown }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-function event(choice: object): string {
+function formatChatChunk(choice: object): string {
   const chunk = {
     id: 'chatcmpl-bench',
     object: 'chat.completion.chunk',

@@ -92,21 +92,22 @@ async function compare(load: Load): Promise<void> {
       concurrency: load.concurrency * subject.processes,
     });
   for (let round = 0; round < warmUps; round++) for (const subject of [one, several]) await each(subject);
-  const { throughput } = await report(`${load.name}, ${load.concurrency} at once`, (subject) => measure(subject, load));
-  await report(`${load.name}, ${load.concurrency} at once for each process`, each);
+  const { throughput } = await reportMedians(`${load.name}, ${load.concurrency} at once`, (subject) =>
+    measure(subject, load),
+  );
+  await reportMedians(`${load.name}, ${load.concurrency} at once for each process`, each);
   for (const part of rates) {
     const rate = part * throughput;
     const steady = (subject: Subject, processes: number) =>
       measure(subject, { ...load, requests: Math.ceil(rate * steadySeconds) * processes }, rate * processes);
     const name = `${load.name}, ${rate.toFixed(0)} a second (${part * 100} %)`;
-    await report(name, (subject) => steady(subject, 1));
+    await reportMedians(name, (subject) => steady(subject, 1));
     if (part * several.processes < 1)
-      await report(`${name} for each process`, (subject) => steady(subject, subject.processes));
+      await reportMedians(`${name} for each process`, (subject) => steady(subject, subject.processes));
   }
 }
 
-/** @returns medians for one process */
-async function report(name: string, take: (subject: Subject) => Promise<Measure>): Promise<Measure> {
+async function reportMedians(name: string, take: (subject: Subject) => Promise<Measure>): Promise<Measure> {
   const pairs: { readonly one: Measure; readonly several: Measure }[] = [];
   for (let round = 0; round < rounds; round++) {
     // The order alternates, so that a machine that slows down favors neither.
@@ -134,7 +135,7 @@ async function measure({ process: { pid }, port, key }: Subject, load: Load, rat
   };
 }
 
-/** Includes the Node.js processes that it started. */
+/** Includes the Node.js processes that the process started. */
 function readCpuUs(pid: number): number {
   if (readFileSync(`/proc/${pid}/comm`, 'utf8') === 'postgres\n') return 0;
   let sum = 0;

@@ -31,10 +31,10 @@ export function startCounting(): () => Counts {
     };
   };
   watch(JSON, 'parse', (_self, [text]) => lengthIfLong(text));
-  watch(JSON, 'stringify', returned);
-  watch(Buffer, 'concat', returned);
+  watch(JSON, 'stringify', lengthOfResult);
+  watch(Buffer, 'concat', lengthOfResult);
   watch(Buffer, 'from', (_self, [source]) => lengthIfLong(source));
-  for (const name of ['latin1Slice', 'utf8Slice']) watch(Buffer.prototype, name, returned);
+  for (const name of ['latin1Slice', 'utf8Slice']) watch(Buffer.prototype, name, lengthOfResult);
   watch(Buffer.prototype, 'copy', (_self, _args, copied) => (Number(copied) >= minLongLength ? Number(copied) : 0));
   // Only up to where the search ended.
   for (const name of ['indexOf', 'includes'] as const) {
@@ -56,7 +56,7 @@ export function startCounting(): () => Counts {
   return () => ({ promises, timers, walked, freed });
 }
 
-function returned(_self: unknown, _args: unknown[], result: unknown): number {
+function lengthOfResult(_self: unknown, _args: unknown[], result: unknown): number {
   return lengthIfLong(result);
 }
 

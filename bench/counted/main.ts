@@ -30,9 +30,9 @@ const excesses: string[] = [];
 try {
   const costs = new Map<string, Budget>();
   for (const load of measured)
-    costs.set(load.name, { ...(await measureSystemCalls(load)), ...(await allocations(load)) });
+    costs.set(load.name, { ...(await measureSystemCalls(load)), ...(await measureAllocations(load)) });
   // Last, because counting itself makes calls and allocates objects.
-  for (const load of measured) report(load, { ...costs.get(load.name), ...(await counts(load)) });
+  for (const load of measured) report(load, { ...costs.get(load.name), ...(await measureCounts(load)) });
 } finally {
   for (const { child } of [gateway, upstream]) await stop(child);
 }
@@ -50,7 +50,7 @@ function report(load: Load, figures: Budget): void {
   }
 }
 
-async function allocations(load: Load): Promise<Budget> {
+async function measureAllocations(load: Load): Promise<Budget> {
   const isEvents = load.unitsPerRequest > 1;
   await send(load, isEvents ? 1 : warmUp);
   // Needs many requests: V8 hands out its heap in areas larger than a few requests need, and background jobs allocate too.
@@ -62,7 +62,7 @@ async function allocations(load: Load): Promise<Budget> {
   return { 'heap bytes': allocated, 'old heap bytes': old };
 }
 
-async function counts(load: Load): Promise<Budget> {
+async function measureCounts(load: Load): Promise<Budget> {
   const { promises, timers, walked, freed } = await measureLowestGrowth(load, () => ask<Counts>('counts'));
   const { length } = load.body;
   return { promises, timers, 'passes over the body': walked / length, 'part left to garbage': 1 - freed / length };
@@ -71,7 +71,7 @@ async function counts(load: Load): Promise<Budget> {
 async function measureLowestGrowth<T extends object>(
   load: Load,
   read: () => Promise<T>,
-  requests = perRound(load),
+  requests = requestsPerRound(load),
 ): Promise<T> {
   const grown: Record<string, number>[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -85,7 +85,7 @@ async function measureLowestGrowth<T extends object>(
   return Object.fromEntries(Object.keys(grown[0] ?? {}).map((name) => [name, least(name)])) as T;
 }
 
-function perRound({ unitsPerRequest }: Load): number {
+function requestsPerRound({ unitsPerRequest }: Load): number {
   return unitsPerRequest === 1 ? 20 : 1;
 }
 
@@ -93,19 +93,19 @@ function send(load: Load, requests: number): Promise<void> {
   return sendLoad(gateway.port, gateway.key, load, requests);
 }
 
-/** With strace, if it is installed and permitted. */
+/** Returns an empty budget if strace is not installed or not permitted. */
 async function measureSystemCalls(load: Load): Promise<Budget> {
   let least = Infinity;
   for (let round = 0; round < 2; round++) {
-    const total = await countSystemCalls(() => send(load, perRound(load)));
+    const total = await countSystemCalls(() => send(load, requestsPerRound(load)));
     if (total === undefined) return {};
     least = Math.min(least, total);
   }
-  return { 'system calls': least / perRound(load) / load.unitsPerRequest };
+  return { 'system calls': least / requestsPerRound(load) / load.unitsPerRequest };
 }
 
-/** Of the event loop's thread. */
 async function countSystemCalls(work: () => Promise<void>): Promise<number | undefined> {
+  // of the event loop's thread
   const tracer = spawn('strace', ['-c', '-p', String(gateway.child.pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
   let summary = '';
   const ended = new Promise<void>((end) => tracer.once('close', () => end()).once('error', () => end()));

@@ -49,8 +49,8 @@ async function measure(which: { name: string; checkout?: string }): Promise<void
   await sleep(settleMs);
   const before = residentMb(gateway);
   console.log(`${which.name}: a minute after 20,000 small calls: ${before.toFixed(0)} MB`);
-  const ofBare = await peakWithBodies(bare);
-  const ofGateway = await peakWithBodies(gateway);
+  const ofBare = await measurePeakMbWithBodies(bare);
+  const ofGateway = await measurePeakMbWithBodies(gateway);
   report(
     `32 bodies of 100 KB at once: peak ${ofGateway.toFixed(0)} MB, of the bare forwarder ${ofBare.toFixed(0)} MB; ratio`,
     ofGateway / ofBare,
@@ -59,7 +59,7 @@ async function measure(which: { name: string; checkout?: string }): Promise<void
   await sleep(settleMs);
   const beforeStreams = residentMb(gateway);
   console.log(`${which.name}: a minute after that: ${beforeStreams.toFixed(0)} MB`);
-  report(`${openStreams} open streams, MB more`, (await withStreams(gateway)) - beforeStreams, aims.streams);
+  report(`${openStreams} open streams, MB more`, (await measureMbWithStreams(gateway)) - beforeStreams, aims.streams);
   await sleep(settleMs);
   report(
     `a minute after the load: ${residentMb(gateway).toFixed(0)} MB, before ${before.toFixed(0)} MB; ratio`,
@@ -68,8 +68,7 @@ async function measure(which: { name: string; checkout?: string }): Promise<void
   );
 }
 
-/** In MB, while 32 clients send prompts of 100 KB. */
-async function peakWithBodies(subject: Subject): Promise<number> {
+async function measurePeakMbWithBodies(subject: Subject): Promise<number> {
   const tree = new ProcessTree(subject.usage.processId, true);
   await sendLoad(subject.port, keyOf(subject), large, 200);
   tree.resetPeak();
@@ -77,8 +76,7 @@ async function peakWithBodies(subject: Subject): Promise<number> {
   return tree.peak / 1_048_576;
 }
 
-/** @returns the highest resident memory until all streams are open, MB */
-async function withStreams(gateway: Subject): Promise<number> {
+async function measureMbWithStreams(gateway: Subject): Promise<number> {
   const agent = new Agent({ connections: openStreams });
   const closing = new AbortController();
   const first = Array.from({ length: openStreams }, async () => {

@@ -47,7 +47,6 @@ async function createAccounts(database: Database): Promise<string[]> {
   return accounts;
 }
 
-/** Four out of five are paid. */
 async function insertOrders(client: pg.Client, accounts: readonly string[]): Promise<void> {
   const orders = accounts.flatMap((account) =>
     Array.from({ length: ordersOfAccount }, (_, index) => ({ id: randomUUIDv7(), account, index })),

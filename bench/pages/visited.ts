@@ -20,13 +20,13 @@ export async function findVisitors(database: Database): Promise<Visitors> {
      ORDER BY requests DESC NULLS LAST`,
   );
   return {
-    largest: idOf(accounts[0]),
-    median: idOf(accounts[Math.floor(accounts.length / 2)]),
-    operator: idOf(accounts.find(({ email }) => email === operator)),
+    largest: requireId(accounts[0]),
+    median: requireId(accounts[Math.floor(accounts.length / 2)]),
+    operator: requireId(accounts.find(({ email }) => email === operator)),
   };
 }
 
-function idOf(account: { readonly id: string } | undefined): string {
+function requireId(account: { readonly id: string } | undefined): string {
   if (account === undefined) throw new Error('the database has no accounts of the seed; name an empty one');
   return account.id;
 }

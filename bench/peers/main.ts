@@ -74,7 +74,7 @@ const direct: Subject = { ...upstream, name: 'upstream' };
 const subjects: Subject[] = [
   await startOwn('bare Node', 'bare.ts', [url]),
   { ...(await startOwn('Daypass', 'gateway.ts', [url])), formats: ['chat', 'messages'] },
-  ...flags.peer.map(readRunningPeer).map(given),
+  ...flags.peer.map(readRunningPeer).map(asSubject),
 ];
 try {
   for (const peer of peers.filter(({ name }) => only.length === 0 || only.includes(name))) {
@@ -169,7 +169,7 @@ function send({ port, key, headers }: Subject, load: Load, requests: number): Pr
   return sendLoad(port, key, load, requests, headers);
 }
 
-function given({ name, port, processId }: RunningPeer): Subject {
+function asSubject({ name, port, processId }: RunningPeer): Subject {
   return {
     name,
     version: 'as it runs',

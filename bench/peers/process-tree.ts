@@ -17,7 +17,7 @@ export class ProcessTree {
   get cpu(): number {
     return sum(this.pids, (pid) => {
       // The name, in parentheses, may contain spaces.
-      const fields = read(pid, 'stat')
+      const fields = readProcessFile(pid, 'stat')
         .replace(/^.*\) /s, '')
         .split(' ');
       return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tickMs * 1000;
@@ -26,7 +26,7 @@ export class ProcessTree {
 
   /** In bytes, since `resetPeak`. Pages shared by several processes count for each of them. */
   get peak(): number {
-    return sum(this.pids, (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(read(pid, 'status'))?.[1] ?? 0) * 1024);
+    return sum(this.pids, (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(readProcessFile(pid, 'status'))?.[1] ?? 0) * 1024);
   }
 
   resetPeak(): void {
@@ -37,14 +37,14 @@ export class ProcessTree {
     if (this.#isAlone) return [this.#root];
     const parents = new Map<number, number>();
     for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)))
-      parents.set(Number(name), Number(/^PPid:\s+(\d+)$/m.exec(read(Number(name), 'status'))?.[1]));
+      parents.set(Number(name), Number(/^PPid:\s+(\d+)$/m.exec(readProcessFile(Number(name), 'status'))?.[1]));
     const tree = [this.#root];
     for (const parent of tree) for (const [pid, own] of parents) if (own === parent) tree.push(pid);
     return tree;
   }
 }
 
-function read(pid: number, file: string): string {
+function readProcessFile(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {

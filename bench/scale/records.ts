@@ -51,7 +51,6 @@ export async function measureRecords({ folder, rows, rate, minutes, megabytes: l
   });
 }
 
-/** Starts the server unless it is running, and stops it at the end. */
 async function withDatabase(
   dataFolder: string,
   run: (database: Database, postmaster: number) => Promise<void>,

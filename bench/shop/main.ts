@@ -110,15 +110,15 @@ process.exit(0);
 async function measureWindows(quiet: number): Promise<void> {
   await sleep(quiet * 1000);
   for (const subject of subjects)
-    note(`resident, MB, ${quietBefore(quiet)}`, subject, subject.usage.residentBytes() / 1e6);
+    addFigure(`resident, MB, ${describeQuietTime(quiet)}`, subject, subject.usage.residentBytes() / 1e6);
   for (const subject of subjects) {
     // The previous calls went to another subject, so this one has been quiet.
     if (quiet === 0) await callAtOnce(generator, subject, body, busyBefore);
     for (const { from, to, isSilent = false } of windows.filter((window) => window.to <= Number(flags.calls))) {
       const count = to - from + 1;
-      const name = `calls ${from} to ${to}, ${quietBefore(quiet)}`;
+      const name = `calls ${from} to ${to}, ${describeQuietTime(quiet)}`;
       const cost = await measureCostUs(subject, count, () => callAtOnce(generator, subject, body, count));
-      if (!isSilent) note(name, subject, cost);
+      if (!isSilent) addFigure(name, subject, cost);
     }
   }
 }
@@ -126,20 +126,20 @@ async function measureWindows(quiet: number): Promise<void> {
 async function measureFirst(quiet: number): Promise<void> {
   await sleep(quiet * 1000);
   for (const subject of subjects) {
-    add(times, quietBefore(quiet), subject.name, ...(await callOneByOne(generator, subject, body, first)));
+    addValues(times, describeQuietTime(quiet), subject.name, ...(await callOneByOne(generator, subject, body, first)));
     await callAtOnce(generator, subject, body, warming);
-    add(times, 'warm', subject.name, ...(await callOneByOne(generator, subject, body, first)));
+    addValues(times, 'warm', subject.name, ...(await callOneByOne(generator, subject, body, first)));
   }
 }
 
-function quietBefore(seconds: number): string {
+function describeQuietTime(seconds: number): string {
   return seconds === 0 ? 'no quiet before' : `${seconds} s of quiet before`;
 }
 
 async function measureRate(subject: Subject, rate: number): Promise<void> {
   const count = Math.max(atRate.calls, rate * atRate.seconds);
   const cost = await measureCostUs(subject, count, () => callAtRate(generator, subject, body, count, rate));
-  note(`${rate} a second`, subject, cost);
+  addFigure(`${rate} a second`, subject, cost);
 }
 
 async function measureCostUs({ usage }: Subject, count: number, work: () => Promise<void>): Promise<number> {
@@ -148,11 +148,11 @@ async function measureCostUs({ usage }: Subject, count: number, work: () => Prom
   return (usage.timeUs() - before) / count;
 }
 
-function note(what: string, { name }: Subject, figure: number): void {
-  add(figures, what, name, figure);
+function addFigure(what: string, { name }: Subject, figure: number): void {
+  addValues(figures, what, name, figure);
 }
 
-function add(to: Figures, what: string, name: string, ...values: number[]): void {
+function addValues(to: Figures, what: string, name: string, ...values: number[]): void {
   const bySubject = to.get(what) ?? new Map<string, number[]>();
   to.set(what, bySubject);
   bySubject.set(name, [...(bySubject.get(name) ?? []), ...values]);
@@ -176,13 +176,14 @@ function report(): void {
 
 function reportPairs(): void {
   for (const quiet of flags.quiet.map(Number)) {
-    const parts = [...figures].filter(([what]) => what.startsWith('calls') && what.endsWith(quietBefore(quiet)));
+    const parts = [...figures].filter(([what]) => what.startsWith('calls') && what.endsWith(describeQuietTime(quiet)));
     const warm = parts.at(-1)?.[1];
     for (const [what, bySubject] of parts) {
       const own = bySubject.get('gateway') ?? [];
       for (const [name, values] of bySubject) {
-        console.log(`  ${what}, ${name}: × its last calls ${describeRatios(pairwise(values, warm?.get(name)))}`);
-        if (name !== 'gateway') console.log(`  ${what}: gateway × ${name} ${describeRatios(pairwise(own, values))}`);
+        console.log(`  ${what}, ${name}: × its last calls ${describeRatios(divideByPair(values, warm?.get(name)))}`);
+        if (name !== 'gateway')
+          console.log(`  ${what}: gateway × ${name} ${describeRatios(divideByPair(own, values))}`);
       }
     }
   }
@@ -193,7 +194,7 @@ function reportTimes(): void {
   for (const [what, bySubject] of times)
     for (const [name, values] of bySubject) {
       const [p50, p99] = [0.5, 0.99].map((share) => quantile(values, share).toFixed(2));
-      const ratios = pairwise(mediansByRound(values), mediansByRound(warm?.get(name) ?? []));
+      const ratios = divideByPair(mediansByRound(values), mediansByRound(warm?.get(name) ?? []));
       const ratio = what === 'warm' ? '' : `; p50 × warm ${describeRatios(ratios)}`;
       console.log(`  ${what}, ${name}: ms, p50 ${p50}, p99 ${p99} of ${values.length}${ratio}`);
     }
@@ -205,6 +206,6 @@ function mediansByRound(values: readonly number[]): number[] {
   );
 }
 
-function pairwise(values: readonly number[], others: readonly number[] = []): number[] {
+function divideByPair(values: readonly number[], others: readonly number[] = []): number[] {
   return values.map((value, index) => value / (others[index] ?? Number.NaN));
 }

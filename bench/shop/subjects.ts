@@ -77,7 +77,7 @@ export async function startShop(
       MALLOC_TRIM_THRESHOLD_: '262144',
     },
   });
-  await ready(child, port);
+  await waitUntilReady(child, port);
   const usage = new ProcessUsage(child.pid as number);
   return {
     name,
@@ -96,8 +96,7 @@ export function peerAt({ name, port, processId }: RunningPeer): Subject {
   return { name, port, keys: ['none'], usage, [Symbol.asyncDispose]: async () => undefined };
 }
 
-/** @throws Error if it has ended or is not ready in time */
-async function ready(child: ChildProcess, port: number): Promise<void> {
+async function waitUntilReady(child: ChildProcess, port: number): Promise<void> {
   const ended = once(child, 'exit').then(([code]) => `it ended with exit code ${code}`);
   const until = performance.now() + startTimeoutMs;
   for (;;) {

@@ -40,9 +40,9 @@ const gateway = await startChild('gateway.ts', [`http://127.0.0.1:${upstream.por
 try {
   const [small, , stream] = loads as [Load, Load, Load];
   await sendLoad(gateway.port, gateway.key, small, 500);
-  await untilFolded();
+  await waitUntilFolded();
   await settle();
-  const idle = perUnit(await during(() => sleep(idleMs)), idleMs / 1000);
+  const idle = dividePerUnit(await measureGrowth(() => sleep(idleMs)), idleMs / 1000);
   report('an instance without requests, per second', idle);
   const keys = [gateway.key, ...(gateway.visitors ?? []).map(({ key }) => key)];
   const send = (load: Load, count: number) =>
@@ -53,22 +53,22 @@ try {
     [small, requests],
     [{ ...stream, concurrency: 1 }, keys.length * 4],
   ] as const) {
-    const sizes = await relationSizes();
+    const sizes = await readTableBytes();
     const began = performance.now();
-    const grown = await during(async () => {
+    const grown = await measureGrowth(async () => {
       await send(load, count);
-      await untilFolded();
+      await waitUntilFolded();
       await settle();
     });
     const seconds = (performance.now() - began) / 1000;
     const sent = Math.ceil(count / keys.length) * keys.length;
     const own = new Map([...grown].map(([name, value]) => [name, value - (idle.get(name) ?? 0) * seconds]));
-    const bytes = [...(await relationSizes())].map(
+    const bytes = [...(await readTableBytes())].map(
       ([name, size]) => [`bytes on disk: ${name}`, size - (sizes.get(name) ?? 0)] as const,
     );
     report(
       `${load.name}, per request (n = ${sent}, by ${keys.length} accounts)`,
-      perUnit(new Map([...own, ...bytes]), sent),
+      dividePerUnit(new Map([...own, ...bytes]), sent),
     );
   }
   await reportOpenStreams(keys, stream);
@@ -85,7 +85,7 @@ process.exit(0);
 
 /** Each delta is of a different account or model, as at a high rate. */
 async function reportRollUp(): Promise<void> {
-  await untilFolded();
+  await waitUntilFolded();
   const before = await readDatabaseCpuUs();
   const deltas = 100_000;
   await database.query(`
@@ -94,7 +94,7 @@ async function reportRollUp(): Promise<void> {
     SELECT date_trunc('hour', now()), md5((n % 20000)::text)::uuid, 'model-' || n % 5, 'upstream/model-' || n % 5, n % 100,
       1, 0, 0, 0, 0, 0, 0, 100, 100 FROM generate_series(1, ${deltas}) AS n`);
   const inserted = await readDatabaseCpuUs();
-  await untilFolded();
+  await waitUntilFolded();
   const cost = ((await readDatabaseCpuUs()) - inserted) / deltas;
   console.log(`\nroll-up of ${deltas} deltas of 20,000 accounts:`);
   console.log(`  ${((inserted - before) / deltas).toFixed(2).padStart(10)}  µs of the database's CPU to insert one`);
@@ -134,14 +134,14 @@ function report(title: string, counts: Counts): void {
     console.log(`  ${value.toFixed(value >= 100 ? 0 : 2).padStart(10)}  ${name}`);
 }
 
-async function during(work: () => Promise<unknown>): Promise<Map<string, number>> {
+async function measureGrowth(work: () => Promise<unknown>): Promise<Map<string, number>> {
   const before = await readCounts();
   await work();
   const after = await readCounts();
   return new Map([...after].map(([name, value]) => [name, value - (before.get(name) ?? 0)]));
 }
 
-function perUnit(counts: Counts, units: number): Map<string, number> {
+function dividePerUnit(counts: Counts, units: number): Map<string, number> {
   return new Map([...counts].map(([name, value]) => [name, value / units]));
 }
 
@@ -159,14 +159,17 @@ async function readRedis(): Promise<(readonly [string, number])[]> {
   const stat = (name: string) => Number(new RegExp(`${name}:(\\d+)`).exec(stats)?.[1]);
   return [
     ...commands.map(({ name, calls }) => [`Redis ${name}`, calls] as const),
-    ['Redis µs in commands', commands.filter(({ name }) => !isNested(name)).reduce((sum, { usec }) => sum + usec, 0)],
+    [
+      'Redis µs in commands',
+      commands.filter(({ name }) => !isCalledByScripts(name)).reduce((sum, { usec }) => sum + usec, 0),
+    ],
     ['Redis bytes in', stat('total_net_input_bytes')],
     ['Redis bytes out', stat('total_net_output_bytes')],
   ];
 }
 
-/** Its time is part of that of the scripts that call it. */
-function isNested(name: string): boolean {
+/** The time of these commands is part of the time of the scripts that call them. */
+function isCalledByScripts(name: string): boolean {
   return ['time', 'zremrangebyscore', 'zcard', 'zadd', 'pexpire', 'get', 'set'].includes(name);
 }
 
@@ -180,15 +183,15 @@ async function readDatabase(): Promise<(readonly [string, number])[]> {
   return Object.entries(rows[0] ?? {}).map(([name, value]) => [`PostgreSQL ${name}`, Number(value)] as const);
 }
 
-/** With indexes. Partitions count as their table. */
-async function relationSizes(): Promise<Counts> {
+async function readTableBytes(): Promise<Counts> {
+  // includes indexes; partitions count as their table
   const { rows } = await database.query<{ name: string; size: string }>(`
     SELECT regexp_replace(relname, '_[0-9]{8}$', '') AS name, sum(pg_total_relation_size(oid))::text AS size
     FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace GROUP BY 1`);
   return new Map(rows.map(({ name, size }) => [name, Number(size)]));
 }
 
-async function untilFolded(): Promise<void> {
+async function waitUntilFolded(): Promise<void> {
   const until = performance.now() + foldTimeoutMs;
   // The last records are shipped within a second or two.
   await sleep(3_000);

@@ -19,7 +19,7 @@ await removeInnerDeclarations();
 for (const folder of ['core', 'plugins', 'migrations', 'views'])
   await cp(join(root, folder), join(out, folder), { recursive: true, filter: (path) => !path.endsWith('.ts') });
 await cp(join(root, 'gateway.yaml'), join(out, 'gateway.yaml'));
-await writeFile(join(out, 'package.json'), `${JSON.stringify(await innerManifest(), null, 2)}\n`);
+await writeFile(join(out, 'package.json'), `${JSON.stringify(await createInnerManifest(), null, 2)}\n`);
 
 async function compile(): Promise<void> {
   const compiler = join(root, 'node_modules', '.bin', 'tsc');
@@ -47,7 +47,7 @@ async function removeInnerDeclarations(): Promise<void> {
 }
 
 /** In the build, `#core/x.ts` is the file `core/x.js`. */
-async function innerManifest() {
+async function createInnerManifest() {
   const { name, version, type } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<
     string,
     unknown

@@ -122,21 +122,21 @@ function firstLine(mistake: string): string {
 }
 
 async function commands({ name, lines }: Capability): Promise<readonly string[]> {
-  return readMistakes(await run(['.ci/try-commands.ts', name, JSON.stringify(lines)]));
+  return extractFailures(await run(['.ci/try-commands.ts', name, JSON.stringify(lines)]));
 }
 
 async function served({ name, lines }: Capability): Promise<readonly string[]> {
   const { url = '', templateDatabase = '' } = postgres ?? {};
   const database = `daypass_without_${name.replaceAll('-', '_')}`;
   await copyDatabase(url, templateDatabase, database);
-  return readMistakes(await run(['.ci/try-pages.ts', withDatabase(url, database), JSON.stringify(lines)]));
+  return extractFailures(await run(['.ci/try-pages.ts', withDatabase(url, database), JSON.stringify(lines)]));
 }
 
 async function types(): Promise<readonly string[]> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const { code, output } = await run([compiler, '--tsBuildInfoFile', join(aside, 'tsbuildinfo.json')], 600);
   const found = output.matchAll(/^([^\s(]+)\(\d+,\d+\): error (TS\d+)/gm);
-  return orUnexplained(
+  return addUnexplainedFailure(
     code,
     [...found].map(([, file, error]) => `${file}: ${error}`),
   );
@@ -158,7 +158,7 @@ async function unit(): Promise<readonly string[]> {
     : { testResults: [] };
   rmSync(report, { force: true });
   const failed = files.filter(({ status }) => status === 'failed');
-  return orUnexplained(
+  return addUnexplainedFailure(
     files.length > 0 ? 0 : code,
     failed.map(({ name }) => name.slice(copy.length + 1)).filter((file) => !failingInCopies.has(file)),
   );
@@ -170,7 +170,7 @@ interface RunResult {
   readonly errors: string;
 }
 
-/** Later runs reuse the compile cache. */
+/** All runs share a compile cache. */
 function run(parameters: readonly string[], seconds = 60): Promise<RunResult> {
   return new Promise((resolve) => {
     const cache = join(aside, 'compiled');
@@ -183,15 +183,15 @@ function run(parameters: readonly string[], seconds = 60): Promise<RunResult> {
 }
 
 /** Returns the error if the check itself broke off. */
-function readMistakes({ code, errors }: RunResult): readonly string[] {
+function extractFailures({ code, errors }: RunResult): readonly string[] {
   if (code === 0) return [];
   const crash = /^(?:\w*Error)\b.*$/m.exec(errors);
   const plain = errors.replaceAll(copy, '').split('\n');
   const lines = crash === null ? plain.filter((line) => /^[^\s(]/.test(line)) : [crash[0].replaceAll(copy, '')];
-  return orUnexplained(code, lines);
+  return addUnexplainedFailure(code, lines);
 }
 
 /** A process that fails without printing anything counts as one failure. */
-function orUnexplained(code: number, lines: readonly string[]): readonly string[] {
+function addUnexplainedFailure(code: number, lines: readonly string[]): readonly string[] {
   return code === 0 || lines.length > 0 ? lines : ['failed, or took too long, and said nothing'];
 }

@@ -30,7 +30,7 @@ const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'u
 const installed = Object.entries(packages).filter(([path, { link }]) => path !== '' && link !== true);
 const refused = installed.flatMap(([path, locked]) => {
   const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-  const licence = licenceOf(declared(path) ?? locked) ?? undeclared[name];
+  const licence = licenceOf(readInstalledManifest(path) ?? locked) ?? undeclared[name];
   if (licence !== undefined && isAllowed(licence, locked.dev === true)) return [];
   return [`${path}: ${licence === undefined ? 'declares no licence' : `the licence ${licence} is not allowed`}`];
 });
@@ -44,8 +44,8 @@ if (skipped !== undefined) console.log(`audit: skipped, vulnerabilities are not 
 else console.log(`audit: ${severe.length} severe and ${mild.length} other vulnerabilities`);
 if (refused.length + severe.length > 0) process.exitCode = 1;
 
-/** Undefined if the package is for another platform and thus not installed. */
-function declared(path: string): PackageLicence | undefined {
+/** Returns undefined for packages of other platforms, which are not installed. */
+function readInstalledManifest(path: string): PackageLicence | undefined {
   const file = join(root, path, 'package.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as PackageLicence) : undefined;
 }

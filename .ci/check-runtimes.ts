@@ -13,7 +13,7 @@ const registryTimeoutSeconds = 15;
 
 let isRegistryThere = true;
 const pins = readPins((file) => readFileSync(join(root, file), 'utf8'));
-const old = await findOldPins(pins, versionsOf);
+const old = await findOldPins(pins, fetchVersions);
 for (const { text, isSevere } of old) {
   if (isSevere) console.error(text);
   else console.log(text);
@@ -22,14 +22,14 @@ if (old.some(({ isSevere }) => isSevere)) process.exit(1);
 console.log(`runtimes: ${pins.length} pins, ${old.length} of them wait for a fixed package`);
 
 /** After the registry has failed once, it is not asked again. */
-async function versionsOf(name: string): Promise<readonly string[] | undefined> {
+async function fetchVersions(name: string): Promise<readonly string[] | undefined> {
   if (!isRegistryThere) return undefined;
-  const output = await view(name);
+  const output = await askRegistry(name);
   isRegistryThere = output !== undefined;
   return output === undefined ? undefined : readVersions(output);
 }
 
-function view(name: string): Promise<string | undefined> {
+function askRegistry(name: string): Promise<string | undefined> {
   const limits = ['--fetch-retries=0', `--fetch-timeout=${registryTimeoutSeconds * 1000}`];
   return new Promise((resolve) => {
     execFile(

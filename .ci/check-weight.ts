@@ -36,7 +36,7 @@ const failures = [
 ];
 for (const line of [...notes, ...failures]) console.error(line);
 if (failures.length > 0) process.exit(1);
-const { files, lines } = sum([...rows.values()]);
+const { files, lines } = sumWeights([...rows.values()]);
 const spread = [...rooms].map(([word, found]) => `${word} ${found.length}`).join(', ');
 console.log(`weight: ${files} files, ${lines} lines, no row above its ceiling; rooms: ${spread}`);
 
@@ -51,13 +51,13 @@ function printTable(): void {
     );
   for (const [group, members] of Object.entries(table.weight)) {
     const weights = Object.keys(members).map((name) => rows.get(name) ?? { files: 0, lines: 0 });
-    print(group, sum(weights));
+    print(group, sumWeights(weights));
     for (const [index, [name, { most }]] of Object.entries(members).entries())
-      print(`  ${name}`, weights[index] ?? sum([]), most);
+      print(`  ${name}`, weights[index] ?? sumWeights([]), most);
   }
 }
 
-function sum(weights: readonly Weight[]): Weight {
+function sumWeights(weights: readonly Weight[]): Weight {
   return {
     files: weights.reduce((total, weight) => total + weight.files, 0),
     lines: weights.reduce((total, weight) => total + weight.lines, 0),

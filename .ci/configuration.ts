@@ -63,7 +63,7 @@ function renderSection(registry: Registry, name: string, example: string | undef
   return [
     `## ${name}`,
     wrap(
-      `${schema.description ?? ''}${registry.sections.get(name)?.fixed === true ? atNextStart(schema.description) : ''}`,
+      `${schema.description ?? ''}${registry.sections.get(name)?.fixed === true ? describeNextStart(schema.description) : ''}`,
     ),
     ...(example === undefined ? [] : [`\`\`\`yaml\n${example}\n\`\`\``]),
     ...(name === 'pipeline' ? describeStages(registry) : describeKeys(schema)),
@@ -107,7 +107,7 @@ function wrap(paragraph: string): string {
   return lines.join('\n');
 }
 
-function atNextStart(description = ''): string {
+function describeNextStart(description = ''): string {
   return /next start/.test(description) ? '' : ' Changes take effect at the next start.';
 }
 
@@ -174,13 +174,13 @@ function describeType(schema: JsonSchema): string {
   const alternatives = anyOf ?? oneOf;
   if (alternatives !== undefined) return [...new Set(alternatives.map(describeType))].join(' or ');
   const types = [schema.type].flat().filter((type) => type !== undefined);
-  if (types.includes('array')) return `list${items === undefined ? '' : ` of ${plural(describeType(items))}`}`;
+  if (types.includes('array')) return `list${items === undefined ? '' : ` of ${toPlural(describeType(items))}`}`;
   return types.map((type) => `${typeWords[String(type)] ?? String(type)}${limitsOf(schema)}`).join(' or ');
 }
 
 const typeWords: Readonly<Record<string, string>> = { object: 'map', boolean: '`true` or `false`', string: 'text' };
 
-function plural(words: string): string {
+function toPlural(words: string): string {
   return words.replace(/^(map|integer|number)\b/, '$1s').replace(/^text\b/, 'texts');
 }
 

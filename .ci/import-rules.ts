@@ -9,8 +9,8 @@ const entries = new Set(['core/main.ts', 'core/index.ts']); // may import every 
 
 export function findForbidden(graph: ModuleGraph): string[] {
   return [...graph].flatMap(([file, targets]) => [
-    ...misplaced(file),
-    ...targets.flatMap((target) => forbidden(file, target)),
+    ...findMisplaced(file),
+    ...targets.flatMap((target) => findForbiddenImport(file, target)),
   ]);
 }
 
@@ -63,11 +63,11 @@ export function findDevelopmentImports(file: string, text: string, packages: Rea
     .map((name) => `${file}: imports ${name}, a development dependency; import its types only (import type)`);
 }
 
-function forbidden(file: string, target: string): string[] {
+function findForbiddenImport(file: string, target: string): string[] {
   const [from = '', owner = ''] = file.split('/');
   const [to = '', other = ''] = target.split('/');
   if (from === 'core' && to !== 'core') return [`${file}: core imports ${target}`];
-  if (from === 'core') return goingUp(file, target);
+  if (from === 'core') return findUpwardImport(file, target);
   if (from === 'plugins' && to === 'plugins' && owner !== other)
     return [`${file}: a plugin imports another, ${target}`];
   if (from === 'plugins' && to !== 'plugins' && to !== 'core') return [`${file}: a plugin imports ${target}`];
@@ -75,12 +75,12 @@ function forbidden(file: string, target: string): string[] {
   return [];
 }
 
-function misplaced(file: string): string[] {
+function findMisplaced(file: string): string[] {
   if (!file.startsWith('core/') || entries.has(file) || floors.includes(floorOf(file))) return [];
   return [`${file}: is on no floor of core; put it in one of ${floors.join(', ')} (docs/architecture.md)`];
 }
 
-function goingUp(file: string, target: string): string[] {
+function findUpwardImport(file: string, target: string): string[] {
   const height = (path: string) => (entries.has(path) ? -1 : floors.indexOf(floorOf(path)));
   if (height(target) >= height(file)) return [];
   const advice = `let a caller above pass it in, or move the part that both need down to ${floorOf(file)}`;
@@ -100,7 +100,7 @@ export interface Cycle {
 }
 
 export function findFolderCycles(graph: ModuleGraph): Cycle[] {
-  return [...siblingGraphs(graph)].flatMap(([folder, siblings]) =>
+  return [...buildSiblingGraphs(graph)].flatMap(([folder, siblings]) =>
     findComponents(siblings).map((members) => ({
       folder,
       members: members.toSorted(),
@@ -114,7 +114,7 @@ export function findFolderCycles(graph: ModuleGraph): Cycle[] {
 /** For the entries of one folder, the other entries that each of them needs, and one import that shows it. */
 type Siblings = Map<string, Map<string, string>>;
 
-function siblingGraphs(graph: ModuleGraph): ReadonlyMap<string, Siblings> {
+function buildSiblingGraphs(graph: ModuleGraph): ReadonlyMap<string, Siblings> {
   const graphs = new Map<string, Siblings>();
   for (const [file, targets] of graph) {
     if (!/^(core|plugins)\//.test(file)) continue;

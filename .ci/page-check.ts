@@ -74,10 +74,10 @@ function checkTexts(pages: Pages, folder: string): string[] {
   const id = readTexts(tree, `${folder}id.json`);
   const ruledOut = tree.derive('docs/glossary.md', readGlossary);
   return [
-    ...missing(en, id).map((key) => `${folder}id.json: "${key}" is missing`),
-    ...missing(id, en).map((key) => `${folder}en.json: "${key}" is missing`),
+    ...listMissingKeys(en, id).map((key) => `${folder}id.json: "${key}" is missing`),
+    ...listMissingKeys(id, en).map((key) => `${folder}en.json: "${key}" is missing`),
     ...Object.keys(en)
-      .filter((key) => key in id && placeholders(en[key]) !== placeholders(id[key]))
+      .filter((key) => key in id && listPlaceholders(en[key]) !== listPlaceholders(id[key]))
       .map((key) => `${folder}id.json: "${key}" has other placeholders than in en.json`),
     ...Object.keys(en)
       .filter((key) => !isUsed(pages, key))
@@ -97,7 +97,6 @@ function readGlossary(glossary: string) {
   return { en: readWords(glossary, 4), id: readWords(glossary, 5) };
 }
 
-/** @param column in the glossary's table */
 function readWords(glossary: string, column: number): RuledOut[] {
   const rows = glossary
     .split('\n')
@@ -128,12 +127,12 @@ function checkWords(file: string, texts: Texts, words: readonly RuledOut[]): str
   });
 }
 
-function missing(texts: Texts, others: Texts): string[] {
+function listMissingKeys(texts: Texts, others: Texts): string[] {
   return Object.keys(texts).filter((key) => !(key in others));
 }
 
-/** Of the plural form: the singular may leave out the number. */
-function placeholders(text: Text = ''): string {
+/** Reads the plural form, because the singular may leave out the number. */
+function listPlaceholders(text: Text = ''): string {
   const whole = typeof text === 'string' ? text : (text['other'] ?? '');
   return [...new Set(whole.match(/\{\w+\}/g))].toSorted().join(' ');
 }
@@ -148,19 +147,19 @@ function isUsed(pages: Pages, key: string): boolean {
     .map((_, index, parts) => parts.slice(0, index).join('.'))
     .slice(1);
   return (
-    isNamed(pages, 'quoted', key) ||
-    isNamed(pages, 'quoted', key.replace(/\.title$/, '')) ||
-    prefixes.some((prefix) => prefixForms.some((form) => isNamed(pages, form, prefix)))
+    isKeyNamed(pages, 'quoted', key) ||
+    isKeyNamed(pages, 'quoted', key.replace(/\.title$/, '')) ||
+    prefixes.some((prefix) => prefixForms.some((form) => isKeyNamed(pages, form, prefix)))
   );
 }
 
 const prefixForms: readonly KeyForm[] = ['completed', 'chosen', 'field'];
 
-function isNamed({ tree, index }: Pages, form: KeyForm, key: string): boolean {
-  return isThere(tree, index.keys.get(formOf(form, key)));
+function isKeyNamed({ tree, index }: Pages, form: KeyForm, key: string): boolean {
+  return existsAny(tree, index.keys.get(formOf(form, key)));
 }
 
-function isThere(tree: SourceTree, files: readonly string[] = []): boolean {
+function existsAny(tree: SourceTree, files: readonly string[] = []): boolean {
   return files.some((file) => tree.has(file));
 }
 
@@ -171,7 +170,7 @@ function checkPlace({ owners }: Pages, file: string): string[] {
 }
 
 function checkFiles({ tree, views }: Pages, file: string): string[] {
-  const lost = tree.derive(file, viewsOf).filter((path) => !views.has(path));
+  const lost = tree.derive(file, findIncludedViews).filter((path) => !views.has(path));
   return lost.map((path) => `${file}: ${path} does not exist`);
 }
 
@@ -181,26 +180,26 @@ const field = new RegExp(`(\\w+): \\{\\s*type: '(?:${fieldType})'`, 'g');
 /** Checks texts that code names by their whole key, and the labels of fields that pages show (core/web/resources/field.ts). */
 function checkLabels({ tree, allKeys }: Pages): string[] {
   const files = tree.find('{core,plugins}/**/*.ts');
-  const picked = new Set(files.flatMap((file) => tree.derive(file, pickedIn)));
+  const picked = new Set(files.flatMap((file) => tree.derive(file, findPickedFields)));
   const areas = new Set([...allKeys].map((key) => key.split('.')[0]));
   const groups = new Set([...allKeys].filter((key) => groupOf(key) !== key).map(groupOf));
   const prefixes = new Set([...allKeys].map((key) => key.slice(0, key.lastIndexOf('.'))));
   return files.flatMap((file) => {
-    const fields = tree.derive(file, fieldsIn).filter(({ name, isColumn }) => isColumn || picked.has(name));
+    const fields = tree.derive(file, findFields).filter(({ name, isColumn }) => isColumn || picked.has(name));
     // `label: 'gateway.yaml'` is a file name.
-    const named = tree.derive(file, labelsIn).filter((key) => areas.has(key.split('.')[0]));
-    const quoted = tree.derive(file, longKeysIn).filter((key) => groups.has(groupOf(key)) && !prefixes.has(key));
+    const named = tree.derive(file, findLabels).filter((key) => areas.has(key.split('.')[0]));
+    const quoted = tree.derive(file, findLongKeys).filter((key) => groups.has(groupOf(key)) && !prefixes.has(key));
     const keys = [...named, ...quoted, ...fields.map(({ key }) => key)];
     return [...new Set(keys)].filter((key) => !allKeys.has(key)).map((key) => `${file}: text "${key}" does not exist`);
   });
 }
 
-function labelsIn(text: string): string[] {
+function findLabels(text: string): string[] {
   return [...text.matchAll(/(?:\bt\(|\b(?:label|title): )'([a-z_]+\.[\w.]+)'/g)].map(([, key = '']) => key);
 }
 
 /** Keys of three or more parts, such as `?? 'payments.buy.blocked'`, are text keys if texts begin with the same two parts. */
-function longKeysIn(text: string): string[] {
+function findLongKeys(text: string): string[] {
   return [...text.matchAll(/'([a-z_]+\.[a-z_]+\.[\w.]+)'/g)].map(([, key = '']) => key);
 }
 
@@ -208,29 +207,29 @@ function groupOf(key: string): string {
   return key.split('.', 2).join('.');
 }
 
-/** Such as `orderView.paid`. */
-function pickedIn(text: string): string[] {
+function findPickedFields(text: string): string[] {
+  // such as `orderView.paid`
   return [...text.matchAll(/(\w+)(?:\.view)?\.pick\(([^)]*)\)/g)].flatMap(([, view = '', names = '']) =>
     (names.match(/\w+/g) ?? []).map((name) => `${view}.${name}`),
   );
 }
 
-function fieldsIn(text: string) {
+function findFields(text: string) {
   return [...text.matchAll(field)].map(({ 0: head, 1: name = '', index }) => {
-    const body = blockAt(text, index + head.indexOf('{'));
+    const body = readBlock(text, index + head.indexOf('{'));
     const label = /\blabel: '([^']+)'/.exec(body)?.[1];
     const before = text.slice(0, index);
-    const prefix = lastOf(before, /\bdefineView<[^(]*\('([\w.-]+)'\)|\bdefineView\b/g) ?? 'operator';
-    const view = lastOf(before, /\bconst (\w+) =/g) ?? '';
+    const prefix = findLastMatch(before, /\bdefineView<[^(]*\('([\w.-]+)'\)|\bdefineView\b/g) ?? 'operator';
+    const view = findLastMatch(before, /\bconst (\w+) =/g) ?? '';
     return { name: `${view}.${name}`, key: label ?? `${prefix}.${name}`, isColumn: /\bat: '/.test(body) };
   });
 }
 
-function lastOf(text: string, pattern: RegExp): string | undefined {
+function findLastMatch(text: string, pattern: RegExp): string | undefined {
   return [...text.matchAll(pattern)].at(-1)?.[1];
 }
 
-function blockAt(text: string, start: number): string {
+function readBlock(text: string, start: number): string {
   let depth = 0;
   for (let end = start; end < text.length; end += 1) {
     if (text[end] === '{') depth += 1;
@@ -240,7 +239,7 @@ function blockAt(text: string, start: number): string {
   return text.slice(start);
 }
 
-function viewsOf(text: string, file: string): string[] {
+function findIncludedViews(text: string, file: string): string[] {
   const included = text.matchAll(/\binclude\('\/([^']+)'/g).map(([, path]) => `views/${path}.eta`);
   const shown = file.endsWith('.ts') ? text.matchAll(/'(\w[\w/-]*\.(?:eta|css))'/g) : [];
   return [...included, ...[...shown].map(([, path]) => `views/${path}`)];
@@ -272,25 +271,27 @@ function canJudgeClasses({ owners, isWhole }: Pages, file: string): boolean {
 /** Also true if the class is built: `layout-<%= it.page.layout %>`. */
 function isMarked(pages: Pages, name: string): boolean {
   const [, prefix, end = ''] = /^(.+-)(\w+)$/.exec(name) ?? [];
-  return isWord(pages, name) || (prefix !== undefined && isBeginning(pages, prefix) && isWord(pages, end));
-}
-
-function isBeginning({ tree, index: { beginnings } }: Pages, prefix: string): boolean {
-  return [...beginnings].some(
-    ([whole, files]) =>
-      (whole.startsWith("'") ? whole === `'${prefix}` : whole.endsWith(prefix)) && isThere(tree, files),
+  return (
+    isMarkupWord(pages, name) || (prefix !== undefined && isClassPrefix(pages, prefix) && isMarkupWord(pages, end))
   );
 }
 
-function isWord({ tree, index }: Pages, name: string): boolean {
-  return isThere(tree, index.words.get(name));
+function isClassPrefix({ tree, index: { beginnings } }: Pages, prefix: string): boolean {
+  return [...beginnings].some(
+    ([whole, files]) =>
+      (whole.startsWith("'") ? whole === `'${prefix}` : whole.endsWith(prefix)) && existsAny(tree, files),
+  );
+}
+
+function isMarkupWord({ tree, index }: Pages, name: string): boolean {
+  return existsAny(tree, index.words.get(name));
 }
 
 function checkTemplate(pages: Pages, file: string): string[] {
   const text = pages.tree.read(file);
   const unknown = [...text.matchAll(/\bit\.t\('([^']+)'/g)]
     .map(([, key = '']) => key)
-    .filter((key) => !pages.allKeys.has(key) && !isNamed(pages, 'defined', key));
+    .filter((key) => !pages.allKeys.has(key) && !isKeyNamed(pages, 'defined', key));
   const inline = /<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:/.exec(text);
   const raw =
     file.endsWith('layout.eta') || file.endsWith('parts/prose.eta')

@@ -26,9 +26,9 @@ export type KeyForm = keyof typeof forms;
 /** `sources` are files that name keys, `marked` files that name classes. */
 export function indexPages(tree: SourceTree, sources: readonly string[], marked: readonly string[]): PageIndex {
   return {
-    keys: group(sources, (file) => keysOf(tree.read(file))),
-    words: group(marked, (file) => tree.read(file).match(/[\w-]+/g) ?? []),
-    beginnings: group(marked, (file) => beginningsOf(tree.read(file))),
+    keys: groupFilesByWord(sources, (file) => findKeys(tree.read(file))),
+    words: groupFilesByWord(marked, (file) => tree.read(file).match(/[\w-]+/g) ?? []),
+    beginnings: groupFilesByWord(marked, (file) => findClassPrefixes(tree.read(file))),
   };
 }
 
@@ -43,26 +43,26 @@ export function formOf(form: KeyForm, key: string): string {
   return `${form} ${key}`;
 }
 
-function keysOf(text: string): string[] {
+function findKeys(text: string): string[] {
   const named = Object.entries(forms).flatMap(([form, pattern]) =>
     [...text.matchAll(pattern)].map(([, key = '']) => formOf(form as KeyForm, key)),
   );
-  return [...named, ...text.matchAll(prefixed).flatMap(([, prefix = '']) => labelsOf(text, prefix))];
+  return [...named, ...text.matchAll(prefixed).flatMap(([, prefix = '']) => findViewLabels(text, prefix))];
 }
 
-function labelsOf(text: string, prefix: string): string[] {
+function findViewLabels(text: string, prefix: string): string[] {
   return [...text.matchAll(viewed)].flatMap(([, name = '', type]) => {
     const key = `${prefix}.${name}`;
     return type === 'state' ? [formOf('quoted', key), formOf('field', key)] : [formOf('quoted', key)];
   });
 }
 
-/** With the quotation mark if a script completes the class: `'tone-' +`. */
-function beginningsOf(text: string): string[] {
+/** Includes the quotation mark if a script completes the class: `'tone-' +`. */
+function findClassPrefixes(text: string): string[] {
   return text.match(/[\w-]+-(?=<%=)|'[\w-]+-(?=' \+)/g) ?? [];
 }
 
-function group(files: readonly string[], wordsOf: (file: string) => Iterable<string>): FilesByWord {
+function groupFilesByWord(files: readonly string[], wordsOf: (file: string) => Iterable<string>): FilesByWord {
   const grouped = new Map<string, string[]>();
   for (const file of files)
     for (const word of new Set(wordsOf(file))) {

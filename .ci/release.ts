@@ -20,7 +20,7 @@ await mkdir(out);
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { readonly version: string };
 await npm('pack', '--pack-destination', out);
 await checkRepeatable();
-await writeFile(join(out, `daypass-${version}.cdx.json`), await describeParts());
+await writeFile(join(out, `daypass-${version}.cdx.json`), await createBillOfMaterials());
 await writeFile(join(out, `daypass-${version}-licences.txt`), await collectLicences());
 await writeFile(join(out, 'NOTES.md'), await readNotes());
 const files = (await readdir(out)).toSorted();
@@ -54,8 +54,8 @@ async function npm(...words: string[]): Promise<string> {
   return stdout;
 }
 
-/** Without the time and serial number that npm makes up for each run. */
-async function describeParts(): Promise<string> {
+/** Leaves out the time and the serial number, which npm makes up for each run. */
+async function createBillOfMaterials(): Promise<string> {
   const words = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev', '--package-lock-only'];
   const sbom = JSON.parse(await npm(...words, '--workspaces=false')) as {
     serialNumber?: string;
@@ -68,7 +68,7 @@ async function describeParts(): Promise<string> {
   return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 
-/** For packages of other platforms, only the name. */
+/** Packages of other platforms are not installed, so only their names are listed. */
 async function collectLicences(): Promise<string> {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
     readonly packages: Record<string, PackageLicence & { dev?: boolean; link?: boolean; version?: string }>;

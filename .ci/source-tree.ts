@@ -17,14 +17,14 @@ export function openTree(root: string): SourceTree {
   const texts = new Map<string, string>();
   const there = new Map<string, boolean>();
   const derived = new Map<unknown, Map<string, unknown>>();
-  const read = (file: string) => remember(texts, file, () => readFileSync(join(root, file), 'utf8'));
+  const read = (file: string) => getOrCreate(texts, file, () => readFileSync(join(root, file), 'utf8'));
   return {
-    find: (glob) => remember(found, glob, () => globSync(glob, { cwd: root }).map(normalize)),
-    has: (path) => remember(there, path, () => existsSync(join(root, path))),
+    find: (glob) => getOrCreate(found, glob, () => globSync(glob, { cwd: root }).map(normalize)),
+    has: (path) => getOrCreate(there, path, () => existsSync(join(root, path))),
     read,
     derive: <T>(file: string, compute: (text: string, file: string) => T) => {
-      const results = remember(derived, compute, () => new Map<string, unknown>()) as Map<string, T>;
-      return remember(results, file, () => compute(read(file), file));
+      const results = getOrCreate(derived, compute, () => new Map<string, unknown>()) as Map<string, T>;
+      return getOrCreate(results, file, () => compute(read(file), file));
     },
   };
 }
@@ -34,7 +34,7 @@ export function treeWithout(tree: SourceTree, paths: readonly string[]): SourceT
   return { ...tree, find: (glob) => tree.find(glob).filter(isKept), has: (path) => isKept(path) && tree.has(path) };
 }
 
-function remember<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
+function getOrCreate<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
   if (known.has(key)) return known.get(key) as Value;
   const value = make();
   known.set(key, value);

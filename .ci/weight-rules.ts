@@ -31,7 +31,7 @@ export interface Weighed {
 export function weigh(sources: Sources, { weight }: WeightTable): Weighed {
   const rows = Object.values(weight).flatMap((group) => Object.entries(group));
   const listed = rows.flatMap(([name, { of }]) => of.map((path) => [path, name] as const));
-  const unlisted = findUnlisted(sources, new Set(listed.map(([path]) => path)));
+  const unlisted = findUnlistedPlugins(sources, new Set(listed.map(([path]) => path)));
   const owners = new Map([...listed, ...unlisted]);
   const used = new Set(unlisted.map(([path]) => path));
   const sums = new Map([...owners.values()].map((name) => [name, { files: 0, lines: 0 }]));
@@ -45,7 +45,7 @@ export function weigh(sources: Sources, { weight }: WeightTable): Weighed {
     }
     used.add(path);
     sum.files += 1;
-    sum.lines += linesOf(text);
+    sum.lines += countLines(text);
   }
   const notes = [...owners]
     .filter(([path]) => !used.has(path))
@@ -53,7 +53,7 @@ export function weigh(sources: Sources, { weight }: WeightTable): Weighed {
   return { rows: sums, mistakes, notes };
 }
 
-function findUnlisted(sources: Sources, listed: ReadonlySet<string>): (readonly [path: string, name: string])[] {
+function findUnlistedPlugins(sources: Sources, listed: ReadonlySet<string>): (readonly [path: string, name: string])[] {
   const names = [...sources.keys()].map((file) => /^plugins\/([^/]+)\//.exec(file)?.[1] ?? '');
   const known = new Set([...listed].map((path) => path.split('/').slice(0, 2).join('/')));
   return [...new Set(names)].flatMap((name) =>
@@ -124,12 +124,11 @@ function roomOf(file: string): string {
   return folders.slice(0, folders[0] === 'core' ? 3 : 2).join('/');
 }
 
-/** Returns the path, then the folders that contain it, nearest first. */
 function listAncestors(path: string): string[] {
   const names = path.split('/');
   return names.map((_, index) => names.slice(0, names.length - index).join('/'));
 }
 
-function linesOf(text: string): number {
+function countLines(text: string): number {
   return text.split('\n').length - 1;
 }

@@ -20,7 +20,7 @@ interface Said {
 
 export function answerAbly(body: JsonObject): AbleAnswer {
   const { model = '', stream_options: options } = body;
-  const said = say(body);
+  const said = composeAnswer(body);
   const head = { id: 'chatcmpl-able', created: 1_790_000_000, model };
   const reasoned = said.reasoning.length;
   const input = Math.ceil(JSON.stringify([body['messages'], body['tools'] ?? null]).length / 4);
@@ -59,50 +59,51 @@ export function answerAbly(body: JsonObject): AbleAnswer {
   };
 }
 
-function say(body: JsonObject): Said {
-  const messages = objectsIn(body['messages']);
+function composeAnswer(body: JsonObject): Said {
+  const messages = filterObjects(body['messages']);
   const prompt = textOf(messages.findLast(({ role }) => role === 'user')?.['content']);
   const results = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
   const effort = body['reasoning_effort'];
-  const reasoning = typeof effort === 'string' && effort !== 'none' ? tokensOf('Let me think.') : [];
-  const calls = results.length > 0 ? [] : callsFor(body, prompt);
+  const reasoning = typeof effort === 'string' && effort !== 'none' ? splitTokens('Let me think.') : [];
+  const calls = results.length > 0 ? [] : chooseCalls(body, prompt);
   if (calls.length > 0) return { reasoning, text: [], calls, finish: 'tool_calls' };
-  const answer = results.map(({ content }) => `The tool said: ${textOf(content)}.`).join(' ') || follow(body, prompt);
+  const answer =
+    results.map(({ content }) => `The tool said: ${textOf(content)}.`).join(' ') || followPrompt(body, prompt);
   const ends = [body['stop']].flat().flatMap((stop) => (typeof stop === 'string' ? [answer.indexOf(stop)] : []));
-  const text = tokensOf(answer.slice(0, Math.min(answer.length, ...ends.filter((at) => at >= 0))));
+  const text = splitTokens(answer.slice(0, Math.min(answer.length, ...ends.filter((at) => at >= 0))));
   const limit = Number(body['max_completion_tokens'] ?? body['max_tokens'] ?? Infinity);
   const isCut = text.length > limit;
   return { reasoning, text: text.slice(0, limit), calls, finish: isCut ? 'length' : 'stop' };
 }
 
-function tokensOf(text: string): string[] {
+function splitTokens(text: string): string[] {
   return text.match(/\s*\S+/g) ?? [];
 }
 
-function namesIn(prompt: string): string[] {
+function findNames(prompt: string): string[] {
   return [...prompt.matchAll(/\b(?:in|for|about|city) ([A-Z]\w+)/g)].map(([, name = '']) => name);
 }
 
-/** Once, or once for each name (such as a city) unless parallel calls are disabled. */
-function callsFor({ tools, tool_choice: choice, parallel_tool_calls: parallel }: JsonObject, prompt: string) {
+/** Calls the tool once, or once for each name (such as a city) unless parallel calls are disabled. */
+function chooseCalls({ tools, tool_choice: choice, parallel_tool_calls: parallel }: JsonObject, prompt: string) {
   if (choice === 'none') return [];
-  const known = objectsIn(tools).map((tool) => tool['function'] as JsonObject);
+  const known = filterObjects(tools).map((tool) => tool['function'] as JsonObject);
   const named = known.filter(({ name }) => prompt.includes(String(name)));
   const [tool] = named.length === 0 && choice === 'required' ? known : named;
   if (tool === undefined) return [];
-  const names = namesIn(prompt);
+  const names = findNames(prompt);
   const isOnce = parallel === false || names.length < 2;
   return (isOnce ? [names[0]] : names).map((name, index) => ({
     id: `call_${index}`,
     type: 'function',
-    function: { name: String(tool['name']), arguments: JSON.stringify(sampleOf(tool['parameters'], name)) },
+    function: { name: String(tool['name']), arguments: JSON.stringify(createSample(tool['parameters'], name)) },
   }));
 }
 
-function follow({ response_format: format }: JsonObject, prompt: string): string {
+function followPrompt({ response_format: format }: JsonObject, prompt: string): string {
   if (isJsonObject(format) && format['type'] === 'json_object') return '{"answer":"yes"}';
   if (isJsonObject(format) && isJsonObject(format['json_schema']))
-    return JSON.stringify(sampleOf(format['json_schema']['schema'], namesIn(prompt)[0]));
+    return JSON.stringify(createSample(format['json_schema']['schema'], findNames(prompt)[0]));
   const [, from, to] = /\bnumbers from (\d+) to (\d+)/.exec(prompt) ?? [];
   if (from !== undefined)
     return Array.from({ length: Number(to) - Number(from) + 1 }, (_, index) => Number(from) + index).join(' ');
@@ -110,19 +111,19 @@ function follow({ response_format: format }: JsonObject, prompt: string): string
   return codes.join(', ') || (/\[seen: (.+)\]/.exec(prompt)?.[1] ?? `You said: ${prompt}`);
 }
 
-function sampleOf(schema: JsonValue | undefined, text = 'something'): JsonValue {
+function createSample(schema: JsonValue | undefined, text = 'something'): JsonValue {
   if (!isJsonObject(schema)) return {};
   const { type, enum: values, items, properties } = schema;
   if (Array.isArray(values)) return values[0] ?? null;
   if (isJsonObject(properties))
-    return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, sampleOf(one, text)]));
+    return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, createSample(one, text)]));
   const samples: Readonly<Record<string, JsonValue>> = { string: text, integer: 7, number: 7, boolean: true };
-  return type === 'array' ? [sampleOf(items, text)] : (samples[String(type)] ?? {});
+  return type === 'array' ? [createSample(items, text)] : (samples[String(type)] ?? {});
 }
 
 function textOf(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
-  return objectsIn(content)
+  return filterObjects(content)
     .map(({ text, image_url: image }) =>
       isJsonObject(image) ? readQuarterColors(String(image['url'])) : String(text ?? ''),
     )
@@ -150,6 +151,6 @@ function readQuarterColors(url: string): string {
   return `[seen: ${[nearest(0.25, 0.25), nearest(0.75, 0.25), nearest(0.25, 0.75), nearest(0.75, 0.75)].join(' ')}]`;
 }
 
-function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+function filterObjects(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -60,28 +60,28 @@ function repeatResults({ messages }: ChatCompletionRequest): FixtureResponse {
     .filter(({ role }) => role === 'tool')
     .map((result) => {
       const call = calls.find(({ id }) => id === result.tool_call_id)?.function;
-      return `${call?.name}(${call?.arguments}) = ${unwrap(plainText(result.content))}`;
+      return `${call?.name}(${call?.arguments}) = ${unwrapResult(joinText(result.content))}`;
     });
   return { content: results.join('; '), usage };
 }
 
 /** Gemini requires results to be objects, so a text is wrapped in one. */
-function unwrap(result: string): string {
+function unwrapResult(result: string): string {
   if (!result.startsWith('{')) return result;
   return String((JSON.parse(result) as { result?: unknown }).result);
 }
 
 function repeatConversation({ messages }: ChatCompletionRequest): FixtureResponse {
-  return { content: messages.map(({ role, content }) => `${role}: ${plainText(content)}`).join(' | '), usage };
+  return { content: messages.map(({ role, content }) => `${role}: ${joinText(content)}`).join(' | '), usage };
 }
 
-function plainText(content: ChatCompletionRequest['messages'][number]['content']): string {
+function joinText(content: ChatCompletionRequest['messages'][number]['content']): string {
   if (typeof content === 'string') return content;
   return (content ?? []).map(({ text }) => text ?? '').join('');
 }
 
 function fail({ messages }: ChatCompletionRequest): FixtureResponse {
-  const status = Number(/fail with (\d+)/.exec(plainText(messages.at(-1)?.content ?? ''))?.[1]);
+  const status = Number(/fail with (\d+)/.exec(joinText(messages.at(-1)?.content ?? ''))?.[1]);
   const type = status === 429 ? 'rate_limit_error' : 'invalid_request_error';
   const error = { message: `the mock says ${status}`, type, param: 'messages[0].content', code: 'mock_code' };
   return { error, status, retryAfter: 7 };

@@ -9,7 +9,7 @@ export interface AnsweringUpstream extends AsyncDisposable {
 const words = 'An upstream of the tests answers every request with these words.'.split(/(?= )/);
 const usage = { prompt_tokens: 5, completion_tokens: words.length, total_tokens: 5 + words.length };
 
-function callOf(tools: JsonValue | undefined) {
+function createCall(tools: JsonValue | undefined) {
   const [first] = (tools ?? []) as { function: { name: string; parameters?: { required?: string[] } } }[];
   if (first === undefined) return undefined;
   const { name, parameters } = first.function;
@@ -32,7 +32,7 @@ export async function startAnsweringUpstream(pause = 0): Promise<AnsweringUpstre
       if (typeof model !== 'string' || model.startsWith('fail-'))
         return response.json(503, { error: { message: 'out of order', type: 'server_error' } });
       const head = { id: 'chatcmpl-1', created: 1_790_000_000, model };
-      const call = callOf(tools);
+      const call = createCall(tools);
       const finish = call === undefined ? 'stop' : 'tool_calls';
       if (stream !== true) {
         const said = call === undefined ? { content: words.join('') } : { content: null, tool_calls: [call] };

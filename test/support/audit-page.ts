@@ -79,7 +79,7 @@ interface Measured {
   readonly tables: readonly string[];
 }
 
-/** A single call, because thousands of windows are measured. */
+/** One call measures everything, because thousands of windows are measured. */
 async function measure(page: BrowserWindow['page']): Promise<Measured> {
   const look = async () => (await page.evaluate(`({ excess: ${overflow}, tables: ${wideTables} })`)) as Measured;
   const first = await look();

@@ -25,10 +25,10 @@ const packed = join(packageFolder, 'bin');
 export async function unpackChromium(): Promise<Chromium> {
   const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
   const folder = join(tmpdir(), `daypass-chromium-${version}`);
-  if (!(await isThere(folder))) await unpackTo(folder);
+  if (!(await exists(folder))) await unpackTo(folder);
   const environment = {
     FONTCONFIG_FILE: join(folder, 'fonts.conf'),
-    ...((await isThere(join(folder, 'al2023'))) && { LD_LIBRARY_PATH: join(folder, 'al2023', 'lib') }),
+    ...((await exists(join(folder, 'al2023'))) && { LD_LIBRARY_PATH: join(folder, 'al2023', 'lib') }),
   };
   return { executable: join(folder, 'chromium'), environment };
 }
@@ -44,17 +44,17 @@ async function unpackTo(folder: string): Promise<void> {
       createWriteStream(executable, { mode: 0o755 }),
     );
     await untar('fonts', draft);
-    await writeFile(join(draft, 'fonts.conf'), fontsOf(folder));
+    await writeFile(join(draft, 'fonts.conf'), createFontConfig(folder));
     if (!(await canRun(executable))) await untar('al2023', join(draft, 'al2023'));
     await rename(draft, folder);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    if (!(await isThere(folder))) throw error;
+    if (!(await exists(folder))) throw error;
   }
 }
 
 /** The packed font comes first, so that pages are equally wide on every machine. Code is in one of the system's fonts, if it has one. */
-function fontsOf(folder: string): string {
+function createFontConfig(folder: string): string {
   const aliases = ['system-ui', 'sans-serif'].map(
     (family) => `<alias><family>${family}</family><prefer><family>Open Sans</family></prefer></alias>`,
   );
@@ -78,15 +78,15 @@ async function untar(name: string, folder: string): Promise<void> {
   await rm(archive);
 }
 
-/** Fails if the system lacks a library. */
 async function canRun(executable: string): Promise<boolean> {
+  // false if the system lacks a library
   return promisify(execFile)(executable, ['--version'], { timeout: 20_000 }).then(
     () => true,
     () => false,
   );
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

@@ -68,7 +68,7 @@ export async function createBlackHole(): Promise<BlackHole> {
   const child = fork(import.meta.filename, ['listen']);
   const [port] = (await once(child, 'message')) as [number];
   child.kill('SIGSTOP');
-  const sockets = Array.from({ length: fillers }, () => fill(port));
+  const sockets = Array.from({ length: fillers }, () => openFiller(port));
   // The last ones never connect.
   await Promise.race(sockets.map(({ connected }) => connected));
   return {
@@ -81,7 +81,7 @@ export async function createBlackHole(): Promise<BlackHole> {
   };
 }
 
-function fill(port: number): { socket: Socket; connected: Promise<unknown> } {
+function openFiller(port: number): { socket: Socket; connected: Promise<unknown> } {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
   return { socket, connected: once(socket, 'connect') };

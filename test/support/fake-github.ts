@@ -46,7 +46,7 @@ export async function startFakeGitHub(): Promise<FakeGitHub> {
     if (url.pathname === '/login/oauth/authorize') return authorize(url.searchParams, response);
     if (fake.fault === 'hang') return;
     if (fake.fault === 'html') return send(response, 200, 'text/html', '<!doctype html><h1>Unicorn</h1>');
-    if (fake.fault === 'endless') return flood(response);
+    if (fake.fault === 'endless') return sendEndlessly(response);
     if (url.pathname === '/login/oauth/access_token') {
       return exchange(new URLSearchParams(await text(request)), response);
     }
@@ -94,7 +94,7 @@ export async function startFakeGitHub(): Promise<FakeGitHub> {
   return fake;
 }
 
-function flood(response: ServerResponse): void {
+function sendEndlessly(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   const write = () => {
     while (!response.destroyed && response.write('x'.repeat(65_536)));

@@ -120,7 +120,7 @@ export class FakeMidtrans extends FakeProvider {
       ...this.#describe(charge),
       status_code: '201',
       status_message: 'QRIS transaction is created',
-      expiry_time: localTime(charge.expiresAt),
+      expiry_time: formatLocalTime(charge.expiresAt),
       ...(this.#hasQrString && { qr_string: charge.qr }),
       actions: [{ name: 'generate-qr-code', method: 'GET', url: image }],
     });
@@ -133,7 +133,7 @@ export class FakeMidtrans extends FakeProvider {
     const known = charge.refunds.find((refund) => refund.key === key);
     if (known === undefined && amount > rest) return failed(414, 'Refund amount exceeds the transaction amount');
     const refund = this.addRefund(charge, key, amount);
-    return ok({ ...this.#describe(charge), refund_key: key, refund_amount: decimals(refund.amount) });
+    return ok({ ...this.#describe(charge), refund_key: key, refund_amount: formatWithCents(refund.amount) });
   }
 
   #describe(charge: FakeCharge) {
@@ -145,21 +145,21 @@ export class FakeMidtrans extends FakeProvider {
       transaction_id: charge.providerReference,
       order_id: charge.reference,
       merchant_id: this.merchantId,
-      gross_amount: decimals(charge.paidAmount ?? charge.amount),
+      gross_amount: formatWithCents(charge.paidAmount ?? charge.amount),
       currency: charge.currency,
       payment_type: 'qris',
-      transaction_time: localTime(charge.createdAt),
+      transaction_time: formatLocalTime(charge.createdAt),
       transaction_status: this.#isLoud ? status.toUpperCase() : status,
       fraud_status: 'accept',
       acquirer: 'gopay',
-      ...(isPaid && { settlement_time: localTime(charge.paidAt as Date), issuer: charge.issuer }),
+      ...(isPaid && { settlement_time: formatLocalTime(charge.paidAt as Date), issuer: charge.issuer }),
       ...(charge.refunds.length > 0 && {
         refunds: charge.refunds.map((refund, index) => ({
           refund_chargeback_id: index + 1,
           refund_key: refund.key,
-          refund_amount: decimals(refund.amount),
-          created_at: localTime(refund.createdAt),
-          ...(refund.state === 'done' && { bank_confirmed_at: localTime(new Date(this.now())) }),
+          refund_amount: formatWithCents(refund.amount),
+          created_at: formatLocalTime(refund.createdAt),
+          ...(refund.state === 'done' && { bank_confirmed_at: formatLocalTime(new Date(this.now())) }),
         })),
       }),
     };
@@ -205,12 +205,12 @@ function ok(body: object): FakeAnswer {
   return { status: 200, body };
 }
 
-function decimals(amount: string | number): string {
+function formatWithCents(amount: string | number): string {
   return /\./.test(String(amount)) ? String(amount) : `${amount}.00`;
 }
 
-/** `2026-01-02 10:00:00`, in GMT+7. */
-function localTime(time: Date): string {
+function formatLocalTime(time: Date): string {
+  // `2026-01-02 10:00:00`, in GMT+7
   return new Date(time.getTime() + 7 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
 }
 

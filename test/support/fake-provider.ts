@@ -311,7 +311,7 @@ export abstract class FakeProvider implements AsyncDisposable {
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks = await incoming.toArray().catch(() => undefined);
     if (chunks === undefined) return;
-    const request = recordOf(incoming, Buffer.concat(chunks as Buffer[]).toString());
+    const request = createRecord(incoming, Buffer.concat(chunks as Buffer[]).toString());
     this.requests.push(request);
     const fault = this.#nextFault(request);
     if (fault === undefined) return send(response, this.answer(request));
@@ -339,7 +339,7 @@ export abstract class FakeProvider implements AsyncDisposable {
   }
 }
 
-function recordOf({ method = '', url = '', headers }: IncomingMessage, body: string): FakeRequest {
+function createRecord({ method = '', url = '', headers }: IncomingMessage, body: string): FakeRequest {
   return { method, path: url, headers, body, json: <T>() => JSON.parse(body) as T };
 }
 

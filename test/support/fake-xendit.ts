@@ -266,7 +266,7 @@ export class FakeXendit extends FakeProvider {
       amount,
       cashflow: type === 'PAYMENT' ? 'MONEY_IN' : 'MONEY_OUT',
       created: at.toISOString(),
-      ...(type === 'PAYMENT' && { fee: feeOf(amount) }),
+      ...(type === 'PAYMENT' && { fee: computeFee(amount) }),
     });
     const further = [...this.#further].filter(([, one]) => one.charge === charge);
     const { reference, paymentId = '', paidAmount, paidAt } = charge;
@@ -341,8 +341,8 @@ function refundBody(charge: FakeCharge, refund: FakeRefund) {
   };
 }
 
-/** 0.63 % plus the tax on it, in whole rupiah. */
-function feeOf(amount: number) {
+function computeFee(amount: number) {
+  // 0.63 % plus the tax on it, in whole rupiah
   const xendit_fee = Math.round(amount * 0.0063);
   return { xendit_fee, value_added_tax: Math.round(xendit_fee * 0.11), status: 'COMPLETED' };
 }

@@ -74,7 +74,7 @@ export async function createUpstream(
     if (!seesBalances && balancePaths.has(incoming.url ?? '')) return response.json(404, {});
     const chunks = await incoming.toArray().catch(() => undefined);
     if (chunks === undefined) return; // The client left while sending.
-    const request = record(incoming, Buffer.concat(chunks as Buffer[]), connections, response);
+    const request = createRecord(incoming, Buffer.concat(chunks as Buffer[]), connections, response);
     const handler = handlerOf(keeps ? requests.push(request) - 1 : 0);
     arrived.resolve();
     arrived = Promise.withResolvers();
@@ -190,7 +190,7 @@ export class ScriptedResponse {
   }
 }
 
-function record(
+function createRecord(
   { method = '', url = '', headers, socket }: IncomingMessage,
   body: Buffer,
   connections: WeakMap<Socket, number>,

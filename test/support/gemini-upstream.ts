@@ -16,12 +16,12 @@ export function createGeminiUpstream(): Promise<FaultyUpstream> {
 const answer: Handler = (request, response) => {
   const body = request.json<JsonObject>();
   const isStream = request.path.includes(':streamGenerateContent?alt=sse');
-  const wrong = faultOf(body);
+  const wrong = findFault(body);
   if (wrong !== undefined)
     return response.json(400, { error: { code: 400, message: wrong, status: 'INVALID_ARGUMENT' } });
   const pieces = wantsCalls(body) ? callPieces : textPieces;
-  if (!isStream) return response.json(200, reply(pieces.flat(), true));
-  response.sse(...pieces.map((parts, index) => reply(parts, index === pieces.length - 1)));
+  if (!isStream) return response.json(200, createReply(pieces.flat(), true));
+  response.sse(...pieces.map((parts, index) => createReply(parts, index === pieces.length - 1)));
   response.end();
 };
 
@@ -40,7 +40,7 @@ const textPieces: readonly JsonObject[][] = [
   [{ text: '', thoughtSignature: ownSignature }],
 ];
 
-function reply(parts: JsonObject[], isLast: boolean): JsonObject {
+function createReply(parts: JsonObject[], isLast: boolean): JsonObject {
   return {
     candidates: [{ content: { role: 'model', parts }, index: 0, ...(isLast && { finishReason: 'STOP' }) }],
     usageMetadata: { promptTokenCount: 20, candidatesTokenCount: 6, thoughtsTokenCount: 3, totalTokenCount: 29 },
@@ -55,11 +55,11 @@ interface Content {
 }
 
 function wantsCalls(body: JsonObject): boolean {
-  const last = contentsOf(body).at(-1);
+  const last = readContents(body).at(-1);
   return Array.isArray(body['tools']) && last?.parts.every((part) => part['functionResponse'] === undefined) === true;
 }
 
-function contentsOf({ contents }: JsonObject): Content[] {
+function readContents({ contents }: JsonObject): Content[] {
   if (!Array.isArray(contents)) return [];
   return contents.map((content) => {
     const { role, parts } = content as JsonObject;
@@ -67,18 +67,18 @@ function contentsOf({ contents }: JsonObject): Content[] {
   });
 }
 
-function faultOf(body: JsonObject): string | undefined {
-  const contents = contentsOf(body);
+function findFault(body: JsonObject): string | undefined {
+  const contents = readContents(body);
   const unknown = Object.keys(body).find((name) => !members.has(name));
   if (unknown !== undefined) return `Unknown name "${unknown}": Cannot find field.`;
   if (contents.length === 0) return 'contents is not specified';
   if (contents[0]?.role !== 'user') return 'the first content should be with role user';
-  return contents.flatMap((content, index) => faultsOf(content, contents[index + 1]))[0];
+  return contents.flatMap((content, index) => findContentFaults(content, contents[index + 1]))[0];
 }
 
 const members = new Set(['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig', 'safetySettings']);
 
-function faultsOf({ role, parts }: Content, next: Content | undefined): string[] {
+function findContentFaults({ role, parts }: Content, next: Content | undefined): string[] {
   if (role !== 'user' && role !== 'model') return ['Please use a valid role: user, model.'];
   if (parts.length === 0) return ['contents.parts must not be empty.'];
   const calls = parts.filter((part) => part['functionCall'] !== undefined);

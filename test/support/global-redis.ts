@@ -14,7 +14,7 @@ declare module 'vitest' {
 
 const defaultUrl = 'redis://127.0.0.1:6379';
 const run = promisify(execFile);
-/** Tried once, and only as root. */
+/** An installer is tried once, and only as root. */
 const installers: readonly [program: string, ...steps: string[][]][] = [
   ['apt-get', ['update', '-q'], ['install', '-y', '-q', '--no-install-recommends', 'redis-server']],
   ['apk', ['add', '--no-cache', 'redis']],
@@ -24,10 +24,10 @@ const installers: readonly [program: string, ...steps: string[][]][] = [
 /** In this order: REDIS_URL, the default port, the PATH, the system's packages. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server =
-    (await find()) ??
+    (await findRedis()) ??
     (await startRedis()) ??
-    ((await install()) ? ((await find()) ?? (await startRedis())) : undefined);
-  if (server === undefined) warn();
+    ((await installRedis()) ? ((await findRedis()) ?? (await startRedis())) : undefined);
+  if (server === undefined) warnThatTestsSkip();
   project.provide('redisUrl', server?.url ?? null);
   return async () => server?.stop();
 }
@@ -43,13 +43,13 @@ export interface OwnRedisServer extends RedisServer, AsyncDisposable {
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void; // a stopped process accepts connections but never responds
 }
 
-async function find(): Promise<RedisServer | undefined> {
+async function findRedis(): Promise<RedisServer | undefined> {
   for (const url of [process.env['REDIS_URL'] ?? '', defaultUrl])
-    if (url !== '' && (await answers(url))) return { url, stop: async () => undefined };
+    if (url !== '' && (await canPing(url))) return { url, stop: async () => undefined };
   return undefined;
 }
 
-async function answers(url: string): Promise<boolean> {
+async function canPing(url: string): Promise<boolean> {
   const client = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 1_000,
@@ -78,7 +78,7 @@ export async function startRedis(): Promise<OwnRedisServer | undefined> {
   );
   const url = `redis://127.0.0.1:${port}`;
   const until = performance.now() + 10_000;
-  while (!(await answers(url))) {
+  while (!(await canPing(url))) {
     if (performance.now() > until) {
       server.kill('SIGKILL');
       return undefined;
@@ -93,7 +93,7 @@ export async function startRedis(): Promise<OwnRedisServer | undefined> {
   return { url, stop, signal: (signal) => void server.kill(signal), [Symbol.asyncDispose]: stop };
 }
 
-async function install(): Promise<boolean> {
+async function installRedis(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false;
   const known = installers.find(([program]) => spawnSync(program, ['--version']).error === undefined);
   if (known === undefined) return false;
@@ -107,7 +107,7 @@ async function install(): Promise<boolean> {
   }
 }
 
-function warn(): void {
+function warnThatTestsSkip(): void {
   const text = 'No Redis found: tests that need one DO NOT RUN. Set REDIS_URL to run them.';
   const line = '!'.repeat(text.length + 6);
   console.warn(`\n${line}\n!! ${text} !!\n${line}\n`);

@@ -44,7 +44,7 @@ export async function packGateway(): Promise<PackedGateway> {
   };
 }
 
-/** The first file that gets here builds and packs; the others wait for it. Returns the tarball's path. */
+/** The first file that gets here builds and packs; the others wait for it. */
 async function packOnce(shared: string): Promise<string> {
   const result = join(shared, 'result.json');
   const isFirst = await mkdir(join(shared, 'begun')).then(

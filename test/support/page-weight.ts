@@ -18,10 +18,10 @@ export async function weighPage(
   known: Map<string, number> = new Map(),
 ): Promise<PageWeight> {
   const headers = { accept: 'text/html', 'accept-encoding': 'gzip', ...(cookie !== undefined && { cookie }) };
-  const { size: html, text } = await load(origin + path, headers);
+  const { size: html, text } = await download(origin + path, headers);
   const weight = { html, styles: 0, scripts: 0, total: html };
   for (const url of new Set([...text.matchAll(named)].map(([, found = '']) => found))) {
-    const size = known.get(url) ?? (await load(origin + url, { 'accept-encoding': 'gzip' })).size;
+    const size = known.get(url) ?? (await download(origin + url, { 'accept-encoding': 'gzip' })).size;
     known.set(url, size);
     weight.total += size;
     if (url.endsWith('.css')) weight.styles += size;
@@ -30,7 +30,7 @@ export async function weighPage(
   return weight;
 }
 
-async function load(url: string, headers: Record<string, string>): Promise<{ size: number; text: string }> {
+async function download(url: string, headers: Record<string, string>): Promise<{ size: number; text: string }> {
   const { body, headers: answered } = await request(url, { headers, signal: AbortSignal.timeout(20_000) });
   const bytes = Buffer.from(await body.bytes());
   const text =

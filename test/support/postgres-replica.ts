@@ -48,7 +48,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
       stdio: 'ignore',
     });
     children.push(child);
-    await untilReady(own.href);
+    await waitUntilReady(own.href);
     return own.href;
   };
   const primaryUrl = await start(data, 'max_wal_senders=2');
@@ -95,7 +95,7 @@ async function chownAll(folder: string, { uid, gid }: { readonly uid: number; re
   for (const name of await readdir(folder, { recursive: true })) await chown(join(folder, name), uid, gid);
 }
 
-async function untilReady(url: string): Promise<void> {
+async function waitUntilReady(url: string): Promise<void> {
   const end = performance.now() + startTimeoutMs;
   for (;;) {
     const client = new pg.Client(url);

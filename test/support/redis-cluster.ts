@@ -73,7 +73,7 @@ cluster-preferred-endpoint-type hostname
     const admin = new Redis({ host: '127.0.0.1', port, lazyConnect: true, retryStrategy: () => 20 });
     admin.on('error', () => undefined);
     const hasEnded = () => child.exitCode !== null;
-    await until(async () => hasEnded() || (await Promise.race([admin.ping(), once(child, 'exit')])) === 'PONG');
+    await waitUntil(async () => hasEnded() || (await Promise.race([admin.ping(), once(child, 'exit')])) === 'PONG');
     if (!hasEnded()) return { port, admin, signal: (signal) => void child.kill(signal) };
     admin.disconnect();
     return undefined;
@@ -102,12 +102,12 @@ cluster-preferred-endpoint-type hostname
     const info = String(await admin.call('CLUSTER', 'INFO'));
     return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${all.length}`);
   };
-  await until(async () => (await Promise.all(all.map(isKnownTo))).every(Boolean));
+  await waitUntil(async () => (await Promise.all(all.map(isKnownTo))).every(Boolean));
   const tlsPorts = isEncrypted && (await Promise.all(nodes.map(({ admin }) => admin.config('GET', 'tls-port'))));
   const id = String(await first.admin.call('CLUSTER', 'MYID'));
   for (const { admin } of all.slice(primaries)) {
-    await until(async () => (await admin.call('CLUSTER', 'REPLICATE', id)) === 'OK');
-    await until(async () => (await admin.info('replication')).includes('master_link_status:up'));
+    await waitUntil(async () => (await admin.call('CLUSTER', 'REPLICATE', id)) === 'OK');
+    await waitUntil(async () => (await admin.info('replication')).includes('master_link_status:up'));
   }
   return {
     url: tlsPorts
@@ -127,7 +127,7 @@ cluster-preferred-endpoint-type hostname
   };
 }
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
+async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!(await isSo().catch(() => false))) {
     if (performance.now() > end) throw new Error('the Redis Cluster of the tests did not start');

@@ -24,7 +24,7 @@ export async function runProgram(
     stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-20_000)));
   const exited = once(child, 'exit');
   const deadline = performance.now() + startTimeoutMs;
-  while (!(await listens(port))) {
+  while (!(await isListening(port))) {
     if (child.exitCode !== null || performance.now() > deadline) {
       child.kill('SIGKILL');
       throw new Error(`${program} does not run:\n${output}`);
@@ -44,7 +44,7 @@ export async function runProgram(
   };
 }
 
-async function listens(port: number): Promise<boolean> {
+async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
     await once(socket, 'connect');

@@ -37,7 +37,7 @@ export async function startSdkGateway(): Promise<SdkGateway> {
   };
 }
 
-function model(id: string, route: string): string {
+function formatModel(id: string, route: string): string {
   return `  ${id}: { routes: [${route}/model-there] }`;
 }
 
@@ -53,10 +53,10 @@ function sdkYaml(url: string): string {
     upstream('images', 'images'),
     ...disposable.map((name) => upstream(name, '[chat, responses, messages]')),
     'models:',
-    ...upstreamFormats.map((format) => model(`on-${format}`, format)),
-    model('vendor/with-slash', 'chat'),
-    model('painter', 'images'),
-    ...disposable.map((name) => model(name, name)),
+    ...upstreamFormats.map((format) => formatModel(`on-${format}`, format)),
+    formatModel('vendor/with-slash', 'chat'),
+    formatModel('painter', 'images'),
+    ...disposable.map((name) => formatModel(name, name)),
     '',
   ].join('\n');
 }

@@ -99,26 +99,27 @@ function messagesRequest(model: string, messages: Anthropic.MessageParam[]) {
   return { model, max_tokens: 100, messages, tools: messagesTools, thinking: { type: 'adaptive' as const } };
 }
 
-function user(text: string): Anthropic.MessageParam {
+function createUserMessage(text: string): Anthropic.MessageParam {
   return { role: 'user', content: text };
 }
 
 export function messagesSurface(sdk: typeof Anthropic): Surface {
   return {
-    whole: (gateway, model, text) => gateway.anthropic(sdk).messages.create(messagesRequest(model, [user(text)])),
+    whole: (gateway, model, text) =>
+      gateway.anthropic(sdk).messages.create(messagesRequest(model, [createUserMessage(text)])),
     folded: (gateway, model, text) =>
       gateway
         .anthropic(sdk)
-        .messages.stream(messagesRequest(model, [user(text)]))
+        .messages.stream(messagesRequest(model, [createUserMessage(text)]))
         .finalMessage(),
     async converse(gateway, model) {
       const client = gateway.anthropic(sdk);
-      const { content } = await client.messages.create(messagesRequest(model, [user('weather')]));
+      const { content } = await client.messages.create(messagesRequest(model, [createUserMessage('weather')]));
       const results = content
         .filter((block) => block.type === 'tool_use')
         .map(({ id, name }) => ({ type: 'tool_result' as const, tool_use_id: id, content: getToolResult(name) }));
       const turns: Anthropic.MessageParam[] = [
-        user('weather'),
+        createUserMessage('weather'),
         { role: 'assistant', content },
         { role: 'user', content: results },
       ];

@@ -47,7 +47,7 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
     });
     near
       .pipe(far)
-      .pipe(later(() => latency))
+      .pipe(delayBytes(() => latency))
       .pipe(near);
     if (mode === 'stall') for (const socket of pair) socket.pause();
   });
@@ -83,8 +83,8 @@ export async function createTcpProxy(target: { readonly host: string; readonly p
   };
 }
 
-/** Forwards bytes after a delay that does not add to the delay of those behind them. */
-function later(latency: () => number): Transform {
+/** Each delay starts when the bytes arrive, so delays do not add up. */
+function delayBytes(latency: () => number): Transform {
   let waiting = 0;
   let before = Promise.resolve();
   return new Transform({
@@ -92,7 +92,7 @@ function later(latency: () => number): Transform {
       const milliseconds = latency();
       if (milliseconds === 0 && waiting === 0) return done(null, bytes);
       waiting++;
-      before = Promise.all([before, pass(milliseconds)]).then(() => {
+      before = Promise.all([before, waitInSteps(milliseconds)]).then(() => {
         waiting--;
         if (!this.destroyed) this.push(bytes);
       });
@@ -104,9 +104,9 @@ function later(latency: () => number): Transform {
 const stepMs = 10;
 
 /**
- * Waits in steps. A process that was stopped for 100 ms would see a delay of 100 ms begin and end in one turn of its event loop, and a
- * client that counts turns would not notice it.
+ * A process that was stopped for 100 ms would see a delay of 100 ms begin and end in one turn of its event loop, and a client that counts
+ * turns would not notice it.
  */
-async function pass(milliseconds: number): Promise<void> {
+async function waitInSteps(milliseconds: number): Promise<void> {
   for (let left = milliseconds; left > 0; left -= stepMs) await setTimeout(Math.min(stepMs, left));
 }

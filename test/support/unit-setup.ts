@@ -6,11 +6,11 @@ import { Server, Socket } from 'node:net';
  * or under `test/e2e/` if it runs a whole gateway.
  */
 
-function refuse(): never {
+function throwNotAllowed(): never {
   throw new Error('Unit tests open no sockets and start no processes; name this file *.integration.test.ts.');
 }
 
-Server.prototype.listen = refuse;
-Socket.prototype.connect = refuse;
+Server.prototype.listen = throwNotAllowed;
+Socket.prototype.connect = throwNotAllowed;
 // `spawn` is missing from the types. Every non-blocking function of node:child_process uses it.
-Object.assign(ChildProcess.prototype, { spawn: refuse });
+Object.assign(ChildProcess.prototype, { spawn: throwNotAllowed });

@@ -32,7 +32,7 @@ function readChunks(chunks: readonly JsonObject[]): Answer {
   const parts = chunks.flatMap((chunk) => objects(object(candidateOf(chunk)['content'])['parts']));
   const calls = parts
     .flatMap(({ functionCall }) => (isJsonObject(functionCall) ? [functionCall] : []))
-    .reduce(join, []);
+    .reduce(joinPieces, []);
   const texts = (isThought: boolean) =>
     parts.filter(({ thought }) => (thought === true) === isThought).map(({ text }) => string(text));
   const last = chunks.at(-1) ?? {};
@@ -59,7 +59,7 @@ function readChunks(chunks: readonly JsonObject[]): Answer {
 }
 
 /** A call may come in pieces, its name first and then its arguments one by one. Source: Vertex AI, streaming of arguments. */
-function join(calls: JsonObject[], piece: JsonObject): JsonObject[] {
+function joinPieces(calls: JsonObject[], piece: JsonObject): JsonObject[] {
   if (string(piece['name']) !== '') {
     return [...calls, piece['willContinue'] === true ? { ...piece, args: {} } : piece];
   }

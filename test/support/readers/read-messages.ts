@@ -65,7 +65,7 @@ class Draft {
   answer(): Answer {
     check(this.#isOver, 'the stream has no end');
     if (this.#error !== undefined) {
-      return { ...nothing, text: paragraphs(texts(this.#content)), error: this.#error };
+      return { ...nothing, text: paragraphs(joinTexts(this.#content)), error: this.#error };
     }
     return readMessage({ ...this.#message, content: this.#content });
   }
@@ -136,7 +136,7 @@ function readMessage(message: JsonObject): Answer {
   const of = (type: string) => content.filter((block) => block['type'] === type);
   const reason = string(message['stop_reason']);
   check(reason in finishes, `unknown stop reason ${reason}`);
-  const said = paragraphs(texts(content));
+  const said = paragraphs(joinTexts(content));
   const refusal = string(object(message['stop_details'])['explanation']);
   return {
     ...nothing,
@@ -156,8 +156,8 @@ function readMessage(message: JsonObject): Answer {
   };
 }
 
-/** Joins text that citations split into several blocks. */
-function texts(content: readonly JsonObject[]): string[] {
+/** Citations split a text into several blocks. */
+function joinTexts(content: readonly JsonObject[]): string[] {
   const said: string[] = [];
   let isText = false;
   for (const { type, text } of content) {

@@ -54,7 +54,7 @@ async function queryBalance(host: QueryHost, { digest, key, upstream }: Queryabl
         digest,
         new Date(host.now()),
         amount ?? null,
-        // From the vendor: PostgreSQL rejects NUL, and currency codes are short.
+        // Values from the vendor are cleaned: PostgreSQL rejects NUL, and currency codes are short.
         currency?.replaceAll('\0', '').slice(0, 8) ?? null,
         isAvailable ?? null,
         error ?? null,

@@ -33,7 +33,7 @@ async function compareDay(host: Host, day: string, timeZone: string): Promise<vo
       const result = `${here.payments.count} payments, ${here.refunds.count} refunds, ${differences.length} differences, ${unread} unread`;
       host.log[differences.length > 0 ? 'warn' : 'info'](`books of ${day} compared with ${provider}: ${result}`);
     } catch (error) {
-      // Not rethrown: the day is compared again tomorrow, and can be with `daypass orders reconcile`.
+      // The error is not rethrown: the day is compared again tomorrow, and can be with `daypass orders reconcile`.
       host.log.warn(`books of ${day} could not be compared with ${provider}: ${(error as Error).message}`);
     }
   }

@@ -21,7 +21,7 @@ interface Matches {
   readonly onlyTheirs: readonly StatedMovement[];
 }
 
-/** In order of precedence. Each movement is matched at most once. */
+/** The rules apply in this order, and each movement is matched at most once. */
 const rules: readonly ((entry: BookEntry, stated: StatedMovement) => boolean)[] = [
   (entry, { id, key }) => entry.provider_id === id || (entry.kind === 'refund' && entry.id === key),
   (entry, stated) => isSameCharge(entry, stated) && entry.amount === stated.amount,

@@ -5,7 +5,7 @@ import { consentsPath } from './own-page.ts';
 import { type Consent, listDeclaredConsents, maxConsents } from './section.ts';
 import { recordConsents, readConsentsInForce } from './store.ts';
 
-/** By position, because a step declares its fields only once, while the consents in gateway.yaml may change. */
+/** Names boxes by position, because a step declares its fields only once, while the consents in gateway.yaml may change. */
 const getBoxName = (index: number) => `consent_${index + 1}`;
 
 /** Shows an unticked checkbox at *Pay* for each consent that the account has not given yet. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 
-/** As models do: words with the space before them, long words in parts. */
+/** Splits as models do: a word includes the space before it, and a long word becomes several tokens. */
 export function splitIntoTokens(text: string): string[] {
   return text.match(/\s*\S{1,12}|\s+/gu) ?? [];
 }

@@ -19,7 +19,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** For programs: in English, and rendered once per configuration. */
+/** Programs read these documents, so they are in English. Each is rendered once per configuration. */
 function addDocumentRoutes(server: Server): void {
   const { gateway } = server;
   const t = new Translator(gateway.pageTexts).in('en');

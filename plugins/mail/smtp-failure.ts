@@ -36,10 +36,10 @@ const statusCauses: readonly (readonly [pattern: RegExp, cause: RefusalCause])[]
   [/^5\./, 'server'],
 ];
 
-/** For servers that send no enhanced status. */
+/** Some servers send no enhanced status, only words. */
 const recipientWords =
   /\b(user|recipient|mailbox|address|account)\b[^.;]{0,40}\b(unknown|not found|no longer|disabled|inactive|full|over quota|does ?n['o]t exist)|\b(unknown|no such|nonexistent)\b[^.;]{0,20}\b(user|recipient|mailbox|address|account|person)|\b(user|mailbox|quota)\b[^.;]{0,20}\b(exceeded|full)|message (size|too (big|large))/i;
-/** About the sender, which concern all of its mails. */
+/** These words are about the sender, so they concern all of its mails. */
 const serverWords =
   /authenti|\bauth\b|log ?in\b|credential|relay|\bsender\b|\blimit|\brate\b|too (many|fast)|exceed|spam|junk|block|blacklist|listed|reputation|policy|polic(y|ies)|denied|not (allowed|permitted|authori[sz]ed)|prohibit|suspend|\b(tls|ssl|encrypt\w*|dmarc|spf|dkim|ptr|rdns|helo|ehlo)\b|client host|(your|this) (ip|host|server|account)/i;
 
@@ -67,7 +67,7 @@ export function createRefusalKey({ responseCode, response = '' }: SmtpFailure, r
   return `${responseCode} ${parseStatus(response) ?? removeAddresses(words).replace(/\d+/g, '')}`;
 }
 
-/** On one line, without email addresses. */
+/** Returns one line without email addresses. */
 export function formatFailure({ message }: Error): string {
   return removeAddresses(message.replace(/^.*:SSL routines:[^:]*:([^:]*):.*$/s, 'TLS: $1')).slice(0, 300);
 }

@@ -19,8 +19,8 @@ export function toSmallestUnit(money: ExactMoney, currency: string): number {
   return Number((money + half) / size);
 }
 
-/** In whole units: `0.001234`. */
 export function formatDecimal(money: ExactMoney): string {
+  // in whole units: `0.001234`
   const digits = (money < 0n ? -money : money).toString().padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');
   return `${money < 0n ? '-' : ''}${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`;

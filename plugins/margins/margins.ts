@@ -144,7 +144,7 @@ function getBuyerKey({ account, plan }: { readonly account: string | null; reado
   return `${account} ${plan}`;
 }
 
-/** By tokens, or by requests if no line has tokens, as with images. */
+/** Divides by tokens, or by requests if no line has tokens, as with images. */
 function computeWeights(lines: readonly RouteCounts[]): number[] {
   const tokens = lines.map(({ counts }) => counts.inputTokens + counts.outputTokens);
   return tokens.some((count) => count > 0) ? tokens : lines.map(({ counts }) => counts.answered);

@@ -34,7 +34,7 @@ export interface HourCounts extends RouteCounts {
 const columns = `hour, model, route, ${storedCounts.join(', ')}`;
 const spanFilter = 'hour >= ? AND hour < ?';
 
-/** For a union of the tables, PostgreSQL would expect as many groups as rows and sort them on disk. */
+/** Groups each table separately: for a union, PostgreSQL would expect as many groups as rows and sort them on disk. */
 const selectSumsBy = (keys: string, join = '') =>
   ['usage_hour', 'usage_delta']
     .map((table) => `SELECT ${keys}, ${selectSums} FROM ${table} AS used ${join} WHERE ${spanFilter} GROUP BY ${keys}`)

@@ -42,7 +42,7 @@ abstract class Meter<Reading, Labels extends LabelNames> {
     registry.registerMetric(this as unknown as Metric);
   }
 
-  /** In the order in which the series were first observed. */
+  /** Lists the series in the order in which they were first observed. */
   async get(): Promise<MetricFamily> {
     const { name, help, type } = this;
     return { name, help, type, values: this.#series.flatMap((series) => this.read(series)) };
@@ -93,7 +93,7 @@ export class CountMeter<const Labels extends LabelNames> extends Meter<Count, La
 }
 
 interface Distribution {
-  /** Not cumulative: observations above the previous bound and up to the bucket's own. */
+  /** Each bucket counts only observations above the previous bound and up to its own. */
   readonly buckets: number[];
   sum: number;
   count: number;

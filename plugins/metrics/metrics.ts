@@ -22,7 +22,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** For consumers other than Prometheus. */
+  /** Serves consumers other than Prometheus. */
   readFamilies(): Promise<readonly MetricFamily[]> {
     // The types of prom-client are wrong: they declare metric types as numbers, and all values as those of a gauge.
     return this.#registry.getMetricsAsJSON() as unknown as Promise<readonly MetricFamily[]>;

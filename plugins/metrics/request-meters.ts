@@ -9,10 +9,10 @@ import { calculateOverhead } from './overhead.ts';
 /** Does not depend on the service's name, because alerts and dashboards rely on it. */
 export const metricPrefix = 'daypass_';
 
-/** In seconds. Model replies take between tenths of a second and minutes; rejections and cache hits take milliseconds. */
-const durationBounds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-/** In seconds. The gateway's overhead is about a millisecond on an idle machine. */
-const overheadBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+/** Model replies take between tenths of a second and minutes; rejections and cache hits take milliseconds. */
+const durationBoundsSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+/** The gateway's overhead is about a millisecond on an idle machine. */
+const overheadBoundsSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 /** Input includes cached tokens, output includes reasoning tokens. */
 const tokenKinds = {
@@ -68,28 +68,28 @@ export class RequestMeters implements Observer {
       name: `${metricPrefix}request_duration_seconds`,
       help: 'Time from the request to the end of its reply.',
       labels: ['endpoint'],
-      bounds: durationBounds,
+      bounds: durationBoundsSeconds,
       registry,
     });
     this.#firstByte = new DistributionMeter({
       name: `${metricPrefix}first_byte_seconds`,
       help: 'Time from the request to the first byte of the reply body.',
       labels: ['endpoint'],
-      bounds: durationBounds,
+      bounds: durationBoundsSeconds,
       registry,
     });
     this.#overhead = new DistributionMeter({
       name: `${metricPrefix}overhead_seconds`,
       help: 'Time that the gateway itself took until the first byte of the reply, without waiting for upstreams or for the body of the request.',
       labels: ['endpoint'],
-      bounds: overheadBounds,
+      bounds: overheadBoundsSeconds,
       registry,
     });
     this.#queue = new DistributionMeter({
       name: `${metricPrefix}queue_seconds`,
       help: 'Time that requests waited for a free slot of an upstream with a declared capacity, by outcome. Requests that did not wait are not counted.',
       labels: ['model', 'outcome'],
-      bounds: durationBounds,
+      bounds: durationBoundsSeconds,
       registry,
     });
   }

@@ -12,7 +12,7 @@ import { parseLocalTime } from './local-time.ts';
 import { parseRefunds } from './refund.ts';
 import type { MidtransSettings } from './section.ts';
 
-/** By status in lower case; the status API also returns upper case. */
+/** The keys are statuses in lower case; the status API also returns upper case. */
 const states: Readonly<Record<string, PaymentState>> = {
   pending: 'pending',
   authorize: 'pending',

@@ -11,7 +11,7 @@ export function parseLocalTime(value: unknown): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** With the zone, as requests require: `2026-01-02 10:00:00 +0700`. */
+/** Includes the zone, as requests require: `2026-01-02 10:00:00 +0700`. */
 export function formatLocalTime(time: Date): string {
   const local = new Date(time.getTime() + offsetMs).toISOString();
   return `${local.slice(0, 10)} ${local.slice(11, 19)} +0700`;

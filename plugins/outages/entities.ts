@@ -8,7 +8,7 @@ export const OutageRow = defineEntity({
   tableName: 'outage',
   properties: {
     id: p.uuid().primary(),
-    /** Not a foreign key, because incidents are deleted earlier. */
+    /** This is not a foreign key, because incidents are deleted earlier. */
     incidentId: p.uuid(),
     /** Public name of the model. */
     model: impersonal(p.text()),

@@ -8,7 +8,7 @@ export const publicPaths = {
   stream: '/v1/public-check/stream', // sends events at a fixed rate
   silence: '/v1/public-check/silence', // an event stream that stays silent for `?seconds`
   wait: '/v1/public-check/wait', // responds after `?seconds`, without streaming
-  /** Like `silence` and `wait`, but for a minute and with an `?id`. The client disconnects during the call. */
+  /** Responds like `silence` and `wait`, but for a minute and with an `?id`. The client disconnects during the call. */
   leaveSilence: '/v1/public-check/leave-silence',
   leaveWait: '/v1/public-check/leave-wait',
   left: '/v1/public-check/left', // reports whether the client of `?id` has left

@@ -17,7 +17,7 @@ export function createLimitHeaders(
   };
 }
 
-/** As OpenAI does: `6m0s`, `1s`, `250ms`. Rounds up to a full second, or to a millisecond below one second. */
+/** Formats as OpenAI does: `6m0s`, `1s`, `250ms`. Rounds up to a full second, or to a millisecond below one second. */
 export function formatDuration(seconds: number): string {
   const milliseconds = Math.ceil(seconds * 1000);
   if (milliseconds > 0 && milliseconds < 1000) return `${milliseconds}ms`;

@@ -13,7 +13,7 @@ interface DescribeOptions {
 
 const refreshIntervalSeconds = 5;
 
-/** From stored receipts only. Dates are in the shop's time zone and the reader's language. */
+/** Uses stored receipts only. Dates are in the shop's time zone and the reader's language. */
 export function describeReceipt(
   { receipt, refunds }: PaymentReceipt,
   { t, language }: Pick<PageRequest, 't' | 'language'>,

@@ -46,7 +46,7 @@ async function numberBatch(database: Transactions, kind: keyof typeof waitingCon
   });
 }
 
-/** At most once per second, however many payments there are. */
+/** The job runs at most once per second, however many payments there are. */
 export async function wakeNumbering(host: Pick<Host, 'jobs' | 'monotonic'>): Promise<void> {
   await wakeJob(host, numberJobName);
 }

@@ -68,7 +68,7 @@ export async function listReceipts(database: Queries, orderId: string): Promise<
   });
 }
 
-/** From the newest receipt, or else as named at checkout. */
+/** Returns the company on the newest receipt that names one, or else the one named at checkout. */
 export async function readCompany(
   database: Queries,
   orderId: string,

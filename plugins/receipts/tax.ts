@@ -1,6 +1,6 @@
 import type { ReceiptTax } from './content.ts';
 
-/** With 12% on 11/12 of the price, Rp 289.000 is 260.360 plus 28.640 tax. Exact, because the computation is in integers. */
+/** Rp 289.000 with 12% on 11/12 of the price is 260.360 plus 28.640 tax. The result is exact, because the computation is in integers. */
 export function computeIncludedTax(amount: number, { rate, base, rounding }: Omit<ReceiptTax, 'name'>): number {
   const [percent, hundred] = parseFraction(formatDecimal(rate));
   const [part, whole] = parseFraction(base);

@@ -6,7 +6,7 @@ import { readRetirements, findServedSuccessor, formatDay } from './retirements.t
 const maxAgeMs = 60_000; // lists are read only once a day
 const timeoutMs = 10_000;
 
-/** At most two minutes old. Cached, because pages refresh every few seconds. */
+/** The list is at most two minutes old. It is cached, because pages refresh every few seconds. */
 export const recentRetirements = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, readRetirements);
 
 export const readRouteNotes: NoteSource = async ({ host, t, format }) =>

@@ -25,7 +25,7 @@ interface Row {
 
 type RetirementHost = Pick<Host, 'catalog' | 'database' | 'section' | 'now'>;
 
-/** By the vendor's list or its published dates, earliest end first. */
+/** Combines the vendors' lists with their published dates. The earliest end comes first. */
 export async function readRetirements(host: RetirementHost): Promise<Retirement[]> {
   const { catalog, database, section, now } = host;
   const routes = listUniqueRoutes(catalog.models);

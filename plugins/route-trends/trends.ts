@@ -15,7 +15,7 @@ export type StepDown =
   | { readonly kind: 'speed'; readonly before: number; readonly now: number }; // tokens per second
 
 const minCounts = { attempts: 200, answers: 100, tokens: 20_000 }; // in both periods, for a comparison
-/** Wide, because vendors vary by a third from day to day. */
+/** The thresholds are wide, because vendors vary by a third from day to day. */
 const thresholds = {
   throttled: { share: 0.02, times: 3 },
   firstToken: { ms: 300, times: 1.5 },

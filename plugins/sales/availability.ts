@@ -54,7 +54,7 @@ async function readFullLimits(host: Host): Promise<FullLimits> {
   return new Map(await Promise.all(full.map(readLimit)));
 }
 
-/** For the account at position `after` in the order of these ends. */
+/** Orders accounts by the end of their pass, and returns the end at position `after`. */
 async function readPassEnd(database: Queries, days: number | undefined, after: number): Promise<number | undefined> {
   const [row] = await database.query<{ at: number }>(
     `select ${epoch('max(p.ends_at)')} as at

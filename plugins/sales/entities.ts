@@ -30,8 +30,7 @@ export const WaitingEntry = defineEntity({
 export const SalesDay = defineEntity({
   name: 'SalesDay',
   properties: {
-    /** In the service's time zone. */
-    day: p.date().primary(),
+    day: p.date().primary(), // in the service's time zone
     /** Length of the plan; 0 for all plans together. */
     planDays: p.integer().primary(),
     maxActive: p.integer().primary(),

@@ -73,7 +73,7 @@ function checkProvider(name: string, settings: ProviderSettings, report: Report,
   if (isPlain && production !== undefined) report(['sign_in', name, 'config', 'uri'], 'is not HTTPS', 'use https://');
 }
 
-/** Without an option that @hapi/bell requires, the gateway would fail to start. */
+/** The gateway would fail to start without an option that @hapi/bell requires. */
 function checkConfig(name: string, config: ProviderSettings['config'] = {}, report: Report): void {
   const { required, optional } = providerConfig[name] ?? { required: [], optional: Object.keys(config) };
   const path = ['sign_in', name, 'config'];

@@ -48,7 +48,7 @@ function renderEntry(incident: Incident, page: string, t: Translate): string {
   ].join('\n');
 }
 
-/** In UTC, because a feed reader's time zone is unknown. */
+/** Times are in UTC, because a feed reader's time zone is unknown. */
 function describeContent(incident: Incident, t: Translate): string {
   const { startedAt, lowestAnswered } = incident;
   const endedAt = endTimeOf(incident);

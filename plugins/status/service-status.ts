@@ -26,7 +26,7 @@ export interface ModelStatus {
   readonly checkup?: ModelCheckup | undefined; // the latest; undefined if unknown or not published
 }
 
-/** At most a few seconds old. Never rejects, and takes about a second at most. */
+/** The status is at most a few seconds old. Never rejects, and takes about a second at most. */
 export async function readServiceStatus(
   gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader'>,
   host: Host,

@@ -26,7 +26,7 @@ export function toProtobuf(fields: MessageFields, value: object): Buffer {
   return writer.bytes();
 }
 
-/** By field number. If a field is repeated, the last one counts. Stops at the first malformed field. */
+/** Maps field numbers to values. If a field is repeated, the last one counts. Stops at the first malformed field. */
 export function readProtobuf(bytes: Buffer): ReadonlyMap<number, number | Buffer> {
   const fieldValues = new Map<number, number | Buffer>();
   let offset = 0;

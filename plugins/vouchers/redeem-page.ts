@@ -36,7 +36,7 @@ const redeemForm = defineForm({
 
 const checkIntervalMs = 60_000;
 
-/** Cached, so that menus do not wait for the database. */
+/** The result is cached, so that menus do not wait for the database. */
 class OpenVoucherCheck {
   mayExist = false;
   #checkedAt = -Infinity;

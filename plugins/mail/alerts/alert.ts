@@ -48,7 +48,7 @@ async function composeFromProblems(kind: ProblemKind, reader: ProblemReader): Pr
   };
 }
 
-/** Not listed, because the report's figures include open flags and waiting payments. */
+/** These problems are not listed, because the report's figures include open flags and waiting payments. */
 const reportedKinds = new Set<ProblemKind>(moneyProblems);
 
 /** Problems are counted as on the overview, but without hints. */

@@ -100,7 +100,7 @@ async function postAlert(host: Host, id: string, body: string, deadlineMs: numbe
   if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
 }
 
-/** As Standard Webhooks defines it: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+/** Source: Standard Webhooks, https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 export function signWebhook(secret: string, id: string, timestamp: string, body: string): string {
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret);
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;

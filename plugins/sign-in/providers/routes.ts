@@ -56,7 +56,7 @@ function routeProvider(
     // With Strict, the browser would not send the cookie when it returns from the provider.
     isSameSite: 'Lax',
     ttl: stateLifetimeMs,
-    // Not taken from the Host header, which any client can set.
+    // The URL does not use the Host header, which any client can set.
     location: ({ path }: Request) => server.host().service.baseUrl + path,
   } as never);
   const options: RouteOptions = {

@@ -24,7 +24,9 @@ try {
   rmSync(scratch, { recursive: true });
 }
 
-/** For content of less than 128 bytes, whose length fits in one byte. Source: WebAssembly Core Specification, "Binary Format", 5.5.3. */
+/**
+ * Works for content of less than 128 bytes, whose length fits in one byte. Source: WebAssembly Core Specification, "Binary Format", 5.5.3.
+ */
 function customSection(name: string, content: Buffer): Buffer {
   const size = 1 + name.length + content.length;
   return Buffer.concat([Buffer.from([0, size, name.length]), Buffer.from(name), content]);

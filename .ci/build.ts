@@ -15,7 +15,7 @@ const out = resolve(process.argv[2] ?? join(root, 'dist'));
 await rm(out, { recursive: true, force: true });
 await compile();
 await removeInnerDeclarations();
-// After the compiler, which reformats the JSON files that it imports.
+// Copies after compiling, because the compiler reformats the JSON files that it imports.
 for (const folder of ['core', 'plugins', 'migrations', 'views'])
   await cp(join(root, folder), join(out, folder), { recursive: true, filter: (path) => !path.endsWith('.ts') });
 await cp(join(root, 'gateway.yaml'), join(out, 'gateway.yaml'));

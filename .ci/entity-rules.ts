@@ -35,8 +35,8 @@ export async function findDifferences(database: Pick<Database, 'fork'>): Promise
     .filter((statement) => statement !== '' && !statement.startsWith('set names'));
 }
 
-/** As `table.column`. */
 export function findUndecidedColumns(orm: MikroORM): string[] {
+  // as `table.column`
   return [...orm.getMetadata().getAll().values()].flatMap(({ tableName, props }) =>
     (props as EntityProperty[]).filter(isUndecided).map(({ fieldNames }) => `${tableName}.${fieldNames[0]}`),
   );

@@ -15,7 +15,7 @@ const whole =
   /^(?:import|export)\s+\*(?:\s+as\s+\w+)?\s+from\s+'([^']+)'|(?:Object\.values\(await |\(\(\) => )import\('([^']+)'\)\)/gm;
 /** A dynamic import uses the names that a module next to it mentions, because one module may load them for others. */
 const late = /\bimport\('([^']+)'\)/g;
-/** Read by the loaders of plugins, migrations, tools and the test kit. The setup script's programs are joined into one text. */
+/** The loaders of plugins, migrations, tools and the test kit read these. The setup script's programs are joined into one text. */
 const contracts =
   /^core\/index\.ts$|^core\/extension\/testing\/index\.ts$|^plugins\/[^/]+\/index\.ts$|\/migrations\/|^plugins\/setup\/(?:tools\/|script\/.*\.mjs$)/;
 

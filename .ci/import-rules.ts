@@ -111,7 +111,7 @@ export function findFolderCycles(graph: ModuleGraph): Cycle[] {
   );
 }
 
-/** For the entries of one folder, the other entries that each of them needs, and one import that shows it. */
+/** Maps each entry of one folder to the other entries that it needs, each with one import that shows it. */
 type Siblings = Map<string, Map<string, string>>;
 
 function buildSiblingGraphs(graph: ModuleGraph): ReadonlyMap<string, Siblings> {

@@ -24,7 +24,7 @@ interface Pages {
 
 const templateFiles = '{views,core,plugins,docs}/**/*.eta';
 
-/** Once for a tree and for all trees that lack some of its files. */
+/** One index serves a tree and all trees that lack some of its files. */
 export function readPages(tree: SourceTree): PageIndex {
   const sources = [...tree.find(templateFiles), ...tree.find('{core,plugins,docs}/**/*.ts')];
   // Classes are used by templates, browser scripts, view models, and the script that draws charts.
@@ -109,7 +109,7 @@ function readWords(glossary: string, column: number): RuledOut[] {
       (cells[column] ?? '')
         .split(', ')
         .filter((word) => word !== '')
-        // Not within a placeholder: `{key}`.
+        // The word does not count within a placeholder: `{key}`.
         .map((word) => ({ pattern: new RegExp(`(?<![\\w{])${word}(?![\\w}])`, 'i'), terms, termPatterns }))
     );
   });

@@ -8,7 +8,7 @@ export interface Load {
   readonly requests: number; // per round
   readonly concurrency: number;
   readonly unitsPerRequest: number; // what the CPU time is divided by: 1, or the number of events in a stream
-  /** As a multiple of the bare forwarder's CPU time (docs/performance.md); for a translated stream, of the one that passes through. */
+  /** A multiple of the bare forwarder's CPU time (docs/performance.md); for a translated stream, of the one that passes through. */
   readonly aim: number;
 }
 

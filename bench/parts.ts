@@ -78,7 +78,7 @@ interface Profile {
   readonly timeDeltas: readonly number[]; // µs
 }
 
-/** In µs, including what the files call. If several of the files are on the stack, the outermost counts. */
+/** Times are µs, and include what the files call. If several of the files are on the stack, the outermost counts. */
 function readProfile({ nodes, samples, timeDeltas }: Profile): { busy: number; inFiles: Map<string, number> } {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const fileOf = new Map<number, string | undefined>();

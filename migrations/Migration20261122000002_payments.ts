@@ -189,7 +189,7 @@ export class Migration20261122000002_payments extends Migration {
     this.addSql("CREATE UNIQUE INDEX plan_period_activates_once ON plan_period (order_id) WHERE reason = 'order'");
   }
 
-  /** Written in the transaction of the change that they report, published after the commit, and retried if publishing fails. */
+  /** Events are written in the transaction of the change that they report, published after the commit, and retried if publishing fails. */
   #events(): void {
     this.addSql(`
       CREATE TABLE account_event (

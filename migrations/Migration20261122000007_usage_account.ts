@@ -12,7 +12,7 @@ const counts = [
   'output_tokens',
 ];
 
-/** Rare requests. Status and model are in the index, so that combining two filters reads no other requests. */
+/** The indexes of rare requests include status and model, so that combining two filters reads no other requests. */
 const rare = [
   ['request_log_failovers', 'has_failover'],
   ['request_log_hits', `cache = 'hit'`],

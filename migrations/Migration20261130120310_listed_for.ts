@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** For which key a vendor listed a route's model. Other keys may see other lists. */
+/** Stores for which key a vendor listed a route's model, because other keys may see other lists. */
 export class Migration20261130120310_listed_for extends Migration {
   static readonly since = '0.6.0';
 

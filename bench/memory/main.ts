@@ -73,7 +73,7 @@ async function measurePeakMbWithBodies(subject: Subject): Promise<number> {
   await sendLoad(subject.port, keyOf(subject), large, 200);
   tree.resetPeak();
   await sendLoad(subject.port, keyOf(subject), large);
-  return tree.peak / 1_048_576;
+  return tree.peakBytes / 1_048_576;
 }
 
 async function measureMbWithStreams(gateway: Subject): Promise<number> {

@@ -17,7 +17,7 @@ export function gatewayYaml(upstream: string): string {
       .flat()
       .map((route) => route.split('/', 1).join()),
   );
-  // As of before all records, so that they are all added up.
+  // The balances date from before all records, so that all of them are added up.
   const own = [...names].slice(0, 3);
   const asOf = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 10);
   const limits = '{ limit: 1000000, period: 1, burst: 1000000, concurrent: 1000000 }';

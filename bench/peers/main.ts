@@ -128,18 +128,18 @@ async function compare(load: Load, among: readonly Subject[]): Promise<void> {
     const cpu = median(figures.map((one) => one.cpu));
     const ratio = Number.isNaN(bare) ? '' : `${(cpu / bare).toFixed(2)} × bare`;
     const rate = median(figures.map((one) => one.rate)).toFixed(0);
-    const peak = (subject.processes.peak / 1_048_576).toFixed(0);
+    const peak = (subject.processes.peakBytes / 1_048_576).toFixed(0);
     const columns = [`${cpu.toFixed(1)} µs`, ratio, `${rate} requests/s`, `peak ${peak} MB`];
     console.log(`  ${subject.name.padEnd(20)}${columns.map((text) => text.padStart(16)).join('')}`);
   }
 }
 
 async function measure(subject: Subject, load: Load, requests: number): Promise<Figures> {
-  const before = subject.processes.cpu;
+  const before = subject.processes.cpuUs;
   const began = performance.now();
   await send(subject, load, requests);
   const seconds = (performance.now() - began) / 1000;
-  return { cpu: (subject.processes.cpu - before) / (requests * load.unitsPerRequest), rate: requests / seconds };
+  return { cpu: (subject.processes.cpuUs - before) / (requests * load.unitsPerRequest), rate: requests / seconds };
 }
 
 /** The requests of all gateways are interleaved. */

@@ -13,8 +13,8 @@ export class ProcessTree {
     this.#isAlone = isAlone;
   }
 
-  /** In µs, of the processes that are still running. */
-  get cpu(): number {
+  /** Counts only processes that are still running. */
+  get cpuUs(): number {
     return sum(this.pids, (pid) => {
       // The name, in parentheses, may contain spaces.
       const fields = readProcessFile(pid, 'stat')
@@ -24,8 +24,8 @@ export class ProcessTree {
     });
   }
 
-  /** In bytes, since `resetPeak`. Pages shared by several processes count for each of them. */
-  get peak(): number {
+  /** The peak since `resetPeak`. Pages shared by several processes count for each of them. */
+  get peakBytes(): number {
     return sum(this.pids, (pid) => Number(/VmHWM:\s+(\d+) kB/.exec(readProcessFile(pid, 'status'))?.[1] ?? 0) * 1024);
   }
 

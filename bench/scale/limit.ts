@@ -36,10 +36,10 @@ export async function measureLimit(minutes: number): Promise<void> {
 
     const parts = {
       'gateway, main thread': () => readLoopCpuUs(gateway.process.pid ?? 0),
-      'gateway, all threads': () => new ProcessTree(gateway.process.pid ?? 0, true).cpu,
-      PostgreSQL: async () => new ProcessTree(await readPostmasterPid(folder)).cpu,
-      'load generator': () => new ProcessTree(process.pid, true).cpu,
-      upstream: () => new ProcessTree(upstream.process.pid ?? 0, true).cpu,
+      'gateway, all threads': () => new ProcessTree(gateway.process.pid ?? 0, true).cpuUs,
+      PostgreSQL: async () => new ProcessTree(await readPostmasterPid(folder)).cpuUs,
+      'load generator': () => new ProcessTree(process.pid, true).cpuUs,
+      upstream: () => new ProcessTree(upstream.process.pid ?? 0, true).cpuUs,
     };
     const readAll = async () => Promise.all(Object.values(parts).map(async (read) => read()));
     const before = await countRecords(database);

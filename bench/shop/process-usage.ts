@@ -11,7 +11,7 @@ export class ProcessUsage {
     this.#folder = `/proc/${pid}`;
   }
 
-  /** As the scheduler counts it: `/proc/PID/stat` counts ticks of 10 ms, of which 500 calls take only a few dozen. */
+  /** Reads the scheduler's time: `/proc/PID/stat` counts ticks of 10 ms, of which 500 calls take only a few dozen. */
   timeUs(): number {
     for (const thread of readdirSync(`${this.#folder}/task`)) this.#threads.set(thread, this.#of(thread));
     return [...this.#threads.values()].reduce((sum, time) => sum + time, 0);

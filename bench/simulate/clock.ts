@@ -49,7 +49,7 @@ export class Clock {
     this.#epoch = epoch;
   }
 
-  /** Not before `ready` has settled; until then, the clock stands still. */
+  /** Does not call `run` before `ready` has settled; until then, the clock stands still. */
   after(milliseconds: number, run: () => void, { every, ready }: TimerOptions = {}): Timer {
     const timer = new Timer(this.now + milliseconds, this.#order++, run, { every, ready });
     this.#push(timer);

@@ -29,7 +29,7 @@ export class Figures {
     return this.total(name, from, until) / ((until - from) / 1000);
   }
 
-  /** In a tenth of a second. */
+  /** Returns the highest amount in a tenth of a second. */
   peak(name: string, from = 0, until = Infinity): number {
     return this.#between(name, from, until).reduce((most, amount) => Math.max(most, amount), 0);
   }
@@ -45,7 +45,7 @@ export class Figures {
   }
 }
 
-/** In the worst time span. `times` are ms, in order. */
+/** Measures the worst time span. `times` are ms, in order. */
 export function overshootOf(
   times: readonly number[],
   { limit, period, burst }: { readonly limit: number; readonly period: number; readonly burst: number },

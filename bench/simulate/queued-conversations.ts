@@ -15,7 +15,7 @@ const limits: SlotLimits = {
   waiting: 2_000,
 };
 
-/** By the gateway's fair queue, or first come, first served. */
+/** Either the gateway's fair queue, or first come, first served. */
 export interface Queue {
   enter(id: string, account: string, now: number): Pick<SlotReply, 'state' | 'expectedMs' | 'grantedIds'>;
   end(id: string, isServed: boolean, now: number): readonly string[];

@@ -21,7 +21,7 @@ export class Link {
     this.#loss = loss;
   }
 
-  /** After at least 0.2 ms, as on a network within a data center, and not before `ready`. */
+  /** Takes at least 0.2 ms, as on a network within a data center, and waits for `ready`. */
   send(deliver: () => void, ready?: Promise<unknown>): void {
     const lost = Math.random() < this.#loss ? retransmissionMs : 0;
     const at = Math.max(this.#lastArrival, this.#clock.now + 0.2 - 0.1 * Math.log(1 - Math.random()) + lost);

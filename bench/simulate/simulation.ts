@@ -74,7 +74,7 @@ export class Simulation {
     return this.instances.filter(({ isAlive }) => isAlive);
   }
 
-  /** For a fifth of the accounts and three operators. */
+  /** A fifth of the accounts and three operators have pages open. */
   openPages(): void {
     for (const { bus } of this.instances) bus.listen(() => this.figures.count('news'));
     for (let key = 0; key < this.#usualKeys; key += 5) this.anyInstance().bus.follow(`key-${key}`);

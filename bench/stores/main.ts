@@ -109,7 +109,7 @@ async function readRows<Row>(sql: string): Promise<Row[]> {
   return (await database.query(sql)).rows as Row[];
 }
 
-/** Their slots are renewed and their events pass through. */
+/** The slots of open streams are renewed and their events pass through. */
 async function reportOpenStreams(keys: readonly string[], stream: Load): Promise<void> {
   const open = 500;
   const memory = async () => (await askFigures(gateway)).memory;

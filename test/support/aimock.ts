@@ -16,7 +16,7 @@ export interface Aimock extends AsyncDisposable {
 /** The only key that the mock accepts, so an answer proves that the gateway replaced the client's key. */
 export const upstreamKey = 'upstream-secret';
 
-/** Under the names that all vendors use. */
+/** Gives the counts under every vendor's names. */
 const usage = {
   input_tokens: 21,
   output_tokens: 8,
@@ -33,7 +33,7 @@ export const toolCalls = [
 
 export const toolResults = { get_weather: '4 degrees', list_cities: 'Oslo, Bergen' } as const;
 
-/** If each result arrives with its call. */
+/** The mock's answer if each result arrives with its call. */
 export const repeatedResults = toolCalls
   .map(({ name, arguments: input }) => `${name}(${input}) = ${toolResults[name]}`)
   .join('; ');

@@ -90,7 +90,7 @@ async function measure(page: BrowserWindow['page']): Promise<Measured> {
 }
 
 async function runAxe({ page }: BrowserWindow): Promise<string[]> {
-  // As a debugger expression, because the page's content security policy rejects it as a script.
+  // axe is loaded as a debugger expression, because the page's content security policy rejects it as a script.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(await axeSource);
   const run = `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] })`;
   const { violations } = (await page.evaluate(run)) as AxeResults;

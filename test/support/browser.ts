@@ -4,7 +4,7 @@ import { unpackChromium } from './chromium.ts';
 const pageTimeoutMs = 20_000; // the machine may be busy
 
 export interface TestBrowser extends AsyncDisposable {
-  /** Without cookies, 1280 by 800 pixels unless `viewport` sets another size. */
+  /** Opens a window without cookies, with 1280 by 800 pixels unless `viewport` sets another size. */
   open(options?: BrowserContextOptions): Promise<BrowserWindow>;
 }
 

@@ -56,7 +56,7 @@ const clearing = `DO $$ DECLARE name text; BEGIN
   LOOP PERFORM setval(name::regclass, 1, false); END LOOP;
 END $$`;
 
-/** In a tenth of the time that a new database takes. Sends no notifications. */
+/** Takes a tenth of the time of a new database. Sends no notifications. */
 export async function clearDatabase(database: Database): Promise<void> {
   await database.query(clearing);
 }

@@ -1,4 +1,4 @@
-/** Read as a page's script reads it. */
+/** Reads events as a page's script does. */
 export interface EventStream extends AsyncDisposable {
   readonly status: number;
   readonly headers: Headers;

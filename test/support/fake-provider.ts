@@ -137,7 +137,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     return charge;
   }
 
-  /** At any time: late payments are settled too. */
+  /** Payments are possible at any time: late ones are settled too. */
   async pay(reference: string, payment: FakePayment = {}): Promise<void> {
     const charge = this.charge(reference);
     charge.paidAmount = payment.amount ?? String(charge.amount);
@@ -185,7 +185,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     );
   }
 
-  /** Without repetitions: a forgery, a replay, a notification for another merchant. */
+  /** Sends a forgery, a replay or a notification for another merchant, and does not repeat it. */
   async send(notification: FakeNotification, reference?: string): Promise<FakeDelivery> {
     return this.#deliver(notification, this.#addressOf(reference));
   }
@@ -245,7 +245,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     return refund;
   }
 
-  /** By either reference. An overdue charge is expired. */
+  /** Accepts either reference. An overdue charge is expired. */
   protected find(reference: string): FakeCharge | undefined {
     const charge =
       this.charges.get(reference) ?? [...this.charges.values()].find((one) => one.providerReference === reference);

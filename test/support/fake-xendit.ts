@@ -113,7 +113,7 @@ export class FakeXendit extends FakeProvider {
     return this.#notificationOf(charge, 'guess', this.businessId);
   }
 
-  /** With the same token, as for accounts of the same platform. */
+  /** The token is the same, as for accounts of the same platform. */
   foreignOf(charge: FakeCharge): FakeNotification {
     return this.#notificationOf(charge, this.webhookToken, '000000000000000000000000');
   }

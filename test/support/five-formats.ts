@@ -9,7 +9,7 @@ export function formatOf({ path }: RecordedRequest): UpstreamTextFormat {
   return path.includes('/api/chat') ? 'ollama' : 'gemini';
 }
 
-/** In the request's format, up to the first content. */
+/** Answers in the request's format, up to the first content. */
 export async function beginAnswer(request: RecordedRequest, response: ScriptedResponse): Promise<void> {
   const format = formatOf(request);
   if (format === 'ollama') {
@@ -42,7 +42,7 @@ function ollamaLine(members: object): string {
   return `${JSON.stringify({ model: 'm', created_at: '2026-11-28T00:00:00Z', ...members })}\n`;
 }
 
-/** With a stream of `one two`. */
+/** Streams `one two`. */
 export const answerInAnyFormat: Handler = async (request, response) => {
   await beginAnswer(request, response);
   await endAnswer(request, response);

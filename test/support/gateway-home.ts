@@ -88,7 +88,7 @@ async function spawnGateway(
   const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
   const child = spawn(program, [...parameters, '--config', file, 'start'], {
     cwd: join(import.meta.dirname, '..', '..'),
-    // As on a terminal, because the tests read what a person would.
+    // The log is in text, as on a terminal, because the tests read what a person would.
     env: { LOG_FORMAT: 'text', ...inherited, ...environment },
   });
   let output = '';

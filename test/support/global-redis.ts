@@ -21,7 +21,7 @@ const installers: readonly [program: string, ...steps: string[][]][] = [
   ['dnf', ['install', '-y', '-q', 'redis']],
 ];
 
-/** In this order: REDIS_URL, the default port, the PATH, the system's packages. */
+/** Tries, in this order: REDIS_URL, the default port, the PATH, the system's packages. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server =
     (await findRedis()) ??

@@ -50,8 +50,8 @@ export async function installProgram(cache: string, source: ProgramSource): Prom
   return { program, root, environment: { LD_LIBRARY_PATH: folders.join(':') } };
 }
 
-/** As the program prints it, such as `2.4.71`. */
 export async function versionOf({ program, environment }: InstalledProgram, ...words: string[]): Promise<string> {
+  // as the program prints it, such as `2.4.71`
   const { stdout, stderr } = await run(program, words, { env: { ...process.env, ...environment } });
   return /\d+\.\d+\.\d+/.exec(stdout + stderr)?.[0] ?? 'of an unknown version';
 }

@@ -10,7 +10,7 @@ export function hasPlugin(name: string): boolean {
   return existsSync(indexOf(name));
 }
 
-/** For tests that concern several plugins and belong to none. */
+/** Serves tests that concern several plugins and belong to none. */
 export async function ownPlugin(name: string): Promise<GatewayPlugin> {
   const { plugin } = (await import(pathToFileURL(indexOf(name)).href)) as { plugin: GatewayPlugin };
   return plugin;

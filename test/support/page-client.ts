@@ -25,7 +25,7 @@ export class PageClient {
     return this.#send(path, { method: 'POST', fields, headers: { ...type, ...headers } });
   }
 
-  /** Even to other servers, up to the first page. */
+  /** Follows redirects, even to other servers, up to the first page. */
   async follow(reply: PageReply): Promise<PageReply> {
     let last = reply;
     for (let count = 0; last.location !== ''; count++) {
@@ -39,7 +39,7 @@ export class PageClient {
     const url = new URL(path, this.#origin);
     const isOwn = url.origin === new URL(this.#origin).origin;
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    // Not fetch, which does not let the caller set Host.
+    // `fetch` would not let the caller set Host.
     const { statusCode, headers, body } = await request(url, {
       method: init.method ?? 'GET',
       headers: { accept: 'text/html', ...(isOwn && { cookie, ...this.#headers }), ...init.headers },

@@ -10,7 +10,7 @@ export interface PageWeight {
 
 const named = /(?:href|src)="(\/assets\/[^"]+|\/manifest\.webmanifest)"/g;
 
-/** As with an empty cache. `known` has sizes by URL, shared by the pages of one gateway. */
+/** Weighs a page for an empty cache. `known` has sizes by URL, shared by the pages of one gateway. */
 export async function weighPage(
   origin: string,
   path: string,

@@ -3,7 +3,7 @@ export interface ReceivedBody {
   readonly isWhole: boolean; // false if the connection ended before the body did
 }
 
-/** To its end, or to where its connection ends, as after a failed stream. `onText` gets everything received so far. */
+/** Reads to the body's end, or to where its connection ends, as after a failed stream. `onText` gets everything received so far. */
 export async function readBody({ body }: Response, onText?: (text: string) => void): Promise<ReceivedBody> {
   const decoder = new TextDecoder();
   let text = '';

@@ -15,7 +15,7 @@ export async function registeredHere(): Promise<Registry> {
   return registry;
 }
 
-/** With the steps that core calls within its transactions. */
+/** Includes the steps that core calls within its transactions. */
 export async function tablesHere(): Promise<readonly PluginTables[]> {
   return [...(await registeredHere()).databaseTables.values()];
 }

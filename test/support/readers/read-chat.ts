@@ -129,7 +129,7 @@ function readCall({ id, type, ...call }: JsonObject): Call {
   return { id: string(id), name: string(name), arguments: JSON.parse(string(given)) as JsonValue };
 }
 
-/** Not part of the format: DeepSeek's name for it, then OpenRouter's. */
+/** DeepSeek's name for it, then OpenRouter's. Neither is part of the format. */
 function reasoningOf(message: JsonObject): string {
   return string(message['reasoning_content']) || string(message['reasoning']);
 }
@@ -138,7 +138,7 @@ function citationsOf(message: JsonObject): string[] {
   return objects(message['annotations']).map((annotation) => string(object(annotation['url_citation'])['url']));
 }
 
-/** Not part of the format: lists that xAI, Perplexity, Z.ai and Groq send next to the text. */
+/** xAI, Perplexity, Z.ai and Groq send lists next to the text. They are not part of the format. */
 function sourcesOf(body: JsonObject, message: JsonObject): string[] {
   const listed = Array.isArray(body['citations']) ? body['citations'].map((one) => string(one)) : [];
   const found = objects(message['executed_tools']).flatMap((tool) =>
@@ -148,7 +148,7 @@ function sourcesOf(body: JsonObject, message: JsonObject): string[] {
   return [...listed, ...searched.map(({ url, link }) => string(url ?? link))].filter((url) => url !== '');
 }
 
-/** Not part of the format: OpenRouter's name for it. */
+/** OpenRouter's name for it, which is not part of the format. */
 function imagesOf(message: JsonObject): string[] {
   return objects(message['images']).map((image) => imageAt(string(object(image['image_url'])['url'])));
 }

@@ -145,7 +145,7 @@ const eventMembers: Readonly<Record<string, Record<string, object>>> = {
   message_stop: {},
 };
 
-/** By `type`; events of other types must not be sent. */
+/** The keys are types of events; events of other types must not be sent. */
 export const eventSchema: Readonly<Record<string, object>> = {
   ...Object.fromEntries(
     Object.entries(eventMembers).map(([type, members]) => [type, shape({ type: is(type), ...members })]),

@@ -164,7 +164,7 @@ const eventMembers: Readonly<Record<string, Record<string, object>>> = {
   'response.custom_tool_call_input.done': { ...place, input: text },
 };
 
-/** By `type`; events of other types must not be sent. */
+/** The keys are types of events; events of other types must not be sent. */
 export const eventSchema: Readonly<Record<string, object>> = Object.fromEntries(
   Object.entries(eventMembers).map(([type, members]) => [type, event(type, members)]),
 );

@@ -196,7 +196,8 @@ function defaultOf({ default: fallback }: JsonSchema, isRequired: boolean): stri
   if (isRequired) return 'required';
   if (fallback === undefined) return '—';
   const text = JSON.stringify(fallback);
-  return text === '{}' ? '—' : text.length > 60 ? 'see the example' : `\`${text.replace(/^"(.+)"$/, '$1')}\``;
+  if (text === '{}') return '—';
+  return text.length > 60 ? 'see the example' : `\`${text.replace(/^"(.+)"$/, '$1')}\``;
 }
 
 function readExamples(): Map<string, string> {

@@ -28,8 +28,8 @@ export const marginsPage: Page = {
     const by = groupings.find((grouping) => grouping === query['by']) ?? 'plan';
     if (!readPrices(host).isDeclared) return { isDeclared: false };
     const margins = await marginReadings(host)[span].get();
-    const accounts = groupMargins(margins.lines, 'account');
-    const groups = by === 'day' ? groupByDay(margins) : by === 'account' ? accounts : groupMargins(margins.lines, by);
+    const groups = by === 'day' ? groupByDay(margins) : groupMargins(margins.lines, by);
+    const accounts = by === 'account' ? groups : groupMargins(margins.lines, 'account');
     const losses = accounts.filter(({ key, earned, cost }) => key !== null && cost > earned).toSorted(compareLosses);
     const [shownGroups, shownLosses] = [groups.slice(0, maxRows), losses.slice(0, maxLosses)];
     const accountGroups = by === 'account' ? [...shownGroups, ...shownLosses] : shownLosses;

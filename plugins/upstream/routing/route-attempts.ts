@@ -168,6 +168,7 @@ export class RouteAttempts {
   #createAttempt({ key, credential, request, reader, report, outcome }: PreparedAttempt) {
     const { parts, exchange, adapter, lease, hedgeTimer } = this.#context;
     const { route, keys, slot } = this.#admitted;
+    // Before `enter`, because an error would leave the attempt in the queue.
     const attemptParts = createRequest(this.#context, route, credential, request, report.startedAt);
     const connectingAttempt = parts.connections.getQueue(getTarget(route).origin).enter();
     hedgeTimer.noteConnecting(connectingAttempt);
@@ -221,11 +222,13 @@ export class RouteAttempts {
     }
   }
 
-  #recordReply({ usage, notes: readerNotes, isPolicyRefusal, digests, answeredModel }: ReplyReader): void {
+  #recordReply(reader: ReplyReader): void {
     const { exchange, delivery, adapter, notes } = this.#context;
-    delivery.usage = usage;
-    notes.add(readerNotes);
-    if (isPolicyRefusal === true) delivery.isPolicyRefusal = true;
+    // The usage comes first, so that it is recorded even if computing the digests fails.
+    delivery.usage = reader.usage;
+    notes.add(reader.notes);
+    if (reader.isPolicyRefusal === true) delivery.isPolicyRefusal = true;
+    const { digests, answeredModel } = reader;
     if (digests !== undefined) exchange.set(answerDigests, digests);
     const isOtherModel = answeredModel !== undefined && !isSameModel(this.route, answeredModel);
     // If a reply has no model name, the reader fills in the client's.

@@ -96,6 +96,6 @@ export interface ReplyEncoder {
   /** Renders an event as complete server-sent events; empty if this format has none for it. */
   encodeEvent(event: ReplyEvent): string;
   encodeWhole(reply: CompleteReply): JsonObject;
-  /** Renders the error that ends a stream. `usage`: usage up to the error. */
+  /** Renders the error that ends a stream. `usage` counts up to the error. */
   encodeFailure(error: GatewayError, usage?: Usage): string;
 }

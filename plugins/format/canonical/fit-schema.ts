@@ -12,7 +12,7 @@ import {
 const maxDepth = 200; // request bodies cannot be nested deeper
 const maxInlined = 500; // bounds references that contain each other
 
-type ClosedObjects = 'always' | 'unspecified' | 'never'; // `unspecified`: objects that do not set the keyword
+type ClosedObjects = 'always' | 'unspecified' | 'never'; // `unspecified`: objects without `additionalProperties`
 
 /**
  * Translates a JSON Schema into the subset that a vendor enforces. As in Anthropic's SDK, keywords that the vendor refuses move into the
@@ -105,7 +105,7 @@ class Fitter {
     const { items, prefixItems } = schema;
     const tuple = [prefixItems, items].find((list) => Array.isArray(list));
     if (!Array.isArray(tuple) || (tuple === prefixItems && this.#accepts('prefixItems', tuple))) return schema;
-    const furtherEntries = isJsonObject(items) ? [items] : [];
+    const furtherEntries = isJsonObject(items) ? [items] : []; // only allowed if the schema describes them
     const { items: _, ...others } = schema;
     return { ...others, prefixItems: tuple, items: { anyOf: [...tuple, ...furtherEntries] } };
   }

@@ -2,7 +2,7 @@ import { findStringEnd } from '#core/platform/json-scan.ts';
 import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
 import { type DeltaFragment, type Fragment, selectOnlyDelta, progress, withText } from './reply.ts';
 
-const maxAttempts = 8; // failed ones, because some vendors put a different number into each event
+const maxAttempts = 8; // failed attempts before learning stops; some vendors put a different number into each event
 const escapedCharacter = /["\\\p{Cc}]/u;
 
 /** Matches an event's number in a numbered stream. Quotes inside strings are escaped, so they do not match. */

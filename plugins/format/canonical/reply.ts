@@ -86,7 +86,7 @@ const asideTypes: ReadonlySet<Fragment['type']> = new Set([
   'other',
 ]);
 
-/** Returns true for a fragment that is about the reply rather than part of its content. */
+/** Returns true for a fragment about the reply rather than its content. It is passed on even while text is held back. */
 export function isAside({ type }: Fragment): boolean {
   return asideTypes.has(type);
 }

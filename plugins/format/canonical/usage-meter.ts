@@ -102,7 +102,7 @@ export class UsageMeter {
 }
 
 function countWrittenCharacters(value: JsonValue | undefined): number {
-  if (typeof value === 'string') return JSON.stringify(value).length - 2;
+  if (typeof value === 'string') return JSON.stringify(value).length - 2; // with escapes, as in the event's text
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + countWrittenCharacters(entry), 0);
   if (!isJsonObject(value)) return 0;
   // A choice holds its delta next to its metadata.

@@ -29,12 +29,12 @@ export interface AttemptRequest {
   readonly now: () => number;
   /** Secrets to remove from errors: the upstream's keys and host. Called only if there is an error. */
   readonly secrets?: () => readonly string[];
-  /** Selects the patterns for its error messages. */
+  /** The upstream's preset, which selects the patterns for its error messages. */
   readonly vendor?: string | undefined;
   readonly redact?: (fault: Fault) => Fault;
   /** Called when a connection, new or reused, is open and the request is being sent. */
   readonly onConnected?: () => void;
-  readonly onContent: () => void;
+  readonly onContent: () => void; // once, when the reply is handed over
   /** Called if the gateway itself failed to read the response. The attempt ends; nothing else reports the error. */
   readonly onFailure?: (error: unknown) => void;
   /** Called when a reply that was handed over ends, with a fault if it is incomplete. */

@@ -45,9 +45,9 @@ interface FaultDetails {
   readonly status?: number | undefined;
   readonly isStaleConnection?: boolean; // reused, and already closed by the upstream
   readonly isSilentConnection?: boolean; // reused, and delivered nothing in time; the peer may be gone
-  readonly mayBeCausedByRequest?: boolean; // sending the request again may then fail again
+  readonly mayBeCausedByRequest?: boolean; // the same request may then fail again
   readonly isUnclear404?: boolean; // mentions no model, so the base URL may be wrong
-  readonly closing?: ClosureRule | undefined;
+  readonly closing?: ClosureRule | undefined; // set if the vendor says that it has closed the key or its account
 }
 
 /** Why an attempt failed. */

@@ -67,8 +67,8 @@ export class StreamBody implements ResponseBody {
   }
 
   /**
-   * For a long event such as an image, for events before the first content, and for text that the reader buffers. Returns false if the
-   * attempt ended for lack of memory.
+   * Reserves memory for a long event such as an image, for events before the first content, and for text that the reader buffers. Returns
+   * false if the attempt ended for lack of memory.
    */
   #reserve(chunk: Buffer): boolean {
     const { held = 0 } = this.#response.reader;

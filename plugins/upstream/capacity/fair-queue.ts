@@ -36,7 +36,7 @@ interface RunningRequest {
  */
 export class FairQueue {
   readonly #accounts = new Map<string, Account>();
-  /** Equal tags are served in order of arrival. */
+  /** Start tags by waiting account. Equal tags are served in order of arrival. */
   readonly #readyTags = new Map<string, number>();
   readonly #waitingAccounts = new Map<string, string>(); // account by the id of its waiting request
   readonly #runningRequests = new Map<string, RunningRequest>();

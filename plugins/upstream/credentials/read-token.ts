@@ -10,7 +10,7 @@ type Aws = NonNullable<CloudCredentials['aws']>;
 type Google = NonNullable<CloudCredentials['google']>;
 type Entra = NonNullable<CloudCredentials['entra']>;
 
-/** Loads the cloud's library with the first token. */
+/** The cloud's library is loaded for the first token. */
 export function createTokenReader({ aws, google, entra }: CloudCredentials): ReadToken {
   if (aws !== undefined) return () => signBedrockKey(aws);
   if (entra !== undefined) return () => requestEntraToken(entra);

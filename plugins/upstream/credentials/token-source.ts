@@ -32,7 +32,7 @@ interface Moment {
 const past: Moment = { monotonic: -Infinity, wall: -Infinity };
 
 const deadlineMs = 10_000;
-const maxLeadMs = 300_000; // before the expiry, or a quarter of the lifetime if that is less
+const maxLeadMs = 300_000; // a token is renewed this long before it expires, or a quarter of its lifetime if that is less
 const retryDelayMs = 10_000;
 
 /** Supplies an upstream's token and renews it before it expires. At most one request for a token is in flight. */

@@ -89,7 +89,7 @@ function parseReport(value: unknown, now: number, ageMs: number): RouteReport | 
   return { ...value, breaker: { ...breaker, opensFor }, cooldown: { ...cooldown, left } } as unknown as RouteReport;
 }
 
-function computeRemaining(left: unknown, age: number, until: unknown, now: number): number {
+function computeRemaining(left: unknown, ageMs: number, until: unknown, now: number): number {
   // Reports of earlier versions contain only the end of a pause, by the sender's clock.
-  return left === undefined ? Number(until) - now : Number(left) - age;
+  return left === undefined ? Number(until) - now : Number(left) - ageMs;
 }

@@ -62,7 +62,7 @@ export class Setbacks {
   }
 }
 
-/** After `pauseThreshold` failures or, if there has been a pause, after any failure. Returns false if no pause started. */
+/** Starts a pause after `pauseThreshold` failures or, if there has been a pause, after any failure. Returns false if none started. */
 function startPause(entry: Setback, now: number): boolean {
   if (entry.pauses === 0 && entry.failures < pauseThreshold) return false;
   entry.pausedUntil = now + exponentialDelay(pauseRangeMs, entry.pauses);

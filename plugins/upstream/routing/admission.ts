@@ -111,7 +111,7 @@ export class RouteAdmission {
   }
 }
 
-/** Sends no request. Returns undefined while the route has another key. `last` is the fault with which the last key was throttled. */
+/** Returns undefined while the route has another key. `last` is the fault with which the last key was throttled. */
 export function findThrottling(parts: AdmissionParts, route: Route, last?: Fault): Fault | undefined {
   const waitMs = parts.getKeyPool(route).computeThrottledMs(parts.monotonic(), route.model);
   if (waitMs === undefined) return undefined;

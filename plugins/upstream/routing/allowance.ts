@@ -37,10 +37,7 @@ export class Allowance {
     return this.#limits.deadline - (this.#exchange.elapsed - this.#stoppedTotalMs) / 1000;
   }
 
-  /**
-   * Returns how long an attempt may take if it must leave time for another route: the remaining time less the reserve, but at least half of
-   * it.
-   */
+  /** Returns how long an attempt may take to leave the reserve for another route: at least half of the remaining time. */
   computeSecondsWithReserve(reserve: number): number {
     return this.remainingSeconds - Math.min(reserve, this.remainingSeconds / 2);
   }

@@ -10,7 +10,7 @@ interface PooledKey {
   rejectedUntil: number; // for all models
   rejections: number;
   readonly throttles: Map<string, Throttle>; // by upstream model, because vendors limit models separately
-  lastUse: number;
+  lastUse: number; // value of the pool's use counter, not a time
 }
 
 interface Throttle {

@@ -224,8 +224,7 @@ export class RouteAttempts {
 
   #recordReply(reader: ReplyReader): void {
     const { exchange, delivery, adapter, notes } = this.#context;
-    // The usage comes first, so that it is recorded even if computing the digests fails.
-    delivery.usage = reader.usage;
+    delivery.usage = reader.usage; // first, so that it is recorded even if computing the digests fails
     notes.add(reader.notes);
     if (reader.isPolicyRefusal === true) delivery.isPolicyRefusal = true;
     const { digests, answeredModel } = reader;

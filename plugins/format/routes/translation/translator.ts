@@ -210,7 +210,7 @@ interface AnswerOptions extends Pick<GuardOptions, 'isStructured' | 'receiver'> 
   readonly upstream?: FormatDescriptor;
 }
 
-/** Stores reasoning that the client will not send back. */
+/** The guard stores reasoning that the client will not send back. */
 export function createGuard(
   exchange: Exchange,
   client: ClientRequest,

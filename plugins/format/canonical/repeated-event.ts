@@ -33,7 +33,7 @@ export function findTextEnd(data: string, prefix: string): number | undefined {
   return data.slice(0, prefix.length) === prefix ? findStringEnd(data, prefix.length - 1) : undefined;
 }
 
-const padding = '"obfuscation":"'; // by which OpenAI hides the length of its events
+const padding = '"obfuscation":"'; // OpenAI pads its events to hide their length
 
 /** The tail of an event, split in two around the padding, whose content does not matter. */
 export type EventTail = readonly [string, string?];

@@ -26,7 +26,7 @@ export class TextDigest {
     if (this.#pending.length >= minPieceLength && this.#pending.length > text.length) this.#flush();
   }
 
-  /** Returns hexadecimal. `suffix` is hashed after the text. */
+  /** Returns the digest in hexadecimal. `suffix` is hashed after the text. */
   digest(suffix = ''): string {
     if (this.#hash === undefined && suffix === '') return hash('sha256', this.#pending.text);
     const textHash = (this.#hash?.copy() ?? createHash('sha256')).update(this.#pending.text);

@@ -18,7 +18,7 @@ export function prepareBodyForCheck(body: JsonObject): JsonObject {
   return isEmpty ? { ...body, messages: [{}] } : body;
 }
 
-/** Makes the SDKs send the whole conversation. */
+/** The error makes the SDKs send the whole conversation. */
 export function createThreadUnsupportedError(): GatewayError {
   return new GatewayError('invalid_request', 'Message threads are not supported by this model. Send all messages.', {
     param: 'thread',
@@ -26,7 +26,7 @@ export function createThreadUnsupportedError(): GatewayError {
   });
 }
 
-/** For a thread that is unknown or whose route failed. Makes the SDKs send the whole conversation. */
+/** For a thread that is unknown or whose route failed. The error makes the SDKs send the whole conversation. */
 export function createThreadNotFoundError(): GatewayError {
   return new GatewayError('not_found', 'Message thread not found. Send all messages.', {
     param: 'thread.previous_message_id',

@@ -37,7 +37,7 @@ export function composeBody(
   return [...joinPieces([...head, inputStart]), ...previousItems, ...joinPieces([newItems, inputEnd, bodyEnd])];
 }
 
-const maxJoinedBytes = 65_536; // joined because each piece costs a write to the system
+const maxJoinedBytes = 65_536; // up to this size, pieces are joined, because each costs a write to the system
 
 function joinPieces(pieces: readonly Buffer[]): readonly Buffer[] {
   return sumSizes(pieces) > maxJoinedBytes ? pieces : [Buffer.concat(pieces)];

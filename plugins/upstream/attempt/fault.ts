@@ -113,7 +113,7 @@ function createLocalFault(cause: unknown): Fault {
   return new Fault('local', new GatewayError('unavailable', message, { cause, retryAfter: 1 }));
 }
 
-/** The request itself may be the cause: some crash an upstream or make it reason endlessly. */
+/** For a failure after the request was sent. The request may be the cause: some crash an upstream or make it reason endlessly. */
 export function createInterruptedFault(
   code: 'upstream_failed' | 'upstream_timeout',
   message: string,

@@ -103,7 +103,7 @@ function classifyRefusal(status: number, reported: ReportedError, isPage: boolea
 }
 
 function mayBeClientError(status: number): boolean {
-  // Some servers also reject requests with these. Other 5xx statuses mean that the upstream is down.
+  // Some servers also reject requests with a 5xx. Overload and timeout statuses mean that the upstream is down.
   return status >= 500 && !overloadStatuses.has(status) && !timeoutStatuses.has(status);
 }
 

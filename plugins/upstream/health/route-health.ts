@@ -127,7 +127,7 @@ export class RouteHealth implements AsyncDisposable {
     this.#sync.announce(id);
   }
 
-  /** Records that the attempt ended without saying anything about the route. */
+  /** Records that the attempt ended without evidence for or against the route. */
   release(route: Route, admission: Admission): void {
     const id = getHealthKey(route);
     this.#endProbe(id, admission);

@@ -41,8 +41,8 @@ export class Recorder {
   }
 
   /**
-   * Never rejects, so that the client always gets its answer. Returns why the response could not be stored; undefined if it was stored or
-   * need not be.
+   * Never rejects, so that the client always gets its answer. Returns a note if the response could not be stored; undefined if it was
+   * stored or need not be.
    */
   async save(draft: ResponseDraft, response: JsonObject): Promise<string | undefined> {
     const { log, database } = this.#host;

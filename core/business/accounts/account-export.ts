@@ -7,6 +7,7 @@ const conditionByColumn: Readonly<Record<string, string>> = {
   order_id: 'order_id in (select id from plan_order where account_id = ?)',
 };
 
+// Tables without such a column.
 const conditionByTable: Readonly<Record<string, string>> = {
   payment_notification:
     'reference in (select reference from payment_attempt a join plan_order o on o.id = a.order_id where o.account_id = ?)',
@@ -83,8 +84,8 @@ async function* exportTable(
 interface TableShape {
   readonly columns: string; // SQL list
   /**
-   * The primary key, or the oldest unique key without a condition (nulls last), or `ctid` if there is neither, because such rows never
-   * change. Its values never change either, so they can order the pages.
+   * Orders the rows by values that never change: the primary key, or the oldest unique key without a condition (nulls last). Tables with
+   * neither are ordered by `ctid`, because their rows never change.
    */
   readonly key: readonly KeyExpression[];
 }

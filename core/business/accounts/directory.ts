@@ -24,8 +24,8 @@ interface DirectoryOptions {
 const defaultMaxAgeSeconds = 60;
 const unwatchedMaxAgeMs = 1_000; // while the notification connection is down
 const unknownMaxAgeMs = 10_000;
-const maxStaleAgeMs = 24 * 60 * 60 * 1_000;
-const batchDelayMs = 250;
+const maxStaleAgeMs = 24 * 60 * 60 * 1_000; // for serving an entry, whether the database is down or reports no change
+const batchDelayMs = 250; // for background lookups, to form batches, and for callers that have sent unknown keys ("suspects")
 const deadlineMs = 2_000;
 const clockToleranceMs = deadlineMs; // beyond the duration of the lookups, since the event loop may be busy
 const probeIntervalMs = 1_000;
@@ -175,6 +175,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   #isUnchanged({ queriedAt }: CachedAccount): boolean {
+    // Any change since would have been reported.
     return this.#isWatched && queriedAt > this.#notificationGapAt;
   }
 
@@ -248,6 +249,7 @@ export class AccountDirectory implements AsyncDisposable {
   #clearCacheIfClockJumped(readAt: number | undefined, sentAt: number): void {
     if (readAt === undefined) return;
     const offset = readAt - sentAt;
+    // The database read its clock at some moment between `sentAt` and now.
     const tolerance = this.#clock() - sentAt + clockToleranceMs;
     if (this.#clockOffset !== undefined && Math.abs(offset - this.#clockOffset) > tolerance) {
       // `databaseTime` would be wrong.

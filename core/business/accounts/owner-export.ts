@@ -26,6 +26,7 @@ const impersonalColumns: Readonly<Record<string, readonly string[]>> = {
 const orderCondition = 'order_id in (select id from plan_order where account_id = ?)';
 const orderCodeSql = '(select code from plan_order o where o.id = t.order_id) as code'; // `readRows` names the table `t`
 
+// None of these columns is personal.
 const purchaseTables: readonly ExportedTable[] = [
   definePurchaseTable('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
   definePurchaseTable('plan_order', [

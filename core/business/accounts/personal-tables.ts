@@ -11,7 +11,7 @@ export interface PersonalColumn extends Pick<PersonalOption, 'replacement' | 'is
 export interface PersonalTable {
   readonly name: string;
   readonly key: readonly string[];
-  readonly ofAccount: string; // SQL condition that selects an account's rows; its only parameter is the account's id
+  readonly ofAccount: string; // SQL condition for an account's rows; its only parameter is the account's id
   readonly isBound: boolean; // rows can be written only while their account exists
   readonly columns: readonly PersonalColumn[];
   /** `delete`: whole rows are deleted, because a column to remove cannot be null. `none`: all columns are retained. */

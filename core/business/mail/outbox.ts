@@ -18,7 +18,7 @@ export type Channel = 'customer' | 'operator' | 'webhook';
 // How long a message is retried. An alert survives a weekend during which its receiver is down.
 const maxAgeSql = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
-const requestedAtSql = 'coalesce(m.asked_at, e.created_at)';
+const requestedAtSql = 'coalesce(m.asked_at, e.created_at)'; // by an operator who had it resent, or else by its event
 /** How long after its claim a sender is presumed dead. Longer than a run with an email that takes as long as possible (`smtpTimeouts`). */
 export const leaseSeconds = 20 * 60;
 const leaseSql = `make_interval(secs => ${leaseSeconds})`;
@@ -32,7 +32,7 @@ interface ClaimedMessageFields<Event extends EventName> {
   readonly event: Event;
   readonly payload: Readonly<Record<string, string>>;
   readonly createdAt: Date;
-  readonly uncertainTries: number;
+  readonly uncertainTries: number; // earlier tries in which the server may have accepted the message
 }
 
 export type ClaimedMail = ClaimedMessageFields<EventName> & {
@@ -190,7 +190,7 @@ interface MessageCounts {
   readonly channel: string;
   readonly waiting: number;
   readonly failed: number;
-  readonly oldest: number; // age in seconds of the oldest waiting message that this instance can send; 0 if there is none
+  readonly oldest: number; // age in seconds of the oldest waiting message that this instance can send; 0 if none
 }
 
 /** Counts messages by channel. Leaves out channels where no message is waiting and none was finished within the last 24 hours. */

@@ -5,7 +5,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 export interface DailyOutcomes {
   readonly day: string; // `2026-11-22`, in the requested time zone
   readonly answered: number;
-  readonly failed: number; // failed, or interrupted because the gateway's process ended
+  readonly failed: number; // includes those interrupted because the gateway's process ended
 }
 
 const dayMs = 86_400_000;

@@ -4,24 +4,20 @@ import { type Assessment, findLatest, type RememberedFailure, type Trouble } fro
 export interface Incident {
   readonly id: string;
   readonly model: string; // public name
-  readonly kind: Trouble['kind']; // the worst trouble so far
+  readonly kind: Trouble['kind']; // the worst so far
   readonly cause: Trouble['cause'];
   readonly latest: Trouble;
-  readonly failedAt: number | undefined; // last known failed request; undefined if there was none, as with slow models
-  readonly servedAt?: number | undefined; // when a route last responded since the incident began; undefined if none did
-  /** When requests stopped, which makes the model's state unknown; undefined while it gets requests. */
-  readonly quietSince: number | undefined;
-  /** Lowest share of answered requests, 0 to 1; undefined if there were too few to tell. */
-  readonly lowestAnswered: number | undefined;
+  readonly failedAt: number | undefined; // last known failed request; undefined if none, as with slow models
+  readonly servedAt?: number | undefined; // last response of a route since the incident began, if any
+  readonly quietSince: number | undefined; // when requests stopped, so that the state is unknown; undefined while they arrive
+  readonly lowestAnswered: number | undefined; // share of requests, 0 to 1; undefined if there were too few to tell
   readonly startedAt: number;
-  readonly openedAt: number | undefined; // when it was confirmed as an incident; undefined while it is only suspected
+  readonly openedAt: number | undefined; // undefined while the incident is only suspected
   readonly calmSince: number | undefined; // when the trouble stopped; undefined while it lasts
   readonly checkedAt: number;
   readonly endedAt: number | undefined;
-  /** When a probe had failed on every route of the model; undefined if that never happened. */
-  readonly confirmedAt?: number | undefined;
-  /** True if it ended because the model was removed from the catalog while it was still in trouble. */
-  readonly isRemoved?: boolean;
+  readonly confirmedAt?: number | undefined; // when a probe had failed on every route of the model, if that happened
+  readonly isRemoved?: boolean; // it ended because the model left the catalog while still in trouble
 }
 
 export interface Observation extends Assessment {
@@ -29,7 +25,7 @@ export interface Observation extends Assessment {
   readonly answered: number | undefined; // share, 0 to 1
 }
 
-const openAfterMs = { down: 30_000, degraded: 120_000 } as const; // including pauses
+const openAfterMs = { down: 30_000, degraded: 120_000 } as const; // of trouble, including pauses
 const closeAfterMs = 5 * 60_000; // long enough that a flapping breaker causes only one incident
 const maxGapMs = 10 * 60_000; // after a longer gap, no gateway can have been running, so the incident ended at the last observation
 
@@ -149,5 +145,6 @@ function applyTrouble(current: Incident, observation: Observation, trouble: Trou
 }
 
 function endIncident(current: Incident, endedAt: number): Incident | undefined {
-  return current.openedAt === undefined ? undefined : { ...current, calmSince: undefined, endedAt }; // suspected incidents are not kept
+  // Incidents that were only suspected are not kept.
+  return current.openedAt === undefined ? undefined : { ...current, calmSince: undefined, endedAt };
 }

@@ -2,15 +2,12 @@ import { quantile, sumRequests } from '#core/gateway/records/latency-histogram.t
 import { readStreamingSpeed, readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 
-/** How fast a model is: median ms to the first token. */
+/** How fast a model is. Times are medians to the first token. */
 export interface ModelSpeed {
-  /** Median of this hour and the previous one; undefined if there were no responses. */
-  readonly lastHourMs: number | undefined;
-  readonly usualMs: number | undefined; // median of the last seven days; undefined if there were too few responses
-  /** Median of the last seven days, however few responses there were; undefined if there were none. */
-  readonly weekMs: number | undefined;
-  /** Tokens per second in the streams of the last seven days; undefined if none was long enough. */
-  readonly tokensPerSecond: number | undefined;
+  readonly lastHourMs: number | undefined; // of this hour and the previous one; undefined if there were no responses
+  readonly usualMs: number | undefined; // of the last seven days; undefined if there were too few responses
+  readonly weekMs: number | undefined; // the same, however few responses there were; undefined if there were none
+  readonly tokensPerSecond: number | undefined; // in the streams of the last seven days; undefined if none was long enough
 }
 
 const usualPeriod = { hours: 7 * 24, minResponses: 200 };

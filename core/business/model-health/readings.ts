@@ -7,12 +7,12 @@ import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
 const maxAgesMs = { now: 2_000, days: 30_000, speed: 60_000 };
-const staleForMs = 600_000; // visitors need not wait for 90 days of usage to be read
+const staleForMs = 600_000; // no visitor waits for 90 days of usage to be read
 /** For how many days responses are counted and incidents are listed. */
 export const historyDays = 90;
 const maxIncidents = 200;
 const deadlineMs = 2_000;
-const maxWaitMs = 1_000; // per page
+const maxWaitMs = 1_000; // of a page, for one reading
 const maxStaleAgeMs = 3_600_000; // while the database is down
 
 /** Reads how many ms were credited to customers for each incident of the last `historyDays`. */

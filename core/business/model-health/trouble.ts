@@ -18,12 +18,12 @@ type TroubleCause = (typeof troubleCauses)[number];
 /** Requests to a model within `trafficWindowMs`. Times are epoch ms: of the first content, or of the failure. */
 export interface RecentTraffic {
   readonly answered: number;
-  readonly failed: number; // failed, or interrupted because the gateway's process ended
+  readonly failed: number; // includes those interrupted because the gateway's process ended
   /** Median ms to the first content in responses from routes; undefined if there were none. */
   readonly firstTokenMs: number | undefined;
-  readonly timed: number; // number of responses behind the median
+  readonly timed: number; // responses behind the median
   readonly failedAccounts: number;
-  readonly failedInRow: number; // number of failures since a route last responded
+  readonly failedInRow: number; // since a route last responded
   /** Number of responses from routes since the last failure. Responses from the cache do not count. */
   readonly servedInRow: number;
   readonly lastFailedAt: number | undefined;

@@ -98,6 +98,7 @@ async function requireValid({ input: schema }: Pick<ActionKind, 'input'>, input:
 async function requireCustomer(host: Host, accountId: string): Promise<void> {
   const { findAccount } = await import('../accounts/accounts.ts');
   const { email } = await findAccount(host.database, accountId);
+  // Keeps operators from locking out each other or themselves by mistake.
   if (isOperatorAddress(host, email))
     throw new AccountError(
       'operator_account',

@@ -121,6 +121,7 @@ function describeCharge(serviceName: string, days: number): string {
   return `${asciiName.slice(0, 45)} ${days === 1 ? '1 day' : `${days} days`}`.trim();
 }
 
+/** @throws PaymentError `unknown`, so that the charge is not shown */
 function requireValidCharge({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
   if (qr === undefined && paymentUrl === undefined)
     throw new PaymentError('unknown', 'the charge has neither a QR code nor a page');

@@ -254,7 +254,7 @@ async function insertOrder(
   await insertAttempt(transaction, id);
 }
 
-/** @returns false if another tab has already reopened the order and is charging it */
+/** Only its buyer can ask for this. Returns false if another tab has already reopened the order and is charging it. */
 async function reopenOrder(
   host: Host,
   transaction: EntityManager,

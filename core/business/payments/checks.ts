@@ -111,6 +111,7 @@ async function pollCharge(host: Host, check: ClaimedCheck): Promise<void> {
   const isWaiting = evidence.state === 'pending' || evidence.state === 'unknown';
   if (!isLast || !isWaiting) return;
   if (remainingSeconds <= 0) {
+    // First, because the provider may report that it was paid in the meantime.
     await endCharge(host, check);
     await expireOrder(host.database, check.orderId);
   } else if (isResponseLost(check)) {
@@ -151,6 +152,7 @@ async function retryCharge(host: Host, check: ClaimedCheck): Promise<void> {
   // A pending order may need this too: it has an earlier charge whose response was lost.
   const isOpen = check.orderState === 'created' || check.orderState === 'pending';
   if (!check.isLast || !isOpen) return;
+  // The charge is known not to exist, so its reference can be used again.
   const { attempt } = await queueCharge(host, check.orderId);
   // Without an error, the charge has not been requested yet.
   if ((attempt?.charge === 'none' || attempt?.charge === 'unknown') && attempt.error !== undefined)
@@ -179,6 +181,7 @@ async function scheduleCheck(
   delaySeconds: number | undefined,
   error: string | undefined,
 ): Promise<void> {
+  // A settled payment has no next check.
   await database.query(
     `update payment_attempt set next_check_at = clock_timestamp() + make_interval(secs => ?), error = ?,
        failures = case when ? then failures + 1 else 0 end

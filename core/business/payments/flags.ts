@@ -150,6 +150,7 @@ interface FlaggedOrder extends Pick<Order, 'id' | 'code' | 'accountId' | 'days' 
   readonly buyer: string; // email address, or else name
 }
 
+// Missing and wrong payments are more urgent than duplicate ones.
 const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
   wrong_amount: 'bad',
   wrong_currency: 'bad',

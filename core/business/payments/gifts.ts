@@ -21,7 +21,8 @@ interface GiftSteps {
   issueGift(transaction: EntityManager, orderId: string): Promise<void>;
   /** Reads the code of an open gift; undefined if the secret that it was made with has been replaced. */
   readGiftCode(database: Queries, orderId: string): Promise<GiftCode | undefined>;
-  hasOpenCodes(database: Queries): Promise<boolean>; // including codes that are not gifts
+  /** Returns whether any code can still be redeemed, including codes that are not gifts. */
+  hasOpenCodes(database: Queries): Promise<boolean>;
 }
 
 /** Provided by the plugin that creates and redeems gift codes. */

@@ -19,7 +19,7 @@ interface QueuedNotification extends PromiseWithResolvers<string | undefined> {
 }
 
 const limits = { batch: 50, queue: 5_000 }; // notifications; if the queue is full, the provider sends them again
-const leaseSeconds = 10; // then a sweep processes what this instance has not
+const leaseSeconds = 10; // after that, a sweep processes the notification
 
 /**
  * Stores notifications in batches, so that a burst of a thousand takes twenty commits and one connection. `storeFirst` has a connection of

@@ -16,10 +16,10 @@ export interface Movement {
   readonly isGift: boolean; // the days go to the account that redeems the gift, not to the buyer
   readonly amount: number; // in the smallest unit in which the currency is priced; negative for refunds
   readonly currency: string;
-  readonly fee: number | undefined; // the provider's fee, if known
+  readonly fee: number | undefined; // the provider's, if known
   readonly provider: string;
-  readonly reference: string; // our reference for the charge or refund at the provider
-  readonly paymentId: string | undefined; // the provider's id for the payment
+  readonly reference: string; // ours, for the charge or refund at the provider
+  readonly paymentId: string | undefined; // the provider's
   readonly issuer: string | undefined;
   readonly outcome: string; // a payment's outcome; for a refund, `provider` or `manual`
   readonly isFlagged: boolean;

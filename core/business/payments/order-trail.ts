@@ -11,7 +11,7 @@ export interface AttemptTrail extends Pick<
   readonly state: string; // as last reported by the provider
   readonly createdAt: Date;
   readonly checks: number;
-  readonly nextCheckAt: Date | undefined; // undefined once the state is final, because the provider is no longer asked
+  readonly nextCheckAt: Date | undefined; // undefined once the state is final: no check follows
 }
 
 export interface NotificationTrail {

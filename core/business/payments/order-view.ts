@@ -69,6 +69,7 @@ export async function findOpenOrder(database: Queries, accountId: string): Promi
   return order && { order, view: await readOrderView(order, database) };
 }
 
+/** While this is true, the page keeps the buyer from paying twice. */
 async function isPaymentSeen(database: Queries, orderId: string): Promise<boolean> {
   const [row] = await database.query<{ is_seen: boolean }>(
     `select exists (

@@ -19,7 +19,7 @@ export interface OrderFilter {
   readonly state?: OrderState | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined; // exclusive
-  readonly isFlagged?: boolean | undefined; // true: only orders with an unresolved flag; false: only orders without one
+  readonly isFlagged?: boolean | undefined; // true: only orders with an unresolved flag; false: all others
   /** True: orders with problems come first, then the newest. Use it only for a few days of orders, because all of them are evaluated. */
   readonly isWorstFirst?: boolean | undefined;
 }
@@ -144,7 +144,8 @@ function buildFlagCondition(isFlagged: boolean | undefined): string {
   return isFlagged ? openFlagCondition('o') : `not ${openFlagCondition('o')}`;
 }
 
-const codeCharacters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford's: no letter looks like a digit, and codes rarely spell words
+/** Crockford's base 32. It has no I, L, O or U, so no letter looks like a digit and codes rarely spell words. */
+const codeCharacters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** Generates an order code from 40 random bits. A code must never be reused at the provider. */
 export function generateOrderCode(): string {

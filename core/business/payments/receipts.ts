@@ -13,7 +13,7 @@ import type { Order, OrderLine } from './order-types.ts';
 
 /** A stored receipt for one of an order's payments or refunds. */
 export interface ReceiptReference {
-  readonly kind: 'payment' | 'refund'; // `payment` and `refund` receipts are numbered separately
+  readonly kind: 'payment' | 'refund'; // each kind is numbered separately
   readonly paymentId: string; // the payment itself, or the one that was refunded
   /** As printed; undefined until it is numbered, and always for a payment that moved no money. */
   readonly number: string | undefined;
@@ -26,14 +26,14 @@ export interface ReceiptReference {
 export interface MailedReceipt {
   readonly seller: string;
   readonly number: string | undefined; // undefined for a payment that moved no money
-  readonly refundNumber: string | undefined; // receipt number of the refund that the email is about, if any
+  readonly refundNumber: string | undefined; // of the refund that the email is about, if any
   readonly isWaiting: boolean; // the receipt is still to get a number
   readonly url: string; // opens the receipt without signing in, for a limited time
 }
 
 /** A receipt in the books, numbered or not. Amounts of refunds are positive. */
 export interface ReceiptLine {
-  readonly seller: string; // the seller's name when the receipt was stored
+  readonly seller: string; // name when the receipt was stored
   readonly kind: 'payment' | 'refund';
   readonly at: Date;
   readonly number: string | undefined;
@@ -43,7 +43,7 @@ export interface ReceiptLine {
   readonly gross: number;
   readonly withoutTax: number; // equal to `gross` if the receipt states no tax
   readonly tax: number;
-  readonly taxBase: number | undefined; // amount from which the tax is calculated; undefined if the receipt states none
+  readonly taxBase: number | undefined; // from which the tax is calculated; undefined if the receipt states none
   readonly refundOf: string | undefined; // receipt number of the payment that was refunded
 }
 
@@ -66,13 +66,14 @@ interface ReceiptSteps {
   ): Promise<void>;
   /** Stores the receipt for a finished refund, if its payment has one. Core has already locked the order, and perhaps the account. */
   storeRefund(transaction: EntityManager, refundKey: string): Promise<void>;
-  listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>; // starting with the first payment
+  /** Lists an order's receipts, starting with the first payment. */
+  listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>;
   /** Returns the company that the order's receipt is or will be issued to, with its tax number. */
   readCompany(
     database: Queries,
     orderId: string,
   ): Promise<{ readonly name: string; readonly npwp: string | undefined } | undefined>;
-  /** Numbers the receipt if it has no number yet. Undefined if none was stored. */
+  /** Numbers the receipt if it has no number yet; undefined if none was stored. `refundKey` names the refund that the email is about. */
   readMailedReceipt(host: Host, paymentId: string, refundKey?: string): Promise<MailedReceipt | undefined>;
   /** Lists the receipts in a time range and currency, in order of time; undefined if this shop has never had any. */
   listReceiptLines(

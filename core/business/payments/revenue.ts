@@ -10,7 +10,7 @@ export interface DailyRevenue {
   readonly day: string; // `2026-11-22`, in the requested time zone
   /** Payments received less refunds finished on that day, in the currency's smallest unit. Negative if refunds exceed payments. */
   readonly amount: number;
-  readonly orders: number; // number of orders that were activated by a payment received on that day
+  readonly orders: number; // activated by a payment received on that day
 }
 
 /** Returns what an account has paid in one currency, less its refunds, and how many of its orders were activated. */

@@ -3,7 +3,7 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 
 interface QueueBounds {
   readonly running: number;
-  readonly waiting: number;
+  readonly waiting: number; // any more wait in the database for a sweep
 }
 
 const inboxBounds = { running: 24, waiting: 2_000 }; // at the usual rate, this many wait for the provider's response

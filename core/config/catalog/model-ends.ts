@@ -4,7 +4,7 @@ interface Source {
   readonly presets: readonly string[]; // of the upstreams that these days apply to; clouds and resellers have other days
   readonly page: string; // where the vendor publishes these days
   readonly comparedOn: string; // day on which the list was last compared with that page
-  readonly ends: Readonly<Record<string, readonly string[]>>; // models by the first day (UTC) without them; a name includes its snapshots
+  readonly ends: Readonly<Record<string, readonly string[]>>; // models, by the first day (UTC) without them; a name includes snapshots
   readonly successors: Readonly<Record<string, string>>; // that the vendor recommends, for some of the models
 }
 

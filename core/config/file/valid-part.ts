@@ -5,7 +5,7 @@ import { parsePointer } from './explain.ts';
 
 /** The part of a section that matches its schema. Rules that compare fields are applied to it even if the rest has mistakes. */
 export interface ValidPart {
-  readonly value: unknown; // the value without unknown keys and, if it is a map of entries, without invalid entries
+  readonly value: unknown; // without unknown keys and, if it is a map of entries, without invalid entries
   /** Names of all entries in a map, even of invalid ones; undefined if one of the names is invalid. */
   readonly names: readonly string[] | undefined;
   /** Maps from which an unknown key was removed. That key may have been meant as a member that now seems to be missing. */

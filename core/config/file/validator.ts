@@ -39,7 +39,7 @@ export class Validator {
     this.mistakes.push(...document.mistakes);
   }
 
-  /** Reports a mistake, unless the value contains a variable that could not be filled in: that has been reported already. */
+  /** Reports a mistake, with `atKey` at the key, unless the value has a variable that could not be filled in: that is reported already. */
   report(path: YamlPath, wrong: string, right: string, atKey = false): void {
     if (!atKey && this.document.hasUnfilledVariable(path)) return;
     this.mistakes.push(this.document.createMistake(path, wrong, right, atKey));
@@ -74,7 +74,7 @@ export class Validator {
     return [`is ${written}, which is set to nothing`, `set the variable to a value, or give it a default: \${NAME:-…}`];
   }
 
-  /** Quotes make no difference, because variables inside braces have to be quoted. */
+  /** Converts values such as `${PORT}` to the required type, even if quoted, because variables inside braces have to be quoted. */
   #convertVariables(errors: readonly ErrorObject[], wrapper: object, path: YamlPath): boolean {
     let hasConverted = false;
     for (const { keyword, instancePath, schema, data } of errors) {

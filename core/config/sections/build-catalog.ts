@@ -116,7 +116,7 @@ class ImmutableCatalog implements Catalog {
   readonly #byAlias: ReadonlyMap<string, Model>;
   readonly #patterns: readonly { readonly matches: (name: string) => boolean; readonly model: Model }[];
   readonly #patternResults = new Map<string, Model | undefined>();
-  readonly #unavailableNames: ReadonlySet<string>; // and exact aliases
+  readonly #unavailableNames: ReadonlySet<string>; // including exact aliases
   readonly #unavailablePatterns: readonly ((name: string) => boolean)[];
 
   constructor(

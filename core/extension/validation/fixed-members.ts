@@ -5,7 +5,7 @@ import type { Config } from './validate-config.ts';
 
 interface ReloadedConfig {
   readonly config: Config; // fixed members keep the values they have in the running gateway
-  readonly postponed: readonly string[]; // paths of the fixed members that changed, such as `listen.port`; for the next start
+  readonly postponed: readonly string[]; // paths of changes that take effect at the next start, such as `listen.port`
 }
 
 /** Resets every member that a section declares as `fixed` to its value in the running gateway. */

@@ -55,7 +55,7 @@ export class BatchLoader<Value> {
       for (const [key, { resolve }] of batch) resolve(values.get(key));
     } catch (error) {
       for (const [, { reject }] of batch) reject(error);
-      // These would fail the same way.
+      // The lookups that are still waiting would fail the same way.
       this.#rejectWaiting(error);
     }
   }

@@ -161,7 +161,7 @@ export async function adoptEmail(
   );
 }
 
-/** Only if the account's address came from this identity. The old address is notified. */
+/** Applies only if the account's address came from this identity. The old address is notified. */
 async function updateChangedEmail(
   host: Pick<Host, 'section'>,
   transaction: EntityManager,

@@ -144,8 +144,7 @@ function buildFlagCondition(isFlagged: boolean | undefined): string {
   return isFlagged ? openFlagCondition('o') : `not ${openFlagCondition('o')}`;
 }
 
-/** Crockford's base 32. It has no I, L, O or U, so no letter looks like a digit and codes rarely spell words. */
-const codeCharacters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const codeCharacters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford's base 32: no letter looks like a digit; codes rarely spell words
 
 /** Generates an order code from 40 random bits. A code must never be reused at the provider. */
 export function generateOrderCode(): string {

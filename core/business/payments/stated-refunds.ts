@@ -73,7 +73,7 @@ async function enterRefund(
   { id, amount, at }: StatedRefund,
   raw: unknown,
 ): Promise<void> {
-  // The same money: it was refunded in the provider's dashboard and then recorded here by an operator.
+  // A manual refund of this amount is the same money: an operator refunded it in the provider's dashboard, then recorded it here.
   const manualRefund = (await readRefunds(transaction, payment.orderId)).find(
     (refund) =>
       refund.payment === payment.id &&

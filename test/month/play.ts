@@ -2,7 +2,7 @@ import { AccountError } from '#core/business/accounts/account-error.ts';
 import { findActivePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { checkForBuyer, startOrder } from '#core/business/payments/checkout.ts';
+import { checkOrderAsBuyer, startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { placeSteps } from '#core/business/payments/places.ts';
@@ -284,7 +284,7 @@ export class Month {
     const amount = visit.payment === 'wrong' ? order.price - 1 : order.price;
     const reference = `${order.code}.1`;
     const { providerReference } = this.world.bank.pay(reference, { amount, currency: 'IDR' });
-    if (visit.payment === 'without a notice') await checkForBuyer(this.world.host, order.id, 0);
+    if (visit.payment === 'without a notice') await checkOrderAsBuyer(this.world.host, order.id, 0);
     else await this.world.notify(reference, providerReference);
     this.model.pay(sold, providerReference, amount);
     await this.#alert(sold);

@@ -5,7 +5,7 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { cancelOrder, checkForBuyer, startOrder } from '#core/business/payments/checkout.ts';
+import { cancelOrder, checkOrderAsBuyer, startOrder } from '#core/business/payments/checkout.ts';
 import { expireOrder } from '#core/business/payments/expiry.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
@@ -394,7 +394,7 @@ export class Buyer {
   async #check(order: ModelOrder): Promise<void> {
     const isOpen = order.state !== 'paid' && order.state !== 'refunded';
     const charge = this.#charge(order);
-    await Promise.all(this.#world.hosts.map((host) => checkForBuyer(host, order.id)));
+    await Promise.all(this.#world.hosts.map((host) => checkOrderAsBuyer(host, order.id)));
     if (!isOpen) return;
     if (charge.paid !== undefined) this.#observe(order, charge.providerReference);
   }

@@ -1,6 +1,6 @@
 import { boolean, object } from '#core/platform/schema.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
-import { cancelOrder, checkForOperator } from '../payments/checkout.ts';
+import { cancelOrder, checkOrderAsOperator } from '../payments/checkout.ts';
 import { resolveFlag } from '../payments/flags.ts';
 import { flagOutcomes, daysBackOptions } from '../payments/order-types.ts';
 import { readOrder } from '../payments/order.ts';
@@ -16,7 +16,7 @@ export const orderActions = [
     summary: 'ask the provider about an order now',
     input: object({}),
     async perform(host, id) {
-      await checkForOperator(host, id);
+      await checkOrderAsOperator(host, id);
     },
   }),
   defineAction({

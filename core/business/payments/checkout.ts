@@ -68,7 +68,7 @@ export async function startOrder(
  *   `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
  */
 export async function renewCharge(host: Host, orderId: string, address?: string): Promise<Order> {
-  const order = await checkForBuyer(host, orderId);
+  const order = await checkOrderAsBuyer(host, orderId);
   if (order.state === 'created' || order.state === 'pending' || order.state === 'paid') return order;
   if (order.state !== 'expired' && order.state !== 'failed')
     throw new CheckoutError('not_open', `Order ${order.code} cannot be paid any more. Order the plan again.`);
@@ -102,7 +102,7 @@ export async function cancelOrder(host: Host, orderId: string): Promise<Order> {
  *
  * @throws CheckoutError `not_found`
  */
-export async function checkForBuyer(
+export async function checkOrderAsBuyer(
   host: Host,
   orderId: string,
   minIntervalSeconds = checkIntervalSeconds,
@@ -134,8 +134,8 @@ export async function checkForBuyer(
  *
  * @throws CheckoutError `not_found`, `no_answer`
  */
-export async function checkForOperator(host: Host, orderId: string): Promise<void> {
-  const { code, payments } = await checkForBuyer(host, orderId, 0);
+export async function checkOrderAsOperator(host: Host, orderId: string): Promise<void> {
+  const { code, payments } = await checkOrderAsBuyer(host, orderId, 0);
   for (const { provider, ...charge } of await readPaidCharges(host, orderId)) {
     const evidence = await readCharge(host, provider, charge, 'buyer');
     if (evidence === undefined)

@@ -112,7 +112,7 @@ function listPagePaths(registry: Registry): string[] {
   const aliasedEndpoints = registry.endpoints.filter(({ isAliased }) => isAliased === true);
   return [
     ...registry.pages.map(({ path }) => path),
-    ...new Set(aliasedEndpoints.map(({ path }) => `/${path.split('/')[2]}`)),
+    ...new Set(aliasedEndpoints.map(({ path }) => `/${path.split('/')[2]}`)), // `/models`, for `/v1/models`
   ];
 }
 

@@ -1,5 +1,5 @@
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { cancelOrder, checkForBuyer, renewCharge } from '#core/business/payments/checkout.ts';
+import { cancelOrder, checkOrderAsBuyer, renewCharge } from '#core/business/payments/checkout.ts';
 import { isOpenView, readOrderView } from '#core/business/payments/order-view.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -39,7 +39,7 @@ export const payPage: Page = {
     return { ...(await describePay(order, view, request)), ...refresh };
   },
   forms: [
-    defineAction('check', ({ id }, { host }) => checkForBuyer(host, id), '?checked=1'),
+    defineAction('check', ({ id }, { host }) => checkOrderAsBuyer(host, id), '?checked=1'),
     defineAction('charge', ({ id }, { host, address }) => renewCharge(host, id, address)),
   ],
 };

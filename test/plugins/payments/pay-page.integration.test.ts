@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
-import { checkForBuyer } from '#core/business/payments/checkout.ts';
+import { checkOrderAsBuyer } from '#core/business/payments/checkout.ts';
 import { resolveFlag } from '#core/business/payments/flags.ts';
 import { readQris } from '#core/business/payments/qris.ts';
 import { closeRefund } from '#core/business/payments/refunds.ts';
@@ -237,7 +237,7 @@ describe('the pay page', () => {
     buyer.provider.pay(referenceOf(order));
     await buyer.database.query("update payment_attempt set created_at = now() - interval '1 minute'");
     expect((await buyer.browser.send(`${path}/check`, {}, {}, path)).headers.location).toBe(`${path}/done`);
-    expect((await checkForBuyer(buyer.shop.host, order.id)).state).toBe('paid');
+    expect((await checkOrderAsBuyer(buyer.shop.host, order.id)).state).toBe('paid');
   });
 
   it('the pay page cancels the order, after asking in a dialog or on a page of its own', async () => {

@@ -3,7 +3,13 @@ import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { readStatus } from '#core/business/payments/ask-provider.ts';
 import { chargeOrder } from '#core/business/payments/attempts.ts';
-import { cancelOrder, checkForBuyer, renewCharge, quotePlan, startOrder } from '#core/business/payments/checkout.ts';
+import {
+  cancelOrder,
+  checkOrderAsBuyer,
+  renewCharge,
+  quotePlan,
+  startOrder,
+} from '#core/business/payments/checkout.ts';
 import { findSimulationCommand } from '#core/business/payments/connections.ts';
 import { type OrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
 import { listOrders, type Order } from '#core/business/payments/order.ts';
@@ -83,7 +89,7 @@ describe('an order', () => {
     const order = await start(7);
     const dearer = createPaymentHost(shop.database, [shop.fake.provider], { plans: [{ days: 7, price: 120_000 }] });
     shop.fake.pay(referenceOf(order));
-    expect((await checkForBuyer(dearer, order.id)).price).toBe(95_000);
+    expect((await checkOrderAsBuyer(dearer, order.id)).price).toBe(95_000);
     expect((await startOrder(dearer, shop.accountId, 7)).price).toBe(120_000);
   });
 
@@ -428,13 +434,13 @@ describe('checking now', () => {
     const order = await start(7);
     shop.fake.pay(referenceOf(order));
     await forgetCheck(order);
-    expect((await checkForBuyer(shop.host, order.id)).state).toBe('paid');
+    expect((await checkOrderAsBuyer(shop.host, order.id)).state).toBe('paid');
   });
 
   it('asks the provider once in five seconds, however many ask', async () => {
     const order = await start(7);
     await forgetCheck(order);
-    await Promise.all(Array.from({ length: 20 }, () => checkForBuyer(shop.host, order.id)));
+    await Promise.all(Array.from({ length: 20 }, () => checkOrderAsBuyer(shop.host, order.id)));
     expect(shop.fake.calls.filter((call) => call === 'status')).toHaveLength(1);
   });
 
@@ -442,7 +448,7 @@ describe('checking now', () => {
     const order = await start(7);
     await shop.database.query('update payment_attempt set charge = ? where order_id = ?', [charge, order.id]);
     await forgetCheck(order);
-    await checkForBuyer(shop.host, order.id);
+    await checkOrderAsBuyer(shop.host, order.id);
     expect(shop.fake.calls).not.toContain('status');
   });
 
@@ -450,7 +456,7 @@ describe('checking now', () => {
     const order = await start(7);
     await forgetCheck(order);
     shop.fake.fail('status', new Error(`socket hang up ${'x'.repeat(2_000)}`));
-    const { state, attempt } = await checkForBuyer(shop.host, order.id);
+    const { state, attempt } = await checkOrderAsBuyer(shop.host, order.id);
     expect([state, attempt?.error]).toEqual(['pending', `socket hang up ${'x'.repeat(985)}`]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { cancelOrder, checkForBuyer, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
+import { cancelOrder, checkOrderAsBuyer, renewCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { checkPayment } from '#core/business/payments/checks.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
@@ -100,7 +100,7 @@ describe('charges of an account within an hour', () => {
       [order.id],
     );
     await checkPayment(host, referenceOf(order));
-    expect((await checkForBuyer(host, order.id, 0)).attempt).toMatchObject({ number: 2, charge: 'created' });
+    expect((await checkOrderAsBuyer(host, order.id, 0)).attempt).toMatchObject({ number: 2, charge: 'created' });
     expect((await startOrder(host, shop.accountId, 1)).state).toBe('pending');
     expect(await errorOf(startOrder(host, shop.accountId, 2))).toMatchObject({ kind: 'too_many_charges' });
   });

@@ -93,7 +93,7 @@ export class OpenServices implements AsyncDisposable {
         processes,
         waitSeconds: mode === 'serve' ? readDatabaseWaitSeconds(environment) : 0,
         entities: coreEntities,
-        tables: registry.databaseTables.values(),
+        tables: [...registry.databaseTables.values()],
         signal,
       });
       openServices.push(database);

@@ -14,7 +14,7 @@ export const silentLog: Logger = { info: () => undefined, warn: () => undefined,
 /** Migrated and empty, for one test file; dropped when disposed. */
 export async function createTestDatabase(
   log: Logger = silentLog,
-  tables: Iterable<PluginTables> = [],
+  tables: readonly PluginTables[] = [],
 ): Promise<Database> {
   const url = await createBareDatabase();
   const database = await openDatabase({

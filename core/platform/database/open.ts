@@ -29,7 +29,7 @@ interface OpenDatabaseOptions {
   readonly isShared: boolean; // with other gateways
   readonly processes?: number; // of this machine that form one gateway and share its connection limit; default: 1
   readonly entities?: Entities; // core's; default: none, so that core's tables can only be used by SQL
-  readonly tables?: Iterable<PluginTables>;
+  readonly tables?: readonly PluginTables[]; // no iterator, because an opening that is tried again reads them again
   readonly waitSeconds?: number; // while the database of `url` is unreachable; default: 0
   readonly signal?: AbortSignal | undefined;
 }
@@ -109,8 +109,7 @@ async function openMigrated(
   { url, sessionUrl, isPooled, hasSessions }: DatabaseUrls,
   lifetime: Lifetime,
 ): Promise<OpenedDatabase> {
-  const { directUrl, readUrl, mode, log, signal, processes = 1 } = options;
-  const tables = [...(options.tables ?? [])];
+  const { directUrl, readUrl, mode, log, signal, processes = 1, tables = [] } = options;
   const sessionVariable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
   // An aborted start leaves only connections, which end with the process.
   const withDatabaseName = <T>(usedUrl: string, variable: string, work: Promise<T>): Promise<T> =>

@@ -1,11 +1,18 @@
 import { tmpdir } from 'node:os';
 import { expect, inject, it, vi } from 'vitest';
 import { openDatabase } from '#core/platform/database/open.ts';
+import type { PluginTables } from '#core/platform/database/tables.ts';
 import { readDatabaseWaitSeconds, waitForDatabase } from '#core/platform/database/wait.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
 import { createTcpProxy } from '../../../support/tcp-proxy.ts';
 
 const intervals = { attempts: 10, lines: 20 };
+
+const tables: PluginTables = {
+  name: 'first',
+  entities: [],
+  migrations: new URL('./tables-fixture/first/', import.meta.url),
+};
 
 /** The test's PostgreSQL behind a proxy that can fail. */
 async function openProxied(url = new URL(inject('postgresUrl'))) {
@@ -58,9 +65,10 @@ it.each([8, 11, 14])(
       mode: 'serve',
       isShared: true,
       waitSeconds: 60,
+      tables: [tables],
     });
     await proxy.isCut;
-    await expect(database.query('select 1 as one')).resolves.toEqual([{ one: 1 }]);
+    await expect(database.query('select text from first_note')).resolves.toEqual([]);
     await database[Symbol.asyncDispose]();
     await dropDatabase(given.href);
     expect(lines).toContainEqual(

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 export interface FolderSpec {
   /** Absolute, or relative to gateway.yaml. May be missing. */
   readonly folder: string;
-  readonly names: RegExp; // others are ignored
+  /** Names of files to read; others are ignored. */
+  readonly names: RegExp;
   readonly maxBytes: number; // per file
   readonly maxFiles: number;
 }

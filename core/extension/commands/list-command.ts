@@ -19,7 +19,8 @@ interface ListCommandWords {
   readonly verb?: string; // default: `list`
   readonly examples?: readonly string[];
   readonly exitCodes?: string;
-  readonly limit?: number; // entries to print without `--limit`; default: 50
+  /** Entries to print without `--limit`; default: 50. */
+  readonly limit?: number;
 }
 
 /** Declares `list`, which prints a resource's entries. With the verb `find`, the query's `words` become the command's argument. */

@@ -143,7 +143,7 @@ function findFailureReason(error: unknown): string {
   const lines = String(stderr ?? '')
     .trim()
     .split('\n');
-  // The last line is about the cleanup after a failure.
+  // After a failure, initdb's last line is about its cleanup.
   const failure = lines
     .map((line) => /(?:FATAL|PANIC|ERROR|\berror):\s+(.+)/.exec(line)?.[1])
     .find((line) => line !== undefined);

@@ -42,7 +42,7 @@ export class EmbeddedPostgres {
     this.#log = log;
   }
 
-  /** Connects to the server of this folder; starts it if needed, creates it the first time. `stopping` aborts the start and stops it. */
+  /** Connects to the server of this folder; starts it if needed, creates it the first time. `stopping` stops the server again. */
   static async open(dataFolder: string, log: Logger, stopping?: AbortSignal): Promise<EmbeddedPostgres> {
     const accessFile = join(dataFolder, 'postgres.json');
     const defaultFolder = resolve(dataFolder, 'postgres');

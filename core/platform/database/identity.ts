@@ -44,7 +44,7 @@ async function readFileOwner(path: string): Promise<Identity | undefined> {
   return { name: idOutput?.stdout.trim() ?? String(uid), uid, gid };
 }
 
-/** Rejects files of a different user (StartRefused), which would seem missing and be created again. `paths` may be missing. */
+/** @throws StartRefused for a file of a different user, which would seem missing and be created again. Missing paths are fine. */
 export async function requireReadable(dataFolder: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const error = await access(path, constants.R_OK).catch((failure: NodeJS.ErrnoException) => failure);

@@ -24,7 +24,7 @@ export function readDatabaseWaitSeconds(environment: NodeJS.ProcessEnv): number 
   });
 }
 
-/** Waits while the database is unreachable or starting. Returns on other failures and at the limit, which opening it reports. */
+/** Waits while the database is unreachable or starting, up to the limit. Other failures end the wait: opening the database reports them. */
 export async function waitForDatabase(
   url: string,
   variable: string,

@@ -48,7 +48,7 @@ interface DialectConventions {
   readonly versionHeaders: readonly string[]; // change the meaning of a body
   readonly limitHeaders: readonly [limit: string, remaining: string, reset: string]; // `reset`: until the full burst is available again
   readonly resetFormat: 'duration' | 'time'; // of the reset header: `6m0s`, or RFC 3339
-  matchesClient(headers: IncomingHttpHeaders, path: string): boolean; // only this vendor's clients send such requests
+  matchesClient(headers: IncomingHttpHeaders, path: string): boolean; // true for requests that only this vendor's clients send
   nameError(kind: VendorErrorNames, refusal: UpstreamRefusal | undefined, sentStatus: number): ErrorNames;
   /**
    * Adds the words by which tools of this vendor recognize a prompt that is too long, and shorten it.
@@ -94,7 +94,7 @@ const googleStatuses: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** OpenAI uses one type for all invalid requests, so its errors are mapped by status. */
+/** OpenAI uses `invalid_request_error` for all invalid requests, so that type is mapped by status. */
 function findAnthropicType(refusal: UpstreamRefusal | undefined): string | undefined {
   const type = refusal?.type;
   if (type !== undefined && type !== 'invalid_request_error' && anthropicTypeNames.has(type)) return type;

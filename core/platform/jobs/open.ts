@@ -24,7 +24,7 @@ export interface OpenJobsOptions<Context = unknown> {
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
   readonly definitions: ReadonlyMap<string, Job<Context>>;
-  readonly host: () => Context; // of a run
+  readonly host: () => Context; // context of a run
   readonly log: Logger;
   readonly prefix?: string; // of the queue's keys in Redis; gateways that share a Redis but not their jobs need different ones
   readonly restoreEveryMs?: number; // checks for schedules that the store has lost, as after a flush of Redis; default: a minute
@@ -32,8 +32,8 @@ export interface OpenJobsOptions<Context = unknown> {
 
 export interface JobQueue extends Jobs {
   /**
-   * Applies the schedules and starts working in the background once the queue is up; requests are served before. Call it when the context
-   * of the jobs exists.
+   * Applies the schedules and starts working in the background once the queue is up. Requests are served meanwhile. Call it when the
+   * context of the jobs exists.
    */
   work(): void;
 }

@@ -20,7 +20,7 @@ import { type RedisAddress, parseRedisUrl } from '../shared/redis-url.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { maxReadFailures, type Jobs, type FailedJob, type QueueState } from './jobs.ts';
 
-const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 }; // stalled: its process died; by contract, it may run twice
+const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 }; // a job whose process dies runs again, up to five times
 
 /** The parts of BullMQ that the gateway uses, with the same interface for both stores. */
 export interface QueueFactory {

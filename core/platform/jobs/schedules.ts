@@ -137,7 +137,7 @@ function createNextKey(name: string, existing: BullScheduler | undefined): strin
 }
 
 function isTooFarAhead(job: ScheduledJob, scheduler: BullScheduler | undefined): boolean {
-  return (scheduler?.next ?? 0) - Date.now() > maxMissedPeriods * computePeriod(job);
+  return (scheduler?.next ?? 0) - Date.now() > maxMissedPeriods * computePeriod(job); // as after the clock was set back
 }
 
 function computePeriod({ schedule }: ScheduledJob): number {

@@ -73,7 +73,8 @@ export class ProcessMemory {
   room = Number.POSITIVE_INFINITY;
   /** Measures memory use again, if a large share does not fit. Returns true if garbage was collected. */
   measureRoom: () => boolean = () => false;
-  refusedAt = Number.NEGATIVE_INFINITY; // last rejection, performance.now()
+  /** When a request was last rejected (performance.now()). */
+  refusedAt = Number.NEGATIVE_INFINITY;
   /** When the current series of rejections began (epoch ms). Within a series, less than `refusalReportMs` pass between rejections. */
   refusedSince = 0;
   readonly #monotonic: () => number;

@@ -6,7 +6,7 @@ import { type JsonSchema, string } from '#core/platform/schema.ts';
 import { localToInstant, instantToLocal, localTimeField } from '../pages/local-time.ts';
 import { FieldErrors, type PageRequest } from '../pages/page.ts';
 
-/** In addition to the member's schema. Texts are in the reader's language. */
+/** Settings of an input member's field, in addition to the member's schema. Texts are in the reader's language. */
 interface FieldSettings {
   readonly hint?: string;
   /** Initial value, in the format of the action's input. */

@@ -10,7 +10,7 @@ import type { OperatorResource } from '../resources/resource.ts';
 import { describeFields } from './action-fields.ts';
 import { type ActionForm, createActionForm } from './action-page.ts';
 
-const pageSize = 100; // per page, of a resource with a cursor
+const pageSize = 100; // entries of a resource with a cursor
 const maxActions = 50;
 const maxEntries = 10_000; // read at once from a resource without a cursor; a plugin may use this limit in its SQL
 
@@ -36,6 +36,7 @@ type Section = EntrySection | TableSection;
 
 interface TablesContent {
   readonly lead?: string;
+  /** Sentences below the lead. */
   readonly notes?: readonly string[];
   /** Tiles above the tables, for `parts/tile.eta`. */
   readonly tiles?: readonly object[];
@@ -63,6 +64,7 @@ interface TablesPage extends Pick<Page, 'path' | 'title' | 'isListed'> {
   /** Link next to the heading. */
   readonly action?: { readonly path: string; readonly label: string };
   readonly resource?: OperatorResource;
+  /** Form below the tables. */
   readonly form?: TablesForm;
   /** Adds a last table, below the form: the actions recorded under this id (`ActionSubject.recordedAt`). Default: no such table. */
   readonly record?: string;

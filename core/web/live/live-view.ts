@@ -17,7 +17,7 @@ type LiveValues = Redirect | object;
 /** Computes and renders a page, for one stream of a view. */
 export interface LiveSource {
   values(): Promise<LiveValues>;
-  /** Renders parts of the page: HTML by part, from template paths by part. */
+  /** Renders these templates (paths by part). Returns the HTML by part. */
   render(templates: Readonly<Record<string, string>>, values: object): ReadonlyMap<string, string>;
 }
 

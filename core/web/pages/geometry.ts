@@ -14,9 +14,9 @@ interface Rectangle {
 export interface PassTicks {
   readonly width: number;
   readonly height: number;
-  /** Elapsed time. */
+  /** Elapsed time, as a single path. */
   readonly used: string;
-  /** Remaining time. */
+  /** Remaining time, as a single path. */
   readonly left: string;
 }
 

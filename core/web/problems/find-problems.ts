@@ -40,6 +40,7 @@ function isDatabaseDown({ kind, subject }: FoundProblem): boolean {
   return kind.name === 'check' && subject === 'database';
 }
 
+/** Unreadable kinds fail together, with the database, so they become one entry. */
 function mergeUnreadable({ problems: found, total }: FoundProblems, { t }: ProblemReader): FoundProblems {
   const readable = found.filter(({ kind }) => kind !== unreadable);
   const unreadableProblems = found.filter(({ kind }) => kind === unreadable);

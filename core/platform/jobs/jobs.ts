@@ -30,7 +30,7 @@ export interface ScheduleState {
   readonly rescheduleCount: number;
 }
 
-export const maxReadFailures = 100;
+export const maxListedFailedJobs = 100;
 
 export interface QueueState {
   /** Jobs that are due and wait for a worker. */

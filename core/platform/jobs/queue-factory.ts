@@ -18,7 +18,7 @@ import type { JsonObject } from '../json.ts';
 import { createCluster, quietHandshake, redisRetryDelay, StrictRedis } from '../shared/redis-client.ts';
 import { type RedisAddress, parseRedisUrl } from '../shared/redis-url.ts';
 import { Backoff } from '../timing/backoff.ts';
-import { maxReadFailures, type Jobs, type FailedJob, type QueueState } from './jobs.ts';
+import { maxListedFailedJobs, type Jobs, type FailedJob, type QueueState } from './jobs.ts';
 
 const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 }; // a job whose process dies runs again, up to five times
 
@@ -245,7 +245,7 @@ export async function readQueueState(queue: BullQueue): Promise<QueueState> {
   const [counts, waiting, failed] = await Promise.all([
     queue.getJobCounts('wait', 'active', 'prioritized'),
     queue.getWaiting(0, 0),
-    queue.getFailed(0, maxReadFailures - 1),
+    queue.getFailed(0, maxListedFailedJobs - 1),
   ]);
   const now = Date.now();
   const recent = failed.map(describeFailedJob).filter(({ failedAt }) => now - failedAt < maxFailureAgeMs);

@@ -1,7 +1,7 @@
 import { findModelsWithoutBackup } from '#core/config/catalog/backups.ts';
 import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
-import { maxReadFailures } from '#core/platform/jobs/jobs.ts';
+import { maxListedFailedJobs } from '#core/platform/jobs/jobs.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from './problem.ts';
 
 /** Reports jobs that failed for good. A queue that does not respond is reported by the health check `jobs`. */
@@ -13,7 +13,7 @@ export const failedJobsProblem: ProblemKind = {
     const { failed } = await readQueueState(host).catch(() => ({ failed: [] }));
     const [latest] = failed;
     if (latest === undefined) return [];
-    const key = failed.length < maxReadFailures ? 'problem.jobs.text' : 'problem.jobs.many';
+    const key = failed.length < maxListedFailedJobs ? 'problem.jobs.text' : 'problem.jobs.many';
     const text = readEmphasis(t(key, { count: failed.length, name: latest.name }));
     return [
       {

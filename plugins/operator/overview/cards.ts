@@ -2,7 +2,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { readQueueState } from '#core/gateway/health/job-gauges.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JournalStatus, readJournalStatus } from '#core/gateway/records/journal-status.ts';
-import { maxReadFailures, type QueueState } from '#core/platform/jobs/jobs.ts';
+import { maxListedFailedJobs, type QueueState } from '#core/platform/jobs/jobs.ts';
 import type { PageRequest, Localizer } from '#core/web/pages/page.ts';
 import { overviewReadings } from '../readings.ts';
 
@@ -80,7 +80,7 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
 }
 
 function describeFailureCount(count: number, { t, format }: Localizer): string {
-  return count < maxReadFailures ? format.number(count) : t('operator.or_more', { count });
+  return count < maxListedFailedJobs ? format.number(count) : t('operator.or_more', { count });
 }
 
 function describeJobsState(queue: QueueState | undefined, lateCount: number, t: Localizer['t']) {

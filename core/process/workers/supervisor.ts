@@ -96,7 +96,7 @@ class Supervisor {
     const started = this.#startWorkers();
     const hangTimer = setInterval(() => this.#killHanging(), hangCheck.intervalMs);
     const firstSignal = this.#signals.first;
-    // Rejects if the start fails.
+    // `started` only matters if it rejects.
     const cause = await Promise.race([firstSignal, started.then(() => firstSignal)]);
     if (cause instanceof Error) this.#log.error('unhandled error in the supervisor; the workers are stopping', cause);
     else this.#log.info(`${cause}: the workers finish requests in flight`);
@@ -249,13 +249,13 @@ class Supervisor {
   async #replaceWorker(slot: WorkerSlot, reportProgress: (line: string) => void): Promise<void> {
     const { number } = slot;
     if (this.#isStopping) throw new Error('the gateway is stopping');
-    clearTimeout(slot.restartTimer);
     const successor = this.#spawnWorker(number);
+    clearTimeout(slot.restartTimer);
     slot.isReplacing = true;
     const isServing = await this.#waitForStart(successor);
     slot.isReplacing = false;
     if (!isServing) {
-      if (slot.worker === undefined) this.#scheduleRestart(slot, slot.backoff.next());
+      if (slot.worker === undefined && !this.#isStopping) this.#scheduleRestart(slot, slot.backoff.next());
       const { how } = await successor.exited;
       throw new Error(
         `the successor of worker ${number} ${how} before it served; the log says why, and the others keep serving`,

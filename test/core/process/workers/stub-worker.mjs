@@ -9,6 +9,7 @@ const [, , folder] = process.argv;
 const [number, , , alone] = process.env.DAYPASS_WORKER.split('/').map(Number);
 const {
   exit,
+  serves = true,
   load,
   reloads = true,
   lastsUntil,
@@ -25,5 +26,5 @@ process.on('message', (order) => {
   if (order.kind === 'reload') process.send({ kind: 'answer', id: order.id, answer: reloads });
   if (order.kind === 'ask') process.send({ kind: 'answer', id: order.id, answer });
 });
-process.send({ kind: 'ready' });
+if (serves) process.send({ kind: 'ready' });
 if (load !== undefined) process.send({ kind: 'load', running: load });

@@ -5,11 +5,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StopSignals } from '#core/process/stop-signals.ts';
 import { sendOrder } from '#core/process/workers/control.ts';
 import { supervise } from '#core/process/workers/supervisor.ts';
+import { WorkerProcess } from '#core/process/workers/worker-process.ts';
 
 /** What `stub-worker.mjs` does, by the number of the worker. */
 interface Behaviour {
   /** Ends at once with this code. */
   readonly exit?: number;
+  /** False if it never gets ready. */
+  readonly serves?: boolean;
   /** Reports so many running requests, once. */
   readonly load?: number;
   readonly reloads?: boolean;
@@ -212,6 +215,46 @@ describe('a restart', () => {
     expect((await pidsOf(1)).slice(0, 1)).toEqual(before[0]);
     expect(await pidsOf(2)).toEqual(before[1]);
     expect([...(await notedBy(1, 'stop')), ...(await notedBy(2, 'stop'))]).toEqual([]);
+  });
+
+  it('starts a worker once more that crashes while its timed-out successor ends', async () => {
+    await start();
+    const [former = 0] = await pidsOf(1);
+    await behave({ serves: false });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const kill = vi.spyOn(WorkerProcess.prototype, 'kill').mockImplementation(() => undefined);
+    const refusal = expect(give('restart')).rejects.toThrow('the successor of worker 1 was killed by SIGKILL before');
+    await until(async () => expect(await pidsOf(1)).toHaveLength(2));
+    vi.advanceTimersByTime(600_000);
+    await until(() => expect(kill).toHaveBeenCalledOnce());
+    await behave();
+    process.kill(former, 'SIGKILL');
+    await until(() => expect(log.join('\n')).toContain(`(process ${former}) was killed by SIGKILL; starting it again`));
+    await until(() => expect(log.join('\n')).toContain('worker 1 is serving again'));
+    process.kill((await pidsOf(1))[1] ?? 0, 'SIGKILL');
+    await refusal;
+    vi.advanceTimersByTime(60_000);
+    await expect(give('restart')).resolves.toHaveLength(4);
+    expect(await pidsOf(1)).toHaveLength(4);
+  });
+
+  it('that the end of the gateway cuts off starts no worker again', async () => {
+    await start({}, { lastsUntil: 'hurry' });
+    const [former = 0] = await pidsOf(1);
+    await behave({ serves: false });
+    const refusal = expect(give('restart')).rejects.toThrow('the successor of worker 1 exited with code 0 before');
+    await until(async () => expect(await pidsOf(1)).toHaveLength(2));
+    process.kill(former, 'SIGKILL');
+    await until(() => expect(log.join('\n')).toContain('its successor starts already'));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    signals.followOrder('SIGTERM');
+    await refusal;
+    log.length = 0;
+    vi.advanceTimersByTime(60_000);
+    signals.followOrder('hurry');
+    expect(await ended).toEqual(['SIGTERM', true]);
+    expect(log).toEqual([]);
+    expect(await pidsOf(1)).toHaveLength(2);
   });
 
   it('is refused while another one runs, and once the gateway stops', async () => {

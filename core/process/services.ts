@@ -35,7 +35,7 @@ interface ServicesOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const abandonTimeoutMs = 1_000;
+const abandonTimeoutMs = 1_000; // per service
 
 /** Closed in reverse order. */
 export class OpenServices implements AsyncDisposable {
@@ -165,8 +165,8 @@ async function checkStores(
   queueUrl: string | undefined,
   log: Logger,
 ): Promise<void> {
-  // Awaited, because a connection attempt in the background would block a stop right after the start.
   await reportUnreachableRedis(shared, log);
+  // Awaited, because a connection attempt in the background would block a stop right after the start.
   await recordPersonalTables(database).catch((error: unknown) =>
     log.error('the list of tables with personal data could not be recorded', error),
   );

@@ -6,7 +6,7 @@ import { gauge, gaugeBy } from './gauge.ts';
 
 const resolutionMs = 20;
 
-const windowMs = 60_000; // covered by every reading at least, so that no lag is missed between two scrapes
+const windowMs = 60_000; // minimum that a reading covers, so that no lag is missed between two scrapes
 
 /**
  * Starts on the first scrape, so that an unscraped process runs no timer. Reads the older of two measurements. When the younger one covers

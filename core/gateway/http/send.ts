@@ -18,8 +18,7 @@ import { isFullyAccepted, watchClient } from './stalled-client.ts';
  */
 const keepAliveAfterMs = 5_000;
 
-/** How long stages have to end the body themselves when the gateway ends their exchange. */
-export const abortGraceMs = 500;
+export const abortGraceMs = 500; // for stages to end the body themselves when the gateway ends their exchange
 
 /** Progress of sending a reply; read when the exchange ends. */
 export interface SendProgress {
@@ -185,6 +184,7 @@ function sendStream(
   });
 }
 
+/** For stages that do not end the body of an aborted exchange, so that plugins need not listen for the abort. */
 function endBodyOnAbort(exchange: Exchange, response: ServerResponse, end: (error: GatewayError) => void): void {
   const onAbort = (reason: ClientGone | GatewayError) => {
     if (reason instanceof ClientGone || response.destroyed) return;

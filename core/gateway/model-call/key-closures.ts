@@ -19,7 +19,7 @@ export interface ReportedClosure {
   readonly request: string; // id
 }
 
-/** Must not throw. */
+/** Stores closures for all instances. Must not throw. */
 interface ClosureStore {
   storeClosed(closure: KeyClosure, report: ReportedClosure): number; // ms until requests may try the key again
   storeOpened(closure: KeyClosure): void;

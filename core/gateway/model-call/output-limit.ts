@@ -53,10 +53,10 @@ const limitMessages: readonly OutputLimitMessage[] = [
 /** Returns undefined for messages that do not reject the output limit, and if the prompt leaves too little context. */
 export function parseOutputLimit(message: string | undefined): number | undefined {
   if (message === undefined) return undefined;
-  for (const { pattern, computeLimit: toLimit } of limitMessages) {
+  for (const { pattern, computeLimit } of limitMessages) {
     const match = pattern.exec(message);
     if (match === null) continue;
-    const tokens = toLimit(Number(match[1]), Number(match[2]));
+    const tokens = computeLimit(Number(match[1]), Number(match[2]));
     return tokens > 0 ? tokens : undefined;
   }
   return undefined;

@@ -88,14 +88,13 @@ export function isContextOverflow({ type, code, message }: Pick<ReportedError, '
   );
 }
 
+/** How servers state the sizes of the context and of a prompt that is too long. */
 const contextSizePattern =
   /(?:context size \(|maximum (?:context|prompt|model) length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= |tokens allowed \(|token limit: |configured limit of |exceeds the limit of |\d tokens > )(\d+)/i;
-
-/** How servers state the size of such a prompt. */
 const promptSizePattern =
   /(?:(?:request|input|prompt|length|count) \((?:length )?|resulted in |you requested (?:about |a total of )?|(?:request|prompt) (?:contains|has) (?:at least )?|requested: |token count of |too long: |Given: )(\d+)/i;
 
-/** Reads the sizes of the context and of the prompt, in tokens; undefined if the error does not contain them. */
+/** Reads the sizes of the context and of the prompt, in tokens. Omits those that the error does not contain. */
 export function parsePromptSizes({ contextSize, promptSize, message = '' }: ReportedError): Partial<PromptSizes> {
   const contextWindow = contextSize ?? parseFirstNumber(contextSizePattern, message);
   const promptTokens = promptSize ?? parseFirstNumber(promptSizePattern, message);

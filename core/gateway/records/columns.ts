@@ -39,7 +39,7 @@ const principalColumns = defineColumns<Principal>()({
 });
 const callColumns = defineColumns<CachedCall>()({
   model: { type: 'text', isPersonal: false, read: ({ modelName }) => modelName, maxLength: 200 },
-  alias_of: { type: 'text', isPersonal: false, read: findAliasedModel, maxLength: 200 }, // if the client used another name
+  alias_of: { type: 'text', isPersonal: false, read: findAliasedModel, maxLength: 200 }, // the public name, if the client used another
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
 

@@ -29,7 +29,7 @@ export interface Conditions {
 
 export type Condition = [sql: string, ...parameters: unknown[]];
 
-export const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
+export const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const; // each request has exactly one
 
 /** Returns the filter for a status such as `429` or `5xx`, for an outcome, or for `error`, which means all refused and failed requests. */
 export function filterByStatus(word: string): Pick<RequestFilter, 'status' | 'outcome' | 'errors'> {

@@ -63,7 +63,7 @@ async function checkPlugins({ server, ...loaded }: LoadedGateway, catalog: Catal
     const { dryStart } = await import('../dry-start.ts');
     return dryStart({ ...loaded, server, catalog, log });
   }
-  // The built-in plugins have tests.
+  // The built-in plugins are not started, because they have tests.
   await loadPages(loaded.registry);
   return [];
 }
@@ -112,8 +112,8 @@ function describeOptions(options: unknown, path: YamlPath, document: GatewayDocu
 }
 
 function restoreVariables(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
-  // A variable may contain a secret.
   if (Array.isArray(value)) return value.map((item, index) => restoreVariables(item, [...path, index], document));
+  // A variable may contain a secret.
   if (typeof value !== 'object' || value === null) return document.findVariableText(path) ?? value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, restoreVariables(member, [...path, name], document)]),

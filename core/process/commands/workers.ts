@@ -9,7 +9,7 @@ const descriptions = {
   stop: 'stop the running gateway and its workers, as SIGTERM does, and wait until they have stopped',
 } as const satisfies Partial<Record<Action, string>>;
 
-/** A gateway with a single process, without a supervisor, is controlled by signals. */
+/** For gateways with a supervisor. One with a single process is controlled by signals. */
 export function defineWorkers(parser: Parser, context: CoreCommandContext): void {
   for (const [action, description] of Object.entries(descriptions))
     parser

@@ -41,7 +41,7 @@ function restartThreadIfFailed(exchange: Exchange, reply: Reply): Reply {
   return renderError(createThreadNotFoundError(), exchange);
 }
 
-/** Commands that serve no requests do not load this module. `retentionHours`: how long the reasoning before tool calls is kept. */
+/** Commands that do not serve requests never load this module. `retentionHours`: how long the reasoning before tool calls is kept. */
 export function createFormatStage(retentionHours: number, host: Host): Stage {
   const responses = new ResponsesStore(host);
   const reasoning = new ReasoningStore(host, retentionHours);

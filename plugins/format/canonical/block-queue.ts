@@ -15,7 +15,7 @@ interface BlockQueueOptions {
 }
 
 /**
- * The blocks of an answer, in the order in which they began. The first open block is live: its deltas are emitted at once. Later blocks are
+ * The blocks of an answer, in the order they began. The first open block is live: its deltas are emitted immediately. Later blocks are
  * buffered until all earlier ones are closed, so that interleaved calls come out one after the other.
  */
 export class BlockQueue {
@@ -29,7 +29,7 @@ export class BlockQueue {
     this.#options = options;
   }
 
-  /** The block that began last; undefined once it has been emitted in full. */
+  /** The most recently added block; undefined once it has been emitted in full. */
   get lastBlock(): OpenBlock | undefined {
     return this.#openBlocks.at(-1);
   }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 const plainPattern = /^[A-Za-z0-9_-]+$/;
-/** Longer ids are hashed before a number is appended, because OpenAI's Chat endpoint accepts 40 characters at most. */
+/** Longer ids are hashed before a number is appended, because OpenAI's Chat endpoint accepts at most 40 characters. */
 const maxStemLength = 34;
 
 /** Returns an id of letters, digits, - and _ unchanged, because every vendor of the Messages format accepts it. Hashes any other id. */

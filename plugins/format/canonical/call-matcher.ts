@@ -1,6 +1,6 @@
 /**
- * Matches calls and results without ids. Gemini allows both, Responses only such results. A result without an id belongs to the first open
- * call with its name, in the latest turn that has one. New ids depend only on earlier calls, so they stay the same from turn to turn.
+ * Matches calls and results without ids, which Gemini allows for both and Responses only for results. Such a result belongs to the first
+ * open call with its name, in the latest turn that has one. New ids depend only on earlier calls, so they stay the same from turn to turn.
  */
 export class CallMatcher {
   #callCount = 0;

@@ -86,7 +86,7 @@ export interface ReplyContext {
   readonly created: number; // seconds since 1970
   /** The client's request, for formats whose replies repeat parts of it. */
   readonly request: JsonObject;
-  /** `request` with the middle of long texts cut out; missing if reading `request` costs nothing. */
+  /** `request` with the middle of long texts cut out; missing if `request` is cheap to read. */
   readonly outline?: JsonObject;
 }
 
@@ -96,6 +96,6 @@ export interface ReplyEncoder {
   /** Renders an event as complete server-sent events; empty if this format has none for it. */
   encodeEvent(event: ReplyEvent): string;
   encodeWhole(reply: CompleteReply): JsonObject;
-  /** Renders the error that ends a stream. `usage` counts up to the error. */
+  /** Renders the error that ends a stream. `usage` is the usage up to the error. */
   encodeFailure(error: GatewayError, usage?: Usage): string;
 }

@@ -8,7 +8,7 @@ const endsInWord = /[\p{L}\p{N}_]$/u;
 
 /**
  * Joins the texts of two routes. Models tend to repeat the end of the text that they continue. The repetition is removed, and so is any
- * reasoning. Text is held back for as long as it may turn out to be a repetition.
+ * reasoning. Text is held back while it may still turn out to be a repetition.
  */
 export class ContinuationSeam {
   readonly #tail: string;

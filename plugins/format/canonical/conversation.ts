@@ -119,7 +119,7 @@ export interface Reasoning {
   readonly type: 'reasoning';
   /** The visible parts, joined by blank lines; may be empty. */
   readonly text: string;
-  /** The vendor's opaque state; undefined if it lacks the gateway's tag, so that its origin is unknown. */
+  /** The vendor's opaque state; undefined if it lacks the gateway's tag, because its origin is then unknown. */
   readonly state: OpaqueState | undefined;
 }
 
@@ -168,7 +168,7 @@ export type ToolForm = 'function' | 'freeform' | 'tool_search';
 export interface ClientTool {
   readonly form: ToolForm;
   readonly name: string;
-  /** Group of the tool. Its calls must name it too. */
+  /** The tool's group. Calls to the tool must name the group too. */
   readonly namespace: string | undefined;
   readonly description: string | undefined;
   /** JSON Schema of the input; undefined for a freeform tool or one without input. */
@@ -194,7 +194,7 @@ export interface SearchOptions {
   readonly location?: SearchLocation | undefined;
 }
 
-/** The user's city, country, region and time zone, as far as known. */
+/** The user's city, country, region and time zone. Unknown members are omitted. */
 export type SearchLocation = Readonly<Record<string, string>>;
 
 export type Tool = ClientTool | HostedTool;
@@ -228,7 +228,7 @@ export type OutputFormat =
     };
 
 /**
- * Whether a schema is enforced. A boolean is the client's choice. `fitting` stands for a client format that always enforces schemas:
- * another format then enforces the schema if it meets its vendor's rules.
+ * Whether a schema is enforced. A boolean is the client's choice. `fitting` means that the client's format always enforces schemas; another
+ * format then enforces the schema only if the schema follows the rules of that format's vendor.
  */
 export type Strictness = boolean | 'fitting';

@@ -24,7 +24,7 @@ const promptMembers = new Set([
 
 type EstimateText = (text: string) => number;
 
-/** Estimates tokens if the upstream did not count them. Cheap, because the answer must not wait for a tokenizer. */
+/** Estimates tokens that the upstream did not count. Must be cheap, because the answer must not wait for a tokenizer. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }

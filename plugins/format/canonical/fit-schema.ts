@@ -10,7 +10,7 @@ import {
 } from './schema-subsets.ts';
 
 const maxDepth = 200; // request bodies cannot be nested deeper
-const maxInlined = 500; // bounds references that contain each other
+const maxInlined = 500; // bounds mutually recursive references
 
 type ClosedObjects = 'always' | 'unspecified' | 'never'; // `unspecified`: objects without `additionalProperties`
 

@@ -32,7 +32,7 @@ export interface GuardOptions extends GuardedRoute {
   /** Called only if the upstream did not count them. */
   readonly estimateInputTokens: () => number;
   readonly rules?: ReplyRules | undefined;
-  /** True if the client did not ask for reasoning. It is then recorded but left out of the reply. */
+  /** True if the client did not ask for reasoning. Reasoning is then recorded but omitted from the reply. */
   readonly hidesReasoning?: boolean | undefined;
   /** True if the client asked for an output format, which a blank line between texts would break. */
   readonly isStructured?: boolean | undefined;

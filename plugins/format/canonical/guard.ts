@@ -86,7 +86,7 @@ export class GrammarGuard {
     return this.#takeEvents();
   }
 
-  /** Completes an answer whose upstream sent its finish reason, but closed before its last event. */
+  /** Completes an answer whose upstream sent a finish reason but ended the stream without its last event. */
   close(): ReplyEvent[] {
     if (!this.isOver && this.#finish !== undefined) this.#complete();
     return this.#takeEvents();
@@ -102,7 +102,7 @@ export class GrammarGuard {
     );
   }
 
-  /** True if the vendor's policy withheld or cut the answer. */
+  /** True if the vendor's policy withheld the answer or cut it off. */
   get isPolicyRefusal(): boolean {
     return this.#finish === 'content_filter';
   }
@@ -189,7 +189,7 @@ export class GrammarGuard {
       case 'end':
         return this.#complete(fragment.isUnfinished);
       case 'error':
-        // An error after the finish reason does not fail the answer: clients of the same format already have the finish.
+        // An error after the finish reason does not fail the answer: clients of the same format already have the finish reason.
         if (this.#finish !== undefined && this.isFinished) this.#complete();
         else this.failure = fragment.error;
         return;
@@ -337,7 +337,7 @@ export class GrammarGuard {
     this.#queue.appendText(block, text, logprobs);
   }
 
-  /** Returns false if the answer has become too large, which fails it. */
+  /** Returns false and fails the answer if it has become too large. */
   #reserve(characters: number): boolean {
     this.#heldCharacters += characters;
     if (this.#heldCharacters <= bounds.translatedReply) return true;
@@ -376,7 +376,7 @@ export class GrammarGuard {
     this.#emit({ type: 'finish', reply: this.#reply });
   }
 
-  /** A model may intend to end without text, but then the upstream reports at least one output token. */
+  /** A model may end without text on purpose, but then the upstream reports at least one output token. */
   get #isEmptyByMistake(): boolean {
     if (this.#hasDroppedContent && this.#finish !== undefined) return false;
     return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.reported.output ?? 0) === 0);

@@ -3,7 +3,7 @@ import { appendKeywords } from './fit-schema.ts';
 import { alternativeKeywords, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
 
-const maxSchemas = 500; // bounds references that contain each other
+const maxSchemas = 500; // bounds mutually recursive references
 const refusedAtTopLevel = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
 
 /**

@@ -4,9 +4,9 @@ import type { EncodeTarget, UpstreamCodec } from './codec.ts';
 import type { OpaqueState, StateKind } from './conversation.ts';
 
 /**
- * Vendors reject a request with another vendor's opaque reasoning state, and so every later request of the conversation. The gateway
- * therefore prefixes the state with a tag that names its origin, and sends the state back only to that origin. State without a tag is
- * dropped, because its origin is unknown.
+ * Vendors reject a request that contains another vendor's opaque reasoning state, and therefore every later request of the conversation.
+ * The gateway therefore prefixes the state with a tag that names its origin, and sends the state back only to that origin. State without a
+ * tag is dropped, because its origin is unknown.
  *
  * Format: `dps1` kind origin `.` data, for example `dps1s4fa61b0c.EqQBCkYIBRgC…`
  */

@@ -11,8 +11,8 @@ interface PossibleRepeat {
 }
 
 /**
- * Removes repeated calls from an answer. A repeated call has the id, name and arguments of an earlier, completed call. With other arguments
- * it is a new call, and the guard gives it a new id. A possible repetition is held back until its arguments are complete.
+ * Removes repeated calls from an answer. A repeated call has the id, name and arguments of an earlier, completed call. A call with
+ * different arguments is a new call, and the guard gives it a new id. A possible repetition is held back until its arguments are complete.
  */
 export class RepeatedCalls {
   readonly #hasSameInput: (key: Key, input: string) => boolean;
@@ -83,7 +83,7 @@ export class RepeatedCalls {
     return [...this.releaseHeldCall(), ...this.filter(fragment)];
   }
 
-  /** Stops holding the call back. Returns true if it is a repetition, whose fragments are dropped. */
+  /** Releases the held call. Returns true if it is a repetition; its fragments are then dropped. */
   #resolveHeldCall(input: string): boolean {
     const { earlierKeys = [] } = this.#possibleRepeat ?? {};
     this.#possibleRepeat = undefined;

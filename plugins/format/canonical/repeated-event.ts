@@ -54,7 +54,7 @@ export function hasTail(data: string, start: number, tail: string, afterPadding?
 }
 
 /**
- * Reads an event without parsing it if it differs from the last parsed event only in one text and in its number. That is the case for
+ * Reads an event without parsing it if it differs from the last parsed event only in one text and in its number. This is the case for
  * nearly all tokens of an answer.
  */
 export class RepeatedEvent {

@@ -18,7 +18,7 @@ export type Fragment =
   | { readonly type: 'refusal'; readonly text: string; readonly isReason?: true }
   | { readonly type: 'reasoning'; readonly text: string }
   /**
-   * Closes the open reasoning with its state, or stands for reasoning without text. `isTrailing`: the state belongs to the answer before
+   * Closes the open reasoning with its state, or represents reasoning without text. `isTrailing`: the state belongs to the answer before
    * it.
    */
   | { readonly type: 'reasoning_state'; readonly kind: StateKind; readonly data: string; readonly isTrailing?: true }
@@ -110,7 +110,7 @@ export function isContent(fragment: Fragment): boolean {
 
 export const progress = { type: 'progress' } as const satisfies Fragment;
 
-/** How many characters each block, call or item counts for in addition to its content. */
+/** Characters that each block, call or item counts for in addition to its content. */
 export const charactersPerBlock = 256;
 
 /** Why an answer ended. `pause`: the vendor's own tools need another request. */
@@ -185,7 +185,7 @@ export type Block =
   /** `input`: JSON of an object, `{}` if the model sent none; raw text for freeform calls. */
   | (CallHead & { readonly input: string });
 
-/** An image, complete when it begins and therefore without deltas. */
+/** An image. It arrives complete and therefore has no deltas. */
 export interface ImageBlock {
   readonly type: 'image';
   readonly source: MediaSource;

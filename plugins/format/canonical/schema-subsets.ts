@@ -7,10 +7,10 @@ import type { JsonValue } from '#core/platform/json.ts';
  * description.
  */
 export interface SchemaSubset {
-  /** If given, the only keywords that are accepted; otherwise all except the refused ones are. */
+  /** If given, only these keywords are accepted; otherwise, all except the refused ones. */
   readonly accepted?: ReadonlySet<string>;
   readonly refused?: ReadonlySet<string>;
-  /** Which values a keyword accepts; any for keywords that are not listed. */
+  /** Checks the values of a keyword; keywords that are not listed accept any value. */
   readonly valueChecks?: Readonly<Record<string, (value: JsonValue) => boolean>>;
   /** True if every schema is compiled, false if only schemas marked `strict` are. */
   readonly isAlwaysEnforced: boolean;

@@ -51,7 +51,7 @@ const dropUnlessZero =
     if (setting !== 0) notes.drop(name);
   };
 
-/** The notes have this order. Settings that are not listed are supported everywhere. */
+/** Notes are reported in this order. Settings that are not listed are supported everywhere. */
 const lossNotes: { readonly [N in SettingName]?: LossNote } = {
   wantsImages: 'image output',
   stop: noteGatewayStops,

@@ -75,6 +75,6 @@ function sortMembers(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(sortMembers);
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(([name, member]) => [name, sortMembers(member ?? null)] as const);
-  // Assigning the members would lose one named `__proto__`.
+  // Assigning the members one by one would lose a member named `__proto__`.
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -42,7 +42,7 @@ export class ToolNames {
     return this.#wireNames.get(keyOf(name, namespace)) ?? this.#toAllowedName(flatten(name, namespace));
   }
 
-  /** Finds the tool with this wire name. If the model calls a tool that does not exist, its name stays as it is. */
+  /** Finds the tool with this wire name. If the model calls a tool that does not exist, its name is unchanged. */
   fromWire(wireName: string): ToolReference {
     return this.#toolsByWireName.get(wireName) ?? { name: wireName, namespace: undefined, form: 'function' };
   }

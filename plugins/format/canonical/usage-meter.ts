@@ -16,9 +16,9 @@ const metadataMembers = new Set(
 const inputMembers = new Set(['input', 'args']);
 
 /**
- * Estimates the tokens of a pass-through reply, for upstreams that do not report them. A delta counts exactly if its content is known or
- * another reader has parsed it. Of the others, only the first of a part are parsed, to learn how many characters surround an event's text.
- * The text of later deltas is estimated as their length minus that number.
+ * Estimates the tokens of a pass-through reply, for upstreams that do not report them. A delta is counted exactly if its content is known
+ * or another reader has parsed it. Of the other deltas, only the first ones in each part are parsed, to learn how many characters surround
+ * an event's text. The text of later deltas is estimated as the event's length minus that number.
  */
 export class UsageMeter {
   readonly #request: { readonly body: JsonObject };
@@ -44,20 +44,20 @@ export class UsageMeter {
     }
     const characters = event.text.length - this.#frameLength;
     const isLearning = this.#measuredDeltas < maxDeltas.measured && this.#parsedDeltas < maxDeltas.parsed;
-    // No text fits into an event that is as short as the frame: it is of another kind, such as text after reasoning.
+    // An event as short as the frame has no room for text, so it is of a different kind, such as text after reasoning.
     const isOtherKind = characters <= 0 && this.#measuredDeltas > 0;
     if (isLearning || isOtherKind || event.isParsed) this.#measure(event);
     else this.#characters += Math.max(1, characters);
   }
 
-  /** Starts a part of the reply whose deltas have another frame: a call after text. */
+  /** Starts a part of the reply whose deltas have a different frame, such as a call after text. */
   startPart(): void {
     this.#frameLength = Number.POSITIVE_INFINITY;
     this.#parsedDeltas = 0;
     this.#measuredDeltas = 0;
   }
 
-  /** Counts the whole answer, which takes precedence over its deltas. */
+  /** Counts the whole answer; this count takes precedence over the counts of its deltas. */
   addWhole(reply: JsonObject): void {
     const characters = textMembers.reduce((sum, name) => sum + countWrittenCharacters(reply[name]), 0);
     if (characters > 0) this.#wholeTokens = estimateTokens(characters);

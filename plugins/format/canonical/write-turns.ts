@@ -65,7 +65,7 @@ interface BlockWriter<Block> {
   assistant(turn: AssistantTurn): Block[];
   /** An empty text yields no block. */
   input(parts: readonly Part[]): Block[];
-  /** @param moved media that the result cannot hold; they follow after all results */
+  /** @param moved media that the result cannot hold; they follow all results */
   result(result: ToolResult, moved: readonly Part[]): Block;
   canHoldMedia(result: ToolResult): boolean;
   /** True if the format accepts a system message at this point. Otherwise the message becomes a user message. */

@@ -15,8 +15,8 @@ import { selectPage, readPageSelection } from './model-page.ts';
 type ModelStates = ReadonlyMap<string, ModelState>;
 
 /**
- * `GET /v1/models`: lists the models in a body that both OpenAI's and Anthropic's SDKs can read, on one page unless the client wants less.
- * Google's clients also use this endpoint (by default since version 3 of `@google/genai`) and get Google's format.
+ * `GET /v1/models`: lists the models in a body that both OpenAI's and Anthropic's SDKs can read, on one page unless the client requests a
+ * smaller one. Google's clients also use this endpoint (by default since version 3 of `@google/genai`) and get Google's format.
  *
  * @param states model states as on the status page
  * @throws GatewayError `invalid_request`
@@ -79,8 +79,8 @@ const generationMethods: Partial<Readonly<Record<ModelKind, readonly string[]>>>
 };
 
 /**
- * `GET /v1beta/models`: lists the models in Google's format, on one page unless the client wants less. Source: Gemini API reference,
- * "Models".
+ * `GET /v1beta/models`: lists the models in Google's format, on one page unless the client requests a smaller one. Source: Gemini API
+ * reference, "Models".
  *
  * @throws GatewayError `invalid_request`
  */

@@ -37,7 +37,7 @@ const omissions: readonly Change[] = [
 
 /**
  * Describes for `daypass check` how a request is changed on a route of its own format whose vendor rejects some members. Members that are
- * only renamed are left out, because nothing is lost.
+ * only renamed are omitted, because nothing is lost.
  */
 export function describeAdaptations({ models }: Catalog): string[] {
   const chatModels = models.filter(({ kind }) => kind === 'chat');

@@ -46,7 +46,7 @@ function selectFormat(
   return needsResponses ? responses : selectPreferredFormat(client, upstream.formats);
 }
 
-/** Finds the loss that the route's adaptations and encoders cause in any client format. */
+/** Finds the loss that the route's adaptations and encoders cause for any client format. */
 function findRouteLoss(
   client: ClientTextFormat,
   upstream: TextFormat,

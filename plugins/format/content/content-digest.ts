@@ -88,7 +88,7 @@ export class ContentDigest implements SkimmedContent {
     }
   }
 
-  /** Returns true if the contents are equal and no hashing is needed to tell. */
+  /** Returns true if the contents can be shown to be equal without hashing. */
   hasSameContent(other: ContentDigest): boolean {
     const [text, reasoning] = [this.#text.text, this.#reasoning?.text];
     if (text === undefined || text !== other.#text.text || reasoning !== other.#reasoning?.text) return false;

@@ -29,7 +29,7 @@ export interface ContentForm {
   writeSeparator?(head: BlockHead, before: PrecedingContent): string;
   /** Returns a call's arguments; missing if they always equal its input. */
   writeArguments?(call: CallBlock, isStream: boolean): string;
-  /** Returns true if the arguments are only sent once they are complete. They begin with `start`, which is more than white space. */
+  /** Returns true if the arguments are only sent once they are complete. `start` is their beginning and is never only white space. */
   sendsInputAtEnd?(head: CallHead, start: string): boolean;
   /** True if complete calls are sent together with the content that follows them. */
   readonly sendsWholeCalls?: boolean;

@@ -64,7 +64,7 @@ export function listEndpoints(kind: ModelKind, dialect: Dialect, formatNames?: r
 }
 
 function listPath({ path, purpose, method }: ModelEndpoint): string[] {
-  // Paths under `/v1/models` are left out, because Google's clients use another API version.
+  // Paths under `/v1/models` are omitted, because Google's clients use another API version.
   const isListed = purpose === 'answer' && !path.startsWith('/v1/models');
   return isListed ? [`${method} ${path.replace('{id*}', '{model}')}`] : [];
 }

@@ -8,7 +8,7 @@ import { isSet, mapObjects, omitMembers } from './adapt-members.ts';
 interface AccountField {
   readonly choice: CustomerChoice;
   hasNoExtraCost?(value: JsonValue): boolean;
-  /** A reply without the field would break a promise, so the request is rejected. */
+  /** True if the request must be rejected, because a reply that ignored the field would break a promise. */
   readonly isBinding?: boolean;
 }
 
@@ -29,7 +29,7 @@ function isFreeTier(value: JsonValue): boolean {
 }
 
 const accountFields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>([
-  // Anthropic, SDK 1.10 and 1.11: which accounts are billed, and for which usage is counted.
+  // Anthropic, SDK 1.10 and 1.11: they select the accounts that are billed and those that usage is counted for.
   ['billing_policy', { choice: 'billing_policy' }],
   ['user_profile_id', { choice: 'user_profile_id' }],
   ['workspace_id', { choice: 'workspace_id' }],

@@ -10,10 +10,10 @@ type CallIdRule = Quirks['tool_call_ids'];
 export type WriteCallIds = (body: JsonObject, ids: WireIds) => JsonObject;
 
 /**
- * Gives calls and their results ids that the vendor accepts: unique ids, or ids in a vendor-specific form. Ids that are accepted stay.
+ * Gives calls and their results ids that the vendor accepts: unique ids, or ids in a vendor-specific form. Accepted ids are unchanged.
  * Empty ids are filled in for every vendor.
  *
- * @param uniqueForm the format's own form of ids, for vendors that require no other form
+ * @param uniqueForm the format's own form of ids, for vendors that do not require another form
  */
 export function adaptCallIds(write: WriteCallIds, uniqueForm: IdRules = anyIdRules): Adaptation {
   return (body, { profile }) => write(body, new WireIds(profile.quirks.tool_call_ids, uniqueForm));
@@ -38,7 +38,7 @@ export class WireIds {
     return this.#isAccepted(id) ? id : this.#ids.addCall(id, name);
   }
 
-  /** A result that belongs to no call keeps its id. */
+  /** A result without a matching call keeps its id. */
   assignResultId(id: string): string {
     return this.#isAccepted(id) ? id : (this.#ids.matchResult(id) ?? id);
   }

@@ -20,7 +20,7 @@ const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
 const partHolders: ReadonlySet<string> = new Set(['content', 'output', 'parts', 'functionResponse']);
 
 /**
- * If a request has media that the model does not accept, decodes and re-encodes its dialogue, as a translation does. Text files become
+ * If a request has media that the model does not accept, decodes and re-encodes its dialogue, as a translation does. Text files are sent as
  * text. All other media are rejected, so that another route is tried.
  *
  * @param names names of the members that hold the dialogue and the instructions

@@ -38,7 +38,7 @@ export function adaptEndUser({ names, write }: EndUserMembers): Adaptation {
   };
 }
 
-/** Objects in the request and their members that hold a budget, which must be below the output token limit. */
+/** Objects in the request and their members that hold a budget, which must be less than the output token limit. */
 const budgetMembers = [
   ['thinking', 'budget_tokens'],
   ['reasoning', 'max_tokens'], // OpenRouter

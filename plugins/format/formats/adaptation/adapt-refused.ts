@@ -8,8 +8,8 @@ import { canOmit, mapEntries, omitMembers } from './adapt-members.ts';
 export const fallbackModelMembers = ['models', 'fallbacks'];
 
 /**
- * Removes members that a route rejects, at any depth: what another vendor left in the history, defaults that a client sends explicitly, and
- * beta features of a vendor that the route does not lead to.
+ * Removes members that a route rejects, at any depth: members that another vendor left in the history, defaults that a client sends
+ * explicitly, and beta features of vendors other than the route's.
  *
  * @param listVendorMembers lists members that only the format's own vendor supports
  */
@@ -58,7 +58,7 @@ function addPath(rules: MemberRules, list: 'refuses' | 'accepts', [name = '', ..
 
 function removeRefused(value: JsonValue, rules: MemberRules, path: string, notes: Notes): JsonValue {
   if (Array.isArray(value)) return mapEntries(value, (entry) => removeRefused(entry, rules, path, notes));
-  // A raw number is also an object, but one without members.
+  // A raw number is also an object, but has no members.
   if (!isJsonObject(value) || JSON.isRawJSON(value)) return value;
   let acceptedObject = value;
   for (const name of Object.keys(value)) {

@@ -14,8 +14,8 @@ interface ToolMembers {
 }
 
 /**
- * Removes what the route does not support: `strict`, or all tools. If a request forbids calls but the route cannot, its tools are removed
- * without loss, because a model cannot call tools that are not in the request.
+ * Removes features that the route does not support: `strict`, or all tools. If a request forbids calls but the route cannot prevent them,
+ * its tools are removed without loss, because a model cannot call tools that are not in the request.
  */
 export function adaptToolMembers({ names, relax, forbidsCalls }: ToolMembers): Adaptation {
   return (body, { profile: { capabilities, quirks }, notes }) => {
@@ -30,9 +30,9 @@ export function adaptToolMembers({ names, relax, forbidsCalls }: ToolMembers): A
 }
 
 /**
- * For routes that cannot force calls, replaces a tool choice that forces a call by one that leaves it to the model.
+ * For routes that cannot force calls, replaces a tool choice that forces a call with one that leaves the decision to the model.
  *
- * @param relax returns the value of a member without the force; the same value if it forces no call
+ * @param relax returns a member's value in a form that does not force a call; the same value if it already does not
  */
 export function adaptForcedTools(relax: (name: string, value: JsonValue) => JsonValue): Adaptation {
   return (body, { profile, notes }) => {
@@ -46,7 +46,7 @@ export function adaptForcedTools(relax: (name: string, value: JsonValue) => Json
 /** Adapts `parallel_tool_calls` in OpenAI's formats, where it is next to the tools. */
 export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, quirks }, notes }) => {
   if (!quirks.parallel_switch) {
-    // Vendors allow parallel calls by default, so leaving out `true` has no effect.
+    // Vendors allow parallel calls by default, so omitting `true` has no effect.
     return omitMembers(body, ['parallel_tool_calls'], body['parallel_tool_calls'] === false ? notes : undefined);
   }
   const exceedsModel = !capabilities.parallel_tools && body['parallel_tool_calls'] === true;
@@ -81,7 +81,7 @@ export function relaxToolChoice(name: string, choice: JsonValue): JsonValue {
 }
 
 /**
- * Removes tools that only another vendor can run, or replaces them by functions.
+ * Removes tools that only another vendor can run, or replaces them with functions.
  *
  * @param replace returns the tool for the route: the same object if the route supports it, undefined if nothing can replace it
  * @throws GatewayError `not_supported` if no tool remains or the forced tool is removed, because the model would then invent the tool's
@@ -107,7 +107,7 @@ function isForced(tool: JsonObject, choice: JsonValue | undefined): boolean {
   return ['name', 'type'].some((key) => tool[key] !== undefined && readMember(choice, key) === tool[key]);
 }
 
-/** In Gemini a member names the tool, in the other formats its type does. */
+/** In Gemini, a member names the tool; in the other formats, its type does. */
 export function createUnsupportedToolError(tool: JsonObject): GatewayError {
   const type = scalarToText(tool['type'] ?? Object.keys(tool)[0]);
   const message = `Tools of type "${type.slice(0, 64)}" are not supported by this model.`;

@@ -4,8 +4,8 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { FormatDescriptor } from '../contract/descriptor.ts';
 
 /**
- * Client headers that OpenAI supports, most of which Codex sends. Leaves out `openai-organization` and `openai-project`, which belong to
- * the client's own key. Sources: OpenAI API reference, "Debugging requests"; openai/codex, codex-api.
+ * Client headers that OpenAI supports, most of which Codex sends. Omits `openai-organization` and `openai-project`, which belong to the
+ * client's own key. Sources: OpenAI API reference, "Debugging requests"; openai/codex, codex-api.
  */
 export const openaiBetaHeaders: readonly string[] = [
   'openai-beta',

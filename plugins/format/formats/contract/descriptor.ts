@@ -62,7 +62,7 @@ export function defineModelEndpoint(
 /** The client side of a format: its endpoints and parameters, and how pass-through replies are handled. */
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];
-  /** Vendor and API as shown to people; by default the dialect's vendor. */
+  /** Display name of the vendor and API; by default the dialect's vendor. */
   readonly vendor?: string;
   /** The vendor's page that defines the format. */
   readonly reference?: string;
@@ -116,13 +116,13 @@ interface ClientTextSide extends ClientCodec, ReplyRules {
   writeTokenCount(tokens: number): JsonObject;
   /** `needsState`: reasoning text alone is not enough. Missing if the format's clients always send reasoning back. */
   findHistoryCalls?(body: JsonObject, needsState: boolean): HistoryCall[];
-  /** For requests whose only tools belong to a vendor that no route leads to. Undefined if the format cannot express such a reply. */
+  /** Replies to a request whose only tools belong to a vendor that no route leads to; undefined if the format cannot express this. */
   replyToUnavailableTool?(body: JsonObject, context: ReplyContext, isStream: boolean): string | undefined;
   /** Missing if the format has no tools that take raw text. */
   hasFreeformTools?(body: JsonObject): boolean;
-  /** A call lacks its input or its result, or a result lacks its call. Missing if vendors accept that. */
+  /** Returns true if a call lacks its input or its result, or a result lacks its call. Missing if vendors accept such calls. */
   hasBrokenCalls?(body: JsonObject): boolean;
-  /** Several choices cannot be decoded and re-encoded. */
+  /** Returns false for a request for several choices, which cannot be decoded and re-encoded. */
   isSingleChoice(body: JsonObject): boolean;
 }
 

@@ -8,7 +8,7 @@ import { type FinishReason, type Fragment, isContent } from '../../canonical/rep
 import { type ContentDigest, addDelta } from '../../content/content-digest.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
-/** Receivers of a pass-through reply other than the client. */
+/** Listeners to a pass-through reply, in addition to the client. */
 export interface ReplyListeners {
   readonly profile?: Profile | undefined;
   /** Receives the vendor's id for the reply, if a later request can continue it. */
@@ -20,14 +20,14 @@ export interface ReplyListeners {
 
 interface StreamEnd {
   readonly endMark?: string;
-  /** True if a stream only ends with its body: finish reasons may repeat, and there may be fewer choices than requested. */
+  /** True if a stream ends only when its body does: finish reasons may repeat, and there may be fewer choices than requested. */
   readonly endsWithBody?: boolean;
   readonly requestedChoices?: number;
   readonly ignoresDone?: boolean;
 }
 
 const noFragments: readonly Fragment[] = [];
-/** These may follow the end of a choice without continuing it. */
+/** Fragments that may follow the end of a choice without continuing it. */
 const trailingTypes: ReadonlySet<Fragment['type']> = new Set(['finish', 'citation', 'reasoning_state']);
 
 /** Follows the progress of a reply that passes through as bytes, using its decoder's fragments. */

@@ -16,7 +16,7 @@ interface SettingRow<N extends SettingName> {
   read?(value: JsonValue, notes: Notes): SettingType<N> | undefined;
   /** By default the value is the setting itself. Undefined if the route does not support it, which is noted. */
   write?(setting: SettingType<N>, target: EncodeTarget): JsonValue | undefined;
-  /** What writes the parameter instead of this row; `none` if upstreams do not support it. */
+  /** Set if other code writes the parameter instead of this row; `none` if upstreams do not support it. */
   readonly writtenBy?: 'encoder' | 'none';
 }
 
@@ -51,11 +51,11 @@ export interface Member {
   /** The spelling that takes precedence if an object has several; empty for the body. */
   readonly name: string;
   parameter?: Parameter;
-  /** True if the value is only checked for a translation, because routes of the same format get any value. */
+  /** True if the value is only checked before a translation, because routes of the same format accept any value. */
   isUnchecked?: boolean;
   /** The members of an object, under each of their spellings. */
   members?: Members;
-  /** For unknown members of this object: whether their loss must be noted. */
+  /** Returns true if the loss of an unknown member of this object must be noted. */
   isLost?: IsLost;
 }
 
@@ -74,7 +74,7 @@ export interface ParameterRules {
 }
 
 interface ParameterOptions {
-  /** Parameters that are only checked for a translation, because routes of the same format get any value. */
+  /** Parameters that are only checked before a translation, because routes of the same format accept any value. */
   readonly translationOnly?: Rows;
   /** Members without a row, because other code reads them or their loss does not matter. */
   readonly unmappedMembers?: readonly string[];
@@ -89,7 +89,7 @@ const onlyItself = (name: string) => [name];
 
 /**
  * Compiles a format's parameters from one row per path: how it is validated, read from a client's request, and written for an upstream.
- * Only rejects what is certainly the caller's error and leaves everything else to the upstream, because vendors keep adding parameters.
+ * Rejects only values that are certainly the caller's error and leaves all others to the upstream, because vendors keep adding parameters.
  * Bounds are those that the vendor publishes.
  */
 export function compileParameters(rows: Rows, options: ParameterOptions = {}): ParameterRules {

@@ -10,7 +10,7 @@ import { asObject } from '../../wire/members.ts';
 
 /** Where a format's replies name their model. */
 export interface ModelPlace {
-  /** The member's name, in a non-streaming reply and in events. */
+  /** The member's name, in non-streaming replies and in events. */
   readonly member: string;
   /** The member of an event that holds the reply; missing if the event itself names the model. */
   readonly parent?: string;
@@ -32,7 +32,7 @@ export interface AnsweredRequest {
  */
 export interface ReplyAdapter {
   readonly meter: UsageMeter;
-  /** @param reportedUsage what the upstream has reported so far, including this event */
+  /** @param reportedUsage usage that the upstream has reported so far, including in this event */
   adaptEvent(event: StreamEvent, reportedUsage?: Usage): string;
   /** @param body the parsed `text` */
   adaptReply(text: string, body: JsonObject, reportedUsage?: Usage): string;

@@ -102,5 +102,5 @@ export const nonEmpty = defineRule({ minLength: 1, minItems: 1 }, (value) => {
   return emptyIndex === -1 ? undefined : { position: `[${emptyIndex}]`, expected: 'non-empty' };
 });
 
-/** For parameters that only a translation reads, ignoring values that it does not know. */
+/** For parameters that only a translation reads; it ignores values that it does not know. */
 export const anything = defineRule({}, () => undefined);

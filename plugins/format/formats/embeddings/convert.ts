@@ -112,7 +112,7 @@ export function toGeminiReply(body: JsonObject, isBatch: boolean): JsonObject {
   return isBatch ? { embeddings: vectors, ...usage } : { embedding: vectors[0] ?? { values: [] }, ...usage };
 }
 
-/** Decodes a vector that may be base64. Some servers send base64 whatever the request says. */
+/** Decodes a vector that may be base64. Some servers send base64 regardless of the request. */
 export function decodeVector(embedding: JsonValue | undefined): JsonValue {
   if (typeof embedding !== 'string') return [...asList(embedding)];
   const bytes = Buffer.from(embedding, 'base64');

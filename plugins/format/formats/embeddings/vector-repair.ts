@@ -5,7 +5,7 @@ import { asList } from '../../wire/members.ts';
 import type { ReplyRepair } from '../contract/pass-through.ts';
 import { decodeVector, encodeVector } from './convert.ts';
 
-const floatBytes = 4; // bytes before base64
+const floatBytes = 4; // bytes, before base64 encoding
 
 /**
  * Converts vectors to the encoding that the client asked for, because many servers only support one. Notes vectors that are longer than

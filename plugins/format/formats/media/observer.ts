@@ -16,11 +16,11 @@ export interface MediaReplyShape {
   /** Types of events that end an image, a text or a recording. */
   readonly endEvents: ReadonlySet<string>;
   hasContent(body: JsonObject): boolean;
-  /** Missing if replies have no images. In a stream, each end event stands for one image. */
+  /** Missing if replies have no images. In a stream, each end event counts as one image. */
   countImages?(body: JsonObject): number;
 }
 
-/** Observes a reply with images, audio or a transcript. Usage in these replies looks as in the Responses format. */
+/** Observes a reply with images, audio or a transcript. Usage in these replies has the form that the Responses format uses. */
 export class MediaObserver implements ReplyObserver {
   hasContent = false;
   isComplete = false;

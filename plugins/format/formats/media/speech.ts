@@ -14,7 +14,7 @@ const speechParameters = compileParameters({
 const speechReply: MediaReplyShape = {
   partEvents: new Set(['speech.audio.delta']),
   endEvents: new Set(['speech.audio.done']),
-  // Speech comes as audio or events, so JSON never has content.
+  // Speech is sent as audio or events, so JSON never has content.
   hasContent: () => false,
 };
 

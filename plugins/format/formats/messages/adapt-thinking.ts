@@ -128,9 +128,9 @@ function adaptThinkingBlock(
 }
 
 /**
- * Drops thinking from a request whose tool loop began without it, because it would be rejected: its last messages are tool results, and the
- * answer with the calls does not begin with thinking, because another upstream generated it. The model thinks again after the tool loop.
- * Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks"; adaptive thinking has no such rule.
+ * Drops thinking from a request whose tool loop began without it, because the vendor would reject the request. Such a request ends with
+ * tool results, and the answer with the calls does not begin with thinking, because another upstream generated the answer. The model thinks
+ * again after the tool loop. Source: Anthropic docs, "Extended thinking", "Preserving thinking blocks"; adaptive thinking has no such rule.
  */
 export function dropThinkingInToolLoop(body: MessagesRequest, { profile, notes }: AdaptationTarget): MessagesRequest {
   if (!profile.quirks.signed_thinking) return body;

@@ -53,12 +53,12 @@ export class ChoiceRepair {
     return this.#hasRole && this.#tracker.isPlain;
   }
 
-  /** Returns false, without appending it, if the delta needs a repair. */
+  /** Returns false without appending the delta if it needs a repair. */
   tryAppendPlainDelta(text: string, reasoning: string): boolean {
     return this.#tracker.tryAppendPlainDelta(text, reasoning);
   }
 
-  /** Returns false, without appending it, if the piece needs a repair. */
+  /** Returns false without appending the piece if it needs a repair. */
   tryAppendPlainInput(index: number, input: string): boolean {
     const call = this.#tracker.callTracker.findNumbered(index);
     if (call === undefined || !this.#calls.hasSent(call, index)) return false;
@@ -100,7 +100,7 @@ export class ChoiceRepair {
     const update = this.#tracker.applyMessage(receivedMessage);
     const repairedMessage = this.#repair(receivedMessage, this.#joinUpdates([update], true), true);
     const finish = this.#readFinish(choice);
-    // A choice without content or finish reason is no reply for the decoder either.
+    // A choice without content or finish reason is not a reply for the decoder either.
     if (finish === undefined && this.#tracker.isEmpty) return choice;
     const finish_reason = this.#chooseFinishReason(choice.finish_reason, finish ?? 'stop');
     const isClean =
@@ -183,7 +183,7 @@ function repairMessage(received: ChatMessage, update: ChoiceUpdate, repair: Mess
 }
 
 function removeEmptyMembers(message: ChatMessage): ChatMessage {
-  // Clients take the mere presence of these members for a call or audio.
+  // Clients treat the mere presence of these members as a call or audio.
   const emptyNames = (['function_call', 'audio'] as const).filter((name) => isEmptyObject(message[name]));
   return omitMembers(message, emptyNames);
 }

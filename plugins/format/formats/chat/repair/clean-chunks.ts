@@ -57,7 +57,7 @@ const nestedStart = /[[{]/;
 
 /**
  * Reads a chunk without parsing it if its only choice carries text, reasoning, or the next piece of one call: nearly every token of a
- * stream takes this path. The chunks of a stream differ in one string only, so most of them match an earlier chunk.
+ * stream takes this path. The chunks of a stream differ in only one string, so most of them match an earlier chunk.
  */
 export class CleanChunks {
   #shapes: ChunkShape[] = [];
@@ -91,10 +91,10 @@ export class CleanChunks {
       .map((span) => (span !== undefined && span.end > span.start ? span : undefined));
     if (reasoning === undefined) {
       if (otherReasoning !== undefined) return undefined;
-      // If the reasoning is not there as plain text, the details may be cumulative.
+      // If the reasoning is not present as plain text, the details may be cumulative.
       if (chunk.includes('"reasoning_details":', deltaOffset)) return undefined;
       const members = chunk.slice(deltaOffset + deltaStart.length, text?.start);
-      // Nested values, such as Groq's search results, hold quotations as `content`.
+      // Nested values, such as Groq's search results, hold quotations in a member named `content`.
       return nestedStart.test(members) ? undefined : learnShape(text);
     }
     if (text === undefined || text.end === text.start) return learnShape(reasoning);

@@ -2,7 +2,7 @@ import type { ChatCall } from '../../../wire/chat.ts';
 import { type CallEntries, type CallEntry, isAnonymous, hasDifferentIndex, readEntries } from './call-entry.ts';
 import { isRepetition, mayRepeat, TrackedCall } from './tracked-call.ts';
 
-/** What an entry of `tool_calls` adds to a call. */
+/** The part of a call that an entry of `tool_calls` adds. */
 export interface CallPiece {
   readonly call: TrackedCall;
   /** The vendor's entry, before any repair. */
@@ -12,7 +12,7 @@ export interface CallPiece {
   readonly isWhole: boolean;
   /** True for a new call whose index differs from an earlier one in the same list, so that it cannot be a repetition. */
   readonly isSeparate: boolean;
-  /** The id, only in the piece that first has it. */
+  /** The call's id; set only in the first piece that has it. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly input: string;
@@ -38,7 +38,7 @@ export class CallTracker {
     return call?.key === index ? call : undefined;
   }
 
-  /** Returns what is new in the calls. */
+  /** Returns the new pieces of the calls. */
   addDeltaEntries(entries: CallEntries): CallPiece[] {
     const pieces = readEntries(entries);
     const anonymousPieces = pieces.filter(isAnonymous);
@@ -67,7 +67,7 @@ export class CallTracker {
       .flatMap((call) => this.#release(call));
   }
 
-  /** @param positionFromEnd which call an anonymous piece belongs to, counted from the last call (1) */
+  /** @param positionFromEnd position of the call that an anonymous piece belongs to, counted from the last call (1) */
   #addPiece(piece: CallEntry, positionFromEnd: number, callsInChunk: Set<TrackedCall>): CallPiece[] {
     const knownCall = this.#findCall(piece, isAnonymous(piece) ? positionFromEnd : 1, callsInChunk);
     const isNew = knownCall === undefined;
@@ -117,7 +117,7 @@ export class CallTracker {
     return this.#byIndex.get(index) ?? (callWithId?.index === undefined ? callWithId : undefined);
   }
 
-  /** Among calls with one id, the same input wins. A streamed call matches even if its input lacks the end or is written differently. */
+  /** Among calls with the same id, equal input wins. A streamed call matches even if its input is cut off or formatted differently. */
   #findRepeated(whole: CallEntry, position: number, callsInList: ReadonlySet<TrackedCall>): TrackedCall | undefined {
     const { id, name, input } = whole;
     const callsWithId = this.#calls.filter((call) => id !== undefined && call.id === id);
@@ -155,7 +155,7 @@ export class CallTracker {
   }
 }
 
-/** Returns true for a piece that has another name or id than the call, or that follows the call's complete input. */
+/** Returns true for a piece whose name or id differs from the call's, or that follows the call's complete input. */
 function startsNewCall({ id, name, input }: CallEntry, call: TrackedCall): boolean {
   if (name === undefined || call.name === undefined) return false;
   const hasIds = id !== undefined && call.id !== undefined;

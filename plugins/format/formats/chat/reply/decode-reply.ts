@@ -76,7 +76,7 @@ export class ChatDecoder implements ReplyDecoder {
       return toTextFragments(this.#repeatsReasoning ? 'reasoning' : 'text', text);
     }
     const fragments = this.#readChunk(name, data, event);
-    // A caller that passes the parsed event skims the following events.
+    // A caller that passes a parsed event skims later events, so nothing needs to be learned from this one.
     if (event === undefined) this.#learnEvent(name, data, fragments);
     return fragments;
   }
@@ -169,7 +169,7 @@ export class ChatDecoder implements ReplyDecoder {
 
   #pickChoice(choices: JsonValue | undefined): ChatChoice | undefined {
     const list: readonly ChatChoice[] = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
-    // The choice that arrives first is decoded, whatever its index.
+    // The choice that arrives first is decoded, regardless of its index.
     this.#choiceIndex ??= list[0]?.index ?? undefined;
     return list.find(({ index }) => typeof index !== 'number' || index === this.#choiceIndex);
   }

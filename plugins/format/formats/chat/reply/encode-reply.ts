@@ -33,7 +33,7 @@ export class ChatEncoder implements ReplyEncoder {
   }
 
   encodeEvent(event: ReplyEvent): string {
-    // The first chunk says whether there is text, so it waits for the first block.
+    // The first chunk shows whether the reply has text, so it is not sent before the first block.
     if (event.type === 'start') return '';
     if (event.type === 'finish') return this.#writeEnd(event.reply);
     const logprobs = event.type === 'block_delta' ? event.logprobs : undefined;
@@ -83,7 +83,7 @@ export class ChatEncoder implements ReplyEncoder {
     return `${firstChunk}${states.join('')}${lastChunk}${this.#wantsUsage ? writeEvent(usage) : ''}data: [DONE]\n\n`;
   }
 
-  /** The bytes are the same as those of `#writeChunk`; only the frame is prepared. */
+  /** Produces the same bytes as `#writeChunk`, but from a prepared frame. */
   #writePlainChunk(delta: ChatMessage): string {
     const [before, after] = this.#plainFrame;
     return before + JSON.stringify(delta) + after;

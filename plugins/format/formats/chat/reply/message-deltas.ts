@@ -107,7 +107,7 @@ export class MessageDeltas {
   }
 }
 
-/** Returns what separates a block from earlier blocks of its kind, because the message has one text per kind. */
+/** Returns the separator between a block and earlier blocks of its kind, because the message has one text per kind. */
 export function selectSeparator(head: BlockHead, preceding: Omit<PrecedingContent, 'lastType'>): string {
   const { type } = head;
   if (type === 'text') return preceding.hasText && head.isParagraph === true ? paragraphBreak : '';

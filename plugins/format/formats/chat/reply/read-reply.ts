@@ -55,7 +55,7 @@ export function readChoices({ choices }: ChatReply): Editable<ChatChoice>[] {
   return asList(choices).filter(isJsonObject);
 }
 
-/** An object in place of a list counts as a list of one. */
+/** An object in place of a list is treated as a list with one entry. */
 export function toList(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   return isJsonObject(value) ? [value] : [];

@@ -33,7 +33,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
     if (!event.isPlain && isUsageChunk(event)) {
       if (hasTokenCounts(reportedUsage)) this.#isUsagePending = false;
       if ((!this.#wantsUsage || this.#isUsagePending) && /"choices"\s*:\s*\[\s*\]/.test(text)) {
-        // The gateway requested it, or it lacks counts and is sent at the end, because clients add up the counts of all chunks.
+        // Either only the gateway requested it, or it lacks counts and is sent last, because clients add up all chunks' counts.
         this.#lastChunk = event;
         return '';
       }
@@ -65,7 +65,7 @@ export class ChatReplyAdapter implements ReplyAdapter {
     if (!this.#isUsagePending) return '';
     this.#isUsagePending = false;
     const counts = this.meter.complete(reportedUsage, true);
-    // An empty answer has no tokens, so what its last choice reported is complete.
+    // An empty answer has no tokens, so the usage already sent with its last choice is complete.
     if (this.#hasSentUsage && counts.isEstimated !== true) return '';
     const chunk: ChatReply = this.#lastChunk?.parse() ?? {};
     const usage = completeUsage(chunk.usage, writeUsage(counts));

@@ -44,21 +44,21 @@ export function writeUsage({ input = 0, output = 0, cacheRead = 0, cacheWrite = 
   };
 }
 
-/** Searches become functions, because the format has no type of its own for them. */
+/** Tool searches become functions, because the format has no type for them. */
 export function writeCall({ id, name, form }: CallHead, input: string): ChatCall {
   if (form === 'freeform') return { id, type: 'custom', custom: { name, input } };
   return { id, type: 'function', function: { name, arguments: input } };
 }
 
-/** @param offset how many characters of the message's text precede the citing block */
+/** @param offset number of characters in the message's text before the citing block */
 export function writeCitation({ url, title, start = 0, end = start }: Citation, offset: number): ChatAnnotation {
   const positions = { start_index: offset + start, end_index: offset + end };
   return { type: 'url_citation', url_citation: { url, title: title ?? url, ...positions } };
 }
 
 /**
- * Encodes the reasoning state that a client must send back, as an entry of OpenRouter's `reasoning_details`. `text_length` is how many
- * characters of the joined reasoning text belong to this state.
+ * Encodes the reasoning state that a client must send back, as an entry of OpenRouter's `reasoning_details`. `text_length` is the number of
+ * characters of the joined reasoning text that belong to this state.
  */
 export function writeReasoningState({ state, text }: ReasoningBlock, index: number): ChatReasoningDetail {
   return { type: 'reasoning.encrypted', data: state, index, text_length: text.length };

@@ -4,15 +4,15 @@ const minRepeatLength = 16;
 export const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };
 
 /**
- * Filters repetitions out of a text. The methods that take text return what is new in it. Keeps only the text's length and a hash, because
+ * Filters repetitions out of a text. The methods that take text return the new part of it. Keeps only the text's length and a hash, because
  * replies are long and many are in flight.
  */
 export class TextTracker {
   #length = 0;
-  /** Leaves out the last piece: a whole reply has only one, so it needs no hash. */
+  /** Hash of the text without its last piece. A whole reply has only one piece, so it needs no hash. */
   #hashBeforeLast = fnv.offset;
   #lastPiece = '';
-  /** Every piece contains all pieces before it; undefined until the second piece. */
+  /** True if every piece contains all pieces before it; undefined until the second piece. */
   #isCumulative: boolean | undefined;
 
   get isEmpty(): boolean {

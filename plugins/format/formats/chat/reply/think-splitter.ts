@@ -65,7 +65,7 @@ export class ThinkSplitter {
   }
 }
 
-/** Leaves out text that may start the closing tag, and trailing white space, which is dropped if the tag follows. */
+/** Excludes text that may start the closing tag, and trailing white space, which is dropped if the tag follows. */
 function selectCertainReasoning(text: string): string {
   for (let length = Math.min(text.length, closingTag.length - 1); length > 0; length--) {
     if (text.endsWith(closingTag.slice(0, length))) return text.slice(0, -length).trimEnd();

@@ -48,7 +48,7 @@ export class TrackedCall {
     return this.#input.appendDelta(input);
   }
 
-  /** Appends what the whole input has beyond the input so far, and returns it. */
+  /** Appends the part of the whole input that has not arrived yet, and returns it. */
   completeInput(input: string): string {
     const missingEnd = this.#input.appendSnapshot(input);
     this.scanner.scan(missingEnd);

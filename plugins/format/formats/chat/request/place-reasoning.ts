@@ -10,7 +10,7 @@ export function acceptsReasoning(profile: Profile, hasCalls: boolean): boolean {
   return requiresReasoning(profile, hasCalls) || (capabilities.reasoning && quirks.replay_reasoning === 'given');
 }
 
-/** A model that reasons within its text gets earlier reasoning back there. */
+/** A model that reasons within its text gets earlier reasoning back within the text. */
 export function selectReasoningPlace({ quirks }: Profile): Profile['quirks']['replay_as'] {
   return quirks.inline_thinking ? 'think_tags' : quirks.replay_as;
 }

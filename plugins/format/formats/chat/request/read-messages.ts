@@ -126,7 +126,7 @@ export class ChatHistoryReader {
   }
 }
 
-/** Calls in the deprecated form have no ids. Later `CallIds` makes repeated ids unique. */
+/** Calls in the deprecated form have no ids. `CallIds` later makes repeated ids unique. */
 function createDeprecatedCallId(name: string): string {
   return `call_function_${name}`;
 }

@@ -11,7 +11,7 @@ export const reasoningSeparator = '\n\n';
 
 interface StateEntry {
   readonly state: OpaqueState;
-  readonly length: number | undefined; // how many characters of the text belong to the state; undefined if not given
+  readonly length: number | undefined; // number of characters of the text that belong to the state; undefined if not given
 }
 
 /**

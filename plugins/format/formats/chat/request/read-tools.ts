@@ -41,7 +41,7 @@ function readBreakpoint(clientTool: ClientTool, tool: ChatTool): ClientTool {
 }
 
 function readType(tool: BodyObject<ChatTool> | BodyObject<ChatToolChoice>): string {
-  // Mistral's clients leave out the type of functions.
+  // Mistral's clients omit the type of functions.
   return tool.isMissing('type') && isJsonObject(tool.value.function) ? 'function' : tool.text('type');
 }
 
@@ -58,7 +58,7 @@ export function readToolChoice(body: BodyObject<ChatRequest>, notes: Notes): Too
 function readChoice(body: BodyObject<ChatRequest>, notes: Notes): ToolChoice {
   const { tool_choice: value } = body.value;
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value };
-  // Mistral's and Anthropic's name for it.
+  // Mistral's and Anthropic's name for `required`.
   if (value === 'any') return { type: 'required' };
   if (typeof value === 'string') throw invalidValue('tool_choice', 'auto, none, required, or an object');
   const choice = body.object<ChatToolChoice>('tool_choice');

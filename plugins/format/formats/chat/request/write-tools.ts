@@ -24,11 +24,11 @@ function selectTools({ tools, toolChoice }: Conversation, { notes }: EncodeTarge
   if (!tools.every(isClientTool)) notes.drop('web_search');
   const allowedNames = toolChoice?.allowed;
   if (allowedNames !== undefined) notes.approximate('allowed tools as the only ones');
-  // Only OpenAI can forbid calls of tools that are listed, so tools that may not be called are left out.
+  // Only OpenAI can forbid calls to listed tools, so tools that may not be called are omitted.
   return tools.filter((tool: Tool) => isClientTool(tool)).filter(({ name }) => allowedNames?.includes(name) !== false);
 }
 
-/** Returns true if a freeform tool can be sent as it is. Otherwise it becomes a function. */
+/** Returns true if a freeform tool can be sent unchanged. Otherwise it becomes a function. */
 export function isSentFreeform(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return form === 'freeform' && profile.quirks.freeform_tools;
 }

@@ -39,7 +39,7 @@ export class GeminiDecoder implements ReplyDecoder {
     const [candidate, ...others] = asList(body.candidates);
     const isOnlyPiece = candidate !== undefined && others.length === 0 && this.#isDecoded(candidate);
     if (!isOnlyPiece || readEnding(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
-    // Only a block matters, because every event may repeat Google's ratings of the prompt.
+    // Only a block matters here, because every event may repeat Google's safety ratings of the prompt.
     if (readBlock(body.promptFeedback).length > 0) return undefined;
     if (content !== undefined && !addTexts(candidate, content)) return undefined;
     return toUsageFragments(readUsage(body.usageMetadata));
@@ -54,7 +54,7 @@ export class GeminiDecoder implements ReplyDecoder {
     return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#endReply()];
   }
 
-  /** @param isShared true if the event passes through, so that the text need not be kept */
+  /** @param isShared true if the event passes through, in which case the text need not be kept */
   #readReply(envelope: JsonObject, isShared = false): Fragment[] {
     const body: GeminiReply = unwrapReply(envelope);
     if (readReportedError(body) !== undefined) return [createErrorFragment(body)];
@@ -128,7 +128,7 @@ export function unwrapReply(body: JsonObject): JsonObject {
 const startsChunk = /^\s*[[{]/;
 
 function readChunk(data: string): JsonObject | undefined {
-  // A parse error takes a hundred times as long as this test, and a stream may have thousands of empty events.
+  // A failed parse takes a hundred times as long as this test, and a stream may have thousands of empty events.
   if (!startsChunk.test(data)) return undefined;
   try {
     const value = parseExactInputs(data) as JsonValue;

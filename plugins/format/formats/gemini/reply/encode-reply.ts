@@ -23,7 +23,7 @@ export class GeminiEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
   readonly #parts: PartWriter;
   #usage: GeminiUsage = writeUsage({});
-  /** All calls must be in one content, and clients keep every chunk as a content of its own, so calls wait for the next chunk. */
+  /** All calls must be in one content, and clients keep every chunk as a separate content, so calls wait for the next chunk. */
   #heldCalls: GeminiPart[] = [];
 
   constructor(context: ReplyContext) {
@@ -34,7 +34,7 @@ export class GeminiEncoder implements ReplyEncoder {
   encodeEvent(event: ReplyEvent): string {
     switch (event.type) {
       case 'start':
-        // LangChain JS adds up the cached tokens of all chunks and keeps the largest prompt, so cached tokens and estimates come last.
+        // LangChain JS adds up all chunks' cached tokens and keeps the largest prompt count, so cached tokens and estimates come last.
         this.#usage = writeUsage(event.usage.isEstimated === true ? {} : { input: event.usage.input });
         return '';
       case 'block_delta':
@@ -109,7 +109,7 @@ function writeText(writer: PartWriter, block: Block): GeminiPart[] {
     : writer.writeDelta(block, block.text);
 }
 
-/** Returns true if the client asked for thoughts. Other clients would take them for text. */
+/** Returns true if the client asked for thoughts. Other clients would mistake them for text. */
 export function wantsThoughts(request: JsonObject): boolean {
   return asCamelObject<GeminiThinkingConfig>(asGenerationConfig(request).thinkingConfig).includeThoughts === true;
 }

@@ -92,7 +92,7 @@ export function readUsage(usage: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Leaves out cached tokens and thoughts if they are zero, as Google does. */
+/** Omits cached tokens and thoughts if they are zero, as Google does. */
 export function writeUsage({ input = 0, output = 0, cacheRead = 0, reasoning = 0 }: Usage): GeminiUsage {
   return {
     promptTokenCount: input,

@@ -31,7 +31,7 @@ export class PartReader {
   #callCount = 0;
   #openCall: { readonly key: number; readonly args: PartialArgs } | undefined;
 
-  /** @param isShared true if the positions of citations are not needed, so that the text need not be kept */
+  /** @param isShared true if the positions of citations are not needed, in which case the text need not be kept */
   read(candidate: GeminiCandidate, isShared = false): Fragment[] {
     this.#keepsText = !isShared;
     const parts = readMember<GeminiContent>(candidate.content, 'parts');
@@ -51,7 +51,7 @@ export class PartReader {
     const call = part.functionCall;
     // The signature on a call or image belongs to the thoughts before it.
     const signature = readSignature(part.thoughtSignature);
-    // An empty call ends the open call. If there is none, it means nothing.
+    // An empty call ends the open call. If no call is open, an empty call has no meaning.
     if (isJsonObject(call) && (isFilled(call) || this.#openCall !== undefined))
       return [...signature, ...this.#readCall(call)];
     const image = part.thought === true ? undefined : readImage(part);

@@ -24,9 +24,9 @@ import { missingSignatureMark, encodeSignature } from '../request/thought-signat
 type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
- * Encodes blocks as parts. The signature of thoughts goes on the next call, where most clients keep it, even if a text comes before the
- * call. If no call follows, it goes on the last text or, if that was already sent, on an empty text after the reply, as Google does.
- * Sources: Gemini docs, "Thought signatures"; Gemini CLI.
+ * Encodes blocks as parts. The thoughts' signature goes on the next call, where most clients keep it, even if a text comes before the call.
+ * If no call follows, it goes on the last text or, if that was already sent, on an empty text after the reply, as Google does. Sources:
+ * Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;

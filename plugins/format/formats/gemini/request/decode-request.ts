@@ -43,7 +43,7 @@ export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
 
 function rejectCachedContent({ cachedContent: value }: GeminiRequest): void {
   if (isMissing(value) || value === '') return;
-  // `cachedContent` stands for a part of the prompt that only Google has.
+  // `cachedContent` refers to a part of the prompt that only Google has.
   const message = 'Cached content is not supported. Send the content in the request.';
   throw new GatewayError('not_supported', message, { param: 'cachedContent' });
 }
@@ -79,7 +79,7 @@ function readOutput(config: BodyObject<GeminiGenerationConfig>, notes: Notes): O
 }
 
 /**
- * A budget of -1 means the model's default, as does a missing one.
+ * A budget of -1 or a missing budget means the model's default.
  *
  * @throws GatewayError `invalid_request`
  */

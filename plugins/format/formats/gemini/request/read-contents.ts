@@ -73,7 +73,7 @@ export class ContentReader {
   #readContent(content: BodyObject<GeminiContent>): void {
     const side = sidesByRole.get(content.maybeText('role') || 'user');
     if (side === undefined) throw invalidValue(content.pathOf('role'), 'user or model');
-    // Clients keep each chunk of a stream as a content of its own, so an assistant turn only ends at the user's content.
+    // Clients keep each chunk of a stream as a separate content, so an assistant turn only ends at the user's content.
     if (side === 'user') this.#endTurn('assistant');
     for (const part of iterateList<GeminiPart, GeminiContent>(content, 'parts')) this.#readPart(side, part);
     if (side !== 'user') return;

@@ -18,7 +18,7 @@ import { readSchema } from '../schema/read-schema.ts';
 const searchNames = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
 
 /**
- * Reads a request's tools. Leaves out those that only Google can run.
+ * Reads a request's tools. Omits those that only Google can run.
  *
  * Source: Gemini API reference, "Tool".
  *

@@ -41,7 +41,7 @@ function unescapeJson(value: string): string | undefined {
   }
 }
 
-/** Takes the place of another vendor's signature, or of one that the client lost. Source: Gemini docs, "Thought signatures". */
+/** Replaces another vendor's signature, or one that the client lost. Source: Gemini docs, "Thought signatures". */
 export const signaturePlaceholder = 'skip_thought_signature_validator';
 
 /** Returns true for models that reject a first call without a signature. Models with thinking budgets do not support the placeholder. */

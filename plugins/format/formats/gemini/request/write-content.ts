@@ -73,7 +73,7 @@ function writeFile(file: FilePart, target: EncodeTarget): GeminiPart[] {
     if (name !== undefined && name !== '') target.notes.drop('names of files');
     return [writeSource(file, target)];
   }
-  // Text files become text.
+  // Text files are sent as text.
   const content = decodeTextFile(source);
   if (content === undefined) throw createUnsupportedContentError('files', file);
   return writeText([name, content].filter(Boolean).join('\n\n'));

@@ -41,7 +41,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Ge
 function selectFunctions({ tools, toolChoice }: Conversation): ClientTool[] {
   const functions = tools.filter(isClientTool);
   const { type, allowed } = toolChoice ?? {};
-  // The format cannot restrict optional calls, so functions that may not be called are left out.
+  // The format cannot restrict optional calls, so functions that may not be called are omitted.
   return type === 'auto' && allowed !== undefined ? functions.filter(({ name }) => allowed.includes(name)) : functions;
 }
 

@@ -36,7 +36,7 @@ const subsetKeywords: Readonly<Record<string, Check>> = {
   pattern: isText,
   anyOf: isList,
 };
-const maxSchemas = 2_000; // references that contain each other multiply
+const maxSchemas = 2_000; // mutually recursive references multiply
 const maxDepth = 200; // the same as the limit for request bodies
 
 /** Applied in this order, to a flat schema before the schemas inside it. */

@@ -7,8 +7,8 @@ const countKeywords = new Set(['minItems', 'maxItems', 'minLength', 'maxLength',
 const apiKeywords = new Set(['propertyOrdering', 'nullable', 'example']);
 
 /**
- * Translates one of the API's schemas, which resemble OpenAPI 3.0, into JSON Schema. Keeps a schema that already is JSON Schema. Source:
- * Gemini API reference, "Schema".
+ * Translates one of the API's schemas, which resemble OpenAPI 3.0, into JSON Schema. Returns a schema that is already JSON Schema
+ * unchanged. Source: Gemini API reference, "Schema".
  */
 export function readSchema(schema: JsonObject): JsonObject {
   const fields: GeminiSchema = renameToCamelCase(schema);

@@ -40,8 +40,8 @@ function findCommonType(values: readonly JsonValue[]): JsonObject {
 }
 
 /**
- * Makes exclusive bounds inclusive. For integers, the bound becomes the next value. For other numbers it stays, and the description says
- * that it is exclusive.
+ * Makes exclusive bounds inclusive. For integers, the bound becomes the next value. For other numbers, the bound is unchanged, and the
+ * description states that it is exclusive.
  */
 export function boundsRule(schema: GeminiSchema): JsonObject {
   const { exclusiveMinimum: above, exclusiveMaximum: below, ...members } = schema;

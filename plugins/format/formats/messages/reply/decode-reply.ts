@@ -95,7 +95,7 @@ export class MessagesDecoder implements ReplyDecoder {
       ...this.#blocks.startBlock(index, block),
       ...this.#blocks.stopBlock(index),
     ]);
-    // A reply with content is complete even without a stop reason. One with neither gets no finish, which the guard reports as an error.
+    // A reply with content is complete even without a stop reason. If it has neither, it gets no finish, and the guard reports an error.
     const finishFragments = this.#readFinish(body);
     const finish: Fragment[] =
       finishFragments.length > 0 || contentFragments.length === 0
@@ -168,7 +168,7 @@ export class MessagesDecoder implements ReplyDecoder {
     if (finish === undefined) return [];
     const details = readMember<MessagesEnding>(ending, 'stop_details');
     const { explanation }: MessagesStopDetails = asObject(details);
-    // A refusal without content would be empty for the reader, so the vendor's explanation is sent as its reason.
+    // A refusal without content would look empty to the reader, so the vendor's explanation is sent as its reason.
     const isSilentRefusal = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasContent;
     if (!isSilentRefusal || typeof explanation !== 'string') return [finish];
     return [{ type: 'refusal', text: explanation, isReason: true }, finish];

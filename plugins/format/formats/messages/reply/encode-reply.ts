@@ -20,9 +20,9 @@ import { type Ending, noEnding, writeBlock, writeCitation, writeEnding, writeOpe
  */
 export class MessagesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
-  /** True until text, or the end of the block, decides the type of a reasoning block. */
+  /** True while the type of a reasoning block is undecided: text, or the end of the block, decides it. */
   #isHeldBack = false;
-  /** Judging by the first character; undefined if the input is only white space so far. */
+  /** Kind of the input, judged by its first character; undefined if the input is only white space so far. */
   #inputStart: 'object' | 'other' | undefined;
   #separator = '';
   #lastType: BlockHead['type'] | undefined;
@@ -109,7 +109,7 @@ export class MessagesEncoder implements ReplyEncoder {
   }
 }
 
-/** Returns what separates a new paragraph from the text before it, because clients concatenate adjacent text blocks. */
+/** Returns the separator between a new paragraph and the text before it, because clients concatenate adjacent text blocks. */
 export function selectSeparator(previousType: BlockHead['type'] | undefined, head: BlockHead): string {
   return previousType === 'text' && head.type === 'text' && head.isParagraph === true ? paragraphBreak : '';
 }
@@ -128,7 +128,7 @@ function writeDelta(index: number, delta: MessagesDelta): string {
   return writeEvent('content_block_delta', { index, delta });
 }
 
-/** The same bytes as `writeDelta`, but only the text is serialized, because this runs for every token. */
+/** Writes the same bytes as `writeDelta`, but only the text is serialized, because this runs for every token. */
 function writeTextDelta(index: number, type: `${string}_delta`, member: keyof MessagesDelta, text: string): string {
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${member}":${JSON.stringify(text)}}}\n\n`;
 }

@@ -55,7 +55,7 @@ export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { t
 
 /**
  * Collects a reply's usage, which arrives in two parts. Counts in the second part replace those in the first, except for zeros, because
- * some vendors send each count in one part only.
+ * some vendors send each count in only one part.
  *
  * Source: Anthropic API reference, "Messages", usage.
  */
@@ -85,7 +85,7 @@ function readCounts(usage: MessagesUsage): Record<string, number | undefined> {
   };
 }
 
-/** The input count leaves out cached tokens. */
+/** The input count excludes cached tokens. */
 export function writeUsage({
   input = 0,
   output = 0,

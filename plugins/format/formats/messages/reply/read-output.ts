@@ -106,7 +106,7 @@ export class BlockReader {
           progress,
         ];
       case '':
-        // Some vendors leave out the type, which the deltas then reveal.
+        // Some vendors omit the type, which the deltas then reveal.
         return [head];
       default:
         return [head, createDroppedPart(block.type, 'unknown blocks'), progress];

@@ -35,7 +35,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     const text = addEventName(event);
     switch (readEventType(event)) {
       case 'message_start':
-        // The SDK throws on a second `message_start`. If that differs from the first, the decoder reports a failure.
+        // The SDK throws on a second `message_start`. If it differs from the first, the decoder reports a failure.
         if (this.#hasStarted) return '';
         this.#hasStarted = true;
         return this.#completeStart(event, text, reportedUsage);

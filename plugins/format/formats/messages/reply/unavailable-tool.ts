@@ -16,8 +16,8 @@ const hostedTypePattern = /^(web_search|web_fetch|code_execution)_\d/; // result
 
 /**
  * Writes the response to a request whose only tools are hosted by a vendor that no route leads to; undefined for other tools. The response
- * has a tool result which says that the tool is unavailable. Claude Code sends searches as separate requests; it would retry after an error
- * and mistake plain text for results. Source: Anthropic docs, "Web search tool", "Errors".
+ * contains a tool result stating that the tool is unavailable. Claude Code sends searches as separate requests; it would retry after an
+ * error and would mistake plain text for results. Source: Anthropic docs, "Web search tool", "Errors".
  *
  * @returns a body, or the events of a stream
  */

@@ -83,8 +83,8 @@ export const digestPattern = /^[\w-]{43}$/;
 const buildVersionPath = (digest: string) => `/accepted/${digest}`;
 
 /**
- * Returns the path of this version, which later edits of the page do not affect; for an external document, of which we keep no copy, its
- * URL.
+ * Returns the path of this version, which later edits of the page do not change. For an external document, which we do not copy, returns
+ * its URL.
  */
 export function createPermanentLink({ digest, address }: Pick<Document, 'digest' | 'address'>): string {
   return address ?? buildVersionPath(digest);

@@ -16,7 +16,7 @@ export const AcceptanceText = defineEntity({
     address: impersonal(p.text().nullable()),
     texts: impersonal(p.json<StoredTexts>().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** When the text was last shown, to within minutes. */
+    /** When the text was last shown, accurate to about ten minutes. */
     shownAt: p.datetime().defaultRaw('clock_timestamp()'),
   },
   checks: [{ name: 'acceptance_text_check', expression: '(address is null) <> (texts is null)' }],

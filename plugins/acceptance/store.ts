@@ -14,7 +14,10 @@ import {
 import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.ts';
 
 const recordIntervalMs = 600_000;
-/** Every buyer gets at least an hour, although `shown_at` is recorded only once per interval. */
+/**
+ * How long a replaced text can still be accepted after `shown_at`: at least an hour for every buyer, although `shown_at` is updated only
+ * once per interval.
+ */
 const acceptanceMinutes = 60 + recordIntervalMs / 60_000;
 
 const recordedTimesKey = 'acceptance-noted';

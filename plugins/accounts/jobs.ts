@@ -5,7 +5,7 @@ import { clearReplacedDigests } from '#core/business/accounts/replaced-keys.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { object, string } from '#core/platform/schema.ts';
 
-/** Notifications to the relay are lost while the connection to PostgreSQL is down. */
+/** Publishes events that the relay missed: notifications are lost while the connection to PostgreSQL is down. */
 export const publishJob: JobDefinition = {
   name: 'publish-account-events',
   description: 'Publishes recorded events that have not been published yet.',
@@ -26,7 +26,7 @@ export const retentionJob: JobDefinition = {
   },
 };
 
-const maxRecordDelayDays = 7; // meanwhile the record waits in a journal, for example while the database is down
+const maxRecordDelayDays = 7; // after the deletion; a record waits in a journal while the database is down
 
 export const cleanDeletedJob: JobDefinition = {
   name: 'clean-deleted-accounts',

@@ -42,7 +42,7 @@ function toAnnouncement({ text_en: en, text_id: id, ...submitted }: Announcement
   return { model: undefined, ...submitted, text: { en: en.trim(), id: id.trim() } };
 }
 
-const listSubject: SubjectKind = { name: 'announcements' }; // for all records: an ended announcement has no page of its own
+const listSubject: SubjectKind = { name: 'announcements' }; // of all records, because an ended announcement has no page of its own
 const announcementSubject: SubjectKind = {
   name: 'announcement',
   async find({ database }, handle) {

@@ -27,11 +27,11 @@ export interface Announcement {
 export interface StoredAnnouncement extends Announcement {
   readonly id: string;
   readonly createdBy: string;
-  /** When an operator ended it early; undefined if none did. */
+  /** When an operator ended it early; undefined if no operator did. */
   readonly endedAt: number | undefined;
 }
 
-/** The model may be given by any of its names. */
+/** `model` may be any of the model's names. */
 export interface AnnouncementInput extends Omit<Announcement, 'from' | 'until'> {
   /** Start time, RFC 3339. */
   readonly since: string;
@@ -69,7 +69,7 @@ export async function createAnnouncement(
 }
 
 /**
- * Updates an announcement that has not ended. Sends no more email.
+ * Updates an announcement that has not ended. Sends no further email.
  *
  * @throws ActionRefused `not_found` for an unknown model, or if the announcement has ended
  * @throws AccountError `span`

@@ -17,7 +17,7 @@ export const AnnouncementRow = defineEntity({
     endsAt: p.datetime(),
     createdBy: impersonal(p.text()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** When an operator ended it early; null if none did. */
+    /** When an operator ended it early; null if no operator did. */
     endedAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'announcement_open', properties: 'endsAt', where: 'ended_at is null' }],

@@ -5,7 +5,7 @@ import { type Announcement, listOpenAnnouncements } from './announcements.ts';
 import { announcementsSection } from './section.ts';
 
 const maintenanceLeadMs = 7 * 86_400_000;
-/** Visits to the public page cause no queries, and the page works even if a query fails. */
+/** Caching limits the queries that visits to the public page cause, and keeps the page working if a query fails. */
 const cacheOptions = { maxAgeMs: 2_000, timeoutMs: 5_000, maxWaitMs: 1_000, staleIfErrorMs: 3_600_000 };
 
 const storedAnnouncements = cacheReading(cacheOptions, ({ database }) => listOpenAnnouncements(database));

@@ -6,7 +6,7 @@ const recentUsageDays = 30;
 
 /**
  * Records the event `announcement.published` for each recipient: every account that has an address and current or future paid time and has
- * not unsubscribed. An announcement about a model goes only to accounts that used it recently. The bulk version of `recordEvent`.
+ * not unsubscribed. An announcement about a model goes only to accounts that used it recently. This is the bulk version of `recordEvent`.
  *
  * @param model public name
  * @returns the number of recipients

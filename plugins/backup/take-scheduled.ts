@@ -7,7 +7,7 @@ import type { TakenBackup } from '#core/platform/backup/take.ts';
 import { getBackupState } from './backup-state.ts';
 import { getBackupFolder, getBackupIntervalMs, backupSection } from './section.ts';
 
-const maxEarlyMs = 300_000; // the job does not run to the second
+const maxEarlyMs = 300_000; // job times are not exact
 const maxBackupMs = 6 * 3_600_000;
 
 export async function takeBackupNow(host: Host, to: string): Promise<TakenBackup> {

@@ -17,7 +17,7 @@ interface ConfiguredBalance {
 
 type FigureHost = Pick<Host, 'section' | 'database' | 'now'>;
 
-const maxSettledAgeMs = 3_600_000; // records that arrive late count from the next sum on
+const maxSettledAgeMs = 3_600_000; // the next sum includes records that arrived late
 const timeoutMs = 30_000;
 
 interface SettledCosts {
@@ -31,7 +31,7 @@ const settledCosts = cacheReading(
   readSettled,
 );
 
-/** Estimates, because vendors round prices differently. */
+/** The results are estimates, because vendors round prices differently. */
 export async function readConfiguredBalances(host: Host): Promise<ConfiguredBalance[]> {
   const { section, now } = host;
   const figures = Object.entries(section(balancesSection).own);

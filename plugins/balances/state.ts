@@ -9,7 +9,7 @@ import { balancesPath } from './resource.ts';
 const maxAgeMs = 60_000; // the vendors themselves are queried only every hour
 const timeoutMs = 10_000;
 
-const readings = new WeakMap<Host, FreshValue<readonly Balance[]>>(); // for pages that refresh every few seconds
+const readings = new WeakMap<Host, FreshValue<readonly Balance[]>>(); // cached for pages that refresh every few seconds
 
 export function getRecentBalances(host: Host): Promise<readonly Balance[]> {
   const options = {
@@ -24,7 +24,7 @@ export function getRecentBalances(host: Host): Promise<readonly Balance[]> {
   return reading.get();
 }
 
-/** Queries the vendors, and drops this instance's cached balances so that its pages show the results at once. */
+/** Queries the vendors, and drops this instance's cached balances so that its pages show the results immediately. */
 export async function renewBalances(host: Host): Promise<void> {
   await queryBalances(host);
   readings.delete(host);
@@ -44,7 +44,7 @@ export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   });
 };
 
-/** If an upstream's keys belong to several accounts, the fewest days: metrics would add up equal labels. */
+/** If an upstream's keys belong to several accounts, returns the fewest days, because metrics with equal labels would be added up. */
 export function findFewestDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
   const least = new Map<string, number>();
   for (const { upstreams, days = Infinity } of balances)

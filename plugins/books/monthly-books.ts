@@ -3,13 +3,13 @@ import type { Queries } from '#core/platform/database/database.ts';
 export interface BookDay {
   readonly day: string; // 2026-11-22, in the accounting time zone
   readonly payments: number;
-  readonly gross: number; // for any purpose
+  readonly gross: number; // received for any purpose
   readonly refunds: number;
-  readonly refunded: number; // through the provider and by hand
+  readonly refunded: number; // through the provider or by hand
   readonly fees: number; // as reported by the providers
 }
 
-/** Reads all money in one currency, by the day it was received or refunded. Lists every day of the month (`2026-11`). */
+/** Sums up all money in one currency by the day on which it was received or refunded. Lists every day of the month (`2026-11`). */
 export async function readMonth(
   database: Queries,
   { month, timeZone, currency }: { readonly month: string; readonly timeZone: string; readonly currency: string },

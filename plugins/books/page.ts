@@ -16,8 +16,8 @@ import type { Reconciliation } from './reconcile.ts';
 
 export const booksPath = '/operator/orders/books';
 
-const noBooks = 'nothing'; // in the query, in place of the action's name
-const maxBrowserWaitMs = 20_000; // the comparison itself continues
+const noBooks = 'nothing'; // in the query in place of the action's name, if no provider had books for the day
+const maxBrowserWaitMs = 20_000; // the comparison then continues in the background
 const limits = { differences: 200, actions: 10 };
 
 const form = defineForm({

@@ -43,7 +43,7 @@ export interface Reconciliation {
   readonly here: BookTotals;
   readonly stated: BookTotals;
   readonly differences: readonly Difference[];
-  readonly unread: number; // charges; compare again later
+  readonly unread: number; // charges that could not be read; compare again later
 }
 
 const reason = defineSentences(en);
@@ -98,7 +98,7 @@ export async function reconcile(
   };
 }
 
-/** Compares a day with one provider, or with all providers whose books may contain our money. Throws what `reconcile` throws. */
+/** Compares a day with one provider, or with all providers whose books may contain our money. Throws the same errors as `reconcile`. */
 export async function reconcileDay(
   host: Host,
   {

@@ -6,7 +6,7 @@ export interface YearSoFar {
   readonly refunded: number;
 }
 
-/** Turnover in rupiah from which Indonesian law may impose duties. Whether it does is for a tax adviser to say. */
+/** Turnover in rupiah above which Indonesian law may impose duties; a tax adviser can say whether it does. */
 const thresholds = [
   { rupiah: 500_000_000, note: 'di atas Rp 500 juta: batas omzet bebas PPh final bagi orang pribadi (PP 55/2022)' },
   { rupiah: 4_800_000_000, note: 'di atas Rp 4,8 miliar: batas wajib menjadi Pengusaha Kena Pajak (PPN)' },

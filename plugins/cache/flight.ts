@@ -8,7 +8,7 @@ const pollIntervalMs = 500; // in case a signal was lost
 const maxFollowerWaitMs = 120_000;
 
 /**
- * The right to call the upstream on behalf of several identical exchanges. The others wait as followers. The holder must end it by exactly
+ * The right to call the upstream on behalf of several identical exchanges. The others wait as followers. The holder must end it with exactly
  * one of these calls; until then, its claim is extended.
  */
 export interface FlightLead {

@@ -96,7 +96,7 @@ export class ReplyCache {
     if (heldLead !== undefined) this.#endLead(exchange, heldLead);
   }
 
-  /** Hands the lead to a follower if only the client disconnected. Otherwise frees the followers, which would wait for nothing. */
+  /** Hands the lead to a follower if only the client disconnected. Otherwise frees the followers, because no reply will be stored. */
   #endLead(exchange: Exchange, heldLead: HeldLead): void {
     this.#settle(heldLead, (lead) => (exchange.isClientGone ? lead.handOver() : lead.freeFollowers()));
   }
@@ -117,7 +117,7 @@ export class ReplyCache {
   }
 }
 
-/** Undefined if a stage has changed the content, which is then digested each time the reply is sent. */
+/** Returns undefined if a stage has changed the content, which must then be digested each time the reply is sent. */
 function findDigests(exchange: Exchange): AnswerDigests | undefined {
   return exchange.find(changedContent) === undefined ? exchange.find(answerDigests) : undefined;
 }

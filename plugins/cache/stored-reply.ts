@@ -39,7 +39,7 @@ export function decodeStored(stored: Buffer): StoredReply | undefined {
  * Passes a stream on and collects its bytes, up to `maxBytes`. Applies backpressure, and fails if the source fails.
  *
  * @param onEnd called with the complete body at its end, or with undefined as soon as it is too large; not called if the
- *   stream fails before
+ *   stream fails earlier
  */
 export function collectWhilePassing(
   source: Readable,

@@ -16,7 +16,7 @@ interface NamedShare {
   readonly written: number;
 }
 
-/** Both metrics, for all scrapers, use the same shares for a minute. */
+/** Cached for a minute, so that both metrics and all scrapers see the same shares. */
 const shareReading = cacheReading({ maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs }, async (host) =>
   (await Promise.all(dimensions.map((by) => readShares(host, by)))).flat(),
 );

@@ -10,7 +10,7 @@ declare module '#core/gateway/events/events.ts' {
 
 const maxListed = 5;
 
-/** The same usage then costs several times as much. */
+/** Vendors cache much less of the prompts than in the week before, so the same usage costs several times as much. */
 export const fallenCacheProblem: ProblemKind = {
   name: 'cached_input',
   order: 75,
@@ -25,7 +25,7 @@ export const fallenCacheProblem: ProblemKind = {
     async compose(_payload, { host, t, format }) {
       const fallen = await fallenSharesReading(host).get();
       const [first] = fallen;
-      if (first === undefined) return 'the shares of cached input are as before';
+      if (first === undefined) return 'the shares of cached input have recovered';
       return {
         title: t('alert.cached_input.title', { name: first.name }),
         text: t('alert.cached_input.text'),

@@ -23,7 +23,7 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     const { database, log } = this.#host;
     const reread = () => runInBackground(log, 'reading closed keys', () => this.read());
     getKeyClosures(this.#host).store = this;
-    // Reread after a gap too, when notifications may have been lost.
+    // Also reread after a gap in the connection, because notifications may have been lost.
     this.#unlisten = await database.notifications.listen(closedKeyChannel, reread, reread);
     await this.read();
   }

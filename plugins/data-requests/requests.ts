@@ -91,7 +91,7 @@ export function isAhead(receivedAt: Date, now: number): boolean {
 /** Locks the account, so that concurrent requests are all counted. */
 async function requireFewOpen(transaction: EntityManager, accountId: string): Promise<void> {
   const { deletedAt } = await lockAccount(transaction, accountId);
-  // The account's personal data has been removed; the words of a new request would be left behind.
+  // The account's personal data has been removed; the text of a new request would remain.
   if (deletedAt !== undefined)
     throw new AccountError('deleted', 'The account is deleted. Record the request for a person without an account.');
   const [counts] = await transaction.execute<{ count: number }[]>(
@@ -173,7 +173,7 @@ export async function answerRequest(
   { outcome, answer }: Answer,
 ): Promise<void> {
   await database.fork().transactional(async (transaction) => {
-    // Locks the account first, as deleting an account does, which also changes its requests.
+    // Lock order: the account first, as in its deletion, which also changes its requests.
     const [existing] = await transaction.execute<Pick<Columns, 'account_id'>[]>(
       'select account_id from data_request where id = ?',
       [id],
@@ -221,7 +221,7 @@ export async function countOpen(database: Queries): Promise<number> {
 const conditions = { open: 'd.answered_at is null', answered: 'd.answered_at is not null', all: 'true' } as const;
 
 /**
- * Lists open requests, most urgent first, then answered requests, latest answer first. The request `after`, last on the previous page, may
+ * Lists open requests, most urgent first, then answered requests, latest answer first. `after`, the last request of the previous page, may
  * have been answered since.
  */
 export async function listRequests(

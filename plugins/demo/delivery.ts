@@ -11,7 +11,7 @@ const errorPage =
 const eventStreamHeaders = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' } as const;
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' } as const;
 const retryAfterSeconds = 2;
-// Tokens come at about 65 a second.
+// These durations yield about 65 tokens per second.
 const durationsMs = { start: 250, thinking: 900, token: 15 } as const satisfies Record<ModelWork, number>;
 const slowStartMs = 5_000;
 

@@ -75,7 +75,7 @@ function countOutputTokens(steps: readonly ScriptStep[]): number {
   return steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** A tool call is kept whole or left out. */
+/** Tool calls are never split: one that does not fit is omitted. */
 function truncate(allSteps: readonly ScriptStep[], limit: number): { steps: ScriptStep[]; isTruncated: boolean } {
   const steps: ScriptStep[] = [];
   let remainingTokens = limit;
@@ -140,7 +140,7 @@ function describeResult({ text, tool }: DemoMessage): string {
   return `${tool ?? 'A tool'} returned: “${shorten(text, 200)}”.`;
 }
 
-/** For a directive such as `[[words 500]]`. */
+/** Composes the words that a directive such as `[[words 500]]` requests. */
 function composeFiller(prompt: string): string {
   const wordCount = Math.min(Number(/\[\[\s*words\s+(\d{1,6})\s*\]\]/i.exec(prompt)?.[1] ?? 0), maxWords);
   const words = filler.split(' ');

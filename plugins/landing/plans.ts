@@ -36,7 +36,7 @@ function formatFreeAt(freeAt: number | undefined, { t, format }: Localizer): str
   return freeAt === undefined ? '' : t('landing.free_at', { time: format.time(new Date(freeAt)).text });
 }
 
-/** Undefined if a plan is available. */
+/** Returns undefined if a plan is available. */
 export function describeSoldOutNotice(request: PageRequest, soldOut: SoldOutPlans) {
   const reasons = request.host.section(plansSection).map(({ days }) => soldOut.get(days));
   if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
@@ -52,7 +52,7 @@ export function describeFacts({ host, t, format }: PageRequest, isSoldOut: boole
   return [t('landing.from', { price }), ...soon, t('landing.no_card')];
 }
 
-/** The count determines the plural after the last length. */
+/** `count` is the last length, which determines its plural form. */
 export function describeDays({ host, language }: PageRequest): { readonly days: string; readonly count: number } {
   const planDays = host.section(plansSection).map((plan) => plan.days);
   const days = new Intl.ListFormat(language === 'en' ? 'en-GB' : language, { type: 'disjunction' }).format(

@@ -30,7 +30,7 @@ export interface ComposedMail {
 
 export type MailSources = HealthChecks & AlertSource & MessageSources;
 
-/** Returns why no mail is sent if the account has no address, the event is out of date, or the plugin that recorded it was removed. */
+/** Returns the reason if no mail is sent, for example because the account has no address or the event is out of date. */
 export async function composeMail(
   host: Host,
   { mailKinds, pageTexts = [] }: MessageSources & Pick<AlertSource, 'pageTexts'>,

@@ -66,11 +66,11 @@ class MailHealth {
   #trouble: MailTrouble | undefined;
   #readAt = -Infinity;
 
-  /** A state that is too old is refreshed for the next caller. */
+  /** If the state is too old, it is refreshed for the next caller. */
   getVerdict(host: Host, gateway: MessageSources): HealthVerdict {
     if (host.monotonic() - this.#readAt >= maxAgeMs) {
       this.#readAt = host.monotonic();
-      runInBackground(host.log, 'reading the state of mails', async () => {
+      runInBackground(host.log, 'reading the state of the mail queue', async () => {
         this.#trouble = await readMailTrouble(host.database, gateway);
       });
     }

@@ -5,7 +5,7 @@ import type { MailSources } from './compose.ts';
 
 /**
  * Events enqueue these jobs, and they run every 20 seconds for messages that were missed or have failed. Mails and webhooks have separate
- * jobs, so that a mail server that is down does not delay webhooks.
+ * jobs, so that a mail server that is down does not delay webhooks. Only gateways that send messages load the code for it.
  */
 export const createSendJobs = (gateway: MailSources): readonly JobDefinition[] => [
   {

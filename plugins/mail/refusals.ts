@@ -1,12 +1,12 @@
 import type { SmtpOutcome } from './smtp.ts';
 
-const minConsecutiveDomains = 3; // in a row: if that many are rejected in the same way, the server is the cause
+const minConsecutiveDomains = 3; // if this many in a row are rejected in the same way, the server is the cause
 
 interface RefusedMail<Mail> {
   readonly mail: Mail;
   readonly error: string;
   readonly cause: 'recipient' | 'unclear';
-  readonly streak: number; // number of its series of identical rejections
+  readonly streak: number; // index of the series of identical rejections that it belongs to
 }
 
 interface DecidedRefusal<Mail> {
@@ -17,9 +17,9 @@ interface DecidedRefusal<Mail> {
 
 /**
  * Decides at the end of a run whether rejected mails fail or wait. A server with a wrong password or without DNS rejects every recipient,
- * with a reply that names this recipient. So the recipient is taken for the cause only if
+ * with a reply that names this recipient. So the recipient counts as the cause only if
  *
- * - the rejection is not one of the identical ones, for domains in a row, that ended the run, and
+ * - the rejection is not part of the series of identical rejections that ended the run, and
  * - it names the recipient as the cause, or the server accepted another mail in this run.
  */
 export class Refusals<Mail> {

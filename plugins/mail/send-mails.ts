@@ -93,7 +93,7 @@ async function sendClaimed(
     return false;
   }
   const outcome = await deliver(host, mail, composed, run);
-  // A rejected mail is decided at the end of the run, because other mails show whether the server or the recipient is the cause.
+  // Rejected mails are decided at the end of the run, because other mails show whether the server or the recipient is the cause.
   if (outcome.kind !== 'refused')
     await finish(host, mail, outcomeStates[outcome.kind], 'error' in outcome ? outcome.error : undefined);
   return refusals.recordOutcome(mail, asciiDomainOf(composed.to), outcome);

@@ -3,7 +3,7 @@
  * mailbox, a missing sign-in or a daily limit.
  */
 
-/** A connection error to a mail server, as nodemailer reports it. */
+/** An error of the connection to a mail server, as nodemailer reports it. */
 export interface SmtpFailure extends Error {
   readonly response?: string;
   readonly responseCode?: number;
@@ -13,7 +13,7 @@ export interface SmtpFailure extends Error {
 /**
  * - `recipient`: this mail can never be delivered, because its mailbox does not exist or is full, its address is malformed, or it is too
  *   large.
- * - `server`: sign-in, relay rules, limits and policies. These affect other mails too, and the operator or time can change them.
+ * - `server`: sign-in, relay rules, limits and policies. These affect other mails too, and may pass with time or after the operator acts.
  * - `unclear`: the reply does not say.
  */
 export type RefusalCause = 'recipient' | 'server' | 'unclear';

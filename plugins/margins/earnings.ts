@@ -6,8 +6,8 @@ import { type ExactMoney, fromSmallestUnit, type Timespan, prorate } from './exa
 import type { PlanName } from './read-usage.ts';
 
 /**
- * The revenue of an order and the period over which it is earned: that of its days. The days belong to the account that redeemed the
- * order's code, if it has one. A code that is never redeemed is earned when it expires or is withdrawn, not before.
+ * The revenue of an order and the period over which it is earned, which is that of its days. The days belong to the account that redeemed
+ * the order's code, if it has one. A code that is never redeemed is earned when it expires or is withdrawn, not before.
  */
 export interface Earning {
   readonly account: string; // that has the days, or the buyer if there are none
@@ -53,7 +53,7 @@ export function computeEarned({ kept, period }: Pick<Earning, 'kept' | 'period'>
   return prorate(kept, period, span);
 }
 
-/** The refunded share stays the same. */
+/** The refunded share of the price stays the same. */
 export function computeEarnedAtPrice(
   { kept, price, period }: Earning,
   otherPrice: ExactMoney,

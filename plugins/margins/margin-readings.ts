@@ -12,7 +12,7 @@ import { readUsageCounts } from './read-usage.ts';
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;
 export type MarginSpan = (typeof marginSpans)[number];
 
-const maxAgeMs = 60_000; // the old reading is shown meanwhile
+const maxAgeMs = 60_000; // the old reading is shown during a refresh
 const maxStaleMs = 600_000;
 const maxPastAgeMs = 600_000; // records may arrive late and periods may change
 const timeoutMs = 30_000; // a month with thousands of accounts takes seconds, but is read at most once a minute

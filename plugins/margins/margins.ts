@@ -34,7 +34,7 @@ interface MarginDay extends Margin {
   readonly day: string; // 2026-11-22, in `service.time_zone`
 }
 
-/** Exact decimals in whole units, and money. The plain decimals will be removed in 0.7. */
+/** Returns each amount as a plain decimal in whole units, and as money. The plain decimals will be removed in 0.7. */
 export function describeMargin({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, currency: string): object {
   const exact = { cost: formatDecimal(cost), earned: formatDecimal(earned), margin: formatDecimal(earned - cost) };
   const money = Object.entries(exact).map(([name, amount]) => [`${name}_money`, { amount, currency }]);
@@ -58,7 +58,7 @@ export type ReadCounts = (span: Timespan) => ReturnType<typeof readUsageCounts>;
 
 /**
  * Reads usage, its cost at today's prices, and the earnings. A flat price is spread evenly over the month, then divided among the lines in
- * the span by tokens. An account's money is divided among the models that answered it, by requests. Unused flat prices, and earnings from
+ * the span by tokens. An account's money is divided by requests among the models that answered them. Unused flat prices, and earnings from
  * accounts without requests, get lines of their own.
  *
  * @param span epoch ms; `from` is rounded up to a full hour, `until` must not be in the future
@@ -89,7 +89,7 @@ export async function readMargins(
   };
 }
 
-const linesPerTurn = 2_000; // of lines or orders per turn of the event loop; takes a few ms
+const linesPerTurn = 2_000; // lines or orders per turn of the event loop, which takes a few ms
 
 type OpenMarginLine = AccountCounts & { cost: ExactMoney; earned: ExactMoney };
 
@@ -193,7 +193,7 @@ export function sumMargins(margins: readonly Margin[]): Margin {
 
 const routeCosts = new WeakMap<Margins, ReadonlyMap<string, ExactMoney>>();
 
-/** Keyed by `model route`. Cached, because open pages read it again and again. */
+/** Keyed by `model route`. Cached, because open pages read it repeatedly. */
 export function computeRouteCosts(margins: Margins): ReadonlyMap<string, ExactMoney> {
   const cachedCosts = routeCosts.get(margins);
   if (cachedCosts !== undefined) return cachedCosts;

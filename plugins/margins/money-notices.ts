@@ -43,7 +43,7 @@ function listPriceNotices({ path, place, cost }: PlacedCost, { isDotted }: Secti
   });
 }
 
-/** May contain a thousands separator, as 16.400 does; 0.075 and 16.4321 cannot. */
+/** Such a number may contain a thousands separator, as 16.400 does; 0.075 and 16.4321 cannot. */
 function hasThreeDecimals(value: number): boolean {
   return value >= 1 && value < 1_000 && !Number.isInteger(value) && Math.abs(removeDot(value) - value * 1_000) < 1e-6;
 }

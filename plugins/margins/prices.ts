@@ -31,7 +31,7 @@ export interface Prices {
   find(model: string | null, route: string | null): Price | undefined;
   readonly flat: readonly FlatPrice[];
   readonly isDeclared: boolean;
-  readonly taxes: readonly AddedTax[]; // added to declared prices, highest first; all other prices count as declared
+  readonly taxes: readonly AddedTax[]; // added to declared prices, highest first; all other prices are used as declared
 }
 
 /** A tax that is part of costs but not of declared prices. */
@@ -40,7 +40,7 @@ export interface AddedTax {
   readonly of: readonly string[]; // names of the upstreams, and of routes with their own price, that are taxed
 }
 
-const perUnit = 10n ** 6n; // the conversion takes prices per unit for prices per million tokens
+const perUnit = 10n ** 6n; // `convert` turns a price per million tokens into one per token; other prices are per unit
 const hundredPercent = 10n ** BigInt(taxDecimals + 2); // in the unit in which taxes are stored
 
 export function readPrices({ section }: Pick<Host, 'section'>): Prices {
@@ -101,7 +101,7 @@ function parseExact(value: number, decimals: number): bigint {
   return parseDecimal(value, decimals) ?? 0n;
 }
 
-/** Leaves out flat prices. Linear: the cost of a sum is the sum of the costs. */
+/** Excludes flat prices. The cost is linear: the cost of a sum is the sum of the costs. */
 export function computeCost(price: Price, counts: UsageCounts): ExactMoney {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, images } = counts;
   return (

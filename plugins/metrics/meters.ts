@@ -38,7 +38,7 @@ abstract class Meter<Reading, Labels extends LabelNames> {
     this.name = name;
     this.help = help;
     this.labelNames = labels;
-    // Of a metric, the registry uses only the name and `get`.
+    // The registry uses only a metric's name and its `get` method.
     registry.registerMetric(this as unknown as Metric);
   }
 

@@ -3,8 +3,8 @@ import type { Delivery } from '#core/gateway/facts.ts';
 interface TimedExchange {
   readonly firstByteAfter: number | undefined;
   readonly delivery: Pick<Delivery, 'attempts' | 'firstContentAfter' | 'queuedFor'> | undefined;
-  readonly bodyWaited: number | undefined; // ms
-  readonly slotWaited: number | undefined; // ms until a slot of the key was free
+  readonly bodyWaited: number | undefined; // ms spent waiting for the client's body
+  readonly slotWaited: number | undefined; // ms spent waiting for a free slot of the key
 }
 
 /**

@@ -37,7 +37,10 @@ function createBody(
   };
 }
 
-/** The start is counted back from `expiresAt`, so the payment window ends there regardless of this machine's clock. */
+/**
+ * Without an expiry, Midtrans chooses its own payment window. The start is counted back from `expiresAt`, so the window ends there
+ * regardless of this machine's clock.
+ */
 function createExpiry(expiresAt: Date, now: number) {
   const seconds = Math.max(minWindowSeconds, Math.ceil((expiresAt.getTime() - now) / 1_000));
   const start = new Date(expiresAt.getTime() - seconds * 1_000);

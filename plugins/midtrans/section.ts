@@ -64,7 +64,7 @@ export function checkMidtrans(all: CheckContext, report: Report): void {
   }
 }
 
-/** @throws Error without a key, because no notification could be verified */
+/** @throws Error if there is no key, because notifications could not be verified */
 export function requireKey({ server_key }: MidtransSettings): string {
   if (server_key === undefined || server_key === '') throw new Error('midtrans.server_key is missing');
   return server_key;

@@ -4,8 +4,8 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 const schemaNamesByAlias: Readonly<Record<string, string>> = { days: 'days_back', from: 'since' };
 
 /**
- * Renames a body's fields to those of the schema. Accepts the names that commands and gateway.yaml use (`days`, `from`), and `text: { en,
- * id }`.
+ * Renames a body's fields to those of the schema. Accepts the names that commands and gateway.yaml use (`days`, `from`), and a `text`
+ * object with `en` and `id`.
  */
 export function renameMembers({ properties = {} }: JsonSchema, input: JsonObject): JsonObject {
   const entries = Object.entries(input).flatMap(([name, value]): [string, unknown][] => {

@@ -97,16 +97,16 @@ async function serveReading(host: Host, readings: Readings, { segments, query }:
   return { status: 200, body: toOperatorJson(await reading.read(host, handle ?? '', query)) as object };
 }
 
-const unknownPath = createFailure(404, 'not_found', `Unknown path. GET ${rootPath}/openapi.json lists what there is.`);
+const unknownPath = createFailure(404, 'not_found', `Unknown path. GET ${rootPath}/openapi.json lists all paths.`);
 
 async function performAction(host: Host, caller: Caller, call: Call): Promise<ApiResponse> {
-  // Joined again, because a route's id contains a slash.
+  // The segments are joined again, because a route's id contains a slash.
   const handle = call.segments.slice(1, -1).join('/');
   const path = `/${[call.segments[0], ...(handle === '' ? [] : ['{handle}']), call.segments.at(-1)].join('/')}`;
   const kind = [...getActions(host).values()].find((action) => buildActionPath(action) === path);
   if (kind === undefined) return unknownPath;
   if (caller.scope !== 'act')
-    return createFailure(403, 'forbidden', 'The token may only read. Create one with --scope act.');
+    return createFailure(403, 'forbidden', 'The token is read-only. Create one with --scope act.');
   const parsedBody = call.body === '' ? {} : parseObject(call.body);
   if (parsedBody === undefined) return createFailure(400, 'invalid', 'The body must be a JSON object.');
   const input = renameMembers(kind.input, parsedBody);
@@ -155,7 +155,7 @@ async function storeResponse(host: Host, { id }: Caller, key: string, apiRespons
   });
 }
 
-/** Subjects without a handle. For the sake of existing scripts, their responses keep a redundant 0.5 field such as `"books":"books"`. */
+/** These subjects have no handle. For existing scripts, their responses keep a redundant field from 0.5, such as `"books":"books"`. */
 const namedSubjects: ReadonlySet<string> = new Set(['announcements', 'books', 'configuration', 'outage']);
 
 async function runActionKind(

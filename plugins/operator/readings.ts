@@ -13,7 +13,7 @@ import { dayRangeToTimes } from '#core/platform/database/day-range.ts';
 import { readRouteTraffic } from './route-traffic.ts';
 import { type Span, spans } from './span.ts';
 
-/** How long readings stay fresh. They are shared, so many operators cost no more than one, and a stale one is shown during a refresh. */
+/** How long readings stay fresh. All operators share them, and a stale reading is shown during a refresh. */
 const cacheMs = { traffic: 5_000, passes: 30_000, heaviest: 60_000, pastDays: 600_000 };
 const timeoutMs = 5_000;
 

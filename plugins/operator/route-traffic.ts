@@ -18,7 +18,7 @@ export interface ServedModel {
 const trafficHours = 2; // including the current hour
 
 export interface RecentRoutes {
-  readonly since: number;
+  readonly since: number; // start of the first hour, epoch ms
   readonly routes: ReadonlyMap<string, RouteTraffic>;
 }
 

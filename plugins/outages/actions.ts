@@ -21,9 +21,9 @@ import { integer, object } from '#core/platform/schema.ts';
 import { approveOutage, declineOutage, findOutage } from './credit.ts';
 import { findAffectedAccounts, grantForOutage, hasGrant, parseOutage } from './grant.ts';
 
-const outageSubject: SubjectKind = { name: 'outage' }; // in addition, each account gets a record of its own
+const outageSubject: SubjectKind = { name: 'outage' }; // for all affected accounts together; each account also gets a record of its own
 
-/** An unknown outage stays as it is, so that the rejected attempt is recorded too. */
+/** Returns the input of an unknown outage unchanged, so that the rejected attempt is recorded too. */
 async function addOutageDetails<Input extends { readonly outage: string }>(
   { database }: Host,
   input: Input,
@@ -44,7 +44,7 @@ const grantInput = object(['since', 'until', 'days', 'label', 'note'], {
   until: time,
   model: text('Only accounts that requested this model during the span.'),
   days: integer({ minimum: 1, maximum: 30 }, 'Days to add to each account.'),
-  label: text('The name of these days that customers see.', 60),
+  label: text('Name of these days, as customers see it.', 60),
   note,
 });
 

@@ -83,7 +83,7 @@ async function decideOutage(
   done(result, `${String(result['accounts'])} accounts got their time back`);
 }
 
-/** Shows the operator whether the right accounts get time back. */
+/** Lets the operator check that the right accounts get time back. */
 async function printWitnesses(context: CommandContext, host: Host, outage: ConfirmedOutage): Promise<void> {
   const witnesses = await listWitnesses(host.database, outage, 20);
   const rows = witnesses.map(({ accountId, failures, hadEarlierFailures }) => [

@@ -83,7 +83,7 @@ function toOutage(row: OutageColumns): ConfirmedOutage {
   return { ...outage, from, until };
 }
 
-/** One lookup per account in the index `request_log_model` finds its last request. */
+/** The index `request_log_model` finds each account's last request in one lookup. */
 async function findUncreditedAccounts(database: Queries, { id }: ConfirmedOutage): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select a.id from outage o join account a on a.blocked_at is null and a.deleted_at is null
@@ -149,7 +149,7 @@ export async function approveOutage(host: CreditHost, id: string): Promise<Credi
 export async function declineOutage(database: Database, id: string): Promise<void> {
   const outage = await findOutage(database, id);
   await database.fork().transactional(async (transaction) => {
-    // Keeps credits from running at the same time: `creditAccount` takes this lock too.
+    // Keeps credits from running at the same time: `creditAccount` locks this row too.
     await transaction.execute('select 1 from outage where id = ? for update', [outage.id]);
     const credited = await transaction.execute<unknown[]>(
       `select 1 from outage o where id = ? and (credited_at is not null
@@ -201,7 +201,7 @@ async function creditAccount(
   return seconds;
 }
 
-/** What the outage adds to earlier credits, for at most `batchSize` accounts. */
+/** Computes what the outage adds to earlier credits, for at most `batchSize` accounts. */
 async function computeOwedSeconds(
   execute: Execute,
   { section }: CreditHost,

@@ -7,7 +7,7 @@ const sliceMs = 15 * 60_000; // aligned slices never cross midnight: all current
 
 /**
  * Computes the total ms credited to an account for outages. A moment counts once even if several models were down, only if the account had
- * paid time, and only up to the daily limit. The order of outages does not matter, so the credit for a further
+ * paid time, and only up to the daily limit. The order of outages does not matter, so the credit for one more
  * outage is the result with it minus the result without it.
  */
 export function computeCreditedMs(

@@ -6,7 +6,7 @@ import type { ConfirmedOutage } from './credit.ts';
 const gatewayFaultCondition = ownFaults.map((fault) => `r.attempts @> '[{"fault": "${fault}"}]'`).join(' or ');
 
 /**
- * SQL condition on request_log row `r`: the routes that tried it failed, or the gateway process died while serving it. A request that open
+ * SQL condition on request_log row `r`: the routes that tried the request failed, or the gateway process died while serving it. A request that open
  * breakers rejected does not count, because no route tried it. Nor does one with an attempt that failed through the gateway's own fault.
  */
 export const failureCondition = `(r.outcome = 'interrupted' or (r.outcome = 'failed'
@@ -25,7 +25,7 @@ export function buildEarlierFailureCondition(accountId: string, model: string, a
 export interface OutageWitness {
   readonly accountId: string;
   readonly failures: number;
-  readonly hadEarlierFailures: boolean; // in the hour before the incident was opened, so that it may have caused it
+  readonly hadEarlierFailures: boolean; // in the hour before the incident was opened, so the account may have caused it
 }
 
 /** Accounts with earlier failures come first. `limit` is at most 500. */

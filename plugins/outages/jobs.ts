@@ -10,7 +10,7 @@ const maxOutages = 100;
 /** Outages found before the first approval, and unconfirmed ones, wait for an operator. */
 export const creditJob: JobDefinition = {
   name: 'credit-outages',
-  description: 'Credits customers for the time in which models were down, once.',
+  description: 'Credits customers once for the time that models were down.',
   schedule: { every: intervalSeconds },
   attempts: 1,
   run: (_data, host) => creditDueOutages(host),
@@ -25,7 +25,7 @@ export async function creditDueOutages(host: Pick<Host, 'database' | 'section' |
   }
 }
 
-/** Show the same values on all instances, and nothing while credits are off. */
+/** All instances report the same values, and none while credits are off. */
 export const outageGauges = [
   gauge(
     'outages_waiting',

@@ -7,7 +7,7 @@ import { listWitnesses, type OutageWitness } from './evidence.ts';
 const maxWitnesses = 100;
 
 interface ListedOutage extends ConfirmedOutage {
-  readonly preview?: CreditPreview; // only while the outage waits
+  readonly preview?: CreditPreview; // only while the outage is waiting
   readonly witnesses?: readonly OutageWitness[];
 }
 

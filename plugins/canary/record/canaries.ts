@@ -7,7 +7,7 @@ import type { ConfigurationCanary } from './entities.ts';
 
 const maxCanaries = 100; // starting another deletes the oldest
 const evaluationLeaseSeconds = 60;
-const abandonedSeconds = 600; // for an overdue canary that is not evaluated
+const abandonedSeconds = 600; // after which an overdue canary without an evaluation counts as abandoned
 
 /** A configuration that serves a share of the accounts. */
 export interface Canary {
@@ -22,8 +22,8 @@ export interface Canary {
   readonly startedAt: Date;
   readonly until: Date;
   readonly looks: number;
-  readonly lateLooks: number; // since its time was over
-  readonly nextLook: number; // due at this many requests of all accounts
+  readonly lateLooks: number; // since its time ended
+  readonly nextLook: number; // due when all accounts together have sent this many requests
   readonly counts: CanaryCounts | undefined; // undefined before the first comparison
   readonly verdict: CanaryVerdict | undefined;
   readonly end: { readonly at: Date; readonly outcome: CanaryOutcome; readonly reason: string } | undefined;
@@ -44,7 +44,7 @@ export class Canaries {
     this.#history = history;
   }
 
-  /** Random, so that each canary serves other accounts. */
+  /** A random salt makes each canary serve different accounts. */
   createSalt(): string {
     return randomBytes(16).toString('base64url');
   }
@@ -122,7 +122,7 @@ export class Canaries {
     return rows.length > 0;
   }
 
-  /** @returns undefined if another instance has claimed it */
+  /** @returns undefined if another instance has claimed it, it is not due yet, or the canary has ended */
   async claimEvaluation(id: number): Promise<{ readonly canary: Canary; readonly isOver: boolean } | undefined> {
     const [row] = await this.#database.query<CanaryRow & { is_over: boolean }>(
       `update configuration_canary set judge_after = clock_timestamp() + make_interval(secs => ?)

@@ -12,11 +12,11 @@ import { getCanaryState } from './state.ts';
 import { findTotalFailure } from './total-failure.ts';
 import { isLookDue, evaluateCanary } from './verdict.ts';
 
-const tickMs = 2_000; // one instance evaluates for all
+const tickMs = 2_000; // between attempts to claim an evaluation; one instance evaluates for all
 const minIntervalSeconds = 5;
-const intervalFactor = 20; // two evaluations are at least this many times as far apart as counting takes
+const intervalFactor = 20; // the pause between evaluations is at least this multiple of the counting time
 
-/** Runs the canary on this instance. It starts, evaluates and ends as its row in the database says, which all instances share. */
+/** Runs the canary on this instance. Its row in the database, which all instances share, decides when it starts, is evaluated and ends. */
 export class CanaryRun implements VariantRun {
   readonly #hooks: VariantHooks;
   readonly #canaries: Canaries;
@@ -105,7 +105,7 @@ export class CanaryRun implements VariantRun {
     if (newest?.id === running.canary.id) this.#hooks.host().log.warn(describeEnd(newest));
   }
 
-  /** Waits for its last exchange, which may take as long as a stream. */
+  /** Waits for the pipeline's last exchange, which may take as long as a stream. */
   #retire({ pipeline }: Serving): void {
     runInBackground(this.#hooks.host().log, 'releasing the pipeline of a canary', () => pipeline.retire());
   }

@@ -18,7 +18,7 @@ interface CountRow extends Counts {
  * Counts the recorded model calls of accounts since a canary started, except calls whose end is unknown. If an instance served a canary
  * account before it had started the canary, the request counts for neither side.
  *
- * Each look reads all requests again. Between looks, only those of the last minutes are read.
+ * Each look reads all requests again. Between looks, only requests of the last few minutes are read.
  */
 export class AccountCounter {
   readonly #database: Queries;
@@ -70,7 +70,7 @@ async function countBaseline(
   return new Map(rows.map((row) => [row.account, row]));
 }
 
-/** Times are epoch ms. Requests of this canary are counted separately. */
+/** Counts requests of this canary separately. Times are epoch ms. */
 function queryCounts(database: Queries, since: number, until: number, canary: number): Promise<CountRow[]> {
   return database.query<CountRow>(
     `select account_id as account, canary is not distinct from ? as "isCanary", count(*)::float8 as requests,

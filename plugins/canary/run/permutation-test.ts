@@ -20,7 +20,7 @@ export async function runPermutationTest(
 ): Promise<number> {
   const scores = Float64Array.from([...group, ...others]);
   const size = group.length;
-  // Less the rounding error that another order of addition may cause.
+  // Allows for the rounding error of adding in a different order.
   const observed = sumFirst(scores, size) - 1e-9;
   const draws = Math.ceil(3 / significance);
   let extreme = 0;
@@ -33,7 +33,7 @@ export async function runPermutationTest(
   return (extreme + 1) / (draws + 1);
 }
 
-/** That of a single draw out of all possible ones. */
+/** Returns the lowest probability that a group of this size can have: that of a single draw among all possible ones. */
 export function calculateMinProbability(size: number, total: number): number {
   let probability = 1;
   for (let index = 0; index < size; index++) probability *= (index + 1) / (total - index);

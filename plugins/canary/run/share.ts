@@ -7,7 +7,7 @@ export interface ActiveAccounts {
   readonly active: number;
 }
 
-/** All instances choose the same accounts, and each canary chooses others. */
+/** All instances choose the same accounts, and each canary chooses different ones. */
 export function servesAccount({ salt, share }: Pick<Canary, 'salt' | 'share'>, accountId: string): boolean {
   return Number.parseInt(hash('sha256', `${salt} ${accountId}`).slice(0, 8), 16) < share * 2 ** 32;
 }

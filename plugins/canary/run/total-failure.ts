@@ -1,6 +1,6 @@
 import type { ComparedAccount, Counts } from './counts.ts';
 
-/** Minimum counts for a total failure, and the most that may go wrong on the other side, as a share of its requests. */
+/** Minimum counts for a total failure, and the largest share of the others' requests that may go wrong. */
 export const totalFailure = { requests: 10, accounts: 2, othersRequests: 10, othersWrong: 0.2 } as const;
 
 export interface TotalFailure {

@@ -13,7 +13,7 @@ export interface Evaluation extends Looks {
   readonly reason: string | undefined; // sentence with the figures that are worse
 }
 
-/** The least that the canary must count for any verdict; the other side needs as many accounts. */
+/** Minimum counts of the canary for any verdict; the other side needs as many accounts. */
 export const minCounts = { requests: 100, accounts: 5 } as const;
 
 /** Requests grow by this factor between two looks, so the number of looks grows with their logarithm. */
@@ -54,7 +54,7 @@ const maxScore = 4;
 /** This many past requests or timed responses of an account weigh as much as the current requests of all accounts. */
 const baselineWeight = { requests: 20, timed: 2 };
 
-/** Returns at how many requests of all accounts the canary has about its minimum count. */
+/** Returns the number of requests, over all accounts, at which the canary has about its minimum count. */
 export function calculateFirstLook(share: number): number {
   return Math.ceil(minCounts.requests / share);
 }
@@ -64,7 +64,7 @@ export function calculateFirstLook(share: number): number {
  * look, whichever side sent them. Look number k may spend 1 / (k (k + 1)) of each alpha, so that any number of looks spends at most all of
  * it. A total failure is found without a look; see `findTotalFailure`.
  *
- * @param isOver true once the canary's time is over, which makes the first late look due at once
+ * @param isOver true once the canary's time is over, which makes the first late look due immediately
  */
 export async function evaluateCanary(
   accounts: readonly ComparedAccount[],
@@ -133,7 +133,7 @@ export function canEvaluate(canaryAccounts: number, allAccounts: number): boolea
   return isLargeEnough(canaryAccounts, allAccounts, spendAlpha(measures[0]?.alpha ?? 0, 1));
 }
 
-/** @returns the probability of the difference by chance, if it is significant and large enough */
+/** @returns the probability that the difference is due to chance; undefined unless the difference is significant and large enough */
 async function findWorseProbability(
   { compare, worse }: Measure,
   accounts: readonly ComparedAccount[],

@@ -51,7 +51,7 @@ async function composeFromProblems(kind: ProblemKind, reader: ProblemReader): Pr
 /** These problems are not listed, because the report's figures include open flags and waiting payments. */
 const reportedKinds = new Set<ProblemKind>(moneyProblems);
 
-/** Problems are counted as on the overview, but without hints. */
+/** Counts problems as the overview does, but leaves out hints. */
 async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemReader): Promise<Alert> {
   const { host, format, language } = reader;
   const t = mailTexts.in(language);

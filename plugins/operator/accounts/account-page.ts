@@ -125,7 +125,7 @@ function describeModels(sortedUsage: readonly OfModel<UsageCounts>[], { t, forma
   return sortedUsage.slice(0, maxEntries.models).map(({ model, requests }) => ({
     name: model ?? t('operator.no_model_named'),
     requests: format.number(requests),
-    // In per mille of the top model's requests.
+    // Per mille of the top model's requests.
     share: Math.max(1, Math.round((requests / maxRequests) * 1_000)),
   }));
 }

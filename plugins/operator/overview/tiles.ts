@@ -83,7 +83,7 @@ function describeRequests(
 }
 
 function describeRate(traffic: readonly MinuteTraffic[], { t, format, host }: PageReader) {
-  // Averaged, because the last minute does not include requests that are still running.
+  // The rate is averaged, because the last minute does not include requests that are still running.
   const rate = sum(traffic, 'requests') / Math.max(1, traffic.length);
   const slowCount = countLongCalls(host, longRunningMs);
   const key = host.shared.kind === 'redis' ? 'operator.rate_note_instance' : 'operator.rate_note';
@@ -100,7 +100,6 @@ function describeFailures(
   { t, format }: Pick<PageReader, 't' | 'format'>,
 ) {
   const { now, before } = splitDays(days, span);
-  // Rejected requests and disconnected clients do not count.
   const failed = sum(now, 'failed');
   const [share, shareBefore] = [calculateFailureShare(now), calculateFailureShare(before)];
   const [failovers, finished] = [sum(now, 'failovers'), format.number(failed + sum(now, 'answered'))];
@@ -116,6 +115,7 @@ function describeFailures(
 
 function calculateFailureShare(days: readonly DailyUsage[]): number | undefined {
   const failed = sum(days, 'failed');
+  // Rejected requests and disconnected clients do not count.
   const finished = failed + sum(days, 'answered');
   return finished === 0 ? undefined : failed / finished;
 }

@@ -4,7 +4,7 @@ import { readSubjectNames, readSubjectCells, describeDone } from '#core/web/reso
 
 const maxActions = 5;
 const maxAgeDays = 3; // covers a weekend
-const searchedDays = maxAgeDays + 1; // because clocks differ
+const searchedDays = maxAgeDays + 1; // one day more, because clocks differ
 
 /** The outcome of these actions is unknown, because their process ended before they did. */
 export const unfinishedActions: ProblemKind = {

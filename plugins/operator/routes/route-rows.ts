@@ -41,7 +41,7 @@ export function describeRoutes(
     const troubledRoutes = model.routes.filter(({ id }) => rankRoute(statuses.get(id), routes.get(id)) < ranks.closed);
     const shownRoutes = isTroubleOnly && troubledRoutes.length > 0 ? troubledRoutes : model.routes;
     return shownRoutes.map(({ id }, index) => ({
-      // Shown only once for all routes of the model.
+      // The name is shown only once for all routes of the model.
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
       cost: costOf(model.publicName, id),
@@ -75,7 +75,7 @@ function pickWorstModels(models: readonly Model[], minRows: number, rankModel: (
 }
 
 function compareRanks(a: readonly number[], b: readonly number[]): number {
-  // Negative if `a` is worse.
+  // A negative result means that `a` is worse.
   return a.map((rank, index) => rank - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
 }
 
@@ -85,7 +85,7 @@ function calculateFailedShare(traffic: RouteTraffic | undefined): number | undef
 }
 
 function rankRoute(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): number {
-  // From 0 for an open breaker to 5 for no trouble.
+  // Ranks range from 0 for an open breaker to 5 for no trouble.
   const share = calculateFailedShare(traffic) ?? 0;
   const keysRank = (status?.keys_cooling_down ?? 0) > 0 ? 2 : 5;
   return Math.min(ranks[status?.state ?? 'closed'], keysRank, rankFailedShare(share));
@@ -113,7 +113,7 @@ function describeRoute(
     status: describeBreaker(status, reader),
     keys: describeKeys(coolingKeys, status?.keys_closed ?? 0, t),
     requests: traffic === undefined ? '' : format.number(traffic.attempts),
-    // How many were for this model, if the route's attempts include other models.
+    // The requests for this model, if the route's attempts include other models.
     requestsOf:
       traffic !== undefined && isShared
         ? t('operator.served_of_model', { served: format.number(served?.requests ?? 0) })

@@ -41,7 +41,7 @@ export const authStage = defineStage({
   options: object({
     cache_seconds: integer(
       { minimum: 0, maximum: 3600, default: 60 },
-      'Seconds after which a cached key is read again. Calls continue to use it meanwhile. 0: each call waits for the database. A rotated key is rejected immediately, regardless of this value.',
+      'Seconds after which a cached key is read again. Calls use the cached key during the read. 0: each call waits for the database. A rotated key is rejected immediately, regardless of this value.',
     ),
     failures: object(
       { default: {} },

@@ -87,7 +87,7 @@ export const backupCheck: HealthCheck = {
 export const backupGauges: readonly Gauge[] = [
   createScheduledGauge(
     'backup_last_success_timestamp_seconds',
-    'Unix time of the newest backup in the folder; 0 without any.',
+    'Unix time of the newest backup in the folder; 0 if there is none.',
     async (host) => ((await watchNewestBackup(host).readFresh())?.at ?? 0) / 1000,
   ),
   createScheduledGauge(

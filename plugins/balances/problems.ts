@@ -40,7 +40,7 @@ export const balanceProblems: ProblemKind = {
     async compose(_payload, reader) {
       const { host, t } = reader;
       const lowBalances = selectLowBalances(host, await readBalances(host));
-      if (lowBalances.length === 0) return 'all accounts last longer again';
+      if (lowBalances.length === 0) return 'no balance is running low any more';
       const passes = await countActivePasses(host.database);
       return {
         title: t('balances.alert', { upstreams: lowBalances.flatMap(({ upstreams }) => upstreams).join(', ') }),

@@ -12,8 +12,7 @@ const maxListed = 1_000;
 
 export const cachedInputReading: OperatorReading = {
   path: '/cached-input',
-  summary:
-    'read which share of the input vendors read from and wrote to their caches, the groups with the most input first',
+  summary: 'read what share of the input vendors read from and wrote to their caches, largest input first',
   query: describeQuery(cachedInputQuery),
   async read({ database, now }, _handle, query) {
     const { by = 'route', span = '24h' } = await readQuery(cachedInputQuery, query);

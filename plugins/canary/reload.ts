@@ -123,7 +123,7 @@ function formatSides(canary: CanarySide, others: CanarySide): string[] {
       row('requests', ({ requests }) => `${requests}`),
       row('failures', ({ failures, requests }) => formatShare(failures, requests)),
       row('refusals', ({ refusals, requests }) => formatShare(refusals, requests)),
-      row('answers with a first token', ({ timed }) => `${timed}`),
+      row('responses with a first token', ({ timed }) => `${timed}`),
       row('time to first token', ({ firstTokenMs }) => (firstTokenMs === undefined ? '' : `${firstTokenMs} ms`)),
     ],
     { numericColumns: [1, 2] },

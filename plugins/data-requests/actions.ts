@@ -27,7 +27,7 @@ const requestSubject: SubjectKind = {
 export const recordAction = defineAction({
   name: 'data_request.record',
   subject: requestsSubject,
-  summary: 'record a data request that arrived by mail, chat or otherwise',
+  summary: 'record a data request that arrived by mail, chat or another channel',
   input: object(['kind', 'channel'], {
     kind: { enum: ['access', 'correction', 'limiting', 'deletion', 'other'], description: 'Kind of request.' },
     channel: { enum: ['mail', 'chat', 'other'], description: 'How it arrived.' },

@@ -4,7 +4,7 @@ import { dataRequestsSection } from './section.ts';
 /** Runs even if requests are turned off, so that stored ones are deleted on time. */
 export const retention: JobDefinition = {
   name: 'remove-old-data-requests',
-  description: 'Deletes answered data requests, data_requests.keep_years after the year of the answer.',
+  description: 'Deletes answered data requests data_requests.keep_years years after the year of the answer.',
   schedule: { pattern: '41 3 * * *' },
   async run(_data, { database, section, log }) {
     const { keep_years: years } = section(dataRequestsSection);

@@ -13,7 +13,7 @@ interface OtherAnswer {
 /** Answers a JSON body or the fields of a form. */
 export type OtherEndpoint = (body: JsonObject) => OtherAnswer | Promise<OtherAnswer>;
 
-const answerText = 'This is the demo upstream: it makes its answers up.';
+const answerText = 'This is the demo upstream: it makes up its answers.';
 
 /** Paths are relative to the base URL. Sources: OpenAI API reference; Cohere API reference, "Rerank". */
 export const otherEndpoints: ReadonlyMap<string, OtherEndpoint> = new Map<string, OtherEndpoint>([
@@ -184,7 +184,7 @@ function readText(entry: JsonValue): string | undefined {
   return isJsonObject(entry) && typeof entry['text'] === 'string' ? entry['text'] : undefined;
 }
 
-/** Forms send numbers as text. Returns undefined for 0. */
+/** Forms send numbers as text. Returns undefined for 0 and for values that are not numbers. */
 function readNumber(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) || undefined : undefined;
 }

@@ -19,7 +19,7 @@ export function renderLlmsText(
 ): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['Base URLs', api.addresses.map(({ clients, url }) => `- ${clients}: ${url}`)],
-    ...(hasSetup ? [['Setup of coding tools', renderSetupLines(baseUrl)] as const] : []),
+    ...(hasSetup ? [['Set up coding tools', renderSetupLines(baseUrl)] as const] : []),
     ['Models', listed.map(({ name: model }) => `- ${model}`)],
     ['Endpoints', api.endpoints.map(({ endpoint, path, summary }) => `- ${endpoint.method} ${path}: ${summary}`)],
     ['Request headers', renderHeaderLines(api, 'request')],

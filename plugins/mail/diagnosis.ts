@@ -66,15 +66,15 @@ function findAdvice({ step, code = 0, cause, tls }: ProbeFailure, { port, user, 
   if (tls === 'no starttls')
     return `${host} offers no STARTTLS on port ${port}. Use smtps:// with the port for TLS, usually 465; for a relay on your own network, add its name to mail.allow_without_tls.`;
   if (code === 530 || (step === 'sign in' && code > 0))
-    return 'Correct user and password in `mail: { smtp }`; many servers require an app password.';
+    return 'Correct the user and password in `mail: { smtp }`; many servers require an app password.';
   if (step === 'connect' || step === 'sign in')
-    return 'Correct host and port in `mail: { smtp }`, smtps:// for TLS from the first byte and smtp:// for STARTTLS, and let this machine reach them: many clouds block port 25.';
+    return 'Correct the host and port in `mail: { smtp }` (smtps:// for TLS from the first byte, smtp:// for STARTTLS), and make sure that this machine can reach them: many clouds block port 25.';
   if (code < 500)
     return 'The server rejects mail for now, for example because of greylisting or a limit. Mails wait and are retried; check again later.';
   if (step === 'sender')
-    return 'Let the server accept `mail: { from }` from this user: usually the address or its domain must belong to the account.';
+    return 'Allow this user to send as `mail: { from }` on the server: usually the address or its domain must belong to the account.';
   if (cause === 'recipient') return 'Correct `alerts: { mail }`: the server does not know this address.';
   return user === undefined
-    ? 'Sign in with user and password in `mail: { smtp }`, or let the server relay mail from this machine.'
-    : 'Let the server relay mail from this user; its reply names the rule or limit. Mails wait until then.';
+    ? 'Sign in with user and password in `mail: { smtp }`, or allow this machine to relay mail on the server.'
+    : 'Allow this user to relay mail on the server; its reply names the rule or limit. Mails wait until then.';
 }

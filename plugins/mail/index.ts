@@ -28,7 +28,7 @@ function describeMail({ section, isProduction }: Pick<Host, 'section' | 'isProdu
 }
 
 const mailOffNotice =
-  'nobody is mailed about payments, ends of plans and sign-ins: mail.smtp is not set; see docs/operating/shop.md';
+  'nobody gets mail about payments, plan ends and sign-ins: mail.smtp is not set; see docs/operating/shop.md';
 
 /** Mails to customers about their orders, plans, sign-ins and keys, and alerts to the operator by mail and webhook. */
 export const plugin: GatewayPlugin = {

@@ -9,7 +9,7 @@ import { getReplyAddress } from './reply-address.ts';
 import { smtpTimeouts } from './smtp-session.ts';
 import { sendMail } from './smtp.ts';
 
-/** Sends in the same way as mails to customers. */
+/** Sends the mail in the same way as mails to customers. */
 export async function sendTestMail(host: DiagnosisHost, to: string, signal: AbortSignal): Promise<Finding> {
   const { service, section } = host;
   const server = findMailServer(section);
@@ -17,17 +17,22 @@ export async function sendTestMail(host: DiagnosisHost, to: string, signal: Abor
   if (server === undefined || from === undefined)
     return failed('mail.smtp is not set', 'Set `mail: { smtp, from }` in gateway.yaml.');
   const subject = `${service.name}: test mail`;
-  const text = `This is a test of the mail server of ${service.name}. Nothing needs to be done.`;
+  const text = `This is a test of the mail server of ${service.name}. No action is needed.`;
   const messageId = `${service.slug}-test-${randomUUID()}@${asciiDomainOf(from)}`;
   const html = `<!doctype html><p>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</p>`;
   const replyTo = getReplyAddress(host);
   const mail = { from: { name: service.name, address: from }, replyTo, to, subject, text, html, messageId };
   const outcome = await sendMail(server, mail, smtpTimeouts, signal);
   if (outcome.kind === 'sent')
-    return ok(`accepted for ${to}, with replies to ${replyTo ?? from}: check that it arrives, and not as spam`);
+    return ok(
+      `accepted for ${to}, with replies to ${replyTo ?? from}: check that it arrives and is not marked as spam`,
+    );
   if (outcome.kind === 'uncertain')
     return warning(outcome.error, 'The connection broke after the mail was transferred: check whether it arrives.');
-  return failed(outcome.error, 'Correct the problem in the line smtp, or the address; the server accepted no mail.');
+  return failed(
+    outcome.error,
+    'Fix the problem reported for smtp, or correct the address; the server accepted no mail.',
+  );
 }
 
 /** Returns no records if the name does not exist. Rejects if the DNS does not respond. */
@@ -49,13 +54,13 @@ export async function checkSender(
     if (subject === 'SPF') return checkSpf(domain, await readTxt(domain));
     if (subject === 'DMARC') return await checkDmarc(domain, readTxt);
     if (selector === undefined)
-      return skipped('mail.dkim_selector is not set: it is `s=` in the header DKIM-Signature of the mail that arrives');
+      return skipped('mail.dkim_selector is not set: it is `s=` in the DKIM-Signature header of the received mail');
     const name = `${selector}._domainkey.${domain}`;
     return checkDkim(name, await readTxt(name));
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException;
     return warning(
-      `the DNS does not answer for ${domain} (${code})`,
+      `the DNS does not respond for ${domain} (${code})`,
       'Check the name servers of this machine and of the domain.',
     );
   }
@@ -70,9 +75,12 @@ function checkSpf(domain: string, records: readonly string[]): Finding {
       'Add the TXT record that your mail provider names, such as "v=spf1 include:… -all": large providers reject mail without it.',
     );
   if (extras.length > 0)
-    return failed(`${domain} has ${extras.length + 1} SPF records, so none counts`, 'Merge them into one TXT record.');
+    return failed(
+      `${domain} has ${extras.length + 1} SPF records, so none is valid`,
+      'Merge them into one TXT record.',
+    );
   if (/\s\+?all$/i.test(spf))
-    return failed(`${domain} lets every server send for it: ${shorten(spf)}`, 'End the record with -all or ~all.');
+    return failed(`${domain} allows every server to send for it: ${shorten(spf)}`, 'End the record with -all or ~all.');
   return ok(`${domain}: ${shorten(spf)}`);
 }
 
@@ -108,7 +116,7 @@ function checkDkim(name: string, records: readonly string[]): Finding {
   if (/(?:^|;)\s*p=\s*(?:;|$)/i.test(key))
     return failed(
       `the key of ${name} is revoked`,
-      'Let your mail server sign with another key, and name its selector.',
+      'Configure your mail server to sign with another key, and set mail.dkim_selector to its selector.',
     );
   return ok(`${name} has a key`);
 }

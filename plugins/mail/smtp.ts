@@ -47,7 +47,7 @@ export async function sendMail(
   signal?: AbortSignal,
 ): Promise<SmtpOutcome> {
   using session = new SmtpSession(server, timeouts);
-  const timer = setTimeout(() => session.fail(new Error(`no end after ${timeouts.mail} ms`)), timeouts.mail);
+  const timer = setTimeout(() => session.fail(new Error(`not finished after ${timeouts.mail} ms`)), timeouts.mail);
   const abort = () => session.fail(new Error('no reply in time'));
   signal?.addEventListener('abort', abort, { once: true });
   try {

@@ -25,7 +25,7 @@ export const exchangeRatesSection = defineSection({
     const planCurrency = all.get(currencySection);
     for (const [currency, rate] of Object.entries(rates)) {
       const path = ['exchange_rates', currency];
-      if (currency === planCurrency) report(path, 'is the currency of plans', 'remove it');
+      if (currency === planCurrency) report(path, 'is the currency of the plans', 'remove it');
       else if (!Intl.supportedValuesOf('currency').includes(currency))
         report(path, 'is not a currency', 'use an ISO 4217 code, for example USD');
       else if (parseDecimal(rate, rateDecimals) === undefined)

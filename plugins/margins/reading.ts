@@ -11,7 +11,7 @@ import { groupMargins, describeMargin } from './margins.ts';
 import { readPrices } from './prices.ts';
 
 const marginQuery = object({
-  span: { enum: marginSpans, description: 'month is the last whole month. Default: 30d.' },
+  span: { enum: marginSpans, description: 'month is the last full month. Default: 30d.' },
   by: { enum: ['plan', 'model', 'route', 'account', 'day'], description: 'Default: plan.' },
   account: text('Only this account: id, email address, name, key hint or key. Not available by day.'),
 });

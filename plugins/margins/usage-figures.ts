@@ -31,7 +31,7 @@ const readFigures: UsageFiguresReader['read'] = async (host, { since, accountId,
     };
   return {
     fields: ['earned', 'cost', 'margin'].map((name, index) => createMoneyField(name, index, currency)),
-    legend: `cost: at the prices in gateway.yaml today${describeTaxes(taxes)}; earned: prices spread over the time of passes`,
+    legend: `cost: at the prices in gateway.yaml today${describeTaxes(taxes)}; earned: revenue recognized evenly over the time of each pass`,
     json: { taxes },
     groups: groups.map((group) => ({
       key: group.key,

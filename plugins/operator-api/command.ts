@@ -25,7 +25,7 @@ export const operatorTokenCommand: Command = {
         context.withHost(async ({ database }) => {
           const token = await (await loadTokens()).createToken(database, { name, ...options });
           if (token === undefined)
-            throw new CommandFailed(`A token with the name ${name} exists. Choose another name.`);
+            throw new CommandFailed(`A token named ${name} already exists. Choose another name.`);
           context.print(token);
         }),
       );
@@ -37,7 +37,7 @@ export const operatorTokenCommand: Command = {
       .action((name: string) =>
         context.withHost(async ({ database }) => {
           if (!(await (await loadTokens()).revokeToken(database, name)))
-            throw new CommandFailed(`No active token has the name ${name}.`, 3);
+            throw new CommandFailed(`No active token is named ${name}.`, 3);
           context.print(`revoked ${name}`);
         }),
       );

@@ -24,7 +24,7 @@ export const plugin: GatewayPlugin = {
 
 const retentionJob: JobDefinition = {
   name: 'remove-old-operator-calls',
-  description: 'Deletes responses stored for repeated calls of the operator API, after a day.',
+  description: 'Deletes responses stored for repeated operator API calls after a day.',
   schedule: { pattern: '47 3 * * *' },
   run: (_data, { database }) => removeOldCalls(database),
 };

@@ -55,7 +55,7 @@ export function createOpenApiDocument(
   });
   return {
     openapi: '3.1.0',
-    info: { title: `${service.name}: API of the operator`, version: '1' },
+    info: { title: `${service.name}: operator API`, version: '1' },
     servers: [{ url: `${service.baseUrl}${rootPath}` }],
     components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
     security: [{ token: [] }],

@@ -52,7 +52,7 @@ export async function startCanary(
   if (canary !== undefined) return { canary, accounts };
   const running = await canaries.findRunning();
   const obstacle =
-    running === undefined ? 'Another canary has just begun' : `Nothing has changed: ${describeCanary(running)}`;
+    running === undefined ? 'Another canary has just started' : `Nothing has changed: ${describeCanary(running)}`;
   throw new VariantRefused(
     `${obstacle}. End it with "daypass reload --full" or "daypass rollback" before the next one.`,
   );

@@ -52,7 +52,7 @@ async function sendAlert(
   } catch (error) {
     const reason = describeError(error, deadlineMs);
     const state = await finishMessage(host.database, claimed, 'waiting', reason);
-    const consequence = state === 'failed' ? 'is not sent any more' : 'is retried';
+    const consequence = state === 'failed' ? 'is not retried' : 'is retried';
     host.log.warn(
       `the alert ${claimed.event} (event ${claimed.eventId}) did not reach alerts.webhook and ${consequence}: ${reason}`,
     );

@@ -417,7 +417,7 @@ describe('a receiver that fails', () => {
     await database.query(`update account_event set created_at = now() - interval '73 hours'`);
     await makeDue();
     const [line] = await sendWebhooks(closed);
-    expect(line).toMatch(/is not sent any more: ECONNREFUSED/);
+    expect(line).toMatch(/is not retried: ECONNREFUSED/);
     expect(await states()).toEqual(['webhook failed']);
   });
 

@@ -51,7 +51,7 @@ describe('doctor', () => {
 
   it.each<[Script, string, string, string, string]>([
     [{ RCPT: '550 authentication required' }, '', 'failed', 'recipient: ', 'Sign in with user and password'],
-    [{ RCPT: '550 relay not permitted' }, 'u:p@', 'failed', 'recipient: ', 'relay mail from this user'],
+    [{ RCPT: '550 relay not permitted' }, 'u:p@', 'failed', 'recipient: ', 'Allow this user to relay mail'],
     [{ RCPT: '550 5.1.1 no such user' }, '', 'failed', 'recipient: ', 'alerts: { mail }'],
     [{ RCPT: '450 greylisted' }, '', 'warning', 'recipient: ', 'rejects mail for now'],
     [{ RCPT: { last: '421 4.7.0 too many' } }, '', 'warning', 'recipient: ', 'rejects mail for now'],

@@ -16,9 +16,9 @@ describe('the SPF record of the sender', () => {
   it.each([
     [['v=spf1 include:_spf.example.net -all', 'site-verification=x'], 'ok', 'mail.example.com: v=spf1 include'],
     [['v=spf10 x'], 'warning', 'has no SPF record'],
-    [['v=spf1 -all', 'V=SPF1 ~all'], 'failed', 'has 2 SPF records, so none counts'],
-    [['v=spf1 +all'], 'failed', 'lets every server send'],
-    [['v=spf1 a all'], 'failed', 'lets every server send'],
+    [['v=spf1 -all', 'V=SPF1 ~all'], 'failed', 'has 2 SPF records, so none is valid'],
+    [['v=spf1 +all'], 'failed', 'allows every server to send'],
+    [['v=spf1 a all'], 'failed', 'allows every server to send'],
     [['v=spf1 redirect=_spf.example.net'], 'ok', 'redirect='],
   ])('%j is %s', async (records, state, text) => {
     const finding = await check('SPF', { 'mail.example.com': records });
@@ -64,7 +64,7 @@ it('a DNS that does not answer is a warning, and no sender is nothing to check',
   const finding = await checkSender('SPF', { from: 'a@bücher.example', dkim_selector: undefined }, signal, silent);
   expect(finding).toMatchObject({
     state: 'warning',
-    text: 'the DNS does not answer for xn--bcher-kva.example (ETIMEOUT)',
+    text: 'the DNS does not respond for xn--bcher-kva.example (ETIMEOUT)',
   });
   expect(await checkSender('SPF', { from: undefined, dkim_selector: undefined }, signal)).toMatchObject({
     state: 'skipped',

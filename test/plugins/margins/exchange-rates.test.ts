@@ -24,7 +24,7 @@ describe('exchange_rates', () => {
   it('may have twelve decimals, and only currencies of ISO 4217 other than that of plans', () => {
     expect(mistakesIn('exchange_rates: { USD: 16400.5, JPY: 0.000000000001 }')).toEqual([]);
     expect(mistakesIn('exchange_rates: { IDR: 1 }')).toEqual([
-      'exchange_rates.IDR: is the currency of plans; remove it',
+      'exchange_rates.IDR: is the currency of the plans; remove it',
     ]);
     expect(mistakesIn('exchange_rates: { ABC: 2 }')).toEqual([
       'exchange_rates.ABC: is not a currency; use an ISO 4217 code, for example USD',

@@ -225,7 +225,7 @@ ${valid}`;
     expect(out).not.toContain('sk-secret');
     const { out: inProduction } = await check(valid, { NODE_ENV: 'production' });
     expect(inProduction.match(/^note: nobody .*?:/gm)).toEqual([
-      'note: nobody is mailed about payments, ends of plans and sign-ins:',
+      'note: nobody gets mail about payments, plan ends and sign-ins:',
       'note: nobody can buy a plan:',
       'note: nobody can sign in:',
     ]);

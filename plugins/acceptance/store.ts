@@ -14,10 +14,7 @@ import {
 import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.ts';
 
 const recordIntervalMs = 600_000;
-/**
- * How long a replaced text can still be accepted after `shown_at`: at least an hour for every buyer, although `shown_at` is updated only
- * once per interval.
- */
+/** A replaced text is accepted this long after `shown_at`: at least an hour, although `shown_at` is updated only once per interval. */
 const acceptanceMinutes = 60 + recordIntervalMs / 60_000;
 
 const recordedTimesKey = 'acceptance-noted';

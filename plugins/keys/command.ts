@@ -154,11 +154,7 @@ function addLimitOptions(parser: Parser): Parser {
     .option('--period <seconds>', 'length of the period in seconds', parseInteger(1, 86_400))
     .option('--burst <requests>', 'requests that may be sent at once after a pause', parseInteger(1, 1_000_000))
     .option('--concurrent <requests>', 'requests in flight at the same time', parseInteger(1, 100_000))
-    .option(
-      '--weight <share>',
-      'weight of this account at a full upstream; other accounts have 1',
-      parseInteger(1, 100),
-    );
+    .option('--weight <share>', 'weight at a full upstream; other accounts have 1', parseInteger(1, 100));
 }
 
 async function readShownAccount(host: Host, handle: string): Promise<ShownAccount> {

@@ -24,15 +24,10 @@ export async function sendTestMail(host: DiagnosisHost, to: string, signal: Abor
   const mail = { from: { name: service.name, address: from }, replyTo, to, subject, text, html, messageId };
   const outcome = await sendMail(server, mail, smtpTimeouts, signal);
   if (outcome.kind === 'sent')
-    return ok(
-      `accepted for ${to}, with replies to ${replyTo ?? from}: check that it arrives and is not marked as spam`,
-    );
+    return ok(`accepted for ${to}, with replies to ${replyTo ?? from}: check that it reaches the inbox`);
   if (outcome.kind === 'uncertain')
     return warning(outcome.error, 'The connection broke after the mail was transferred: check whether it arrives.');
-  return failed(
-    outcome.error,
-    'Fix the problem reported for smtp, or correct the address; the server accepted no mail.',
-  );
+  return failed(outcome.error, 'Fix what the smtp check reports, or the address; the server accepted no mail.');
 }
 
 /** Returns no records if the name does not exist. Rejects if the DNS does not respond. */
@@ -75,12 +70,9 @@ function checkSpf(domain: string, records: readonly string[]): Finding {
       'Add the TXT record that your mail provider names, such as "v=spf1 include:… -all": large providers reject mail without it.',
     );
   if (extras.length > 0)
-    return failed(
-      `${domain} has ${extras.length + 1} SPF records, so none is valid`,
-      'Merge them into one TXT record.',
-    );
+    return failed(`${domain} has ${extras.length + 1} SPF records, so none counts`, 'Merge them into one TXT record.');
   if (/\s\+?all$/i.test(spf))
-    return failed(`${domain} allows every server to send for it: ${shorten(spf)}`, 'End the record with -all or ~all.');
+    return failed(`${domain} lets any server send for it: ${shorten(spf)}`, 'End the record with -all or ~all.');
   return ok(`${domain}: ${shorten(spf)}`);
 }
 

@@ -33,14 +33,11 @@ function createBody(
     transaction_details: { order_id: reference, gross_amount: amount },
     item_details: [{ id: reference, price: amount, quantity: 1, name: description.slice(0, maxItemNameLength) }],
     qris: { acquirer },
-    custom_expiry: createExpiry(expiresAt, now),
+    custom_expiry: createExpiry(expiresAt, now), // without it, Midtrans chooses its own payment window
   };
 }
 
-/**
- * Without an expiry, Midtrans chooses its own payment window. The start is counted back from `expiresAt`, so the window ends there
- * regardless of this machine's clock.
- */
+/** The start is counted back from `expiresAt`, so the payment window ends there regardless of this machine's clock. */
 function createExpiry(expiresAt: Date, now: number) {
   const seconds = Math.max(minWindowSeconds, Math.ceil((expiresAt.getTime() - now) / 1_000));
   const start = new Date(expiresAt.getTime() - seconds * 1_000);

@@ -16,9 +16,9 @@ describe('the SPF record of the sender', () => {
   it.each([
     [['v=spf1 include:_spf.example.net -all', 'site-verification=x'], 'ok', 'mail.example.com: v=spf1 include'],
     [['v=spf10 x'], 'warning', 'has no SPF record'],
-    [['v=spf1 -all', 'V=SPF1 ~all'], 'failed', 'has 2 SPF records, so none is valid'],
-    [['v=spf1 +all'], 'failed', 'allows every server to send'],
-    [['v=spf1 a all'], 'failed', 'allows every server to send'],
+    [['v=spf1 -all', 'V=SPF1 ~all'], 'failed', 'has 2 SPF records, so none counts'],
+    [['v=spf1 +all'], 'failed', 'lets any server send'],
+    [['v=spf1 a all'], 'failed', 'lets any server send'],
     [['v=spf1 redirect=_spf.example.net'], 'ok', 'redirect='],
   ])('%j is %s', async (records, state, text) => {
     const finding = await check('SPF', { 'mail.example.com': records });

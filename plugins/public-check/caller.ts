@@ -6,7 +6,7 @@ export interface PublicResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  readonly chunks: readonly { readonly receivedAt: number; readonly text: string }[]; // each with its arrival, ms of the monotonic clock
+  readonly chunks: readonly { readonly receivedAt: number; readonly text: string }[]; // `receivedAt`: ms of the monotonic clock
   readonly isComplete: boolean; // false if the body was truncated
   readonly seconds: number; // from the call to the end of the body
 }
@@ -19,7 +19,7 @@ interface PublicRequest {
   readonly signal: AbortSignal;
 }
 
-const maxBodyBytes = 100_000; // a proxy may respond with anything
+const maxBodyBytes = 100_000; // a proxy may send a body of any size
 
 /** Calls the public address as a client would, over HTTP/1.1 with a new connection per call. Does not follow redirects. */
 export class PublicCaller {
@@ -76,7 +76,7 @@ export function describeUnexpectedResponse(response: PublicResponse, advice: str
     const text = `the gateway answers ${status}: ${response.text.slice(0, 200)}`;
     return failed(
       text,
-      'Read the message. A 404 means that another gateway answers, or that Authorization does not arrive.',
+      'Read the message. A 404 means that another gateway responded, or that the Authorization header was lost.',
     );
   }
   const type = headers['content-type'] ?? 'without a content type';

@@ -112,7 +112,7 @@ function createDelayedReply(exchange: Exchange, host: Host, seconds: number): Re
 function createWaitingBody(exchange: Exchange, host: Host, events: Events): Readable {
   const waitingCalls = host.keep('public-check', () => new Set<Exchange>());
   if (waitingCalls.size >= maxWaitingCalls)
-    throw new GatewayError('rate_limited', 'Too many checks of the public address run at once.', { retryAfter: 10 });
+    throw new GatewayError('rate_limited', 'Too many public address checks are running.', { retryAfter: 10 });
   waitingCalls.add(exchange);
   const abandonment = new AbortController();
   const body = createReplyStream(events(abandonment.signal), () => abandonment.abort());
@@ -127,7 +127,7 @@ async function watchDeparture(exchange: Exchange, { shared, log }: Host, pass: s
   await storeState('waiting');
   exchange.onAbort((reason) => {
     if (!(reason instanceof ClientGone)) return;
-    storeState('left').catch((error: unknown) => noteFailure(log, 'noting that a client has left', error));
+    storeState('left').catch((error: unknown) => noteFailure(log, 'recording a client disconnect', error));
   });
 }
 

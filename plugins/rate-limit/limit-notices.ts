@@ -23,9 +23,7 @@ function findContradictions(origin: string, { limit, period, burst, concurrent }
   const maxRequestsPerHour = Math.floor(burst + (limit * maxRequestSeconds) / period);
   return [
     ...(burst > limit && period >= minLongPeriodSeconds
-      ? [
-          `${origin}: after a pause, the burst lets ${burst} requests pass at once, and limit says ${limit} in ${period} s`,
-        ]
+      ? [`${origin}: after a pause, the burst allows ${burst} requests at once, but limit is ${limit} in ${period} s`]
       : []),
     ...(concurrent > maxRequestsPerHour
       ? [

@@ -84,7 +84,7 @@ export const sellerSection = defineSection({
 });
 
 const noSellerNotice =
-  'seller.name is not set; payments received before it is will never get a receipt: set seller: { name, address } before the first sale';
+  'seller.name is not set; payments received without it never get a receipt: set seller: { name, address } before the first sale';
 
 type SellerTax = Infer<typeof tax>;
 export type Seller = SectionValue<typeof sellerSection>;

@@ -24,7 +24,7 @@ export const retirementProblems: ProblemKind = {
     async compose({ route }, reader) {
       const { t } = reader;
       const current = (await readRetirements(reader.host)).find((retirement) => retirement.route === route);
-      if (current === undefined) return 'the vendor no longer retires it, or no model uses the route';
+      if (current === undefined) return 'the vendor no longer plans to retire it, or no model uses the route';
       return {
         title: t('retirements.alert', { route: current.route }),
         text: describeRetirement(current, reader).replaceAll('*', ''),

@@ -19,7 +19,7 @@ export const salesCommand: Command = {
       .description('print the places under each limit, the waiting list, and the limits of the last 28 days')
       .option('--json', 'print JSON')
       .addOption(zoneOption())
-      .addHelpText('after', '\nLimits are sales: { max_active } and max_active of plans in gateway.yaml.')
+      .addHelpText('after', '\nLimits come from sales: { max_active } and the max_active of each plan in gateway.yaml.')
       .action((options: Options) =>
         context.withHost(async (host) => {
           const report = await readSales(host);

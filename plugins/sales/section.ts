@@ -25,14 +25,14 @@ export const salesSection = defineSection({
         report(
           ['plans', index, 'max_active'],
           `is ${planMax} for ${days === 1 ? '1 day' : `${days} days`}, more than sales.max_active, which is ${all}`,
-          'use at most as many',
+          `use at most ${all}`,
         );
   },
 });
 
 export interface PlaceLimits {
-  readonly all: number | undefined; // on all plans together
-  readonly byPlan: ReadonlyMap<number, number>; // by the plan's days
+  readonly all: number | undefined; // all plans together
+  readonly byPlan: ReadonlyMap<number, number>; // by the plan's days; only plans with a limit
 }
 
 export function getPlaceLimits(section: SectionValues['get']): PlaceLimits {

@@ -106,7 +106,7 @@ function describeContent(language: Language, host: ReviewedHost): string {
   if (language === 'en')
     return content === true
       ? `Prompts and answers are recorded for ${days} days, to find faults and misuse.`
-      : 'Prompts and answers are passed on and not recorded. Where a tool asks for it, the service keeps an answer so that the tool can continue it.';
+      : 'Prompts and answers are passed on and not recorded. If a tool asks for it, the service keeps an answer so that the tool can continue it.';
   return content === true
     ? `Prompt dan jawaban dicatat selama ${days} hari, untuk menemukan gangguan dan penyalahgunaan.`
     : 'Prompt dan jawaban diteruskan dan tidak dicatat. Jika diminta sebuah tool, layanan menyimpan jawaban agar tool itu dapat melanjutkannya.';
@@ -127,9 +127,9 @@ function describeConsents(language: Language, host: ReviewedHost) {
   const list = new Intl.ListFormat(language, { type: 'conjunction' }).format(consentLabels);
   return language === 'en'
     ? {
-        consents: `Only with your consent, which you give and take back on the page [Consents](/account/consents): ${list}.`,
+        consents: `Only with your consent, which you give and withdraw on the page [Consents](/account/consents): ${list}.`,
         consents_kept:
-          '| consents that you gave, with their words | what each one is for, and proof of it | until you delete the account |',
+          '| consents that you gave, with their wording | what each one is for, and proof of it | until you delete the account |',
       }
     : {
         consents: `Hanya dengan persetujuanmu, yang kamu berikan dan tarik di halaman [Persetujuan](/account/consents): ${list}.`,
@@ -148,8 +148,8 @@ function describeDataRequests(language: Language, host: ReviewedHost) {
     ? {
         answer_time,
         data_requests:
-          'The page [Your data](/account/data-requests) takes such requests as well, and pauses your account at once.',
-        data_requests_kept: `| what you asked us about your data, and our answer | to answer you, and proof of it | the words until you delete the account; kind and times for ${years} years after the year of the answer |`,
+          'The page [Your data](/account/data-requests) also accepts such requests, and pauses your account immediately.',
+        data_requests_kept: `| what you asked us about your data, and our answer | to answer you, and proof of it | the text until you delete the account; kind and times for ${years} years after the year of the answer |`,
       }
     : {
         answer_time,

@@ -16,8 +16,8 @@ export const unusableProviders: Readonly<Record<string, string>> = {
   googleplus: 'ended in 2019',
   instagram: 'ended its API for sign-ins in 2020',
   live: 'was replaced by azure',
-  meetup: 'ended the API that bell asks in 2022',
-  nest: 'does not say who signs in',
+  meetup: 'ended the API that bell calls (in 2022)',
+  nest: 'does not identify the user',
   pinterest: 'ended version 1 of its API',
-  tumblr: 'knows people only by names that they can change',
+  tumblr: 'identifies people only by names that they can change',
 };

@@ -90,7 +90,7 @@ function checkConfig(name: string, config: ProviderSettings['config'] = {}, repo
     } else if (name === 'salesforce' && key === 'extendedProfile' && value !== 'true') {
       report([...path, key], 'leaves out who signs in', 'remove it');
     } else if (key === 'domain' && !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value)) {
-      report([...path, key], 'is not the name of a host', 'use one such as example.auth0.com');
+      report([...path, key], 'is not a host name', 'use one such as example.auth0.com');
     }
   }
 }

@@ -19,12 +19,12 @@ export const plugin: GatewayPlugin = {
       gaugeBy(
         ['signal'],
         'telemetry_dropped_total',
-        'Spans, reports of metrics and request records that the collector did not get since the start.',
+        'Spans, metric reports and request records that never reached the collector, since startup.',
         () => telemetrySignals.map((signal) => [signal, telemetry?.countDropped(signal) ?? 0]),
       ),
     );
     gateway.gauge(
-      gauge('telemetry_waiting_records', 'Request records that wait for the collector.', () => telemetry?.waiting),
+      gauge('telemetry_waiting_records', 'Request records waiting for the collector.', () => telemetry?.waiting),
     );
     // Starts only once there is a database, so `daypass check` sends no telemetry.
     server.ext('onPreStart', async () => {

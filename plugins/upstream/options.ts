@@ -147,7 +147,7 @@ export function checkTimeouts(
   const reportIfTooLong = (valuePath: YamlPath, value: number | undefined) => {
     if (value === undefined || value <= deadline) return;
     const wrong = `is ${value} s, longer than the deadline of ${deadline} s for all attempts together`;
-    report(valuePath, wrong, 'shorten it, or raise the deadline of the stage upstream');
+    report(valuePath, wrong, 'shorten it, or raise the `deadline` of the `upstream` stage');
   };
   for (const name of timeoutsWithinDeadline) reportIfTooLong([...path, name], settings[name]);
   for (const [model, { routes, hedge_after }] of Object.entries(sections.get(models) ?? {})) {
@@ -169,7 +169,7 @@ export function describeIneffectiveLimits(settings: UpstreamSettings, sections: 
   return [
     ...(queue.per_account > queue.total
       ? [
-          `upstream: queue.per_account is ${queue.per_account}, and queue.total lets ${queue.total} of all accounts wait`,
+          `upstream: queue.per_account is ${queue.per_account}, but queue.total allows only ${queue.total} waiting requests for all accounts together`,
         ]
       : []),
     ...(progress < idle
@@ -180,7 +180,7 @@ export function describeIneffectiveLimits(settings: UpstreamSettings, sections: 
       const limit = (typeof first === 'object' ? first.first_byte_timeout : undefined) ?? firstByte;
       return after === undefined || after < limit
         ? []
-        : [`models.${model}.hedge_after is ${after} s, and its first route has to begin within ${limit} s`];
+        : [`models.${model}.hedge_after is ${after} s, but its first route must begin to respond within ${limit} s`];
     }),
   ];
 }

@@ -103,11 +103,7 @@ export const routeGauges: readonly Gauge[] = [
     read: (host) =>
       readRouteStatuses(host).map(({ route, state }) => ({ value: stateNumbers[state], labels: { route } })),
   },
-  createKeyGauge(
-    'upstream_keys',
-    'API keys of an upstream; 1 for one that is called without a key.',
-    ({ size }) => size,
-  ),
+  createKeyGauge('upstream_keys', 'API keys of an upstream; 1 if it is called without a key.', ({ size }) => size),
   createKeyGauge(
     'upstream_keys_cooling_down',
     'API keys of an upstream in cooldown: throttled, rejected or out of credit.',

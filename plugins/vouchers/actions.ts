@@ -78,7 +78,7 @@ export const createAction = defineAction({
 export const revokeAction = defineAction({
   name: 'voucher.revoke',
   subject: voucherSubject,
-  summary: 'withdraw the unredeemed codes of a batch, a single code, or the code of a gift; redeemed days stay',
+  summary: 'withdraw the unredeemed codes of a batch, a single code, or the code of a gift; redeemed days are kept',
   input: object(['note'], { note }),
   perform: async ({ database }, id) => ({ revoked: await revokeVouchers(database, id) }),
 });

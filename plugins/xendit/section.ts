@@ -44,7 +44,7 @@ export function checkXendit(all: CheckContext, report: Report): void {
   for (const name of ['secret_key', 'webhook_token'] as const) {
     const value = settings[name];
     if (value === undefined)
-      report(['payments', 'provider'], `is xendit, but xendit.${name} is missing`, 'add the section xendit with it');
+      report(['payments', 'provider'], `is xendit, but xendit.${name} is missing`, 'add the section `xendit` with it');
     else if (value === '') report(['xendit', name], 'is empty', 'set it to the value in your account');
   }
   if (all.production !== undefined && isTestMode(settings))

@@ -9,7 +9,7 @@ const pollIntervalMs = 250;
 const maxWaitsMs = { arrival: 15_000, departure: 18_000 }; // departure: two keep-alives and some slack
 const maxImmediateMs = 2_500; // includes the poll's round trip
 const abortAdvice =
-  'Make the proxy pass on that a client has disconnected; otherwise the vendor charges for the rest of the response: `option abortonclose` in the defaults of HAProxy, no `flush_interval -1` in Caddy. Apache cannot.';
+  'Make the proxy forward client disconnects; otherwise the vendor charges for the rest of the response: `option abortonclose` in the defaults of HAProxy, no `flush_interval -1` in Caddy. Apache cannot do this.';
 
 export async function checkDeparture(caller: PublicCaller, isStream: boolean, signal: AbortSignal): Promise<Finding> {
   const id = randomUUID();
@@ -18,7 +18,8 @@ export async function checkDeparture(caller: PublicCaller, isStream: boolean, si
   caller.open(path, { query: { id }, signal: AbortSignal.any([departure.signal, signal]) });
   try {
     const arrivedAfterMs = await waitForState(caller, id, 'waiting', maxWaitsMs.arrival, signal);
-    if (typeof arrivedAfterMs !== 'number') return arrivedAfterMs ?? failed('the call does not arrive', abortAdvice);
+    if (typeof arrivedAfterMs !== 'number')
+      return arrivedAfterMs ?? failed('the call does not reach the gateway', abortAdvice);
   } finally {
     departure.abort();
   }

@@ -3,9 +3,9 @@ import { parseObject } from '#core/platform/json.ts';
 import { describeUnexpectedResponse, type PublicResponse, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 
-const longHeaderBytes = 12_000; // like large corporate cookies and tokens; the gateway accepts 16 KB of headers in total
+const longHeaderBytes = 12_000; // the size of large corporate cookies and tokens; the gateway accepts 16 KB of headers in total
 
-/** SDKs put model names, and so `%2F`, into the path. */
+/** SDKs put model names into the path, with `/` encoded as `%2F`. */
 export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const response = await caller.call(`${publicPaths.arrived}/dp%2Fname`, { signal });
   const advice =
@@ -21,7 +21,7 @@ export async function checkLongBody(caller: PublicCaller, bytes: number, signal:
   const response = await caller.call(publicPaths.body, { method: 'POST', body, signal });
   const size = `${(bytes / 1_000_000).toLocaleString('en')} MB`;
   const advice =
-    "Remove the proxy's limit; the gateway has its own: client_max_body_size 0 in nginx, and longer timeouts for a slow line.";
+    "Remove the proxy's body size limit (client_max_body_size 0 in nginx), because the gateway has its own. A slow line needs longer timeouts.";
   if (response.status !== 200 || parseObject(response.text)?.['bytes'] !== bytes)
     return describeUnexpectedResponse(response, advice);
   return ok(`${size} in ${response.seconds.toFixed(1)} s`);

@@ -3,7 +3,7 @@ import { describeUnexpectedResponse, type PublicCaller } from '../caller.ts';
 import { publicPaths } from '../paths.ts';
 
 const timeoutAdvice =
-  "Raise the proxy's response timeout above `deadline` of the stage upstream (180 s): proxy_read_timeout in nginx, timeout server in HAProxy, timeout in a route of Envoy.";
+  "Raise the proxy's response timeout above `deadline` of the `upstream` stage (180 s): proxy_read_timeout in nginx, timeout server in HAProxy, timeout in a route of Envoy.";
 
 export async function checkIdleStream(caller: PublicCaller, seconds: number, signal: AbortSignal): Promise<Finding> {
   const response = await caller.call(publicPaths.silence, { query: { seconds }, signal });

@@ -21,7 +21,7 @@ function listPlaces(pool: CapacityPool, placeState: Place['state']): Place[] {
 export const capacityGauges: readonly Gauge[] = [
   {
     name: 'upstream_slots_used',
-    description: 'Slots that requests of this instance use, for upstreams that declare a capacity.',
+    description: 'Slots in use by requests of this instance, for upstreams that declare a capacity.',
     labels: ['upstream'],
     read: async (host) =>
       (await listPools(host)).map(([{ name }, pool]) => ({
@@ -31,7 +31,7 @@ export const capacityGauges: readonly Gauge[] = [
   },
   {
     name: 'queue_waiting',
-    description: 'Requests of this instance that wait for a free slot, by model.',
+    description: 'Requests of this instance waiting for a free slot, by model.',
     labels: ['model'],
     async read(host): Promise<Reading[]> {
       const waitingPlaces = (await listPools(host)).flatMap(([, pool]) => listPlaces(pool, 'waiting'));

@@ -58,11 +58,11 @@ async function requestRoutes(host: Host, url: string | undefined) {
     throw error instanceof OperatorUnavailable ? new CommandFailed(error.message) : error;
   });
   if (Array.isArray(routes)) return (routes as unknown as RouteStatus[]).map(describeRoute);
-  throw new CommandFailed('The gateway reports no routes. Check that its pipeline has the stage upstream.');
+  throw new CommandFailed('The gateway reports no routes. Check that its pipeline has the `upstream` stage.');
 }
 
 /** Explains "closed", which does not sound healthy. */
 const legend = [
   'closed: requests are sent; open: the route is skipped until the time shown; half_open: one request tries it;',
-  'no_model: the upstream does not have the model, so its other routes are asked first',
+  "no_model: the upstream does not have the model, so the model's other routes are tried first",
 ];

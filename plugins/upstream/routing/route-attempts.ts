@@ -35,7 +35,7 @@ interface PreparedAttempt {
   readonly outcome: RouteReply['outcome'];
 }
 
-/** Attempts on one route. As long as the key is at fault, they use one key after another. */
+/** Attempts on one route. While the key is at fault, each attempt uses another key. */
 export class RouteAttempts {
   readonly route: Route;
   /** Number of attempts that the request made before this route. */
@@ -43,7 +43,7 @@ export class RouteAttempts {
   readonly #context: RelayContext;
   readonly #admitted: AdmittedRoute;
   readonly #calls: RouteCalls;
-  /** The route as used to encode requests: once the upstream has asked for it, with a lower output limit or without reasoning. */
+  /** The route for which requests are encoded. If the upstream has asked for it, it has a lower output limit or no reasoning. */
   #encodedRoute: Route;
   #attempt: Attempt | undefined;
   #isTokenReused = false; // earlier requests used the token of the last attempt; false for keys
@@ -168,7 +168,7 @@ export class RouteAttempts {
   #createAttempt({ key, credential, request, reader, report, outcome }: PreparedAttempt) {
     const { parts, exchange, adapter, lease, hedgeTimer } = this.#context;
     const { route, keys, slot } = this.#admitted;
-    // Before `enter`, because an error would leave the attempt in the queue.
+    // Created before `enter`, because an error would leave the attempt in the queue.
     const attemptParts = createRequest(this.#context, route, credential, request, report.startedAt);
     const connectingAttempt = parts.connections.getQueue(getTarget(route).origin).enter();
     hedgeTimer.noteConnecting(connectingAttempt);
@@ -200,7 +200,7 @@ export class RouteAttempts {
           if (fault !== undefined) this.#logInterruption(fault);
           this.#releaseSlot(fault === undefined);
         },
-        onFailure: (error) => noteFailure(parts.log, 'reading a response of an upstream', error, exchange.id),
+        onFailure: (error) => noteFailure(parts.log, "reading an upstream's response", error, exchange.id),
         createReader: () => this.#calls.read(this.#encodedRoute),
       },
       reader,

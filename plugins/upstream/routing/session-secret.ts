@@ -19,7 +19,7 @@ export class SessionSecret implements Disposable {
     const read = async () => {
       this.value ??= await readSecret(parts.database, secretName);
     };
-    this.#retries = new BackgroundWork(parts.log, 'reading the secret of sessions', read);
+    this.#retries = new BackgroundWork(parts.log, 'reading the session secret', read);
     this.#firstRead = read().catch(() => this.#retries.request());
   }
 

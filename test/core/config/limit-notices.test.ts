@@ -29,11 +29,11 @@ const MiB = 1024 ** 2;
 
 describe('limits of which one contradicts another are noted', () => {
   it.each([
-    ['a burst over the limit', () => ofCalls({ limit: 5 }), /^rate-limit: .* burst lets 20 .* limit says 5 in 60 s$/],
+    ['a burst over the limit', () => ofCalls({ limit: 5 }), /^rate-limit: .* burst allows 20 .* limit is 5 in 60 s$/],
     [
       'a plan with less than the burst of others',
       () => ofCalls({}, [{ days: 7, limits: { limit: 10 } }]),
-      /^the limits of the plan of 7 days: .* burst lets 20 /,
+      /^the limits of the plan of 7 days: .* burst allows 20 /,
     ],
     [
       'more requests at the same time than may begin',

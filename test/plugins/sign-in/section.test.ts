@@ -49,7 +49,7 @@ describe('sign_in', () => {
   it.each([
     ['auth0', { domain: 'acme.eu.auth0.com' }, []],
     ['auth0', {}, ['sign_in.auth0.config.domain is missing']],
-    ['auth0', { domain: 'https://acme.auth0.com' }, ['sign_in.auth0.config.domain is not the name of a host']],
+    ['auth0', { domain: 'https://acme.auth0.com' }, ['sign_in.auth0.config.domain is not a host name']],
     ['okta', { uri: 'https://acme.okta.com', authorizationServerId: 'a' }, []],
     ['okta', { uri: 'acme.okta.com' }, ['sign_in.okta.config.uri is not a URL']],
     ['okta', { uri: 'https://acme.okta.com', url: 'x' }, ['sign_in.okta.config.url is not a known key']],

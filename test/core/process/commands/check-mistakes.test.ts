@@ -54,7 +54,7 @@ describe('daypass check refuses', () => {
     [
       'a domain of a provider that is a URL',
       'sign_in: { auth0: { client_id: a, client_secret: b, config: { domain: "https://x.auth0.com" } } }',
-      'gateway.yaml:1:71 sign_in.auth0.config.domain: is not the name of a host; use one such as example.auth0.com',
+      'gateway.yaml:1:71 sign_in.auth0.config.domain: is not a host name; use one such as example.auth0.com',
     ],
     [
       'what a provider does not take',

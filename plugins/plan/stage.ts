@@ -7,7 +7,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { integer, object } from '#core/platform/schema.ts';
 import { whenSettled } from '#core/platform/timing/when-settled.ts';
 
-/** The database's clock may have been set back since the account was read, and a paid account must not be rejected for that. */
+/** A rejection needs an account record at most this old: after the database's clock is set back, a paid account must still pass. */
 const maxRefusedAgeSeconds = 1;
 
 /**

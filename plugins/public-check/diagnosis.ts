@@ -37,7 +37,7 @@ function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): It
   const isSecure = new URL(url).protocol === 'https:';
   const bytes = Math.min(longBodyBytes, host.section(listen).max_body_bytes);
   yield { subject: 'encryption', run: async () => describeEncryption(url) };
-  // Checks that could delay the stream's events start only after it has ended.
+  // Checks that could delay the stream's events start after the stream has ended.
   yield define('stream', timeoutsSeconds.usual, (caller, signal) => checkStream(caller, signal).finally(endStream));
   const afterStream =
     (check: Check): Check =>

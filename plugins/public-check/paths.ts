@@ -6,7 +6,7 @@ export const publicPaths = {
   upgrade: '/v1/public-check/upgrade', // a WebSocket that echoes messages; other requests are echoed with status 426
   body: '/v1/public-check/body', // responds with the length of the body
   stream: '/v1/public-check/stream', // sends events at a fixed rate
-  silence: '/v1/public-check/silence', // an event stream that stays silent for `?seconds`
+  silence: '/v1/public-check/silence', // an event stream without events for `?seconds`
   wait: '/v1/public-check/wait', // responds after `?seconds`, without streaming
   /** Responds like `silence` and `wait`, but for a minute and with an `?id`. The client disconnects during the call. */
   leaveSilence: '/v1/public-check/leave-silence',
@@ -20,14 +20,14 @@ export const testStream = { events: 20, interval: 100 } as const; // interval in
 
 export const maxWaitSeconds = 600; // of `silence` and `wait`
 
-/** What `arrived` responds. */
+/** Response of `arrived`. */
 export interface Arrival {
   readonly path: string;
   readonly address: string; // according to the proxies that the gateway trusts
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What `left` responds; `unknown` until the call has arrived. */
+/** Response of `left`; `unknown` until the call has arrived. */
 export interface Departure {
   readonly state: 'unknown' | 'waiting' | 'left';
 }

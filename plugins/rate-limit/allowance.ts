@@ -5,6 +5,7 @@ import { LocalFallback } from './local-fallback.ts';
 import { resolveCallLimits, type RateLimitOptions } from './options.ts';
 import { SlotQueue } from './slot-queue.ts';
 
+/** Options of the running configuration's stage, which readers of allowances share; undefined without the stage. */
 interface ServingOptions {
   options: RateLimitOptions | undefined;
 }

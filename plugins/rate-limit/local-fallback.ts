@@ -7,7 +7,7 @@ const warnIntervalMs = 60_000;
 
 /**
  * Limits with the shared store, or within this instance while the store is unavailable. Each instance then grants its share of the limit,
- * starting from what the store last reported for the key. When to retry is the store's decision; while it is down, its calls fail at once.
+ * starting from what the store last reported for the key. The store decides when to retry; while it is down, its calls fail immediately.
  */
 export class LocalFallback implements Limiter {
   readonly #shared: Limiter;

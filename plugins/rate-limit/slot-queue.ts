@@ -78,7 +78,7 @@ class Waiter {
     this.#wakeUp.resolve();
   }
 
-  /** Resolves at once if woken since the last pause. */
+  /** Resolves immediately if woken since the last pause. */
   async pause(milliseconds: number): Promise<void> {
     await waitForFirst([this.#wakeUp.promise], milliseconds);
     this.#wakeUp = Promise.withResolvers();

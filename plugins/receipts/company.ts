@@ -5,7 +5,7 @@ interface ReceiptCompany {
   readonly npwp: string | undefined; // tax number, digits only
 }
 
-export const companyLengths = { company: 120, npwp: 40 } as const; // counted as HTML and form schemas do
+export const companyLengths = { company: 120, npwp: 40 } as const; // maximum lengths, as HTML and form schemas count them
 
 /**
  * Normalizes an Indonesian tax number to the form in which it is stored: 16 digits (an old 15-digit number gets a leading zero), or 22 for
@@ -24,7 +24,7 @@ export function maskNpwp(npwp: string): string {
   return '•'.repeat(Math.max(0, npwp.length - 4)) + npwp.slice(-4);
 }
 
-/** Undefined if both fields are empty; `wrong` names an invalid field. */
+/** Returns undefined if both fields are empty. `wrong` is the name of the invalid field. */
 export function parseCompany({
   company = '',
   npwp = '',

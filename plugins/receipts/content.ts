@@ -1,6 +1,6 @@
 import type { OrderLine } from '#core/business/payments/order-lines.ts';
 
-/** What a receipt states besides its columns, as of the payment. Stored as JSON: fields may be added, never renamed. */
+/** Content of a receipt besides its columns, as of the payment. Stored as JSON: fields may be added, never renamed. */
 export interface ReceiptContent {
   readonly seller: ReceiptSeller;
   readonly tax?: ReceiptTax | undefined; // undefined if the seller stated no tax
@@ -8,14 +8,14 @@ export interface ReceiptContent {
   readonly timeZone: string; // in which dates are shown
   readonly plan: {
     readonly days: number;
-    readonly label?: OrderLine['text'] | undefined; // by language, as gateway.yaml had it at that time
-    readonly remark?: OrderLine['text'] | undefined; // how the plan was sold, by language, unless it was sold to the buyer
-    readonly from?: string | undefined; // of the pass, RFC 3339; undefined if the money gave the buyer no days
+    readonly label?: OrderLine['text'] | undefined; // by language, as in gateway.yaml at that time
+    readonly remark?: OrderLine['text'] | undefined; // how the plan was sold, by language; only for gifts
+    readonly from?: string | undefined; // start of the pass, RFC 3339; undefined if the payment gave the buyer no days
     readonly until?: string | undefined;
   };
   readonly outcome: string; // `activated`, or an outcome that activated no days
   readonly issuer?: string | undefined; // the buyer's bank or wallet
-  readonly reference: string; // the provider's, for the payment
+  readonly reference: string; // the provider's reference for the payment
   readonly lines?: readonly OrderLine[] | undefined; // added by plugins when the order was placed
 }
 

@@ -77,8 +77,8 @@ function describeAddition({ buyer, company, addedAt = new Date(0) }: Receipt, fo
   return { buyer: company ?? buyer, day: format.day(addedAt).text };
 }
 
+/** Example: `PPN 12% × 11/12`. */
 function formatTaxName(
-  // such as `PPN 12% × 11/12`
   { name, rate, base }: { readonly name: string; readonly rate: number; readonly base: string },
   language: string,
 ): string {

@@ -108,7 +108,7 @@ function describeSeller({ service }: StoringHost, seller: Seller, statesTax: boo
 interface RefundRow {
   readonly key: string;
   readonly amount: number;
-  readonly before: number; // refunded before, of the same payment
+  readonly before: number; // amount of the same payment that was refunded earlier
   readonly content: ReceiptContent;
 }
 

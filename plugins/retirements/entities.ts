@@ -18,6 +18,6 @@ export const RetirementRoute = defineEntity({
     endsOn: impersonal(p.text().nullable()),
     /** The replacement that the list recommends, or else the latest model of the same family. */
     successor: impersonal(p.text().nullable()),
-    error: impersonal(p.text().nullable()),
+    error: impersonal(p.text().nullable()), // why the list could not be read
   },
 });

@@ -15,7 +15,7 @@ import {
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
-    /** A vendor is going to retire a route's model, or has. Sent when first seen, and again a week before the end. */
+    /** A vendor is retiring a route's model, or has retired it. Sent when first seen, and again a week before the end. */
     'model.retiring': { readonly route: string; readonly state: string };
   }
 }

@@ -6,8 +6,8 @@ import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { type TimedCounts, readTimedCounts } from './read-trends.ts';
 
 const shownDays = 14;
-const recentHours = 48; // with yesterday, so that its counts are complete just after midnight
-const maxAgeMs = 600_000; // only late records change earlier days, and reading their histograms takes most of the time
+const recentHours = 48; // read for each view, with yesterday, so that its counts are complete just after midnight
+const maxAgeMs = 600_000; // for earlier days: only late records change them, and reading their histograms takes most of the time
 const timeoutMs = 10_000;
 const maxRoutes = 100;
 

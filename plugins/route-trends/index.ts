@@ -2,7 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { readTrendNotes } from './notes.ts';
 import { trendPage } from './page.ts';
 
-/** Shows how routes develop, from hourly counts. If a route gets worse, a note on *Routes* says so. */
+/** Shows route trends from hourly counts, and a note on *Routes* for each route that has got worse. */
 export const plugin: GatewayPlugin = {
   name: 'route-trends',
   register({ gateway }) {

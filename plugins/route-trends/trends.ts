@@ -1,6 +1,6 @@
 import { type LatencyHistogram, quantile, sumRequests } from '#core/gateway/records/latency-histogram.ts';
 
-/** What came back from a vendor on a route during a period. */
+/** Counts of one route during a period. */
 export interface TrendCounts {
   readonly attempts: number;
   readonly throttled: number; // by the vendor

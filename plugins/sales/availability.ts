@@ -10,13 +10,13 @@ import { hasLimits, getPlaceLimits } from './section.ts';
 
 const maxAgeMs = 5_000; // orders always use exact counts
 const timeoutMs = 5_000;
-const maxWaitMs = 1_000; // for fresh counts, on a page
+const maxWaitMs = 1_000; // how long a page waits for fresh counts
 
-type FullLimits = ReadonlyMap<number | 'all', SoldOut>; // `all`, and plans by their days
+type FullLimits = ReadonlyMap<number | 'all', SoldOut>; // by `all`, or by a plan's days
 
 const limitReadings = cacheReading({ maxAgeMs, timeoutMs, maxWaitMs }, readFullLimits);
 
-/** Makes no query if there are no limits. */
+/** `accountId` is undefined for visitors. Makes no query if there are no limits. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
   const full = hasLimits(getPlaceLimits(host.section)) ? await limitReadings(host).get() : undefined;
   if (full === undefined || full.size === 0) return new Map();

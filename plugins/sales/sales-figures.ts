@@ -40,7 +40,7 @@ export async function countPlaces({ database, section }: Pick<Host, 'database' |
   });
 }
 
-/** A scope is 0 for all plans, otherwise a plan's days. */
+/** Counts each holder once per scope: 0 for all plans, otherwise a plan's days. */
 function countByKind(database: Queries): Promise<{ scope: number; kind: PlaceKind; count: number }[]> {
   return database.query(
     `with held as materialized (select * from ${heldPlaces} h),

@@ -131,7 +131,7 @@ async function countFreePlaces(transaction: EntityManager, { all, byPlan }: Plac
 }
 
 interface NextEntry extends Row<typeof WaitingEntry, 'id' | 'account_id' | 'days'> {
-  readonly holds: boolean; // then it needs a free place only under the plan's limit
+  readonly holds: boolean; // if true, the entry needs a free place only under the plan's limit
   readonly holds_plan: boolean;
 }
 

@@ -7,7 +7,7 @@ import { isDraft, getShopPages, getPageTitle, selectVisibleTexts } from './shop-
 
 const linkedNames = ['terms', 'privacy', 'refunds', 'contact'] as const;
 
-const aliases: ReadonlyMap<string, string> = new Map([['refund', 'refunds']]); // that people and payment providers try
+const aliases: ReadonlyMap<string, string> = new Map([['refund', 'refunds']]); // names that people and payment providers try
 
 export const shopPage: Page = {
   path: '/{name}',

@@ -13,7 +13,7 @@ const revealForm = defineForm({
   async submit(_input, request) {
     const { database, service } = request.host;
     const issued = await issueFirstKey(database, service.prefix, accountOf(request).id);
-    // Already shown, for example in another tab: the page then shows only the hint.
+    // If the key has already been shown, for example in another tab, the page shows only the hint.
     return issued === undefined ? {} : { key: issued.key };
   },
 });

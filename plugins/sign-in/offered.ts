@@ -3,7 +3,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import { homePath } from './next-path.ts';
 import { listProviders } from './section.ts';
 
-/** Below the public URL: the provider sends the reader back there, and the cookie set at the start must then be available. */
+/** Uses the public URL: the provider sends the reader back there, and the cookie set when the sign-in starts must be available. */
 export function formatStartUrl(host: Host, provider: string, query: Readonly<Record<string, string>>): string {
   const parameters = new URLSearchParams(query).toString();
   return `${host.service.baseUrl}/sign-in/${provider}${parameters === '' ? '' : `?${parameters}`}`;

@@ -10,7 +10,7 @@ import { isLocalSignInOn } from './local-section.ts';
 import { chooseNextPath } from './next-path.ts';
 import { readErrorText, describeProviders } from './offered.ts';
 
-/** Users of this machine are trusted. */
+/** Asks for no password, because users of this machine are trusted. */
 const localForm = defineForm({
   fields: object(['email'], {
     name: string({ maxLength: 100 }),
@@ -28,7 +28,7 @@ const localForm = defineForm({
   },
 });
 
-/** The gateway printed the account's key when it started, so the dashboard shows the first request. */
+/** Signs in to the account whose key the gateway printed at startup, so that the dashboard shows the first request. */
 const demoForm = defineForm({
   path: `${signInPath}/demo`,
   fields: object({ next: string({ maxLength: 2000 }) }),

@@ -1,7 +1,7 @@
 import type { Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
-/** Leaves out vendor names. In the present tense if the incident is current. */
+/** Omits vendor names. Uses the present tense for a current incident. */
 export function describeIncidentTitle(
   { model, kind, cause, endedAt, calmSince, quietSince }: Incident,
   t: Translate,

@@ -4,7 +4,7 @@ import { publishLive } from '#core/web/live/live-bus.ts';
 import { createFeedRoutes } from './feeds.ts';
 import { createStatusPage } from './page.ts';
 
-/** Monitors models and publishes how they are doing. */
+/** Monitors models and publishes their status. */
 export const plugin: GatewayPlugin = {
   name: 'status',
   register(server) {

@@ -13,7 +13,7 @@ import { exports, type Resource } from './otlp.ts';
 import { readProtobuf, toProtobuf } from './protobuf.ts';
 
 export type SendResult =
-  | { readonly kind: 'taken'; readonly rejected: number; readonly reason: string } // how many of the items, and why
+  | { readonly kind: 'taken'; readonly rejected: number; readonly reason: string } // how many items the collector rejected, and why
   | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number } // the collector asks to wait `retryAfterMs`
   | { readonly kind: 'refused'; readonly reason: string }; // the collector will never accept the items
 

@@ -9,8 +9,8 @@ interface JournalLine extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Either `daypass.request`, with the record's columns as attributes (`daypass.status`), or `daypass.request.content`, with the text of a
- * prompt or a response, which the journal contains only if the operator records them. Empty for any other line.
+ * Returns one record: either `daypass.request`, with the columns as attributes (`daypass.status`), or `daypass.request.content`, with the
+ * text of a prompt or a response, which the journal contains only if the operator records them. Returns an empty list for any other line.
  */
 export function toLogRecords(line: string, now: number): LogRecord[] {
   const parsed = parseLine(line);

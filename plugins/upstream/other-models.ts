@@ -2,7 +2,7 @@ import { type Host, cacheReading } from '#core/gateway/host/host.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-const minReplies = 10; // by a different model within a day; fewer may be the vendor's mistakes
+const minReplies = 10; // by a different model within a day; a smaller number may be the vendor's mistake
 const maxCountedReplies = 1_000;
 const maxRoutes = 20;
 const maxAgeMs = 60_000;

@@ -103,7 +103,7 @@ export async function findVouchers(database: Queries, handle: string): Promise<A
   return find(`select id from voucher where sha256 = decode(?, 'hex')`, computeDigest(code), `…${code.slice(-4)}`);
 }
 
-/** Days already redeemed are kept; `account revoke` removes them. Returns the number of withdrawn codes. */
+/** `id` is a batch's or a voucher's. Redeemed days are kept; `account revoke` removes them. Returns the number of withdrawn codes. */
 export async function revokeVouchers(database: Queries, id: string): Promise<number> {
   const revoked = await database.query<unknown>(
     `update voucher set revoked_at = clock_timestamp()
@@ -120,7 +120,7 @@ interface DailyRedemptions {
   readonly days: number;
 }
 
-/** They appear in no other report: batches bring in no revenue here, and gifts are booked on the day they were paid for. */
+/** `month` is `2026-11`. No other report shows redemptions: batches bring no revenue here, and gifts are booked on the day of payment. */
 export async function listRedemptionsByDay(
   database: Queries,
   month: string,

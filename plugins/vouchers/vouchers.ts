@@ -16,7 +16,7 @@ import { takeRequest } from '#core/platform/shared/shared.ts';
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const codeLength = 16;
 
-const maxAttempts = { account: 10, network: 50 }; // per hour, of codes valid or not
+const maxAttempts = { account: 10, network: 50 }; // per hour; valid codes count too
 const hourSeconds = 3_600;
 
 export interface NewBatch {
@@ -126,7 +126,7 @@ interface LockedVoucher {
   readonly id: string;
   readonly hint: string;
   readonly account_id: string | null;
-  readonly order_id: string | null; // for a gift: sets the terms of its days
+  readonly order_id: string | null; // the order of a gift, which sets the terms of its days
   readonly days: number;
   readonly label: string | null;
   readonly note: string;
@@ -149,7 +149,7 @@ async function lockVoucher(transaction: EntityManager, typedCode: string): Promi
 /** Each voucher `v` with its batch `b` or, for a gift, its order `o`. */
 export const vouchersWithTerms = `voucher v left join voucher_batch b on b.id = v.batch_id left join plan_order o on o.id = v.order_id`;
 
-export const voucherExpiry = 'coalesce(b.expires_at, v.expires_at)'; // in `vouchersWithTerms`
+export const voucherExpiry = 'coalesce(b.expires_at, v.expires_at)'; // for rows of `vouchersWithTerms`
 
 async function findPeriod(transaction: EntityManager, voucherId: string): Promise<Omit<Redemption, 'isNew'>> {
   const [period] = await transaction.execute<Row<typeof PlanPeriodSchema, 'days' | 'starts_at' | 'ends_at'>[]>(

@@ -7,7 +7,7 @@ import { finishSignIn } from './callback.ts';
 import { checkStep } from './step.ts';
 
 const stateLifetimeMs = 10 * 60 * 1000;
-const accountPickerProviders = new Set(['google', 'github']); // even for a single signed-in account
+const accountPickerProviders = new Set(['google', 'github']); // show an account picker even if only one account is signed in
 
 /** Starts a sign-in; the provider sends the reader back to it. */
 export function buildProviderPath(name: string): string {

@@ -60,7 +60,7 @@ export interface UpstreamResponse {
   readonly isDisconnected: boolean;
   /** True while the attempt yields to other exchanges, possibly in the middle of a packet. */
   readonly isYielding: boolean;
-  /** Hands the reply to the client. From then on, no other route can take over. */
+  /** Hands the reply to the client. After this call, no other route can take over. */
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void;
   /** @param fault set if the response is incomplete */
   end(fault?: Fault): void;
@@ -80,7 +80,7 @@ export interface ResponseBody {
   end(): void;
   /** Called when the attempt has timed out. `timeout` becomes the outcome unless enough has arrived. */
   expire(timeout: Fault): void;
-  /** Called when the connection has failed. `fault` becomes the outcome unless the response is complete; without this method, always. */
+  /** Called when the connection has failed. `fault` becomes the outcome unless the response is complete. Without this method, it always does. */
   disconnect?(fault: Fault): void;
   /** Closes a stream that was handed over. */
   close?(fault: Fault | undefined): void;

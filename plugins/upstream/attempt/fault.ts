@@ -44,7 +44,7 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
 interface FaultDetails {
   readonly status?: number | undefined;
   readonly isStaleConnection?: boolean; // reused, and already closed by the upstream
-  readonly isSilentConnection?: boolean; // reused, and delivered nothing in time; the peer may be gone
+  readonly isSilentConnection?: boolean; // reused, and delivered nothing before the timeout; the peer may be gone
   readonly mayBeCausedByRequest?: boolean; // the same request may then fail again
   readonly isUnclear404?: boolean; // mentions no model, so the base URL may be wrong
   readonly closing?: ClosureRule | undefined; // set if the vendor says that it has closed the key or its account
@@ -207,7 +207,7 @@ function redactError(error: GatewayError, secrets: readonly string[]): GatewayEr
 
 const distinctiveCharacter = /[\d/:.-]/;
 
-/** Replaces the upstream's model name, with or without a date, by the name that the client used and can act on. */
+/** Replaces the upstream's model name, with or without a date, with the name that the client used. */
 export function renameModel(fault: Fault, upstreamName: string, clientName: string): Fault {
   const { error, kind } = fault;
   if (!error.message.includes(upstreamName) || !distinctiveCharacter.test(upstreamName)) return fault;

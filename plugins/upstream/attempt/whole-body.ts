@@ -13,7 +13,7 @@ import { parseRefusal } from './refusal.ts';
 
 const errorBodyTimeoutMs = 2_000; // the status and the first bytes are enough to try another route
 
-/** Body of a 3xx, 4xx or 5xx. It becomes a fault, described by the part of the body that arrives in time. */
+/** Body of a 3xx, 4xx or 5xx. It becomes a fault, described by the part of the body that arrives before the timeout. */
 export class RefusalBody implements ResponseBody {
   readonly #response: UpstreamResponse;
   readonly #received = new CollectedBytes();

@@ -10,7 +10,7 @@ export interface ConnectingAttempt {
    * longest wait in the queue, because all attempts wait for the same origin.
    */
   readonly hedgeAfter: number | undefined;
-  /** The caller must call it when the attempt has a connection or has ended. */
+  /** Must be called when the attempt has a connection or has ended. */
   leave(): void;
 }
 

@@ -76,7 +76,7 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   onIdle(connection: Connection): void {
-    // One turn later, because an upstream that closes a connection after its response does so right away.
+    // Waits one turn, because an upstream that closes a connection after its response does so right away.
     if (this.#justFinished.push(connection) === 1) setImmediate(() => this.#releaseFinished());
   }
 

@@ -9,7 +9,7 @@ export interface UpstreamCall {
   readonly body: Buffer | string | readonly Buffer[];
 }
 
-const maxCopiedBytes = 16_384; // into the buffer of the head, which costs less than writing several buffers
+const maxCopiedBytes = 16_384; // into the head's buffer, which costs less than writing several buffers
 
 const requestTargetPattern = /^\/[\x21-\x7e\x80-\xff]*$/;
 

@@ -19,7 +19,7 @@ export class Cooldown {
     return this.#until;
   }
 
-  /** True from the first cooldown until `reset`: that a cooldown is over does not prove that the route works. */
+  /** True from the first cooldown until `reset`: the end of a cooldown does not prove that the route works. */
   get isUnproven(): boolean {
     return this.#times > 0;
   }

@@ -4,9 +4,9 @@ import { CallWindow } from './call-window.ts';
 import type { Requester } from './requester.ts';
 
 export interface EvidenceOptions {
-  /** This many consecutive failures open the breaker. */
+  /** Number of consecutive failures that opens the breaker. */
   readonly failures: number;
-  /** This share of failed calls, or of failing accounts, opens the breaker once the window has `minimumCalls`. */
+  /** Share of failed calls, or of failing accounts, that opens the breaker once the window has `minimumCalls`. */
   readonly failureRatio: number;
   readonly minimumCalls: number;
   readonly window: number; // ms

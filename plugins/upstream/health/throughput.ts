@@ -43,7 +43,7 @@ export class Throughput {
     return { samples: this.#samples, firstContent: this.#firstContent, rate: this.#rate };
   }
 
-  /** Adopts the measurements of another instance as long as this one has too few. */
+  /** Adopts the measurements of another instance while this one has too few. */
   adopt({ samples, firstContent, rate }: TypicalThroughput): void {
     if (this.#samples >= minSamples || samples < minSamples) return;
     this.#samples = samples;

@@ -61,7 +61,7 @@ export class Allowance {
   }
 }
 
-const maxSavedRetries = 20; // also there at the start, so that a gateway with little traffic can fail over
+const maxSavedRetries = 20; // available from startup, so that a gateway with little traffic can fail over
 
 /**
  * Limits the load that failover adds: three attempts per request make things worse if all routes fail. Each request earns a fraction of a

@@ -25,7 +25,7 @@ function findUnsupportedError(faults: readonly Fault[]): GatewayError | undefine
 function summarizeFailures(faults: readonly Fault[], waitMs: number | undefined): GatewayError {
   const last = faults.at(-1);
   if (last === undefined) return createUnavailableError(waitMs);
-  // Comes first even if routes with a larger window failed, because a shorter request would have been served.
+  // An overflow comes first even if routes with a larger window failed, because a shorter request would have been served.
   const overflowFault = faults.find(({ kind }) => kind === 'overflow');
   if (overflowFault !== undefined) return overflowFault.error;
   // The route is not at fault and may serve the next request.

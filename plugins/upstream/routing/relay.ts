@@ -214,7 +214,7 @@ export class Relay {
   #stopAll(fault: Fault): void {
     this.#isOver = true;
     const { parts, exchange } = this.#context;
-    // In separate tasks, so that failing to stop one attempt does not keep the others running.
+    // Each attempt is stopped in a task of its own, so that a failure to stop one does not keep the others running.
     for (const attempts of this.#startedAttempts)
       runInBackground(parts.log, 'stopping an attempt', () => attempts.stop(fault), exchange.id);
   }

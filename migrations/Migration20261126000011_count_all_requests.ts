@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Makes `account.request_count` count every recorded request, as all pages do. It used to leave out rejected requests and those that are
+ * Makes `account.request_count` count every recorded request, as all pages do. It used to omit rejected requests and those that are
  * not model calls. The last 400 days come from usage; for older requests, the previous count stays.
  */
 export class Migration20261126000011_count_all_requests extends Migration {

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * One account per address, regardless of the case of its ASCII letters and of the collation of the database: the Turkish one does not fold
- * `INFO` to `info`. If it has let two accounts have the same address, the index is left out until an operator has decided; each start tries
+ * `INFO` to `info`. If two accounts already share an address, the index is not created until an operator has decided; each start tries
  * again (core/business/accounts/duplicate-addresses.ts).
  */
 export class Migration20261128000050_ascii_addresses extends Migration {

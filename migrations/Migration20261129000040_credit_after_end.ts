@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const added = `reason in ('grant', 'order', 'voucher', 'gift')`;
 
-/** Lets time that is credited after a pass has ended be a period of its own. */
+/** Allows time that is credited after a pass has ended to form a period of its own. */
 export class Migration20261129000040_credit_after_end extends Migration {
   static readonly since = '0.6.0';
 
@@ -13,7 +13,7 @@ export class Migration20261129000040_credit_after_end extends Migration {
         ADD CONSTRAINT plan_period_replaces CHECK (reason = 'outage' OR (${added}) = (replaces IS NULL))`);
   }
 
-  // Possible only until such time was credited, because the ledger must not change.
+  // Reverting is possible only until such time has been credited, because the ledger must not change.
   override down(): void {
     this.addSql(`
       ALTER TABLE plan_period

@@ -37,7 +37,7 @@ const stages = { imports, pages, commands, served, types, unit };
 type Stage = keyof typeof stages;
 const quick: readonly Stage[] = ['imports', 'pages', 'commands']; // take at most a second per capability
 
-/** Tells the gateway's modules from others by their folder, which fails in a copy because its packages are elsewhere. */
+/** The test recognizes the gateway's modules by their folder, which fails in a copy, because its packages are elsewhere. */
 const failingInCopies = new Set(['test/core/extension/validation/plugins.test.ts']);
 
 const { values: options } = parseArgs({
@@ -182,7 +182,7 @@ function run(parameters: readonly string[], seconds = 60): Promise<RunResult> {
   });
 }
 
-/** Returns the error if the check itself broke off. */
+/** If the check itself crashed, returns its error. */
 function extractFailures({ code, errors }: RunResult): readonly string[] {
   if (code === 0) return [];
   const crash = /^(?:\w*Error)\b.*$/m.exec(errors);

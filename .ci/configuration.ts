@@ -35,7 +35,7 @@ export async function ownRegistry(): Promise<Registry> {
   return registry;
 }
 
-/** If a plugin's folder is missing, the gateway's error about a section names the plugin. */
+/** Maps each section outside core to its plugin, so that an error can name the plugin even if its folder is missing. */
 export const sectionsFile = 'core/extension/validation/plugins-of-sections.json';
 
 export function listPluginsOfSections({ sectionPlugins }: Registry): string {

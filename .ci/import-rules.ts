@@ -1,4 +1,4 @@
-/** Which module may import which, checked on a graph of modules. */
+/** The import rules, checked on the module graph. */
 
 /** The project's modules that each module imports. Paths are relative to the root. */
 export type ModuleGraph = ReadonlyMap<string, readonly string[]>;

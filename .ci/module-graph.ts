@@ -1,4 +1,4 @@
-/** Reads from the text of modules which module imports which. */
+/** Builds the module graph from the text of the modules. */
 import { dirname, join, normalize } from 'node:path';
 import type { ModuleGraph } from './import-rules.ts';
 import type { SourceTree } from './source-tree.ts';

@@ -245,7 +245,7 @@ function findIncludedViews(text: string, file: string): string[] {
   return [...included, ...[...shown].map(([, path]) => `views/${path}`)];
 }
 
-/** Chromium 110 has no nesting, and WebKit only its own name for `user-select`. */
+/** The oldest supported browsers set the rules: Chromium 110 has no nesting, and WebKit knows only its own name for `user-select`. */
 function checkStyle(pages: Pages, file: string): string[] {
   const text = pages.tree.read(file).replaceAll(/\/\*[^]*?\*\//g, '');
   const classes = new Set([...text.matchAll(/\.([a-z][\w-]*)(?=[^{}]*\{)/g)].map(([, name = '']) => name));
@@ -261,8 +261,8 @@ function checkStyle(pages: Pages, file: string): string[] {
 }
 
 /**
- * False for shared style sheets if a capability is missing: they may style what only that one uses, and deleting it must require no other
- * change.
+ * False for shared style sheets if a capability is missing: they may style what only that capability uses, and deleting it must require no
+ * other change.
  */
 function canJudgeClasses({ owners, isWhole }: Pages, file: string): boolean {
   return isWhole || owners.has(normalize(file).split(sep)[1] ?? '');

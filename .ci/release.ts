@@ -54,7 +54,7 @@ async function npm(...words: string[]): Promise<string> {
   return stdout;
 }
 
-/** Leaves out the time and the serial number, which npm makes up for each run. */
+/** Omits the time and the serial number, which npm makes up for each run. */
 async function createBillOfMaterials(): Promise<string> {
   const words = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev', '--package-lock-only'];
   const sbom = JSON.parse(await npm(...words, '--workspaces=false')) as {

@@ -4,8 +4,8 @@ import { fixedReleases, isFixed } from '../core/platform/node-release.ts';
 export interface Runtime {
   readonly name: 'Node.js' | 'PostgreSQL';
   readonly fixed: readonly string[]; // the first of each maintained line
-  readonly advisory: string; // the newest rated high
-  readonly published: string; // when the fixed releases were
+  readonly advisory: string; // the newest advisory rated high
+  readonly published: string; // publication date of the fixed releases
   readonly source: string;
 }
 
@@ -31,7 +31,7 @@ export interface Pin {
   readonly runtime: Runtime['name'];
   readonly file: string;
   readonly version: string;
-  readonly package?: string; // npm package of that version; undefined if its publisher's releases are available at once
+  readonly package?: string; // npm package of that version; undefined if its publisher's releases are available immediately
 }
 
 interface Manifest {

@@ -10,7 +10,7 @@ export function sampleWithout(paths: readonly (readonly string[])[]): string {
   return sample.toString();
 }
 
-/** Adds a section as the example of all sections has it. */
+/** Adds a section from the example of all sections. */
 export function sampleWith(section: string, paths: readonly (readonly string[])[]): string {
   const example = parseDocument(readFileSync(join(root, '.ci', 'configuration-example.yaml'), 'utf8'));
   const sample = parseDocument(sampleWithout(paths));

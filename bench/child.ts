@@ -13,7 +13,7 @@ export interface Child extends Ready {
 
 /** `file` is in this folder. Throws an Error if the process ends before it is ready. */
 export async function startChild(file: string, parameters: readonly string[]): Promise<Child> {
-  // As `npm start` does, so that freed memory goes back to the system.
+  // The settings of `npm start`, with which freed memory goes back to the system.
   const env = { ...process.env, MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '262144' };
   const child = fork(resolve(import.meta.dirname, file), parameters, { silent: true, env, execArgv: ['--expose-gc'] });
   const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`)));

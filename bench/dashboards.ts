@@ -23,7 +23,7 @@ interface Round {
 }
 
 export async function measureDashboards(subject: DashboardSubject, load: Load, rounds: number): Promise<void> {
-  // So that rendering is compiled too before anything is measured.
+  // Lets V8 compile rendering too before anything is measured.
   for (const count of [pages, 0, pages]) await measureRound(subject, load, count);
   const pairs: { none: Round; open: Round }[] = [];
   for (let round = 0; round < rounds; round++) {

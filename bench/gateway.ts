@@ -35,7 +35,7 @@ process.once('SIGTERM', () => {
     .finally(() => process.exit(0));
 });
 const visitors: Awaited<ReturnType<typeof createVisitor>>[] = [];
-// One at a time, because the machine may be busy and connecting has a deadline.
+// Accounts are created one at a time, because the machine may be busy and connecting has a deadline.
 for (let index = 0; index < 50; index++) visitors.push(await createVisitor(index));
 reportFigures({ port: Number(new URL(gateway.url).port), key, visitors });
 

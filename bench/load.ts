@@ -8,7 +8,7 @@ export interface Load {
   readonly requests: number; // per round
   readonly concurrency: number;
   readonly unitsPerRequest: number; // what the CPU time is divided by: 1, or the number of events in a stream
-  /** A multiple of the bare forwarder's CPU time (docs/performance.md); for a translated stream, of the one that passes through. */
+  /** A multiple of the bare forwarder's CPU time (docs/performance.md) or, for a translated stream, of the time to pass it through. */
   readonly aim: number;
 }
 
@@ -106,7 +106,7 @@ function stream(name: string, path: string, model: string): Load {
   return { name, path, body, requests: 200, concurrency: 100, unitsPerRequest: 200, aim: 1.2 };
 }
 
-/** Each with the stream that passes through from the same upstream. */
+/** Each translated stream is compared with the stream that passes through from the same upstream. */
 export const translations: readonly { readonly translated: Load; readonly passed: Load }[] = [
   {
     translated: stream('chat client, messages upstream', chat, 'bench-messages'),

@@ -107,6 +107,7 @@ async function compare(load: Load): Promise<void> {
   }
 }
 
+/** Returns the medians of the single process. */
 async function reportMedians(name: string, take: (subject: Subject) => Promise<Measure>): Promise<Measure> {
   const pairs: { readonly one: Measure; readonly several: Measure }[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -11,7 +11,7 @@ const minLongLength = 16_384; // characters or bytes
 
 type Callable = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Independent of the machine's load. Counting slows the process down, so its time must not be measured. */
+/** The counts do not depend on the machine's load. Counting slows the process down, so its time must not be measured. */
 export function startCounting(): () => Counts {
   let [promises, timers, walked, freed] = [0, 0, 0, 0];
   createHook({
@@ -36,7 +36,7 @@ export function startCounting(): () => Counts {
   watch(Buffer, 'from', (_self, [source]) => lengthIfLong(source));
   for (const name of ['latin1Slice', 'utf8Slice']) watch(Buffer.prototype, name, lengthOfResult);
   watch(Buffer.prototype, 'copy', (_self, _args, copied) => (Number(copied) >= minLongLength ? Number(copied) : 0));
-  // Only up to where the search ended.
+  // Counts only up to where the search ended.
   for (const name of ['indexOf', 'includes'] as const) {
     for (const owner of [String.prototype, Buffer.prototype])
       watch(owner, name, (self, [, from = 0], at) => {

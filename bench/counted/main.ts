@@ -31,7 +31,7 @@ try {
   const costs = new Map<string, Budget>();
   for (const load of measured)
     costs.set(load.name, { ...(await measureSystemCalls(load)), ...(await measureAllocations(load)) });
-  // Last, because counting itself makes calls and allocates objects.
+  // Counts come last, because counting itself makes calls and allocates objects.
   for (const load of measured) report(load, { ...costs.get(load.name), ...(await measureCounts(load)) });
 } finally {
   for (const { child } of [gateway, upstream]) await stop(child);
@@ -105,7 +105,7 @@ async function measureSystemCalls(load: Load): Promise<Budget> {
 }
 
 async function countSystemCalls(work: () => Promise<void>): Promise<number | undefined> {
-  // of the event loop's thread
+  // strace follows only the event loop's thread.
   const tracer = spawn('strace', ['-c', '-p', String(gateway.child.pid)], { stdio: ['ignore', 'ignore', 'pipe'] });
   let summary = '';
   const ended = new Promise<void>((end) => tracer.once('close', () => end()).once('error', () => end()));

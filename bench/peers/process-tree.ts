@@ -13,7 +13,7 @@ export class ProcessTree {
     this.#isAlone = isAlone;
   }
 
-  /** Counts only processes that are still running. */
+  /** User and system time of the processes that are still running. */
   get cpuUs(): number {
     return sum(this.pids, (pid) => {
       // The name, in parentheses, may contain spaces.

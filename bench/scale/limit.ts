@@ -14,6 +14,7 @@ const accounts = 50; // with one call in flight each
 const warmingCalls = 400; // by each account, before measuring begins
 const shippingTimeoutMs = 120_000; // from the last call until all records must be in the database
 
+/** Each account sends its next call when the previous one is answered. */
 export async function measureLimit(minutes: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-limit-'));
   // PostgreSQL may run as a different user, which must be able to enter the folder.

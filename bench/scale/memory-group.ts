@@ -21,7 +21,7 @@ export class MemoryGroup implements AsyncDisposable {
     writeFileSync(join(this.#folder, 'cgroup.procs'), String(pid));
   }
 
-  /** Starts a command, so that its process is in the group from the start. */
+  /** Prefix for another command, whose process is then in the group from the beginning. */
   get launcher(): readonly string[] {
     return ['sh', '-c', `echo $$ > ${join(this.#folder, 'cgroup.procs')} && exec "$@"`, 'sh'];
   }
@@ -38,7 +38,7 @@ export class MemoryGroup implements AsyncDisposable {
     return Number(/^oom_kill (\d+)$/m.exec(readFileSync(join(this.#folder, 'memory.oom_control'), 'utf8'))?.[1] ?? 0);
   }
 
-  /** Also kills a process that was left, such as a PostgreSQL whose gateway was killed. */
+  /** Also kills processes that are left over, such as a PostgreSQL whose gateway was killed. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (let members = this.memberPids; members.length > 0; members = this.memberPids) {
       for (const pid of members) process.kill(pid, 'SIGKILL');

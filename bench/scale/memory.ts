@@ -11,7 +11,7 @@ const bodiesAtOnce = [2, 4, 8, 16, 32, 64, 128]; // of 1 MB each
 const streamsPerStep = 250;
 const maxStreams = 5_000;
 
-/** The gateway shares this memory with its PostgreSQL. */
+/** Sends larger bodies and opens more streams until the gateway, which shares this memory with its PostgreSQL, rejects one. */
 export async function measureMemory(megabytes: number, checkout: string): Promise<void> {
   await using group = new MemoryGroup('daypass-bench-memory', megabytes * MiB);
   const upstream = await startChild('upstream.ts', []);

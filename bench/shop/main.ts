@@ -36,7 +36,7 @@ const windows = [
   { from: 20_001, to: 60_000, isSilent: true },
   { from: 60_001, to: 80_000 },
 ];
-const busyBefore = 20_000; // sent directly before a part that is to have no quiet time before it
+const busyBefore = 20_000; // calls sent directly before a part without quiet time
 const warming = 5_000; // for a process whose first calls were made one at a time
 const fewestPairs = 6; // for a confidence interval
 const atRate = { calls: 600, seconds: 10 }; // enough for the scheduler's figures, and for at least this many seconds

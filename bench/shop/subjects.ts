@@ -36,7 +36,7 @@ export async function startBare(name: string, file: string, upstream: string): P
   return { name, port, keys: ['none'], usage, [Symbol.asyncDispose]: () => stopChild(child) };
 }
 
-/** Without `databaseUrl`, the embedded server is used. `nodeFlags` are added to those of `npm start`; `launcher` starts the gateway. */
+/** Without `databaseUrl`, the embedded server is used. `nodeFlags` are added to those of `npm start`, and `launcher` runs the gateway. */
 export async function startShop(
   upstream: string,
   databaseUrl: string | undefined,

@@ -102,7 +102,7 @@ export class Clock {
         Object.assign(globalThis, real);
         Math.random = realRandom;
         Date.now = realDate;
-        // Removing the own property uncovers the one of the prototype.
+        // Removing the own property uncovers the prototype's.
         delete (performance as Partial<Performance>).now;
       },
     };

@@ -60,7 +60,7 @@ export class Instance {
   }
 
   static async start(name: string, world: World): Promise<Instance> {
-    // So that instances neither start nor send heartbeats in step.
+    // Instances must neither start nor send heartbeats in step.
     await world.clock.wait(Math.random() * 5_000);
     const { clock, redis, loss, figures } = world;
     const connections = [new RedisConnection(clock, redis, loss), new RedisConnection(clock, redis, loss)] as const;

@@ -34,7 +34,7 @@ export class RedisConnection extends EventEmitter implements Peer {
     this.#connect();
   }
 
-  /** Nothing leaves or arrives any more. */
+  /** From this call on, nothing is sent or received. */
   die(): void {
     this.#isDead = true;
   }

@@ -7,7 +7,7 @@ import type { Figures } from './figures.ts';
 const shared = join(import.meta.dirname, '../../core/platform/shared');
 const prelude = readFileSync(join(import.meta.dirname, 'virtual-time.lua'), 'utf8');
 
-const costsUs = { script: 15, command: 3, receiver: 1, connection: 50 };
+const costsUs = { script: 15, command: 3, receiver: 1, connection: 50 }; // `command`: any other; `receiver`: of a message
 const retransmissionMs = 200; // TCP's shortest timeout
 
 /** One direction of a connection. It preserves the order of what is sent, and a lost packet delays everything after it. */

@@ -60,7 +60,7 @@ export class Simulation {
     return await work(simulation);
   }
 
-  /** The upstream's connections break within 5 ms, and with them all running calls. */
+  /** The upstream's connections break within 5 ms, which fails all running calls. */
   breakUpstream(): void {
     this.#isFailing = true;
     for (const fail of this.#breaks) this.clock.after(Math.random() * 5, fail);
@@ -112,7 +112,7 @@ export class Simulation {
     return [...this.#grants.values()].reduce((most, times) => Math.max(most, overshootOf(times, limits)), 0);
   }
 
-  /** Since the last call of this method. */
+  /** The most requests of one key in flight at once since the last call of this method. */
   mostRunning(): number {
     const most = this.#mostRunning;
     this.#mostRunning = 0;

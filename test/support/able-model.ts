@@ -84,7 +84,7 @@ function findNames(prompt: string): string[] {
   return [...prompt.matchAll(/\b(?:in|for|about|city) ([A-Z]\w+)/g)].map(([, name = '']) => name);
 }
 
-/** Calls the tool once, or once for each name (such as a city) unless parallel calls are disabled. */
+/** Calls the first tool that the prompt names: once, or once for each name (such as a city) unless parallel calls are disabled. */
 function chooseCalls({ tools, tool_choice: choice, parallel_tool_calls: parallel }: JsonObject, prompt: string) {
   if (choice === 'none') return [];
   const known = filterObjects(tools).map((tool) => tool['function'] as JsonObject);

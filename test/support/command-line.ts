@@ -7,7 +7,7 @@ export interface EndedCommand {
   readonly errors: string;
 }
 
-/** What the running command has printed. Gateways in the same process may print meanwhile; their output does not count. */
+/** Output of the running command, without that of gateways in the same process. */
 const running = new AsyncLocalStorage<{ out: string; errors: string }>();
 
 /**

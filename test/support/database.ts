@@ -11,7 +11,7 @@ import { copyDatabase, withDatabase } from './global-postgres.ts';
 
 export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Migrated and empty, for one test file; dropped when disposed. */
+/** The database is migrated and empty, belongs to one test file, and is dropped when disposed. */
 export async function createTestDatabase(
   log: Logger = silentLog,
   tables: readonly PluginTables[] = [],

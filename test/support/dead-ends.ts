@@ -33,7 +33,7 @@ export async function holdClosedPort(): Promise<ClosedPort> {
   };
 }
 
-/** The port refuses connections as long as this process runs. */
+/** The port refuses connections while this process runs. */
 export async function closedPort(): Promise<number> {
   return (await holdClosedPort()).port;
 }
@@ -61,7 +61,7 @@ export interface BlackHole extends AsyncDisposable {
   readonly port: number;
 }
 
-const fillers = 8; // connections fill the backlog of a listener with a backlog of one, on any Linux
+const fillers = 8; // enough connections to fill the backlog of a listener with a backlog of one, on any Linux
 
 /** Opens a port that answers no SYN, as behind a firewall that drops packets: the listener of a stopped process whose backlog is full. */
 export async function createBlackHole(): Promise<BlackHole> {

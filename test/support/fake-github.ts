@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** GitHub's OAuth routes and its API, as an Enterprise Server has them under one address. */
+/** GitHub's OAuth routes and its API under one address, like those of an Enterprise Server. */
 export interface FakeGitHub extends AsyncDisposable {
   readonly uri: string; // for `sign_in: { github: { config: { uri } } }`
   user: { id: number; login: string; name: string | null; email: string | null };
@@ -76,7 +76,7 @@ export async function startFakeGitHub(): Promise<FakeGitHub> {
     response.writeHead(302, { location: location.href }).end();
   }
 
-  /** Form-encoded, as without an `Accept` header; errors with status 200 too. */
+  /** The response is form-encoded, as GitHub's is without an `Accept` header, and has status 200 even for errors. */
   function exchange(form: URLSearchParams, response: ServerResponse): void {
     const grant = grants.get(form.get('code') ?? '');
     grants.delete(form.get('code') ?? '');

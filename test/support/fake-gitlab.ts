@@ -9,7 +9,7 @@ export interface FakeGitLab extends AsyncDisposable {
   readonly uri: string; // for `sign_in: { gitlab: { config: { uri } } }`
 }
 
-/** @param user as `GET /api/v4/user` has it */
+/** @param user the response of `GET /api/v4/user` */
 export async function startFakeGitLab(user: object): Promise<FakeGitLab> {
   const codes = new Set<string>();
   const tokens = new Set<string>();

@@ -1,6 +1,6 @@
 import { Events, type MutableRedirectUri, type MutableResponse, OAuth2Server } from 'oauth2-mock-server';
 
-/** Google as far as a sign-in uses it, with a real check of PKCE. */
+/** The part of Google that a sign-in uses, with a real check of PKCE. */
 export interface FakeGoogle extends AsyncDisposable {
   readonly endpoints: { readonly authorize: string; readonly token: string; readonly profile: string }; // for `sign_in.google`
   person: Record<string, unknown>; // the response of userinfo; tests may change it

@@ -60,7 +60,7 @@ export class FakeMidtrans extends FakeProvider {
     return this.#notificationOf(charge, 'SB-Mid-server-GUESS', this.merchantId);
   }
 
-  /** Signed with the same key: the accounts of a group may share it, and only the merchant id tells them apart. */
+  /** The key of the signature is the same: accounts of a group may share one, and only the merchant id distinguishes them. */
   foreignOf(charge: FakeCharge): FakeNotification {
     return this.#notificationOf(charge, this.serverKey, 'G999999999');
   }

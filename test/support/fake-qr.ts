@@ -1,6 +1,6 @@
 import { writeQris } from '#core/business/payments/qris.ts';
 
-/** Valid, but cannot be paid. Contains the reference. */
+/** The payload is valid but cannot be paid. It contains the reference. */
 export function fakeQr(reference: string, amount: number, merchantName = 'FAKE BANK'): string {
   return writeQris({
     isDynamic: true,

@@ -34,7 +34,7 @@ export interface GatewayHome extends AsyncDisposable {
   start(environment?: Record<string, string>, launcher?: readonly string[]): Promise<GatewayProcess>;
 }
 
-/** Gateways in it can be killed, stopped and restarted. The database, migrated and empty, is kept when the home is disposed. */
+/** Its gateways run as processes, which can be killed. The database, migrated and empty, is kept when the home is disposed. */
 export async function openGatewayHome(databaseUrl: string, yaml: string): Promise<GatewayHome> {
   const { folder, file, write } = await createGatewayFolder(yaml);
   const database = await openDatabase({

@@ -48,7 +48,7 @@ models: { test: { routes: [one/model-there] } }
 `;
 }
 
-/** Complete, in this process, on its own database and a free port. */
+/** The gateway is complete, and runs in this process on its own database and a free port. */
 export async function startGateway({
   yaml,
   environment = {},

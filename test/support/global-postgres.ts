@@ -93,7 +93,7 @@ async function restart(embedded: EmbeddedPostgres, absence: number): Promise<voi
   await embedded.restart(AbortSignal.timeout(60_000));
 }
 
-/** Otherwise, every gateway without Redis would create them when it starts. */
+/** Without this, every gateway without Redis would create the tables when it starts. */
 async function createJobTables(url: string): Promise<void> {
   const queue = createPostgresFactory(url, 'gateway').openQueue();
   await queue.waitUntilReady();
@@ -110,7 +110,7 @@ export async function execute(url: string, sql: string): Promise<void> {
   }
 }
 
-/** Copied as files: through the write-ahead log, which is the default, it takes three times as long. */
+/** Copies files: copying through the write-ahead log, which is the default, takes three times as long. */
 export async function copyDatabase(url: string, template: string, name: string): Promise<void> {
   await execute(url, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
 }

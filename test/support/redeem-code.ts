@@ -15,7 +15,7 @@ interface Vouchers {
   ): Promise<{ readonly isNew: boolean }>;
 }
 
-/** Tests outside the plugin have no limit on attempts. Returns true if this call added the days. */
+/** Redeems without a limit on attempts, for tests outside the plugin. Returns true if this call added the days. */
 export async function redeemCode(database: Database, accountId: string, code: string): Promise<boolean> {
   const { redeemVoucher } = (await import(pathToFileURL(vouchers).href)) as Vouchers;
   return (await redeemVoucher({ database, shared: new MemoryShared() }, accountId, code, '192.0.2.1')).isNew;

@@ -12,7 +12,7 @@ export interface Ended {
 
 export interface ProcessOptions {
   readonly cwd: string;
-  readonly environment: Readonly<Record<string, string>>; // the whole; nothing is inherited
+  readonly environment: Readonly<Record<string, string>>; // the whole environment; nothing is inherited
   readonly timeout: number; // ms
   readonly input?: string;
 }
@@ -21,7 +21,7 @@ const maxOutputBytes = 1_000_000; // of each output
 const marker = 'DAYPASS_TEST_RUN'; // in the environment of every process, to find those that a tool leaves behind
 let count = 0;
 
-/** After the end or the timeout, ends everything that the command started, in any process group or session. */
+/** After the command's end or the timeout, ends everything that the command started, in any process group or session. */
 export async function runProcess(
   [program = '', ...parameters]: readonly string[],
   { cwd, environment, timeout, input }: ProcessOptions,
@@ -68,7 +68,7 @@ function signalGroup(pid: number | undefined): void {
   }
 }
 
-/** Finds servers only if /proc exists; otherwise they keep running. */
+/** Ends servers in sessions of their own. They are found only if /proc exists; otherwise they keep running. */
 async function endLeftovers(mark: string): Promise<void> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
   for (const pid of pids) {

@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
   turn(mode: ProxyMode): void;
-  /** Open connections forward nothing any more; new ones follow the mode. */
+  /** Open connections stop forwarding; new ones follow the mode. */
   freeze(): void;
   /** Switches to `cut` instead of forwarding the nth piece that the server sends from now on, over any connection. */
   cutAfter(answers: number): void;

@@ -18,7 +18,7 @@ export interface Counts {
   readonly reasoning?: number;
 }
 
-/** What a client makes of an answer, regardless of its format. */
+/** An answer as a client understands it, regardless of its format. */
 export interface Answer {
   readonly text: string;
   readonly reasoning: string;

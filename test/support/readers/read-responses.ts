@@ -67,7 +67,7 @@ class Draft {
   add(event: JsonObject): void {
     const type = string(event['type']);
     check(this.#ending === undefined, 'something comes behind the end');
-    // The failed response repeats it.
+    // The failed response repeats the error.
     if (type === 'error') return;
     check(
       type === 'response.failed' || this.#hasStarted !== (type === 'response.created'),
@@ -105,7 +105,7 @@ class Draft {
         return;
       case 'response.output_item.done':
         this.#done[index] = object(event['item']);
-        // Has no deltas.
+        // An image has no deltas.
         if (this.#done[index]['type'] === 'image_generation_call') this.#items[index] = this.#done[index];
         return;
       case 'response.content_part.added':

@@ -17,9 +17,9 @@ interface AccessClaims {
 
 export const accessTokenLifetimeMs = 10 * 60 * 1_000;
 
-const clockToleranceMs = 60_000; // between the clocks of two instances
+const clockToleranceMs = 60_000; // clock skew between two instances
 
-const secretMaxAgeMs = 60_000; // for this long, instances accept tokens signed with a deleted secret
+const secretMaxAgeMs = 60_000; // how long instances still accept tokens signed with a deleted secret
 
 const idBytes = 16;
 const timeBytes = 6;

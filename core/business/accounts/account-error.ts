@@ -1,4 +1,4 @@
-/** Thrown if an operation on an account fails. The message is meant for people. */
+/** Thrown if an operation on an account fails. The message is written for people. */
 export class AccountError extends Error {
   override readonly name = 'AccountError';
   readonly kind:

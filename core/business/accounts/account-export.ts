@@ -7,7 +7,7 @@ const conditionByColumn: Readonly<Record<string, string>> = {
   order_id: 'order_id in (select id from plan_order where account_id = ?)',
 };
 
-// Tables without such a column.
+// Tables without an `account_id` or `order_id` column.
 const conditionByTable: Readonly<Record<string, string>> = {
   payment_notification:
     'reference in (select reference from payment_attempt a join plan_order o on o.id = a.order_id where o.account_id = ?)',
@@ -18,7 +18,7 @@ const conditionByTable: Readonly<Record<string, string>> = {
 
 /**
  * Exports everything that the database holds about an account, as the lines of one JSON object with a member per table. Plugins' tables are
- * found by their columns `account_id` and `order_id`. Columns of type `bytea` are left out: they contain digests of keys and sessions.
+ * found by their columns `account_id` and `order_id`. Omits `bytea` columns, which contain digests of keys and sessions.
  */
 export async function* exportAccount(database: Queries, accountId: string): AsyncGenerator<string> {
   yield '{';

@@ -17,7 +17,7 @@ export interface IssuedKey {
 }
 
 /**
- * Replaces an account's key. Every instance rejects the old one within a second; its digest is kept only to say why it is rejected.
+ * Replaces an account's key. Every instance rejects the old one within a second; its digest is kept only to explain the rejection.
  *
  * @throws AccountError `not_found`
  */
@@ -32,15 +32,15 @@ export async function rotateKey(database: Transactions, prefix: string, accountI
       [digestApiKey(key), hint, currentKey.id],
     );
     const payload = { accountId, keyId: currentKey.id };
-    const dedupeKey = `key.rotated:${randomUUIDv7()}`; // every rotation is an event of its own
+    const dedupeKey = `key.rotated:${randomUUIDv7()}`; // every rotation is a separate event
     await recordEvent(transaction, 'key.rotated', payload, dedupeKey);
   });
   return { accountId, key, hint };
 }
 
 /**
- * Issues the key to show to the owner, in place of one that was never shown. Only digests are stored, so this works only once. If the
- * response is lost, the owner has to rotate the key. Records no event, because nobody has seen the key that is replaced.
+ * Issues the key to show to the owner, replacing one that was never shown. Only digests are stored, so this works only once. If the
+ * response is lost, the owner has to rotate the key. Records no event, because nobody has seen the replaced key.
  *
  * @returns undefined if the key was already shown
  * @throws AccountError `not_found`

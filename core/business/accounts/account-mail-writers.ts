@@ -9,8 +9,8 @@ import { periodsInForceSql } from './periods-in-force.ts';
 import { readRefundedEnd } from './plan-end.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-const firstSignInMs = 60_000; // after the account was created; such a sign-in is its first
-const recentPurchaseMs = 3_600_000; // recent enough that the buyer still knows when the plan ends
+const firstSignInMs = 60_000; // a sign-in this soon after the account was created is its first
+const recentPurchaseMs = 3_600_000; // after a purchase this recent, the buyer still knows when the plan ends
 
 const mailReason = defineSentences(en);
 
@@ -107,7 +107,7 @@ export const keyRotated: MailWriter<'key.rotated'> = {
   },
 };
 
-/** Sent to the old address, in case the change was not requested by its owner. */
+/** Sent to the old address, in case the account's owner did not request the change. */
 export const emailChanged: MailWriter<'account.email_changed'> = {
   async recipient({ database }: Host, accountId) {
     const [row] = await database.query<Row<typeof Account, 'former_email'>>(

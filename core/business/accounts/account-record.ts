@@ -27,7 +27,7 @@ export interface KeyRecord {
   readonly limits: RateLimits | undefined;
   readonly createdAt: Date;
   readonly rotatedAt: Date | undefined;
-  readonly isShown: boolean; // false if the owner has never seen the key; `issueFirstKey` issues the one to show
+  readonly isShown: boolean; // false if the owner has never seen the key; `issueFirstKey` then issues one to show
 }
 
 /** A period of paid time in force, from the ledger. */
@@ -36,10 +36,10 @@ export interface PeriodRecord {
   readonly endsAt: Date;
   readonly days?: number; // as sold
   readonly label: string; // English label; if the period has none, its days
-  readonly unnamedDays?: number; // days of a period without a label, for texts in other languages
+  readonly unnamedDays?: number; // the days, if the period has no label; for texts in other languages
   /** Rate limits that were sold with the plan; undefined if the configured ones apply. */
   readonly limits: RateLimits | undefined;
-  readonly grantedAt?: Date; // when an operator added the period, under a name that its owner sees
+  readonly grantedAt?: Date; // when an operator granted the period; set only if it has a label
 }
 
 export type AccountField = 'id' | 'digest' | 'hint' | 'email';

@@ -6,8 +6,8 @@ import { crc32 } from 'node:zlib';
  * checksum detects typos without a lookup and lets secret scanners recognize keys
  * (https://github.blog/engineering/behind-githubs-new-authentication-token-formats/).
  *
- * Old keys have an underscore instead of the hyphen. They stay valid: `isApiKey` accepts both separators, and the digest is of the key as
- * issued.
+ * Old keys have an underscore instead of the hyphen. They stay valid: `isApiKey` accepts both separators, and the digest is computed from
+ * the key as issued.
  */
 
 const base62Digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -4,8 +4,8 @@ import { bounds } from '#core/platform/bounds.ts';
 const defaultBatchSize = 200;
 
 /**
- * Combines lookups into batches. Only one batch is in flight at a time; keys requested meanwhile wait for the next batch, each key once. A
- * cold start or a flood of unknown keys therefore takes at most one connection. A result is never older than its lookup.
+ * Combines lookups into batches. Only one batch is in flight at a time; keys requested in the meantime wait for the next batch, without
+ * duplicates. A cold start or a flood of unknown keys therefore takes at most one connection. A result is never older than its lookup.
  */
 export class BatchLoader<Value> {
   readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
@@ -38,7 +38,7 @@ export class BatchLoader<Value> {
   async #run(): Promise<void> {
     this.#isRunning = true;
     try {
-      await Promise.resolve(); // collects the lookups of this turn
+      await Promise.resolve(); // collects the lookups made in this turn of the event loop
       while (this.#waiting.size > 0) {
         if (this.#delayMs !== undefined) await setTimeout(this.#delayMs);
         await this.#runBatch([...this.#waiting].slice(0, this.#maxBatchSize));

@@ -67,7 +67,7 @@ async function createDemoAccount(
 }
 
 /**
- * Finds the demo account by the key in the data folder. Returns undefined in production, if there is no such account, and if it is blocked.
+ * Finds the demo account by the key in the data folder. Returns undefined in production, if there is no such account, or if it is blocked.
  */
 export async function findDemoAccount(host: DemoHost): Promise<AccountRecord | undefined> {
   if (host.isProduction) return undefined;

@@ -22,12 +22,12 @@ interface DirectoryOptions {
 }
 
 const defaultMaxAgeSeconds = 60;
-const unwatchedMaxAgeMs = 1_000; // while the notification connection is down
+const unwatchedMaxAgeMs = 1_000; // applies while the notification connection is down
 const unknownMaxAgeMs = 10_000;
-const maxStaleAgeMs = 24 * 60 * 60 * 1_000; // for serving an entry, whether the database is down or reports no change
-const batchDelayMs = 250; // for background lookups, to form batches, and for callers that have sent unknown keys ("suspects")
+const maxStaleAgeMs = 24 * 60 * 60 * 1_000; // limit for serving a stale entry, whether the database is down or reports no change
+const batchDelayMs = 250; // delays background lookups, to form batches, and callers that have sent unknown keys ("suspects")
 const deadlineMs = 2_000;
-const clockToleranceMs = deadlineMs; // beyond the duration of the lookups, since the event loop may be busy
+const clockToleranceMs = deadlineMs; // in addition to the duration of the lookup, because the event loop may be busy
 const probeIntervalMs = 1_000;
 
 /**
@@ -41,8 +41,8 @@ const probeIntervalMs = 1_000;
  * is as fast as the next one. The maximum age only bounds how long a missed notification can go unnoticed.
  *
  * While the database does not respond, 2 and 3 do not apply. Cached accounts are then served for up to a day, regardless of the caller's
- * maximum age, so that paying callers do not notice a database restart. Unknown callers get `unavailable`. One lookup per second tries the
- * database again.
+ * maximum age, so that paying callers do not notice a database restart. Unknown callers get `unavailable`. Once per second, a lookup tries
+ * the database again.
  */
 export class AccountDirectory implements AsyncDisposable {
   readonly #database: DirectoryOptions['database'];
@@ -207,7 +207,7 @@ export class AccountDirectory implements AsyncDisposable {
 
   #handleMiss(key: string, cached: CachedAccount | undefined, notificationsBefore: number): undefined {
     if (cached !== undefined) this.#accounts.delete(cached.id);
-    // If notifications arrived meanwhile, the account may just have been created.
+    // If notifications arrived in the meantime, the account may just have been created.
     else if (notificationsBefore === this.#notificationCount)
       this.#unknownUntil.set(key, this.#clock() + unknownMaxAgeMs);
   }

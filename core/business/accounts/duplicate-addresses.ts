@@ -3,7 +3,7 @@ import type { Logger } from '#core/platform/logger.ts';
 
 /** An email address that several accounts share, ignoring ASCII case. Under a Turkish collation, the index on `lower(email)` allows it. */
 export interface DuplicateAddress {
-  readonly ids: readonly string[]; // of the accounts, oldest first
+  readonly ids: readonly string[]; // account ids, oldest first
 }
 
 const maxDuplicates = 10;

@@ -9,11 +9,11 @@ export const Account = defineEntity({
   properties: {
     id: p.uuid().primary(),
     email: personal(p.text().nullable()),
-    /** Previous address, to notify it of the change. */
+    /** Previous address, which is notified of the change. */
     formerEmail: personal(p.text().nullable()),
     name: personal(p.text(), { replacement: deletedName }),
     avatarUrl: personal(p.text().nullable()),
-    /** Number of metered requests. Updated when records are stored, so it lags as they do. */
+    /** Number of metered requests. Updated when records are stored, so it lags behind. */
     requestCount: p.bigint('number').defaultRaw('0'),
     createdAt: p.datetime().defaultRaw('now()'),
     /** Language of emails. */
@@ -82,7 +82,7 @@ export const PlanPeriodSchema = defineEntity({
     reason: p.enum(planPeriodReasons),
     note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
-    /** The order that bought it; for a gift, the giver's order. Replacements keep it, and so does time credited after the entry's end. */
+    /** The order that bought it; for a gift, the giver's order. Copied to replacements, and to time credited after the entry has ended. */
     orderId: p.uuid().nullable(),
     /** The voucher that added it. Replacements do not keep it. */
     voucherId: p.uuid().nullable(),
@@ -151,7 +151,7 @@ export const AccountEventRow = defineEntity({
   properties: {
     id: p.bigint('string').primary().generated('identity'),
     name: impersonal(p.text()),
-    /** Only ids and times. */
+    /** Contains only ids and times. */
     payload: impersonal(p.json<object>()),
     dedupeKey: impersonal(p.text().unique()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
@@ -160,7 +160,7 @@ export const AccountEventRow = defineEntity({
   indexes: [{ name: 'account_event_unpublished', properties: 'id', where: 'published_at is null' }],
 });
 
-/** Description of a table with personal columns, from the last start at which an entity declared it. */
+/** Description of a table with personal columns, recorded at the last startup at which an entity declared it. */
 export const PersonalTableRow = defineEntity({
   name: 'PersonalTableRow',
   tableName: 'personal_table',

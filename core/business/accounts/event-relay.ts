@@ -18,7 +18,7 @@ export class EventRelay implements AsyncDisposable {
   constructor(services: RelayServices) {
     this.#services = services;
     const wake = () => this.#wake();
-    // Also woken after a gap, because notifications may have been lost in it.
+    // Also wakes after a gap in the connection, because notifications may have been lost during it.
     this.#listening = services.database.notifications.listen(eventChannel, wake, wake);
     this.#listening.catch(() => undefined); // `ready` reports it
   }

@@ -32,7 +32,7 @@ export async function listIdentities(database: Queries, accountId: string): Prom
  * Adds an identity to an account. The caller must have verified that the account's signed-in owner asked for this.
  *
  * @returns `linked_elsewhere` if the identity belongs to another account, so that nothing changes; `linked` also if it was already linked
- *   to this one
+ *   to this account
  * @throws AccountError `not_found` if the account does not exist
  */
 export async function linkIdentity(
@@ -50,7 +50,7 @@ export async function linkIdentity(
 }
 
 /**
- * Removes an identity from an account, but never the last one: the owner could not sign in any more.
+ * Removes an identity from an account, but never the last one, because the owner could no longer sign in.
  *
  * @returns `not_linked` if the account does not have this identity
  * @throws AccountError `not_found` if the account does not exist

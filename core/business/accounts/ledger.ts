@@ -13,7 +13,7 @@ import { maxDaysAhead } from './plans.ts';
 export interface NewPeriod {
   readonly days: number; // of 24 hours
   readonly reason: 'grant' | 'order' | 'voucher' | 'gift';
-  readonly label?: string | undefined; // what was bought, for people
+  readonly label?: string | undefined; // human-readable name of what was bought
   readonly note?: string | undefined; // reason, for operators
   /** The order that bought it. Required for the reasons `order` and `gift`; an order can be used only once. */
   readonly orderId?: string | undefined;
@@ -30,7 +30,7 @@ type AddedPeriod = RecordOf<Row<typeof entities.PlanPeriodSchema, 'id' | 'days' 
  * time and days would be lost.
  *
  * Grants, vouchers and gifts cannot reach more than a year ahead. Days that an account bought for itself are always added: the limit was
- * checked when the order was placed, and money that was received always buys its days.
+ * checked when the order was placed, and a received payment always adds its days.
  *
  * @throws AccountError `not_found`, `too_many_days`
  */
@@ -244,6 +244,6 @@ async function revokeTime(
 }
 
 function toElapsedInterval(difference: string): string {
-  // Without days: a day of an SQL interval is a calendar day, which can have 23 hours.
+  // The interval contains only seconds, because a day in an SQL interval is a calendar day, which can have 23 hours.
   return `make_interval(secs => extract(epoch from ${difference})::float8)`;
 }

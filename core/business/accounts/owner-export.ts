@@ -14,7 +14,7 @@ interface ExportedTable {
   readonly keySql: string; // expression of type text
 }
 
-/** Leaves out routes, providers' messages and the operator's notes. */
+/** Excludes routes, provider messages and operator notes. */
 const impersonalColumns: Readonly<Record<string, readonly string[]>> = {
   account: ['id', 'created_at', 'request_count'],
   identity: ['provider', 'created_at', 'last_used_at'],

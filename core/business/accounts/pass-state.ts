@@ -1,6 +1,6 @@
 import { type AccountRecord, findActivePeriod, type PeriodRecord } from './account-record.ts';
 
-/** What an account is entitled to: the active period, up to the end of any adjacent ones, or else the next period, or else the last one. */
+/** An account's entitlement: the active period including any adjacent ones, otherwise the next period, otherwise the last one. */
 export interface PassState extends Partial<PeriodRecord> {
   readonly kind: 'active' | 'starts_later' | 'ended' | 'none';
 }

@@ -14,7 +14,7 @@ export interface PersonalTable {
   readonly ofAccount: string; // SQL condition for an account's rows; its only parameter is the account's id
   readonly isBound: boolean; // rows can be written only while their account exists
   readonly columns: readonly PersonalColumn[];
-  /** `delete`: whole rows are deleted, because a column to remove cannot be null. `none`: all columns are retained. */
+  /** `delete`: whole rows are deleted, because a personal column is not nullable. `none`: all columns are retained. */
   readonly removal: 'delete' | 'update' | 'none';
 }
 

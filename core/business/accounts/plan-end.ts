@@ -7,12 +7,12 @@ import { lockAccount } from './ledger.ts';
 import { periodsInForceSql } from './periods-in-force.ts';
 
 const noticeSql = `interval '24 hours'`;
-const maxDelaySql = `interval '7 days'`; // how late an event may be recorded; shorter than the retention of events
+const maxDelaySql = `interval '7 days'`; // maximum delay before an event is recorded; shorter than the retention of events
 const maxEndsPerSweep = 1_000;
 
 interface DuePlanEnd {
   readonly accountId: string;
-  readonly id: string; // of the job; `dedupe_key` cannot be used, because BullMQ does not allow its colons
+  readonly id: string; // job id; not `dedupe_key`, because BullMQ does not allow its colons
   readonly dueInSeconds: number; // by the database's clock; negative if overdue
 }
 
@@ -49,13 +49,13 @@ export async function findDuePlanEnds(database: Queries, seconds: number): Promi
 
 /**
  * Records `plan.ended` if an account's last period is over, or `plan.ending` if it ends within 24 hours, each once per end. Records nothing
- * if the plan has been extended meanwhile. Access does not depend on these events, only on the time.
+ * if the plan has been extended in the meantime. Access depends only on the time, not on these events.
  *
  * @throws AccountError `not_found`
  */
 export async function recordPlanEnd(database: Transactions, accountId: string): Promise<void> {
   await database.fork().transactional(async (transaction) => {
-    // Waits for a renewal that is just being committed.
+    // Waits for a renewal that is being committed right now.
     await lockAccount(transaction, accountId);
     const end = await readLastEnd(transaction, accountId);
     if (end === undefined || (!end.is_over && !end.is_near)) return;
@@ -67,7 +67,7 @@ export async function recordPlanEnd(database: Transactions, accountId: string): 
   });
 }
 
-/** Where a pass that a refund ended came from: the account's own order, or a gift from another account. */
+/** Source of a pass that was ended by a refund: the account's own order, or a gift from another account. */
 export type RefundedPass = 'order' | 'gift';
 
 /**

@@ -128,7 +128,7 @@ export function selectLabel(language: 'en' | 'id', label: PlanLabel | undefined)
   return typeof label === 'object' ? label[language] : label;
 }
 
-/** Finds the plan of a recorded label, which is in English, in gateway.yaml. If there is none, returns the label unchanged. */
+/** Translates a recorded (English) label using its plan in gateway.yaml. Returns the label unchanged if there is no such plan. */
 export function translateRecordedLabel(
   language: 'en' | 'id',
   label: string,

@@ -6,7 +6,7 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BatchLoader } from './batch-loader.ts';
 
 const digestRetentionDays = 90;
-const deadlineMs = 1_000; // the longest that a caller with a rejected key waits for the reason
+const deadlineMs = 1_000; // maximum time that a caller with a rejected key waits for the reason
 const cacheTtlMs = 60_000; // clients often retry rejected requests
 
 /** Finds out when keys were replaced. A lookup needs the old key's digest, so only someone who has the key can make one. */
@@ -19,9 +19,7 @@ export class ReplacedKeys {
     this.#loader = new BatchLoader((digests) => readReplacements(database, digests));
   }
 
-  /**
-   * Returns the replacement time of the first of these keys that has one; undefined if none has, or if the lookup fails or takes too long.
-   */
+  /** Returns when the first replaced key among these was replaced; undefined if none was, or if the lookup fails or takes too long. */
   async findReplacementTime(digests: readonly string[]): Promise<Date | undefined> {
     const lookups = Promise.all(digests.map((digest) => this.#lookUp(digest)));
     // Best effort: if the lookup fails, the key is rejected without a reason.

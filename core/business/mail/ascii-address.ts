@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url';
 
 /**
- * Returns an email address with its domain in Punycode, as SMTP without SMTPUTF8 requires: `ani@xn--mnchen-3ya.example`. The local part
- * stays as it is, because it has no ASCII form (RFC 6531, section 3.1).
+ * Returns an email address with its domain in Punycode, as SMTP without SMTPUTF8 requires: `ani@xn--mnchen-3ya.example`. The local part is
+ * unchanged, because it has no ASCII form (RFC 6531, section 3.1).
  */
 export function toAsciiAddress(address: string): string {
   const separator = address.lastIndexOf('@');

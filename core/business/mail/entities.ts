@@ -27,7 +27,7 @@ export const MailMessage = defineEntity({
     error: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     finishedAt: p.datetime().nullable(),
-    /** When an operator last had it resent, which restarts the tries. */
+    /** When an operator last requested a resend, which restarts the tries. */
     askedAt: p.datetime().nullable(),
   },
   indexes: [

@@ -10,11 +10,11 @@ export function concernsMoney(event: EventName): boolean {
   return moneyEvents.some((moneyEvent) => moneyEvent === event);
 }
 
-/** For how many days an undelivered email is listed as needing an operator. */
+/** Number of days for which an undelivered email is listed as needing an operator. */
 export const undeliveredDays = 7;
 
 export interface CustomerMail {
-  readonly id: string; // of the event that the email is about
+  readonly id: string; // id of the event that the email is about
   readonly event: EventName;
   readonly accountId: string;
   readonly orderId: string | undefined;

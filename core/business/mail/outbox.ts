@@ -15,14 +15,14 @@ export interface MessageSources {
 
 export type Channel = 'customer' | 'operator' | 'webhook';
 
-// How long a message is retried. An alert survives a weekend during which its receiver is down.
+// Maximum age at which a message is still retried. An alert outlasts a weekend during which its receiver is down.
 const maxAgeSql = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
-const requestedAtSql = 'coalesce(m.asked_at, e.created_at)'; // by an operator who had it resent, or else by its event
-/** How long after its claim a sender is presumed dead. Longer than a run with an email that takes as long as possible (`smtpTimeouts`). */
+const requestedAtSql = 'coalesce(m.asked_at, e.created_at)'; // when an operator requested a resend, otherwise when the event occurred
+/** Time after claiming a message at which its sender is presumed dead. Longer than the longest possible run (`smtpTimeouts`). */
 export const leaseSeconds = 20 * 60;
 const leaseSql = `make_interval(secs => ${leaseSeconds})`;
-/** How often an email about money is tried while its delivery is uncertain. After that, an operator decides. */
+/** Maximum number of tries for an email about money whose delivery is uncertain. After that, an operator decides. */
 export const maxUncertainTries = 3;
 const retryDelaySql = `least(interval '30 seconds' * power(2, tries - 1), interval '1 hour')`;
 const retentionDays = 90; // longer than any event can wait to be sent
@@ -193,7 +193,7 @@ interface MessageCounts {
   readonly oldest: number; // age in seconds of the oldest waiting message that this instance can send; 0 if none
 }
 
-/** Counts messages by channel. Leaves out channels where no message is waiting and none was finished within the last 24 hours. */
+/** Counts messages by channel. Omits channels where no message is waiting and none was finished within the last 24 hours. */
 export function countMessages(database: Queries, sources: MessageSources): Promise<MessageCounts[]> {
   return database.query(
     `select m.channel, count(*) filter (where m.finished_at is null)::float8 as waiting,

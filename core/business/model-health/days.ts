@@ -3,8 +3,8 @@ import type { DailyOutcomes } from './daily-outcomes.ts';
 import { type Incident, lastTroubleAt } from './incident.ts';
 
 /**
- * How a model did on a day. `ok`: nearly all requests were answered. `warn`, `bad`: some or many failed, or there was an incident. `none`:
- * there were no requests.
+ * A model's state on one day. `ok`: nearly all requests were answered. `warn`, `bad`: some or many failed, or there was an incident.
+ * `none`: there were no requests.
  */
 export type DayState = 'ok' | 'warn' | 'bad' | 'none';
 
@@ -27,7 +27,7 @@ export function listLastDays(today: string, count: number): string[] {
   );
 }
 
-/** Describes how a model did on each of these days, and the share of requests that were answered on all of them together. */
+/** Describes a model's state on each of these days, and the share of all their requests that were answered. */
 export function describeDays(
   days: readonly string[],
   outcomes: readonly DailyOutcomes[],

@@ -30,7 +30,7 @@ export const IncidentRow = defineEntity({
     endedAt: p.datetime().nullable(),
     /** True if it ended because the model was removed from the catalog. */
     isRemoved: p.boolean().default(false),
-    /** When a probe had failed on every route of the model; null if that never happened. */
+    /** Time by which a probe had failed on every route of the model; null if that never happened. */
     confirmedAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'incident_started', expression: 'create index incident_started on incident (started_at desc)' }],

@@ -16,7 +16,7 @@ export interface Incident {
   readonly calmSince: number | undefined; // when the trouble stopped; undefined while it lasts
   readonly checkedAt: number;
   readonly endedAt: number | undefined;
-  readonly confirmedAt?: number | undefined; // when a probe had failed on every route of the model, if that happened
+  readonly confirmedAt?: number | undefined; // time by which a probe had failed on every route of the model, if that happened
   readonly isRemoved?: boolean; // it ended because the model left the catalog while still in trouble
 }
 

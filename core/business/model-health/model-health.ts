@@ -68,7 +68,7 @@ export async function readModelStates(gateway: StatusReports, host: Host): Promi
 interface Evidence {
   readonly recent: RecentTraffic | undefined;
   readonly speed: ModelSpeed | undefined;
-  readonly isUsed: boolean; // it answered a request in the last 90 days
+  readonly isUsed: boolean; // the model answered a request in the last 90 days
   readonly hasFailed: boolean; // in the last 90 days
   readonly current: Incident | undefined;
 }

@@ -6,7 +6,7 @@ import type { Queries } from '#core/platform/database/database.ts';
 export interface ModelSpeed {
   readonly lastHourMs: number | undefined; // of this hour and the previous one; undefined if there were no responses
   readonly usualMs: number | undefined; // of the last seven days; undefined if there were too few responses
-  readonly weekMs: number | undefined; // the same, however few responses there were; undefined if there were none
+  readonly weekMs: number | undefined; // the same, even if there were very few responses; undefined if there were none
   readonly tokensPerSecond: number | undefined; // in the streams of the last seven days; undefined if none was long enough
 }
 

@@ -7,15 +7,15 @@ import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
 const maxAgesMs = { now: 2_000, days: 30_000, speed: 60_000 };
-const staleForMs = 600_000; // no visitor waits for 90 days of usage to be read
-/** For how many days responses are counted and incidents are listed. */
+const staleForMs = 600_000; // long, so that no visitor waits while 90 days of usage are read
+/** Number of days for which responses are counted and incidents are listed. */
 export const historyDays = 90;
 const maxIncidents = 200;
 const deadlineMs = 2_000;
-const maxWaitMs = 1_000; // of a page, for one reading
+const maxWaitMs = 1_000; // maximum time that a page waits for one reading
 const maxStaleAgeMs = 3_600_000; // while the database is down
 
-/** Reads how many ms were credited to customers for each incident of the last `historyDays`. */
+/** Reads the time credited to customers, in ms, for each incident of the last `historyDays`. */
 export type ReadCredits = (host: Host) => Promise<ReadonlyMap<string, number>>;
 
 /** What the last checks of a model's routes found. */
@@ -23,7 +23,7 @@ export interface ModelCheckup {
   readonly at: number; // when the last check ran, epoch ms
   /** True if every route supports all that it declares. */
   readonly isPassed: boolean;
-  /** True if the routes' responses look like the model of their baseline; undefined if no route was compared. */
+  /** True if the routes' responses appear to come from the same model as their baselines; undefined if no route was compared. */
   readonly isSameModel: boolean | undefined;
 }
 

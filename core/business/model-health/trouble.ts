@@ -21,9 +21,9 @@ export interface RecentTraffic {
   readonly failed: number; // includes those interrupted because the gateway's process ended
   /** Median ms to the first content in responses from routes; undefined if there were none. */
   readonly firstTokenMs: number | undefined;
-  readonly timed: number; // responses behind the median
+  readonly timed: number; // number of responses in the median
   readonly failedAccounts: number;
-  readonly failedInRow: number; // since a route last responded
+  readonly failedInRow: number; // number of failures since a route last responded
   /** Number of responses from routes since the last failure. Responses from the cache do not count. */
   readonly servedInRow: number;
   readonly lastFailedAt: number | undefined;
@@ -42,18 +42,18 @@ export const noTraffic: RecentTraffic = {
   lastServedAt: undefined,
 };
 
-/** How far back traffic says something about a model's current state. */
+/** Traffic older than this says nothing about a model's current state. */
 export const trafficWindowMs = 5 * 60_000;
 
-const quietAfterMs = 15 * 60_000; // without requests since the last failure, the state is unknown
+const quietAfterMs = 15 * 60_000; // if no request follows the last failure for this long, the state is unknown
 
 const limits = {
   down: { requests: 10, failed: 5, share: 0.5 },
   downOfFew: { inRow: 3, accounts: 2 }, // consecutive failures from several accounts
   degraded: { failed: 3, share: 0.05 },
   routeOut: { failed: 2, share: 0.01 }, // fewer, because the route's breaker has already seen some
-  few: { requests: 20, inRow: 2 }, // with so few requests, failures in a row count, however small their share
-  recovering: 0.1, // successes in a row, as a share of the failures
+  few: { requests: 20, inRow: 2 }, // with fewer requests, consecutive failures count, no matter how small their share
+  recovering: 0.1, // consecutive successes, as a share of the failures
   slow: { minResponses: 10, factor: 2, minExcessMs: 500 },
 } as const;
 
@@ -65,12 +65,12 @@ export function availabilityOf(status: RouteStatus | undefined): RouteAvailabili
   return status.state === 'half_open' ? 'unproven' : 'out';
 }
 
-/** A model's failures as its incident remembers them, for when its traffic no longer shows them. */
+/** A model's failures as remembered by its incident. Used once its traffic no longer shows them. */
 export interface RememberedFailure extends Trouble {
   readonly failedAt: number; // when a request last failed, in epoch ms
   /** When a route is last known to have responded since the trouble began, in epoch ms. */
   readonly servedAt?: number | undefined;
-  /** When a probe had failed on every route since the trouble began, in epoch ms. */
+  /** Time by which a probe had failed on every route since the trouble began, in epoch ms. */
   readonly confirmedAt?: number | undefined;
 }
 
@@ -84,7 +84,7 @@ export interface Assessment {
 
 /**
  * Assesses a model from its routes, its recent traffic and its remembered failures. Only a response ends trouble, never the passing of
- * time. Responses are remembered just as failures are, because either may have left the traffic window before the next assessment.
+ * time. Both failures and responses are remembered, because either may have left the traffic window before the next assessment.
  *
  * @param now epoch ms
  */
@@ -113,7 +113,7 @@ export function assess(
 
 const failingTrouble: Trouble = { kind: 'down', cause: 'failing' };
 
-/** True if a recent probe of every route confirmed failures that were too few to tell. */
+/** True if a recent probe of every route confirmed failures that alone were too few to be conclusive. */
 function isConfirmed(
   { kind, cause }: Trouble,
   servedAt: number | undefined,
@@ -126,7 +126,7 @@ function isConfirmed(
   return Math.abs(now - confirmedAt) < trafficWindowMs && (servedAt ?? 0) < confirmedAt;
 }
 
-/** Returns the trouble that routes and traffic alone show; undefined if clients notice nothing. */
+/** Returns the trouble visible from routes and traffic alone; undefined if clients notice nothing. */
 export function findTrouble(
   routes: readonly RouteAvailability[],
   traffic: RecentTraffic | undefined,

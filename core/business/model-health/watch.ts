@@ -17,8 +17,8 @@ interface IncidentChanges {
 }
 
 /**
- * Observes every model once and updates the incidents in one transaction. If several instances try at the same time, only one goes ahead;
- * the others get undefined. All state is in the table, so a restart changes nothing.
+ * Observes every model once and updates the incidents in one transaction. If several instances try at the same time, only one proceeds; for
+ * the others, the result is undefined. All state is in the table, so a restart changes nothing.
  */
 export async function watchModels(gateway: StatusReports, host: Host): Promise<IncidentChanges | undefined> {
   const observe = await createObserver(gateway, host);

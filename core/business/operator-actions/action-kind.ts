@@ -34,8 +34,8 @@ export interface SubjectKind {
   /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`; without `find`, below the name itself: `/books`. */
   readonly name: string;
   /**
-   * Finds a subject by the handle that operators use. Without `find`, actions concern the whole kind or what their input names, and are
-   * recorded under `name`.
+   * Finds a subject by the handle that operators use. Without `find`, actions concern the whole kind or the objects named in their input,
+   * and are recorded under `name`.
    *
    * @throws AccountError, CheckoutError `not_found`, `ambiguous`
    */

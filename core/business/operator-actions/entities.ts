@@ -17,10 +17,10 @@ export const OperatorActionRow = defineEntity({
     action: impersonal(p.text()),
     /** Id of the account or order, or name of the route. */
     subject: impersonal(p.text()),
-    /** The operator's input: a note on its own as plain text, anything else as JSON. */
+    /** The operator's input: plain text if it is only a note, otherwise JSON. */
     note: personal(p.text().nullable(), { isHidden: true, ofAccount }),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** Null while the action runs, or if its process died meanwhile. */
+    /** Null while the action runs, or if its process died before it finished. */
     finishedAt: p.datetime().nullable(),
     error: personal(p.text().nullable(), { isHidden: true, ofAccount, replacement: 'removed with the account' }),
   },

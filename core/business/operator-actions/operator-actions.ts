@@ -94,7 +94,7 @@ async function finishAction(database: Queries, id: string, error: string | undef
   ]);
 }
 
-/** Lists actions on one subject or on all, newest first, starting after the action with the id `after`. */
+/** Lists actions on one subject or on all subjects, newest first, starting after the action with the id `after`. */
 export async function listActions(
   database: Queries,
   {

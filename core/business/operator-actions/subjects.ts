@@ -24,7 +24,7 @@ export const orderSubject: FindableSubject = {
   find: async (host, handle) => toSubject((await findOrder(host, handle)).id),
 };
 
-/** Flags, found by id. With the code or id of an order, all of its flags. */
+/** Flags, found by id. The code or id of an order finds all of its flags. */
 export const flagSubject: FindableSubject = {
   name: 'flag',
   async find(host, handle) {

@@ -13,7 +13,7 @@ import {
 import { paymentsSection } from './section.ts';
 
 const deadlineMs = 10_000;
-const defaultCallsPerSecond = 20; // for providers that document no limit
+const defaultCallsPerSecond = 20; // used if the provider documents no limit
 
 type Call<T> = (connection: PaymentConnection, signal: AbortSignal) => Promise<T>;
 
@@ -23,8 +23,8 @@ interface CallOptions {
 }
 
 /**
- * Calls a provider within a deadline, as soon as the rate budget shared by all instances allows it. A call that the provider rejects
- * because of its rate had no effect, so it is made again when its next turn comes.
+ * Calls a provider within a deadline, as soon as the rate budget shared by all instances allows it. A call rejected by the provider's rate
+ * limit had no effect, so it is retried on its next turn.
  *
  * @throws PaymentError, or the error of `beforeFirstCall`
  */
@@ -54,7 +54,7 @@ export async function askProvider<T>(
       const lastPause = reports.findLast(({ pauseSeconds }) => pauseSeconds !== undefined)?.pauseSeconds;
       budget.slowDown(sentAt, error.retryAfter ?? lastPause);
     } finally {
-      // Even a call that was accepted can report that the rate is used up.
+      // The response to an accepted call can also report that the rate limit is exhausted.
       const nextPause = reports.find((report) => !report.isExceeded && report.pauseSeconds !== undefined)?.pauseSeconds;
       if (nextPause !== undefined) budget.pause(nextPause);
     }

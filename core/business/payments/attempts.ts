@@ -18,7 +18,7 @@ import { getChargeQueue } from './work-queue.ts';
 const defaultRetrySeconds = 5;
 const maxRetrySeconds = 300;
 const waitingLeaseSeconds = 20; // while a process waits for its turn to charge, which takes at most 15 s
-/** The longest that a charge request takes. The attempt belongs to the charging process for that long. */
+/** Maximum duration of a charge request. Until then, the attempt belongs to the charging process. */
 export const maxChargeSeconds = 15;
 const maxPageWaitMs = 2_000; // after that, the buyer's page says that the charge is being created
 export const maxAttempts = 10; // charges per order
@@ -42,7 +42,7 @@ class ChargeNotClaimed extends Error {
 
 /**
  * Charges an order's last attempt unless it already has a charge. Afterwards, the order is pending or failed, or its next check tries
- * again. If the provider accepts no calls at the moment, the attempt stays without a charge. Provider errors are recorded, not thrown.
+ * again. If the provider accepts no calls at the moment, the attempt remains without a charge. Provider errors are recorded, not thrown.
  */
 export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   const order = await requireOrder(host, orderId);
@@ -67,8 +67,8 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * Queues an order to be charged (`chargeOrder`) and waits for as long as a buyer's page may wait. May return before the charge exists; this
- * process or the order's next check still creates it.
+ * Queues an order to be charged (`chargeOrder`) and waits up to the time that a buyer's page may wait. May return before the charge exists;
+ * this process or the order's next check still creates it.
  */
 export async function queueCharge(host: Host, orderId: string): Promise<Order> {
   const { promise, resolve, reject } = Promise.withResolvers<Order>();
@@ -246,7 +246,7 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
 }
 
 async function recordWait({ database }: Host, reference: string, { retryAfter = 1 }: PaymentError): Promise<void> {
-  // Not a failure: the charge only waits for its turn.
+  // Not a failure: the charge is only waiting for its turn.
   await database.query(
     `update payment_attempt set charge = 'none', next_check_at = clock_timestamp() + make_interval(secs => ?)
      where reference = ? and charge in ('unknown', 'none') and provider_reference is null`,

@@ -5,8 +5,8 @@ import { wait } from '#core/platform/timing/wait.ts';
 import { PaymentError } from './payment-provider.ts';
 
 /**
- * What a call is for, which decides its priority. Reads that follow a notification come first, because a payment was reported; then buyers
- * who wait for a QR code or ask for a check. Polls and the books get what is left, because they can wait.
+ * Purpose of a call, which determines its priority. Reads that follow a notification come first, because a payment was reported; then
+ * buyers who wait for a QR code or ask for a check. Polls and the books get the remaining capacity, because they can wait.
  */
 export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll' | 'books';
 
@@ -17,11 +17,11 @@ const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly maxW
   poll: { rank: 2, maxWaitMs: 2_000 },
   books: { rank: 3, maxWaitMs: 120_000 },
 };
-const burst = { seconds: 4, refillShare: 56 / 60 }; // together: 60 seconds' worth of calls per minute
-const reservedShare = 0.5; // of the burst, across all instances; not for polls and the books
+const burst = { seconds: 4, refillShare: 56 / 60 }; // together, 60 seconds' worth of calls in any minute
+const reservedShare = 0.5; // share of the burst, across all instances, that polls and the books cannot use
 const adaptation = { factor: 0.5, minShare: 1 / 32, recovery: 0.01 }; // factor per 429, recovery per second
 const pauseMs = { default: 1_000, max: 120_000 }; // default: after a 429 without Retry-After
-const maxWaitingCalls = 5_000; // per process and budget; any more are rejected and retried later
+const maxWaitingCalls = 5_000; // per process and budget; further calls are rejected and retried later
 
 const channel = 'payments:rate';
 
@@ -76,7 +76,7 @@ export class CallBudget {
   }
 
   /**
-   * Slows down because the provider rejected a call for its rate: all calls pause, then continue at half the rate. A call that was sent
+   * Slows down because the provider's rate limit rejected a call: all calls pause, then continue at half the rate. A call that was sent
    * before the last halving does not halve it again.
    *
    * @param sentAt in ms of `performance.now()`

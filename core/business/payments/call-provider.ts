@@ -22,9 +22,9 @@ export interface ProviderAnswer {
   readonly retryAfter: number | undefined;
 }
 
-/** What response headers say about the provider's rate limit. */
+/** The provider's rate limit, as reported in response headers. */
 export interface RateReport {
-  /** True if the call was rejected because of its rate. */
+  /** True if the rate limit rejected the call. */
   readonly isExceeded: boolean;
   /** Seconds until the provider accepts calls again; undefined if it accepts them now, or does not say. */
   readonly pauseSeconds: number | undefined;
@@ -125,7 +125,7 @@ function readRateReport(status: number, headers: Headers, retryAfter: number | u
 
 function readSeconds(headers: Headers, name: RegExp): number | undefined {
   const [, value] = Object.entries(headers).find(([header]) => name.test(header)) ?? [];
-  // Either seconds, or the Unix time at which they end.
+  // Either a number of seconds, or a Unix timestamp.
   const number = value === undefined || value === '' ? Number.NaN : Number(value);
   const seconds = number > 1_000_000_000 ? number - Date.now() / 1_000 : number;
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;

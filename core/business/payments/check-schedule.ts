@@ -6,7 +6,7 @@ const earlySeconds = [20, 40, 60]; // after the charge
 const intervalSeconds = 60; // until the order expires
 const lateSeconds = [60, 300, 900, 3_600, 21_600, 86_400]; // after expiry: a payment scanned at the last moment may settle late
 const jitterShare = 0.15; // share of a delay; spreads out the checks of orders that were placed together
-const toleranceSeconds = 8; // a check that is early by no more than this is not repeated
+const toleranceSeconds = 8; // a check that runs early by no more than this is not repeated
 
 export const firstCheckSeconds = 20;
 
@@ -16,9 +16,9 @@ interface CheckProgress {
 }
 
 /**
- * Returns by how many seconds to postpone a check while the provider's notifications arrive, since they are faster than any check.
- * Postpones until one minute after the charge. Returns undefined for a check that must not wait, because a notification might have been
- * lost.
+ * Returns the number of seconds by which to postpone a check while the provider's notifications arrive, since they are faster than any
+ * check. Postpones until one minute after the charge. Returns undefined for a check that must not wait, because a notification might have
+ * been lost.
  */
 export function computePostponement({ ageSeconds, remainingSeconds }: CheckProgress): number | undefined {
   const delay = intervalSeconds - ageSeconds;

@@ -25,7 +25,7 @@ type CheckoutFailure =
   | 'not_open' // the state of the order or refund does not allow this
   | 'nothing_to_refund'
   | 'several_payments' // the order has several refundable payments, and none was named
-  | 'too_much' // the amount is more than what is left of the payment
+  | 'too_much' // the amount exceeds the refundable remainder of the payment
   | 'no_days' // the payment gave no days that could be taken back
   | 'no_answer' // the provider did not respond
   | 'not_refunded' // the provider rejected the refund

@@ -24,8 +24,8 @@ interface ClaimedCheckRow extends Fields<
 > {
   readonly orderId: string;
   readonly orderState: OrderState;
-  readonly canBePaid: boolean; // the buyer sees a QR code or a payment page
-  readonly isNotified: boolean; // the provider's notifications arrive
+  readonly canBePaid: boolean; // the buyer can see a QR code or a payment page
+  readonly isNotified: boolean; // the provider's notifications are arriving
   readonly isLast: boolean;
   readonly ageSeconds: number; // since the charge
   readonly remainingSeconds: number; // until the order expires
@@ -149,7 +149,7 @@ function asExpired(evidence: PaymentEvidence): PaymentEvidence {
 
 async function retryCharge(host: Host, check: ClaimedCheck): Promise<void> {
   if (check.remainingSeconds <= 0) return expireOrder(host.database, check.orderId);
-  // A pending order may need this too: it has an earlier charge whose response was lost.
+  // A pending order may need this too, if the response to an earlier charge was lost.
   const isOpen = check.orderState === 'created' || check.orderState === 'pending';
   if (!check.isLast || !isOpen) return;
   // The charge is known not to exist, so its reference can be used again.

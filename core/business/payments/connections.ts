@@ -42,7 +42,7 @@ export function findSimulationCommand(
   try {
     return getPaymentConnection(host, provider).simulation?.(attempt);
   } catch {
-    return undefined; // not registered, without a secret, or a sandbox in production
+    return undefined; // the provider is not registered, has no secret, or is a sandbox in production
   }
 }
 

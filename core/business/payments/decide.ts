@@ -7,7 +7,7 @@ interface Situation {
   readonly expected: Money;
   readonly reportedState: PaymentState;
   readonly paid: Money | undefined;
-  readonly recordedOutcome: PaymentOutcome | undefined; // of the payment that the evidence is about
+  readonly recordedOutcome: PaymentOutcome | undefined; // recorded outcome of the payment that the evidence is about
 }
 
 /** What a piece of evidence changes about an order; empty if nothing. */
@@ -18,7 +18,7 @@ export interface Decision {
   readonly flag?: FlagKind;
 }
 
-/** Evidence never lowers an order's rank, regardless of the sequence in which it arrives. */
+/** Evidence never lowers an order's rank, regardless of the order in which it arrives. */
 const ranks: Record<OrderState, number> = {
   created: 0,
   pending: 1,

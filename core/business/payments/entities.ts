@@ -18,7 +18,7 @@ const refundStates = ['asked', 'sent', 'done', 'failed'] as const satisfies read
 
 const recordedAt = p.datetime().defaultRaw('clock_timestamp()');
 
-/** A sale on the terms of its time: a later price change does not affect an open order. */
+/** A sale at the price and terms in effect when it was placed: a later price change does not affect an open order. */
 export const PlanOrder = defineEntity({
   name: 'PlanOrder',
   properties: {
@@ -59,9 +59,7 @@ export const PlanOrder = defineEntity({
   checks: [{ name: 'plan_order_check', expression: `(state in ('paid', 'refunded')) = (paid_at is not null)` }],
 });
 
-/**
- * Plugins' lines about an order, recorded when it was placed. A table of their own, because the order's row is locked before the account.
- */
+/** Lines that plugins add to an order when it is placed. In a separate table, because the order's row is locked before the account. */
 export const OrderLines = defineEntity({
   name: 'OrderLines',
   tableName: 'order_lines',

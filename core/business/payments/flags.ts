@@ -82,7 +82,7 @@ export async function flagForeignMoney(
  *
  * @param id a flag's id, or the id of an order to resolve all of its flags
  * @param resolution the operator's note, for bookkeeping
- * @param outcome what the buyer is told about money that bought nothing; default: only that it was decided
+ * @param outcome the decision reported to the buyer about money that bought nothing; default: only that there was a decision
  * @returns how many flags were resolved
  */
 export async function resolveFlag(
@@ -128,7 +128,7 @@ function buildResolveStatement(condition: string, outcome = 'null'): string {
      select count(*)::int as resolved from resolved`;
 }
 
-/** An unresolved flag, with what an operator needs to decide it. */
+/** An unresolved flag, with the details that an operator needs for a decision. */
 export interface OpenFlag {
   readonly id: string;
   readonly kind: FlagKind;
@@ -147,7 +147,7 @@ export interface FlaggedMoney {
 }
 
 interface FlaggedOrder extends Pick<Order, 'id' | 'code' | 'accountId' | 'days' | 'price' | 'currency'> {
-  readonly buyer: string; // email address, or else name
+  readonly buyer: string; // email address; the name if there is none
 }
 
 // Missing and wrong payments are more urgent than duplicate ones.
@@ -173,7 +173,7 @@ export function severityOfFlag(kind: FlagKind): 'bad' | 'warn' {
   return severities[kind];
 }
 
-/** Returns by when the buyer was promised a decision, if the order was flagged at the given time. */
+/** Returns the deadline by which a buyer was promised a decision on an order flagged at the given time. */
 export function computeDecisionDeadline({ section }: Pick<Host, 'section'>, flaggedAt: Date): Date {
   return new Date(flaggedAt.getTime() + section(paymentsSection).decision_hours * 3_600_000);
 }
@@ -226,7 +226,7 @@ export async function listOpenFlags(
   return { flags: rows.map(toFlag), total: rows[0]?.total ?? 0 };
 }
 
-/** Money that only one side has in its books, or that both have with different amounts. */
+/** Money that appears in only one side's books, or in both with different amounts. */
 export interface FlaggedDifference extends OpenFlag {
   readonly side: 'here' | 'provider' | 'amount';
   readonly at: Date;

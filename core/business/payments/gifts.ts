@@ -12,14 +12,14 @@ import { paymentsSection } from './section.ts';
 
 /** The code of a gift, which its buyer passes on. */
 export interface GiftCode {
-  readonly written: string; // as people see it
-  readonly path: string; // of the page that redeems the code, with the code filled in
+  readonly written: string; // as shown to people
+  readonly path: string; // path of the page that redeems the code, with the code filled in
 }
 
 interface GiftSteps {
   /** Creates the code of a paid gift. Core has already locked the order, then the buyer's account. */
   issueGift(transaction: EntityManager, orderId: string): Promise<void>;
-  /** Reads the code of an open gift; undefined if the secret that it was made with has been replaced. */
+  /** Reads the code of an open gift; undefined if the secret used to create it has been replaced. */
   readGiftCode(database: Queries, orderId: string): Promise<GiftCode | undefined>;
   /** Returns whether any code can still be redeemed, including codes that are not gifts. */
   hasOpenCodes(database: Queries): Promise<boolean>;

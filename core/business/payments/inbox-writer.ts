@@ -22,8 +22,8 @@ const limits = { batch: 50, queue: 5_000 }; // notifications; if the queue is fu
 const leaseSeconds = 10; // after that, a sweep processes the notification
 
 /**
- * Stores notifications in batches, so that a burst of a thousand takes twenty commits and one connection. `storeFirst` has a connection of
- * its own, because in a burst settlements use all the others.
+ * Stores notifications in batches, so that a burst of a thousand takes twenty commits and one connection. `storeFirst` uses a dedicated
+ * connection, because settlements use all the others during a burst.
  */
 export class InboxWriter {
   readonly #database: Pick<Database, 'storeFirst'>;

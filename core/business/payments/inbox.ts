@@ -18,7 +18,7 @@ interface NotificationResponse {
 const storeDeadlineMs = 2_000;
 const maxKeyLength = 300;
 const removalBatchSize = 1_000;
-const logIntervalMs = 60_000; // per kind of line, because anyone can call these paths
+const logIntervalMs = 60_000; // minimum interval for each kind of log line, because anyone can call these paths
 
 const emptyResponse = (status: number): NotificationResponse => ({ status, body: '', contentType: 'text/plain' });
 

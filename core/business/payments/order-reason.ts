@@ -4,5 +4,5 @@ import id from './texts/id.json' with { type: 'json' };
 
 export const orderTexts = { en, id };
 
-/** Returns the sentence to record as the reason for a refund, a resolved flag or a skipped email. Pages recognize and translate it. */
+/** Returns the sentence recorded as the reason for a refund, a resolved flag or a skipped email. Pages recognize and translate it. */
 export const orderReason = defineSentences(en);

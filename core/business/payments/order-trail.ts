@@ -3,7 +3,7 @@ import { epochs, type RowOf, toRecord } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt as AttemptEntity, PaymentNotification } from './entities.ts';
 import type { PaymentAttempt } from './order-types.ts';
 
-/** An attempt to charge an order, and how often the provider was asked about it. */
+/** An attempt to charge an order, and the number of times the provider was asked about it. */
 export interface AttemptTrail extends Pick<
   PaymentAttempt,
   'reference' | 'providerReference' | 'charge' | 'amount' | 'currency' | 'expiresAt' | 'checkedAt' | 'error'

@@ -27,7 +27,7 @@ export interface Order {
   readonly expiresAt: Date; // payment deadline
   readonly paidAt: Date | undefined;
   readonly attempt: PaymentAttempt | undefined; // the latest one
-  /** The period that the order bought for its buyer, as the ledger has it now; undefined for a gift, or if nothing of it remains. */
+  /** The period that the order bought for its buyer, as now recorded in the ledger; undefined for a gift, or if nothing of it remains. */
   readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
   readonly payments: readonly Payment[];
   readonly flags: readonly OrderFlag[];
@@ -56,7 +56,7 @@ export interface Gift {
   readonly redeemedAt: Date | undefined;
   readonly revokedAt: Date | undefined;
   readonly redeemedBy: string | undefined; // account id
-  /** The redeemer's period, as the ledger has it now; undefined if nothing of it remains. */
+  /** The redeemer's period, as now recorded in the ledger; undefined if nothing of it remains. */
   readonly period: { readonly startsAt: Date; readonly endsAt: Date } | undefined;
 }
 
@@ -91,7 +91,7 @@ export interface Payment {
 
 /**
  * What a payment did. `activated`: it bought the order's days. All others bought nothing and are flagged for operators, except `returned`:
- * it was refunded before it was recorded. `wrong_reference`: it was made for another charge of the order, one that was never shown.
+ * it was refunded before it was recorded. `wrong_reference`: it was made for another charge of the order, which was never shown.
  */
 export type PaymentOutcome = (typeof paymentOutcomes)[number];
 
@@ -122,7 +122,7 @@ export const flagKinds = [
   'invalid_qr', // the QR code was not for the order's amount, so it was not shown
   'refund_unconfirmed', // for a week, the provider has neither confirmed nor rejected a refund
   'unusual_qr', // the QR code was for the order's amount and was shown, but it could be paid twice or violates the standard
-  'gift_without_code', // paid when no plugin issued codes; the days went to the buyer
+  'gift_without_code', // paid while no plugin issued codes; the days went to the buyer
 ] as const;
 
 /** What the operator decided about money that bought nothing. The buyer is told. */
@@ -157,8 +157,8 @@ export interface OrderRefund {
 }
 
 /**
- * Which days a refund takes back once it is done. `whole`: all that the payment bought; used days are replaced by other days of the
- * account. `unused`: only those not used yet. Days can be taken back only for a payment that bought days.
+ * Which days a refund takes back once it is done. `whole`: all days that the payment bought; other days of the account make up for those
+ * already used. `unused`: only the days not yet used. Days can be taken back only for a payment that bought days.
  */
 export type DaysBack = (typeof daysBackOptions)[number];
 
@@ -169,7 +169,7 @@ export function isRefundInProgress({ refunds }: Pick<Order, 'refunds'>, { id }: 
   return refunds.some(({ paymentId, state }) => paymentId === id && (state === 'asked' || state === 'sent'));
 }
 
-/** Returns how much of a payment can still be refunded; 0 if it was refunded twice. Refunds in progress count as paid back. */
+/** Returns the amount of a payment that can still be refunded; 0 if it was refunded twice. Refunds in progress count as paid back. */
 export function computeRefundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
   const paidBack = refunds
     .filter(({ paymentId, state }) => paymentId === id && state !== 'failed')

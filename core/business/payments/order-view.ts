@@ -4,7 +4,7 @@ import { listOrders, type Order } from './order.ts';
 /**
  * An order's state as its buyer sees it. `preparing`: cannot be paid yet. `waiting`: can be paid. `seen`: a payment was reported and is
  * being processed. `wrong`: a wrong payment waits for an operator's decision. `decided`: a wrong amount was paid, an operator has decided,
- * and nothing more is due. For the others, see `OrderState`.
+ * and nothing remains to be done. For the others, see `OrderState`.
  */
 export type OrderView =
   | 'preparing'

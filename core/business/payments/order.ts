@@ -45,7 +45,7 @@ export async function readOrder(
   return toOrder(row);
 }
 
-/** @param ids UUIDs; ids of anything else are skipped */
+/** @param ids UUIDs; ids that do not belong to an order are skipped */
 export async function readOrderCodes(database: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<Pick<OrderRow, 'id' | 'code'>>(
     'select id, code from plan_order where id in (select value::uuid from json_array_elements_text(?))',

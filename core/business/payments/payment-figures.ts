@@ -3,12 +3,12 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Queries } from '#core/platform/database/database.ts';
 import type { PaymentError } from './payment-provider.ts';
 
-/** How long a payment may be reported but unconfirmed before that is a problem. The provider's retries take less time. */
+/** Time after which a reported but unconfirmed payment is a problem. The provider's retries take less time. */
 export const maxUnconfirmedMs = 600_000;
 
 export interface CheckCounts {
-  readonly attempts: number; // whose status will still be read
-  readonly refunds: number; // that the provider has not confirmed
+  readonly attempts: number; // attempts whose status will still be read
+  readonly refunds: number; // refunds that the provider has not confirmed
   readonly notifications: number; // not processed yet
 }
 

@@ -24,7 +24,7 @@ export interface PaymentProvider extends ProviderTerms {
  */
 export interface PaymentConnection {
   /**
-   * How many calls per second each of the provider's endpoints accepts from one account, as documented; default: 20.
+   * Documented number of calls per second that each of the provider's endpoints accepts from one account; default: 20.
    * `payments.calls_per_second` in gateway.yaml overrides it.
    */
   readonly callsPerSecond?: number;
@@ -51,8 +51,8 @@ export interface PaymentConnection {
   /** The response that the provider expects once a notification is stored; default: 200 without a body. */
   acknowledgement?: { readonly status: number; readonly body: string; readonly contentType: string };
   /**
-   * Cancels or expires an unpaid charge. Returns its status, read after that; it may be `paid`. Omit this method if the provider cannot
-   * cancel; the charge then expires by itself.
+   * Cancels or expires an unpaid charge. Returns the status that the charge has afterwards, which may be `paid`. Omit this method if the
+   * provider cannot cancel; the charge then expires by itself.
    */
   cancel?(charge: ChargeReference, signal: AbortSignal): Promise<PaymentEvidence>;
   /**
@@ -60,7 +60,7 @@ export interface PaymentConnection {
    * is `pending` until the provider confirms it, by notification or status. Omit this method if the provider does not support refunds;
    * operators then refund manually.
    *
-   * @throws PaymentError `rejected` if it is too late for a refund, or the buyer's bank does not take refunds
+   * @throws PaymentError `rejected` if it is too late for a refund, or the buyer's bank does not accept refunds
    */
   refund?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
   /**
@@ -133,7 +133,7 @@ export interface ChargeRequest extends Money {
   /** At most 60 ASCII characters; shown to the buyer. */
   readonly description: string;
   readonly expiresAt: Date;
-  /** URL for notifications, for providers that take one with each charge. */
+  /** URL for notifications, for providers that accept one with each charge. */
   readonly notificationUrl: string;
   readonly buyer: { readonly name: string; readonly email: string | undefined };
 }
@@ -146,7 +146,7 @@ export interface ChargeReference {
   readonly providerReference: string | undefined;
   /**
    * The provider's id for a payment, if a notification contained one; core passes it to `status`. Xendit may accept a payment for a request
-   * that has expired, and that stays expired.
+   * that has expired and remains expired.
    */
   readonly paymentId?: string | undefined;
 }
@@ -187,7 +187,7 @@ export interface PaymentEvidence extends ChargeReference {
   readonly issuer?: string;
   /**
    * All refunds of this payment, but not of the charge's other payments. Omit it if the provider does not list refunds; `refunded` then
-   * means that everything that was left has been returned.
+   * means that the entire remaining amount has been returned.
    */
   readonly refunds?: readonly StatedRefund[];
   /** The provider's response, stored for operators. JSON, at most 64 KB, without secrets. */
@@ -246,14 +246,14 @@ export interface Refund {
 /**
  * Why a call to a provider failed.
  *
- * - `rejected`: the provider rejected it; repeating it changes nothing.
+ * - `rejected`: the provider rejected it; repeating the call does not help.
  * - `temporary`: it had no effect, and may be repeated (rate limit, or no connection).
  * - `unknown`: it may have had an effect (a timeout, a 5xx or a malformed response after the request was sent).
  */
 export class PaymentError extends Error {
   override readonly name = 'PaymentError';
   readonly kind: 'rejected' | 'temporary' | 'unknown';
-  /** How many seconds to wait, if the provider says so. */
+  /** Seconds to wait before the next call, if the provider states them. */
   readonly retryAfter: number | undefined;
   /** True for a `temporary` error caused by too many calls. Core slows down and repeats the call. */
   readonly isRateLimited: boolean;

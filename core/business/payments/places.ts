@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
 import { Steps } from '#core/platform/database/steps.ts';
 
-/* If a plugin limits them, places limit how many passes can run at the same time. Without such a plugin, no plan ever sells out. */
+/* Places limit how many passes can run at the same time. Without a plugin that limits places, no plan ever sells out. */
 
 /** What is known about a plan that is sold out to new customers. */
 export interface SoldOut {
@@ -16,9 +16,9 @@ export type SoldOutPlans = ReadonlyMap<number, SoldOut>;
 /** An account that is waiting for a place. */
 export interface WaitingListEntry {
   readonly days: number;
-  readonly reservedUntil: Date | undefined; // until when a place is reserved; undefined if none is reserved yet
-  readonly position: number; // on the waiting list, from 1; 0 if a place is reserved
-  /** True if an open order holds the reserved place. If that order ends in time, the place is reserved again. */
+  readonly reservedUntil: Date | undefined; // end of the reservation; undefined if no place is reserved yet
+  readonly position: number; // position on the waiting list, from 1; 0 if a place is reserved
+  /** True if an open order holds the reserved place. If that order ends before `reservedUntil`, the place is reserved again. */
   readonly isOrdered: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface PlaceSteps {
   ): Promise<boolean>;
   /** Returns the plans that are sold out to an account, or to visitors. May be up to five seconds old. */
   readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans>;
-  /** Returns what an account is waiting for, and how long places are reserved; undefined if it is not waiting, or already got its place. */
+  /** Returns an account's entry on the waiting list, and how long places are reserved; undefined if it is not waiting. */
   findWait(
     host: Host,
     accountId: string,

@@ -14,8 +14,8 @@ export const notificationJob = 'process-notification';
 
 const leaseSeconds = 30;
 const orderGraceSeconds = 600;
-const maxAgeSeconds = 86_400; // then it is dropped; the checks of its order continue
-const minTries = 20; // before it is dropped: a gateway that was off for a day has not tried at all
+const maxAgeSeconds = 86_400; // older notifications are dropped; the checks of their orders continue
+const minTries = 20; // minimum number before a notification is dropped, because a gateway that was off for a day has not tried it yet
 const retryDelaySeconds = { unknownOrder: { min: 1, max: 60 }, failed: { min: 5, max: 300 } };
 
 interface StoredNotification extends Fields<

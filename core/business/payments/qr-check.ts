@@ -4,11 +4,11 @@ import { type Qris, QrisError, readQris } from './qris.ts';
 
 interface QrProblem {
   readonly text: string;
-  readonly isShown: boolean; // the code charges the amount on the page, so buyers may pay it
+  readonly isShown: boolean; // true if the code charges the amount on the page, so buyers may use it
 }
 
 /**
- * Checks that a wallet that scans this code charges the amount on the page.
+ * Checks whether a wallet that scans this code would charge the amount on the page.
  *
  * @returns undefined if the code is correct, or if the charge has a payment page instead of a code
  */

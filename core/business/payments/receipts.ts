@@ -27,7 +27,7 @@ export interface MailedReceipt {
   readonly seller: string;
   readonly number: string | undefined; // undefined for a payment that moved no money
   readonly refundNumber: string | undefined; // of the refund that the email is about, if any
-  readonly isWaiting: boolean; // the receipt is still to get a number
+  readonly isWaiting: boolean; // the receipt has not been numbered yet
   readonly url: string; // opens the receipt without signing in, for a limited time
 }
 
@@ -43,14 +43,14 @@ export interface ReceiptLine {
   readonly gross: number;
   readonly withoutTax: number; // equal to `gross` if the receipt states no tax
   readonly tax: number;
-  readonly taxBase: number | undefined; // from which the tax is calculated; undefined if the receipt states none
+  readonly taxBase: number | undefined; // amount from which the tax is calculated; undefined if the receipt states none
   readonly refundOf: string | undefined; // receipt number of the payment that was refunded
 }
 
-/** What core knows about a sale and its receipt needs. */
+/** Facts about a sale that only core knows and its receipt needs. */
 export interface Sale {
   readonly isTest: boolean; // the payment moved no money
-  readonly remark: OrderLine['text'] | undefined; // how it was sold, by language; printed after the plan's name
+  readonly remark: OrderLine['text'] | undefined; // note on how it was sold, by language; printed after the plan's name
 }
 
 interface ReceiptSteps {
@@ -75,12 +75,12 @@ interface ReceiptSteps {
   ): Promise<{ readonly name: string; readonly npwp: string | undefined } | undefined>;
   /** Numbers the receipt if it has no number yet; undefined if none was stored. `refundKey` names the refund that the email is about. */
   readMailedReceipt(host: Host, paymentId: string, refundKey?: string): Promise<MailedReceipt | undefined>;
-  /** Lists the receipts in a time range and currency, in order of time; undefined if this shop has never had any. */
+  /** Lists the receipts in a time range and currency, in chronological order; undefined if this shop has never issued any. */
   listReceiptLines(
     database: Queries,
     span: { readonly since: Date; readonly until: Date; readonly currency: string },
   ): Promise<ReceiptLine[] | undefined>;
-  /** Returns for how many years receipts are kept after their account is gone; undefined if no receipts are stored. */
+  /** Returns the number of years for which receipts are kept after their account is deleted; undefined if no receipts are stored. */
   readRetentionYears(host: Pick<Host, 'section'>): number | undefined;
 }
 
@@ -115,6 +115,6 @@ function movesNoMoney(host: Host, name: string): boolean {
   try {
     return getPaymentConnection(host, name).isTest === true;
   } catch {
-    return false; // its secret is gone, so the money that it reported may have been real
+    return false; // the provider's secret is missing, so the money that it reported may have been real
   }
 }

@@ -21,12 +21,12 @@ interface FinishedRefund
     Fields<typeof Refund, 'key' | 'days' | 'currency'>,
     Fields<typeof Payment, 'amount' | 'paymentId' | 'outcome'> {
   readonly payment: string; // our id; `paymentId` is the provider's
-  readonly refundAmount: number; // only of this refund
+  readonly refundAmount: number; // amount of this refund only
   readonly orderId: string;
   readonly accountId: string;
   readonly orderState: OrderState;
   readonly isGift: boolean;
-  readonly refundedTotal: number; // of the payment, including this refund
+  readonly refundedTotal: number; // total refunded of the payment, including this refund
   readonly areDaysRevoked: boolean; // another refund has already taken back all of the payment's days
 }
 
@@ -46,7 +46,7 @@ const flagsResolvedByFullRefund: readonly FlagKind[] = [
  * becomes `refunded` once the payment that activated it is refunded in full. A refund that failed may still be reported as done later.
  *
  * @param raw the provider's report; null if an operator reported it
- * @param details when the refund is said to have happened, and whether the gateway requested it: a time before the request is then ignored
+ * @param details the reported time of the refund, and whether the gateway requested it; if it did, a time before the request is ignored
  */
 export async function finishRefund(
   transaction: EntityManager,
@@ -147,7 +147,7 @@ export async function failRefund(
   if (isFlagged) await flagOrder(transaction, failed, 'refund_failed', key);
 }
 
-/** For a refund that the provider has neither confirmed nor rejected for too long. */
+/** Abandons a refund that the provider has neither confirmed nor rejected for too long. */
 export async function abandonRefund(transaction: EntityManager, key: string, raw: unknown): Promise<void> {
   const unconfirmed = await endPendingRefund(transaction, key, raw, 'state = r.state');
   if (unconfirmed !== undefined) await flagOrder(transaction, unconfirmed, 'refund_unconfirmed', key);
@@ -176,7 +176,7 @@ interface NewRefund extends Pick<OrderRefund, 'paymentId' | 'amount' | 'days' | 
   readonly providerRefundId?: string | undefined;
 }
 
-/** Inserts a requested refund, whose status is due to be checked at once. The caller must have locked the order. Returns its key. */
+/** Inserts a requested refund, whose status is due to be checked immediately. The caller must have locked the order. Returns its key. */
 export async function insertRefund(
   transaction: EntityManager,
   { paymentId, amount, days, isManual, reason, providerRefundId }: NewRefund,

@@ -35,7 +35,7 @@ const dueCondition = `r.key = ? and (r.state = 'sent' or r.next_check_at <= cloc
 
 /**
  * Reads the status of a pending refund or, if the provider has not accepted it yet, requests it. Idempotent by the refund's key. Only one
- * worker requests it, because a provider may reject the second of two requests.
+ * worker requests the refund, because a provider may reject the second of two requests.
  *
  * @returns true if this call claimed the refund and it is done
  */
@@ -64,7 +64,7 @@ async function settleClaimedRefund(host: Host, refund: PendingRefund): Promise<v
     await recordStatus(host, refund, await requestOrRead(host, refund));
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
-    // If the refund was accepted, a rejected read does not undo it: the account's key may have changed.
+    // A rejected read does not undo an accepted refund: the key for the provider's account may have changed.
     if (error.kind === 'rejected' && !refund.isAccepted) return markFailed(host, refund, { message: error.message });
     if (refund.ageSeconds > maxPendingSeconds) return abandon(host, refund, { message: error.message });
     const delaySeconds = Math.max(error.retryAfter ?? 0, jitteredDelay(failureDelaySeconds, refund.failures));
@@ -104,7 +104,7 @@ async function readAfterRejection(
     // If an earlier request may have had an effect, a rejected read proves nothing.
     throw failures === 0 ? rejection : new PaymentError('temporary', error.message, { cause: error });
   });
-  // Providers also reject a repeated request whose first response was lost: the refund has failed only if the provider does not have it.
+  // Providers also reject a repeated request whose first response was lost: the refund has failed only if the provider has no record of it.
   if (status.state === 'unknown') throw rejection;
   return status;
 }

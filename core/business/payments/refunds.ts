@@ -13,17 +13,17 @@ import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
 import { settleRefund } from './refund-status.ts';
 
 interface RefundOptions {
-  readonly amount?: number | undefined; // in the smallest unit; default: all that is left of the payment
-  /** Which days to take back. Default: the unused ones if the payment gave days and all that is left of it is refunded, otherwise none. */
+  readonly amount?: number | undefined; // in the smallest unit; default: the payment's entire remaining amount
+  /** Which days to take back. Default: the unused ones if the payment gave days and everything that remains is refunded, otherwise none. */
   readonly days?: DaysBack | undefined;
   readonly reason: string; // for the provider and for bookkeeping
   readonly isManual: boolean; // the operator has already returned the money outside the provider
 }
 
 /**
- * Refunds one payment in full or in part. It may also be a second, wrong or late one, or one from a deleted account. The days are taken
- * back when the provider confirms the refund; until then, it is `asked` or `sent`. If it fails, the order is flagged. Repeating the call
- * while a refund is in progress reads its status.
+ * Refunds one payment in full or in part. The payment may be a second, wrong or late one, or come from a deleted account. The days are
+ * taken back when the provider confirms the refund; until then, it is `asked` or `sent`. If it fails, the order is flagged. Repeating the
+ * call while a refund is in progress reads its status.
  *
  * @param id the payment's id, ours or the provider's
  * @throws CheckoutError `not_found`; `nothing_to_refund`; `too_much`; `no_days`; `refund_unclear`; `refund_open` if another refund of the
@@ -105,7 +105,7 @@ async function requestRefund(
 
 interface RefundablePayment extends Row<typeof PaymentEntity, 'amount' | 'currency' | 'outcome' | 'provider'> {
   readonly remainder: number;
-  readonly other_payments: number; // of the same charge, with money left at the provider
+  readonly other_payments: number; // other payments of the same charge, with money left at the provider
   readonly pending_key: string | null; // of the refund in progress
   readonly pending_amount: number;
   readonly pending_days: DaysBack;

@@ -1,8 +1,8 @@
 import type { Queries } from '#core/platform/database/database.ts';
 
 /*
- * Revenue is all money received less refunds, as in the monthly books (`plugins/books`). Second payments and wrong amounts that were kept
- * count too.
+ * Revenue is all money received less refunds, as in the monthly books (`plugins/books`). It includes second payments and wrong amounts that
+ * were kept.
  */
 
 /** Revenue on one day in one currency. */

@@ -20,7 +20,7 @@ import { toStoredJson } from './stored-json.ts';
 /**
  * Result of applying evidence. `unknown_order`: it names none of our charges at this provider. `foreign`: it names our charge together with
  * a different charge at the provider, or with a payment for a different order. `refunded`: money was returned, in full or in part.
- * `unchanged`: nothing was new.
+ * `unchanged`: it contained nothing new.
  */
 type SettlementOutcome = 'unknown_order' | 'foreign' | 'unchanged' | 'flagged' | Exclude<OrderState, 'created'>;
 
@@ -37,8 +37,8 @@ interface Subject
 
 /**
  * Applies a provider's report on a charge to its order and to the ledger, in one transaction. Each report takes effect exactly once, no
- * matter how often, in which sequence and from how many processes this is called. The order is locked before the account, so that two
- * orders of one account add up.
+ * matter how often, in what order and from how many processes this is called. The order is locked before the account, so that the days of
+ * two orders of one account add up.
  *
  * The evidence must be complete: it must come from a status read, or from a notification whose signature covers state, amount and id.
  */

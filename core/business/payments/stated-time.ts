@@ -1,6 +1,6 @@
 /*
  * Times stated by a provider. They are accepted only within bounds: a payment dated 2099 would close the books of 2099, and one dated 1970
- * would close those of a year before the gateway existed.
+ * would close the books of a year before the gateway existed.
  */
 
 /** Converts a time to epoch ms, the parameter of `statedTimeSql`; null if the time is missing or cannot be represented. */

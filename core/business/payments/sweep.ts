@@ -8,7 +8,7 @@ const maxSweepMs = 10_000;
 const batchSize = 10;
 
 /**
- * Processes overdue work that the database lists, independently of the job queue: notifications first, then checks and refunds. Any number
+ * Processes overdue work listed in the database, independently of the job queue: notifications first, then checks and refunds. Any number
  * of processes may sweep at the same time.
  */
 export async function sweepPayments(host: Host): Promise<void> {

@@ -3,16 +3,16 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 
 interface QueueBounds {
   readonly running: number;
-  readonly waiting: number; // any more wait in the database for a sweep
+  readonly waiting: number; // the rest waits in the database for a sweep
 }
 
 const inboxBounds = { running: 24, waiting: 2_000 }; // at the usual rate, this many wait for the provider's response
-const chargeBounds = { running: 1_000, waiting: 4_000 }; // most of them only wait for their turn
+const chargeBounds = { running: 1_000, waiting: 4_000 }; // most of them are only waiting for their turn
 const closeTimeoutMs = 5_000;
 
 type Work = () => Promise<void>;
 
-/** Background work on this instance. Work that the queue drops is still in the database. */
+/** Background work on this instance. Work that the queue drops remains in the database. */
 class WorkQueue implements AsyncDisposable {
   readonly #waiting: Work[] = [];
   readonly #running = new Set<Promise<void>>();
@@ -67,7 +67,7 @@ export function getChargeQueue({ keep, log }: QueueHost): WorkQueue {
   return keep('payment-charges', () => new WorkQueue(chargeBounds, onError));
 }
 
-/** Runs overdue work in parallel: one after another, slow responses would outlast the lease of the last item. Logs failures. */
+/** Runs overdue work in parallel: if it ran sequentially, slow responses could outlast the last item's lease. Logs failures. */
 export async function runAll<Item>(
   host: Host,
   items: readonly Item[],

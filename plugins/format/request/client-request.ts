@@ -19,14 +19,14 @@ interface RequestProperties {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
   readonly upstreamPath?: string | undefined;
-  readonly model: string; // as requested and, once the model is found, as replies give it
+  readonly model: string; // as requested; once the model is found, as in replies
   readonly isStream: boolean;
-  /** If set, the body has that response's items in place of its id. */
+  /** If set, the body has that response's items instead of its id. */
   readonly previousId?: string | undefined;
   readonly storedReasoning?: StoredReasoning | undefined;
   readonly thread?: Thread | undefined;
   readonly endUser?: string | undefined;
-  readonly notes?: readonly string[] | undefined; // on features that are left out for every route
+  readonly notes?: readonly string[] | undefined; // on features that are omitted for every route
 }
 
 /** Read once; every attempt starts from it. */
@@ -171,7 +171,7 @@ export function stripIdPrefix(id: string): string {
 /**
  * Returns true if parsers may read different members from a body. A member may be repeated: some parsers use the first value, others the
  * last. Its case may differ: Go's encoding/json reads `Model` as `model`. Or Gemini's path and body may name different models. The gateway
- * authorizes the members that JSON.parse reads, and the upstream must read the same.
+ * authorizes the members that JSON.parse reads, and the upstream must read the same ones.
  *
  * Only top-level members are checked, because the gateway never bases a decision on nested ones: a message with two roles is the client's
  * responsibility and reaches the upstream unchanged.

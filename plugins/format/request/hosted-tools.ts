@@ -14,7 +14,7 @@ export function hasHostedTools({ tools, web_search_options: search }: JsonObject
 
 function isHosted(tool: JsonObject): boolean {
   const { type, name, functionDeclarations, function_declarations: declarations } = tool;
-  // In Gemini a member identifies a tool, in the other formats its type does.
+  // In Gemini, a member identifies a tool; in the other formats, its type does.
   if (typeof type === 'string') return !clientToolType.test(type);
   return name === undefined && functionDeclarations === undefined && declarations === undefined;
 }

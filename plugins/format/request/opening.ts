@@ -9,10 +9,10 @@ const messageListNames = ['messages', 'input', 'contents'];
 
 /**
  * Reads the texts of the first user message. They are the same in each turn of a conversation, whether the body is long or short and
- * whether the client writes a text as a string or as a part. Instructions and tools are left out, because agents put the time there. Falls
+ * whether the client writes a text as a string or as a part. Instructions and tools are omitted, because agents put the time there. Falls
  * back to the start of the request if it has no messages.
  *
- * @param bodyOutline given if the body is long, so that its texts are incomplete in `outline`
+ * @param bodyOutline given if the body is long; its texts are then incomplete in `outline`
  */
 export function readOpening(outline: JsonObject, bodyOutline?: BodyOutline): string {
   const listName = messageListNames.find((name) => outline[name] !== undefined);

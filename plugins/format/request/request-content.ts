@@ -7,7 +7,7 @@ import { runInTurns, yieldIfLong } from '#core/platform/timing/turn.ts';
 import { parseBody } from '../wire/members.ts';
 
 /**
- * The body of a client's request. Of a long body, only the outline is parsed at first, which is enough to decide whether its bytes can be
+ * The body of a client's request. Only the outline of a long body is parsed at first, which is enough to decide whether its bytes can be
  * passed through. The full text is read when needed.
  */
 export class RequestContent {
@@ -18,7 +18,7 @@ export class RequestContent {
   #bytes: Buffer | undefined;
   #text: string | undefined;
   #body: JsonObject | undefined;
-  #exactBody: JsonObject | undefined; // with the numbers in inputs of calls exactly as written
+  #exactBody: JsonObject | undefined; // with the numbers in call inputs exactly as written
 
   private constructor(outline: JsonObject, bodyOutline: BodyOutline | undefined) {
     this.outline = outline;

@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { readMember } from '../wire/members.ts';
 
 export interface Thread {
-  /** The session, which leads to the same route and key as at the start of the thread. */
+  /** The session, which selects the same route and key as at the start of the thread. */
   readonly session: string;
   /** Tag of the upstream that stores the thread, see opaque-state.ts; undefined for a new thread. */
   readonly origin: string | undefined;

@@ -11,7 +11,7 @@ type Malformation =
   | 'event_truncated'
   | 'excess';
 
-/** @param excess the kind of values of which the answer has too many */
+/** @param excess the kind of value that the answer has too many of */
 export function createMalformedReplyError(malformation: Malformation, excess = ''): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason(`upstream.reason.${malformation}`, { excess }));
 }

@@ -23,7 +23,7 @@ import { CallTranslator } from './translation/translator.ts';
 
 const omissionNote = 'approximated images in tool results as text';
 
-/** If no route could serve the request otherwise, images in tool results are dropped. */
+/** Drops images in tool results if no route could otherwise serve the request. */
 export function openCall(exchange: Exchange, model: Model, request: ClientRequest): ModelCall {
   return retryWithoutImages(exchange, model, request, new ModelCall(exchange, model, request));
 }
@@ -121,7 +121,7 @@ export class ModelCall implements Adapter {
     return firstError;
   }
 
-  /** Decodes the request if the first route needs a translation. This is a step of its own, before encoding. */
+  /** Decodes the request if the first route needs a translation. This is a separate step before encoding. */
   decode(): void {
     const [route] = this.model.routes;
     if (route === undefined || selectUpstreamFormat(route, this.#request) === this.#request.format) return;
@@ -169,7 +169,7 @@ export class ModelCall implements Adapter {
   }
 }
 
-/** Returns true if every route gets the client's bytes, so that the texts of a long request need not be read. */
+/** Returns true if every route gets the client's bytes, so the texts of a long request need not be read. */
 export function isPassedToAllRoutes({ routes, resume }: Model, request: ClientRequest): boolean {
   return resume !== true && request.purpose === 'answer' && routes.every((route) => isPassedToRoute(route, request));
 }
@@ -203,8 +203,8 @@ function needsTranslation({ profile }: Route, { format, purpose, outline }: Clie
 }
 
 /**
- * Drops the images in tool results; undefined if there are none. If they stayed, a conversation in which a tool once returned an image
- * would be refused from then on, and the user could not remove the image. Images that the user sends stay, because the user can send
+ * Drops the images in tool results; undefined if there are none. If they stayed, every later request of a conversation in which a tool once
+ * returned an image would be refused, and the user could not remove the image. Images that the user sends stay, because the user can send
  * something else.
  */
 function omitResultImages(request: ClientRequest): ClientRequest | undefined {

@@ -117,7 +117,7 @@ export class ClientSocket implements TurnSocket {
   }
 
   #rejectUnauthenticated(): void {
-    // As the answer to a request, the rejection is recorded and counted.
+    // Answers an empty request, so that the rejection is recorded and counted.
     this.#readMessage(emptyRequest);
   }
 

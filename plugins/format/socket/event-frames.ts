@@ -60,6 +60,6 @@ export function createLanePrefix(streamId: string | undefined): string | undefin
 
 /** @param data a JSON object, one character per byte */
 export function writePayload(data: string, lanePrefix: string | undefined): string {
-  // Events always have members, so a comma is right here.
+  // Events always have members, so a comma is always valid here.
   return lanePrefix === undefined ? data : lanePrefix + data.slice(data.indexOf('{') + 1);
 }

@@ -72,7 +72,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (socket.destroyed) return;
     // Without accounts, all sockets have the same owner.
     const accountId = needsKey ? account : (account ?? '');
-    // Counted at once, because many sockets may be opened at the same moment.
+    // Counted immediately, because many sockets may be opened at the same moment.
     const removeSocket =
       accountId === undefined
         ? this.#unauthenticatedSockets.addSocket(parseNetwork(remoteAddress), maxUnauthenticated)

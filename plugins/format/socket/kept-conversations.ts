@@ -47,7 +47,7 @@ export class ConversationSegment implements OutlinedItems {
     return this.#size;
   }
 
-  /** Outline of the items, created for the first turn that continues them. Kept if there is room, so that later turns scan no items. */
+  /** Outline of the items, created for the first turn that continues them. Kept if there is room, so that later turns scan nothing. */
   get outline(): ItemsOutline | undefined {
     if (this.#hasNoOutline || this.#outline !== undefined) return this.#outline;
     const outline = this.bytes.length < maxCopiedBytes ? undefined : createItemsOutline(this.bytes);
@@ -186,8 +186,8 @@ export class KeptConversations implements Reclaimable {
   }
 
   /**
-   * Makes room for a segment's outline, if needed by evicting other conversations of the account, but none with this segment. If evicting
-   * all others would not be enough, evicts none and returns false.
+   * Makes room for a segment's outline, evicting other conversations of the account if needed, but none that contain this segment. If
+   * evicting all others would not be enough, evicts none and returns false.
    */
   #reserveOutline(account: string, segment: ConversationSegment, bytes: number): boolean {
     if (!this.#mayKeep(bytes)) return false;

@@ -8,7 +8,7 @@ interface QueuedRequest {
   readonly isLimited: boolean;
   /** Must not reject. `waitedMs`: time since the request became the first in its lane. */
   start(waitedMs: number): Promise<void>;
-  refuse(): void; // called if the limit was reached for as long as the request may wait
+  refuse(): void; // called if the limit was reached during the request's entire maximum wait
   release(): void; // called if the socket closed before the request could run
 }
 

@@ -11,7 +11,7 @@ const comma = 0x2c;
 const separator = Buffer.from(',');
 
 /**
- * Reads the items that an event adds to its conversation, like `readInputItems`, but leaves out those that repeat the answer that it
+ * Reads the items that an event adds to its conversation, like `readInputItems`, but omits those that repeat the answer that the event
  * continues. Only items that can do so are parsed.
  *
  * @param lastItems last items of the kept conversation, as written by `separateItems`; undefined for a new conversation

@@ -35,7 +35,7 @@ export function readText(frame: ClientFrame, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Reads an event's lane for its rejection, because clients expect that in the same lane; undefined if missing or invalid. */
+/** Reads an event's lane for its rejection, because clients expect the rejection in the same lane; undefined if missing or invalid. */
 export function readLaneName(frame: ClientFrame): string | undefined {
   const streamId = readText(frame, 'stream_id');
   return streamId !== undefined && laneNamePattern.test(streamId) ? streamId : undefined;

@@ -5,7 +5,7 @@ import { websocketSection } from './section.ts';
 
 export function registerSocket(server: Server): void {
   let front: SocketFront | undefined;
-  // Loaded when the server starts, because commands serve no requests.
+  // Loaded when the server starts, because commands do not serve requests.
   server.ext('onPreStart', async () => {
     const { SocketFront } = await import('./front.ts');
     front = new SocketFront(server, 'responses');

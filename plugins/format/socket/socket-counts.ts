@@ -2,7 +2,7 @@
 export class SocketCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Returns a function that takes the socket out of the count; undefined if the owner has reached the limit. */
+  /** Returns a function that removes the socket from the count; undefined if the owner has reached the limit. */
   addSocket(owner: string, limit: number): (() => void) | undefined {
     const count = this.#counts.get(owner) ?? 0;
     if (count >= limit) return undefined;

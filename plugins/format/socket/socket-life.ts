@@ -6,11 +6,11 @@ import type { MemoryShare } from '#core/platform/memory/budget.ts';
 const pingIntervalMs = 25_000; // proxies cut idle connections after 60 s
 const maxSilenceMs = 40_000; // how long a ping may be unanswered
 const maxControlFrames = 500; // between two checks; one more disconnects the client
-const uncountedBytes = 65_536; // how many bytes of an unfinished message are not counted
+const uncountedBytes = 65_536; // bytes of an unfinished message that are not counted
 const controlHeaderBytes = 6; // header and mask of a client's control frame
 
 export interface LifeLimits {
-  readonly writeTimeoutSeconds: number; // for which the client may take no byte
+  readonly writeTimeoutSeconds: number; // during which the client may accept no bytes
   readonly bodyTimeoutSeconds: number; // for a message, in addition to the time for its size
   readonly minBytesPerSecond: number;
 }
@@ -28,8 +28,8 @@ export class SocketLife {
   #controlFrames = 0;
   #messageBytes = 0; // bytes of the message that is arriving
   #messageSince = 0; // when its first byte arrived
-  #takenBytes: number | undefined; // bytes that the system had taken at the last check
-  #stuckSince: number | undefined; // since when the system has taken no bytes
+  #takenBytes: number | undefined; // bytes that the system had accepted at the last check
+  #stuckSince: number | undefined; // time since which the system has accepted no bytes
 
   /**
    * @param memory memory for the message that is arriving
@@ -66,7 +66,7 @@ export class SocketLife {
     this.#messageBytes = Math.max(0, this.#messageBytes - controlHeaderBytes - payloadBytes);
   }
 
-  /** Sends a ping if it is time. Called every few seconds. Returns undefined if the connection is healthy. */
+  /** Sends a ping if one is due. Called every few seconds. Returns undefined if the connection is healthy. */
   check({ writeTimeoutSeconds, bodyTimeoutSeconds, minBytesPerSecond }: LifeLimits): EndReason | undefined {
     const now = this.#now();
     const controlFrames = this.#controlFrames;
@@ -88,7 +88,7 @@ export class SocketLife {
     this.#ws.ping();
   }
 
-  /** Returns the last time at which the system took bytes; now if no bytes wait. */
+  /** Returns the time when the system last accepted bytes; the current time if no bytes are waiting. */
   #sampleProgress(now: number): number {
     const takenBytes = countAcceptedBytes(this.#socket);
     if (takenBytes === undefined) this.#stuckSince = undefined;

@@ -244,7 +244,7 @@ export class SocketTurn implements MessageClient {
   }
 }
 
-/** Creates an event with the headers that a POST's response would have. Codex reads it, SDKs ignore it. */
+/** Creates an event with the headers that a POST's response would have. Codex reads it; SDKs ignore it. */
 function createMetadata(exchange: Exchange, { headers }: Reply, prefix: string): JsonObject {
   const notices = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
   return { type: 'response.metadata', headers: { 'x-request-id': exchange.id, ...Object.fromEntries(notices) } };

@@ -9,8 +9,7 @@ import type { ResponsesRequest } from '../wire/responses.ts';
 
 /**
  * Creates the endpoint for `generate: false`. It responds without output, so that later requests can continue the response. A request needs
- * a key and a plan, counts toward the rate limit `other`, and calls no upstream. Format and path are those of the endpoint for full
- * requests.
+ * a key and a plan, counts toward the rate limit `other`, and calls no upstream. Its format and path are the same as for full requests.
  */
 export function createWarmUpEndpoint({ format, path }: Endpoint, host: () => Host): Endpoint {
   return {

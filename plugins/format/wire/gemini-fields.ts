@@ -41,7 +41,7 @@ export function toCamelCase(name: string): string {
   return name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Reads the entries of a list. As in the API, a single value counts as its only entry; a missing value yields none. */
+/** Reads the entries of a list. As in the API, a single value counts as a list with one entry; a missing value yields no entries. */
 export function readList<T extends object>(holder: BodyObject<T>, name: keyof T & string): readonly JsonValue[] {
   const value = holder.get(name);
   if (isMissing(value)) return [];

@@ -146,7 +146,7 @@ export class EntryIterator<U extends object> extends Iterator<BodyObject<U>> {
   readonly #read: ((entry: Value) => Value) | undefined;
   #index = 0;
 
-  /** @param read converts an entry when it is reached; by default, entries are used as they are */
+  /** @param read converts an entry when it is reached; by default, entries are used unchanged */
   constructor(holder: Holder, name: string, list: readonly JsonValue[], read?: (entry: Value) => Value) {
     super();
     this.#holder = holder;

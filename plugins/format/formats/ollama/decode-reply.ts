@@ -11,12 +11,12 @@ import { asCount, asFilledText, readMember, parseBody } from '../../wire/members
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
 const finishReasons = new Map<JsonValue | undefined, FinishReason>([['length', 'length']]);
-/** Replies without content give these: they only loaded or unloaded the model. */
+/** Reasons in replies without content, which only loaded or unloaded the model. */
 const loadReasons = new Set<JsonValue | undefined>(['load', 'unload']);
 
 /**
- * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message. The one with `done` has the token
- * counts. An error inside a stream has a line of its own.
+ * Decodes a chat reply. A stream is a series of such replies, each with the next piece of the message. The reply with `done` has the token
+ * counts. An error inside a stream is on a separate line.
  *
  * Source: Ollama API reference, "Generate a chat message", "Errors".
  */

@@ -21,7 +21,7 @@ import type { OllamaMessage, OllamaRequest, OllamaTool, OllamaCall } from '../..
 import { compileParameters } from '../contract/parameters.ts';
 import { writeSettings } from '../contract/settings.ts';
 
-/** Without rules, because no client uses the format. Source: Ollama API reference, "Parameters" of a Modelfile. */
+/** Has no rules, because no client uses the format. Source: Ollama API reference, "Parameters" of a Modelfile. */
 export const ollamaParameters = compileParameters({
   'options.temperature': { to: 'temperature' },
   'options.top_p': { to: 'topP' },
@@ -76,7 +76,7 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
   return level;
 }
 
-/** Leaves out tools that may not be called, because the format can neither force nor forbid calls. */
+/** Omits tools that may not be called, because the format can neither force nor forbid calls. */
 function writeTools(conversation: Conversation, target: EncodeTarget): JsonValue | undefined {
   const { tools, toolChoice, parallelToolCalls } = conversation;
   const { notes, profile } = target;

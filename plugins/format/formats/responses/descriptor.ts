@@ -21,7 +21,7 @@ export const responses: ClientTextFormat = {
   name: 'responses',
   kind: 'chat',
   dialect: 'openai',
-  // Codex retries 402 and 404 on /v1/responses six times and shows 400 at once; Claude Code does the opposite.
+  // Codex retries 402 and 404 on /v1/responses six times and shows 400 immediately; Claude Code does the opposite.
   statuses: { plan_inactive: 400, upstream_account_rejected: 400, model_not_found: 400, not_supported: 400 },
   renderStreamError,
   reasoningStyles: ['effort', 'none'],

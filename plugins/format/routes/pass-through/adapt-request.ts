@@ -21,8 +21,7 @@ interface AdaptedRequest {
 }
 
 /**
- * Adapts a client's request to a route of the same format. Usually only the model's name changes, and every other byte stays as the client
- * sent it.
+ * Adapts a client's request to a route of the same format. Usually only the model's name changes, and every other byte is unchanged.
  *
  * @throws GatewayError `not_supported`, `invalid_request`, see `Adaptation`
  */
@@ -43,7 +42,7 @@ export function adaptRequest(client: ClientRequest, route: Route): AdaptedReques
   );
 }
 
-/** Returns true if a route gets the client's bytes except for the model's name, so that the texts of a long request need not be read. */
+/** Returns true if a route gets the client's bytes except for the model's name, so the texts of a long request need not be read. */
 export function isPassedThrough(client: ClientRequest, route: Route): boolean {
   return adaptUnchanged(client, route) !== undefined;
 }

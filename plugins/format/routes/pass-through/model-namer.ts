@@ -3,7 +3,7 @@ import { JsonCursor, type MemberPosition } from '#core/platform/json-scan.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ModelPlace } from '../../formats/contract/pass-through.ts';
 
-/** Bytes that the events of a stream have in common at one end: once with the upstream's name for the model, once with the client's. */
+/** Bytes that the events of a stream have in common at one end, with the upstream's name for the model and with the client's. */
 interface Frame {
   readonly upstream: string; // ASCII only, so that characters and bytes have the same positions
   readonly client: Buffer;

@@ -102,7 +102,7 @@ export class PassThrough implements PreparedCall {
     const guard = createGuard(this.#exchange, this.#client, this.#route, createUnchangedNames(format));
     return (fragments, isFinished) => {
       guard.push(fragments);
-      // Some vendors leave out the format's last event.
+      // Some vendors omit the format's last event.
       if (isFinished) guard.close();
     };
   }

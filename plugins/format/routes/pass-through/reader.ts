@@ -241,7 +241,7 @@ export class PassThroughReader implements ReplyReader {
       this.#framingFailure = createMalformedReplyError('event_truncated');
     else this.#observer.observeEvent(event);
     if (event.isPlain || !isPing(event)) this.progress++;
-    // Only the event's name, not its data, says that the answer is complete.
+    // Only the event's name, not its data, indicates that the answer is complete.
     if (!wasComplete && this.#observer.isComplete && hasInvalidData(event))
       this.#framingFailure = createMalformedReplyError('event_truncated');
   }

@@ -5,7 +5,7 @@ import { parseJson } from '#core/platform/json.ts';
 import { sumSizes } from '#core/platform/memory/collected-bytes.ts';
 import type { RequestContent } from '../../request/request-content.ts';
 
-const searchedBytes = 4_096; // how much of a body's start is searched first, because clients name the model early
+const searchedBytes = 4_096; // bytes at a body's start that are searched first, because clients name the model early
 const quotedKey = '"model"';
 const maxModelLength = 512;
 const emptyBuffer = Buffer.alloc(0);
@@ -16,7 +16,7 @@ interface NameSpan {
 }
 
 /**
- * Replaces the model's name in the body. Every other byte stays, which preserves unknown members, large numbers and white space.
+ * Replaces the model's name in the body. Every other byte is unchanged, which preserves unknown members, large numbers and white space.
  *
  * @param content must name the model only once, see `isAmbiguous`
  * @param parsedName the name as the parser read it

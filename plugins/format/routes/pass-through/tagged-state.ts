@@ -27,7 +27,7 @@ interface TaggedMember {
 
 /**
  * Removes the gateway's tags from opaque reasoning state that the route's upstream created, and drops other upstreams' state. State without
- * a tag does not come from this gateway and stays.
+ * a tag does not come from this gateway and is kept.
  */
 export function filterState(body: JsonObject, route: Route, notes: Notes): JsonObject {
   const origin = deriveOrigin(route.upstream);
@@ -70,7 +70,7 @@ function dropSignature(value: JsonObject, name: string, { profile }: Route): Jso
   return part['text'] === '' ? undefined : part;
 }
 
-/** Returns true if a request has reasoning state with the gateway's tag. Visits every member, of which even long prompts have few. */
+/** Returns true if a request has reasoning state with the gateway's tag. Visits every member; even long prompts have few. */
 export function hasTaggedState(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.some(hasTaggedState);
   if (!isJsonObject(value)) return false;

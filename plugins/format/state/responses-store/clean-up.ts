@@ -10,7 +10,7 @@ import { RunRows } from './run-rows.ts';
 export async function cleanUpResponses(host: Host, eventRetentionMs: number): Promise<number> {
   const runs = new RunRows(host.database);
   const now = host.now();
-  // Finding an abandoned response marks it as failed. One that is deleted or expires meanwhile must not stop the loop.
+  // Finding an abandoned response marks it as failed. A response deleted or expired in the meantime must not stop the loop.
   for (const key of await runs.listAbandoned(now)) await findIfStored(host, key);
   await runs.deleteEvents(now, eventRetentionMs);
   return new ResponseRows(host.database).deleteExpired(now);

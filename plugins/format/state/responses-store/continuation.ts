@@ -29,7 +29,7 @@ interface ExpandedInput {
 }
 
 /**
- * Inserts the conversation of the response that is continued before the request's items, and replaces references by the items they name.
+ * Inserts the conversation of the response that is continued before the request's items, and replaces references with the items they name.
  * Source: OpenAI API reference, "Create a model response".
  *
  * @throws GatewayError `not_supported` for a conversation, `previous_response_not_found`, `request_too_large`, `unavailable`

@@ -14,8 +14,8 @@ import { getBackgroundRuns } from './runs.ts';
 import { streamResponse } from './stream-tail.ts';
 
 /**
- * Serves `GET /v1/responses/{id}`, as a stream if the client asks for it. A background response can be streamed as it runs, any other once
- * it has ended.
+ * Serves `GET /v1/responses/{id}`, as a stream if the client asks for it. A background response can be streamed as it runs, any other
+ * response once it has ended.
  *
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
@@ -45,7 +45,7 @@ function readStartingAfter(text: string | null): number {
 }
 
 /**
- * Serves `POST /v1/responses/{id}/cancel`. A background response that has ended stays as it is.
+ * Serves `POST /v1/responses/{id}/cancel`. A background response that has ended is unchanged.
  *
  * @throws GatewayError `response_not_found`, `invalid_request`, `unavailable`
  */
@@ -80,7 +80,7 @@ export async function deleteResponse(host: Host, exchange: Exchange): Promise<Re
   return createJsonReply({ id, object: 'response', deleted: true });
 }
 
-/** Refuses OpenAI's other paths below `/v1/responses`, which would otherwise be taken for ids. */
+/** Refuses OpenAI's other paths below `/v1/responses`, which would otherwise be mistaken for ids. */
 export function refuseUnsupported({ endpoint }: Exchange): never {
   const { method, path } = endpoint;
   throw new GatewayError('not_found', `${method} ${path} is not supported. Send the whole conversation as \`input\`.`);

@@ -30,9 +30,9 @@ export interface NewRow {
 type StoredRow = Row<typeof ResponseStore, 'id' | 'input' | 'response'> & { readonly is_running: boolean };
 
 const batchSize = 1_000;
-/** How many rows are deleted at once to make room. Small, because the client's response waits, and each row may hold megabytes. */
+/** Number of rows deleted at a time to make room. Small, because the client's response waits, and each row may hold megabytes. */
 const maxDeletedRows = 100;
-/** When a lease that starts now ends. Takes its length in ms. Uses the database's clock, because instances' clocks may differ. */
+/** End of a lease that starts now. Takes the lease's length in ms. Uses the database's clock, because instances' clocks may differ. */
 export const leaseEndSql = `clock_timestamp() + ?::float8 * interval '1 ms'`;
 /** Stores nothing if the account has been deleted. The row lock waits for an account deletion in progress. */
 const insertResponse = `INSERT INTO response_store (account_id, id, input, response, item_ids, created_at, expires_at, running_until)
@@ -58,7 +58,7 @@ export class ResponseRows {
    * Saves the row and deletes the account's oldest ended rows until the other rows fit into `remainingBytes`. Reads the sizes of all rows
    * of the account. Skips rows that another process has locked, to avoid deadlocks.
    *
-   * @param remainingBytes how many bytes the other rows may take up
+   * @param remainingBytes maximum total size of the other rows
    * @returns false if more rows may have to be deleted
    */
   async saveWithin(row: NewRow, remainingBytes: number): Promise<boolean> {

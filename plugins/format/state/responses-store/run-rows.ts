@@ -14,9 +14,9 @@ type RunState = 'running' | 'abandoned' | 'ended' | 'deleted';
 /** Consecutive events of a stream. */
 export type StoredEvents = Row<typeof ResponseEvent, 'events' | 'last_sequence'>;
 
-/** Stands for the sequence number of the first event that ends a response, because only the database knows the last number. */
+/** Placeholder for the sequence number of the first event that ends a response, because only the database knows the last number. */
 export const firstFinalSequence = -1;
-/** Stands for the sequence number of the second event that ends a response. */
+/** Placeholder for the sequence number of the second event that ends a response. */
 export const secondFinalSequence = -2;
 
 /** Writes the member as JSON text. Quotes inside JSON strings are escaped, so replacing this text affects only the member itself. */
@@ -109,7 +109,7 @@ export class RunRows {
 
   /**
    * Deletes the events of ended responses whose last event is older than `retentionMs` by both clocks, ours (`now`) and the database's. All
-   * events go at once, because a stream without its first events is useless.
+   * events are deleted together, because a stream without its first events is useless.
    *
    * @param now epoch ms
    */

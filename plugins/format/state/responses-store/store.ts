@@ -44,7 +44,7 @@ interface StoredCall {
 export const storedCall = defineFact<StoredCall>('model_call');
 
 /**
- * Lets clients of the Responses format continue an answer by its id, on upstreams of any format. Replaces references in requests by the
+ * Lets clients of the Responses format continue an answer by its id, on upstreams of any format. Replaces references in requests with the
  * items they name, and stores answers before the client has received their end.
  */
 export class ResponsesStore {
@@ -57,7 +57,7 @@ export class ResponsesStore {
   }
 
   /**
-   * Replaces the references in a request by the items they name.
+   * Replaces the references in a request with the items they name.
    *
    * @throws GatewayError see `expandInput`; `invalid_request` or `not_supported` for an invalid background response
    */

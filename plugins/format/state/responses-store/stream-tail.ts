@@ -77,7 +77,7 @@ async function* readEvents(
       yield event.text;
       if (isEnding(event)) return;
     }
-    // More events may have been stored meanwhile: only an empty read counts as caught up.
+    // More events may have been stored in the meantime: only an empty read counts as caught up.
     if (batches.length > 0) continue;
     if (state === 'ended') {
       for (const { text } of await readRemainingEvents(host, key, position.lastSequence)) yield text;

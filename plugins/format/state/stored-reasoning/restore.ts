@@ -61,7 +61,7 @@ function canUse({ state, text }: Reasoning, target: RestoreTarget): boolean {
 }
 
 /**
- * Replaces an answer's reasoning, none of which the upstream can use, by stored thoughts. Thoughts that preceded the answer's text go
+ * Replaces an answer's reasoning, none of which the upstream can use, with stored thoughts. Thoughts that preceded the answer's text go
  * before that text, all others directly before their call.
  */
 function replaceReasoning(answer: readonly Item[], thoughtsByCall: ThoughtsByCall): Item[] {

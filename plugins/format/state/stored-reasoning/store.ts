@@ -44,7 +44,7 @@ export class ReasoningStore {
   }
 
   /**
-   * Attaches stored reasoning to a request, which restores that of earlier turns and stores the reply's. Only queries the store if the
+   * Attaches stored reasoning to a request, to restore that of earlier turns and to store the reply's. Only queries the store if the
    * history has calls whose reasoning a route of the model accepts and the client did not send back; otherwise synchronous.
    */
   attachReasoning(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {

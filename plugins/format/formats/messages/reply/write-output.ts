@@ -66,7 +66,7 @@ export interface Ending extends JsonObject {
 
 export const noEnding = { container: null, stop_reason: null, stop_sequence: null, stop_details: null } as const;
 
-/** A refusal has a reason of its own, whatever the vendor reported. */
+/** A refusal always has its own reason, regardless of what the vendor reported. */
 export function writeEnding({ blocks, finish, stopSequence }: CompleteReply): Ending {
   const refusal = blocks.find((block) => block.type === 'refusal');
   const isRefusal = finish === 'content_filter' || (finish === 'stop' && refusal !== undefined);

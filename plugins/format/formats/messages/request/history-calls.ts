@@ -3,7 +3,7 @@ import { asList, asText, readMember } from '../../../wire/members.ts';
 import type { MessagesMessage, MessagesRequest, MessagesThinking } from '../../../wire/messages.ts';
 import { blocksOf } from '../blocks.ts';
 
-/** Without a request for thinking the vendor sends none. Source: Anthropic docs, "Extended thinking". */
+/** The vendor sends no thinking unless the request asks for it. Source: Anthropic docs, "Extended thinking". */
 export function hidesReasoning({ thinking }: MessagesRequest): boolean {
   const type = readMember<MessagesThinking>(thinking, 'type');
   return type === undefined || type === null || type === 'disabled';

@@ -43,7 +43,7 @@ export function readPart(block: PlacedBlock, notes: Notes): Part[] {
   return placeParts(readBlockContent(block, notes), block);
 }
 
-/** Returns the text that stands for a tool found by a tool search. */
+/** Returns the text that represents a tool found by a tool search. */
 export function writeReferenceText(name: string): string {
   return `The tool ${name} is now available.`;
 }
@@ -90,7 +90,7 @@ function readDocument(block: PlacedBlock, notes: Notes): Part[] {
   const title = block.maybeText('title') || undefined;
   for (const name of ['context', 'citations'] as const) if (!block.isMissing(name)) notes.drop(`${name} of a document`);
   const { type } = source.value;
-  // Plain text becomes text, which every model can read.
+  // A plain-text document becomes text, which every model can read.
   if (type === 'text') return joinTitle(title, source.text('data'));
   if (type === 'content') return [...joinTitle(title, ''), ...readParts(source, 'content', notes)];
   const documentSource = readSource(source);

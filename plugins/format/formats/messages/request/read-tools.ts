@@ -12,7 +12,7 @@ import { invalidValue, BodyObject } from '../../../wire/read.ts';
 /** Observed: stands for tools that Claude Code has not loaded yet and that cannot be called. */
 const placeholderName = 'DeferredToolPlaceholder';
 const searchMembers = ['type', 'name', 'cache_control']; // these do not restrict the search
-/** Not `defer_loading`: deferred tools are sent in full. Not `eager_input_streaming`: the vendor decides how input is streamed. */
+/** Excludes `defer_loading` (deferred tools are sent in full) and `eager_input_streaming` (the vendor decides how input is streamed). */
 const unsupportedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
 
 function readFunction(tool: BodyObject<MessagesTool>): ClientTool {
@@ -22,7 +22,7 @@ function readFunction(tool: BodyObject<MessagesTool>): ClientTool {
 }
 
 /**
- * Reads a request's tools. Leaves out those that only Anthropic can run.
+ * Reads a request's tools. Omits those that only Anthropic can run.
  *
  * Source: Anthropic API reference, "Messages", tools.
  *

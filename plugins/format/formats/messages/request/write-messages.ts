@@ -145,7 +145,7 @@ function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
   const { source, name } = file;
   const content = decodeTextFile(source);
   const { files } = target.profile.capabilities;
-  // For models without file support, text files become text.
+  // For models without file support, text files are sent as text.
   if (content !== undefined && !files) return writeText([name, content].filter(Boolean).join('\n\n'));
   if (!files) throw createUnsupportedContentError('files', file);
   if (content !== undefined && content.trim() === '') return [];

@@ -21,7 +21,7 @@ const noThinking: WrittenThinking = { thinking: undefined, effort: undefined };
 const messagesEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
 /**
- * Requests reasoning, or turns it off if it is on by default. Not requested for a prefilled answer, which has already begun without it.
+ * Requests reasoning, or turns it off if it is on by default. Does neither for a prefilled answer, which has already begun without it.
  * Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
  *
  * @param maxTokens token limit of the whole answer, including thinking

@@ -21,7 +21,7 @@ export function writeTools(conversation: Conversation, target: EncodeTarget, isT
 
 function selectAllowedTools({ tools, toolChoice }: Conversation): Tool[] {
   const allowedNames = toolChoice?.allowed;
-  // The format cannot restrict a choice to some of the tools, so the others are left out.
+  // The format cannot restrict a choice to some of the tools, so the others are omitted.
   return tools.filter((tool) => allowedNames === undefined || !isClientTool(tool) || allowedNames.includes(tool.name));
 }
 

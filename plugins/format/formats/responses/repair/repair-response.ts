@@ -62,7 +62,7 @@ function repairDetails(details: JsonValue | undefined): JsonValue {
 }
 
 function nullIfEmpty(value: JsonValue | undefined): JsonValue {
-  // Servers written in Go write every member, but clients take an empty object for a failure or a limit.
+  // Servers written in Go write every member, but clients treat an empty object as a failure or a limit.
   return isJsonObject(value) && isFilled(value) ? value : null;
 }
 
@@ -70,7 +70,7 @@ function restoreDescription({ text }: ResponsesReply, context: ReplyContext): Re
   const responseFormat = formatOf(text);
   const outline: ResponsesRequest = context.outline ?? context.request;
   const requestFormat = formatOf(outline.text);
-  // Vendors leave out the description when they repeat the schema.
+  // Vendors omit the description when they repeat the schema.
   const isDescriptionLost =
     typeof requestFormat?.description === 'string' && typeof responseFormat?.description !== 'string';
   if (!isDescriptionLost || responseFormat?.type !== requestFormat.type) return {};

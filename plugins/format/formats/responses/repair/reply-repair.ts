@@ -30,9 +30,9 @@ const limitDetails = { reason: 'max_output_tokens' };
 const endStatuses = { 'response.completed': 'completed', 'response.incomplete': 'incomplete' } as const;
 
 /**
- * Repairs the replies of endpoints that imitate Responses: they leave out events, or the ids, indexes and numbers of items, do not repeat
- * the output at the end, or send nonstandard events. Codex needs `output_item.done`, OpenCode needs the events before it, and the openai
- * SDK throws on unknown events.
+ * Repairs the replies of endpoints that imitate Responses: they omit events, or the ids, indexes and numbers of items, do not repeat the
+ * output at the end, or send nonstandard events. Codex needs `output_item.done`, OpenCode needs the events before it, and the openai SDK
+ * throws on unknown events.
  *
  * A clean stream passes unchanged. Source: OpenAI API reference, "Responses streaming events"; openai 7.55, `ResponseAccumulator`.
  */
@@ -213,7 +213,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return repairResponse(response, status, keepIfSame(response.output, output), this.#responseId, this.#context);
   }
 
-  /** @param cleanEvent the upstream's event, if nothing but its number may have to change */
+  /** @param cleanEvent the upstream's event, if at most its number must change */
   #writeEvents(
     drafts: readonly ResponsesEvent[],
     vendorEvent: ResponsesEvent,

@@ -45,12 +45,12 @@ type Ending = 'whole' | 'completed' | 'incomplete';
 
 /**
  * Reads a Responses reply. The same text or input arrives up to three times: in deltas, when its part is done, and when its item is done.
- * Vendors leave out any of these, so their events are repaired first.
+ * Vendors may omit any of these, so their events are repaired first.
  *
  * Source: OpenAI API reference, "Responses streaming events".
  */
 export class ResponsesDecoder implements ReplyDecoder {
-  /** True for OpenAI itself, which reports it if a reply was cut off. */
+  /** True for OpenAI itself, which reports whether a reply was cut off. */
   readonly #trustsStatus: boolean;
   readonly #output = new RepairedOutput();
   readonly #items = new ItemFragments();
@@ -74,7 +74,7 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 
   readEvent(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
-    // A caller that passes the event skims the following events instead.
+    // A caller that passes the event skims later events instead.
     if (event !== undefined) return this.#readEvent(name, data, event);
     const repeatedFragments = this.#deltas.read(name, data, this.#nextNumber);
     if (repeatedFragments === undefined) return this.#deltas.learn(name, data, this.#readEvent(name, data), readDelta);

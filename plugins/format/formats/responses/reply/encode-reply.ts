@@ -27,8 +27,8 @@ import {
 const noNames = { id: '', callId: '' };
 
 /**
- * Writes a Responses reply, in which every block is an item of its own. Source: OpenAI API reference, "Responses streaming events"; what
- * the openai SDK's accumulator and Codex require.
+ * Writes a Responses reply, in which every block is a separate item. Source: OpenAI API reference, "Responses streaming events"; what the
+ * openai SDK's accumulator and Codex require.
  */
 export class ResponsesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;

@@ -77,7 +77,7 @@ export class EventNumbers {
   #lastNumber = -1;
   #isRenumbered = false;
 
-  /** The next number, as long as the upstream's numbers are kept; undefined once the gateway renumbers. */
+  /** The next number, while the upstream's numbers are kept; undefined once the gateway renumbers. */
   get expectedNumber(): number | undefined {
     return this.#isRenumbered ? undefined : this.nextNumber;
   }

@@ -6,8 +6,8 @@ import { StreamedItem } from './streamed-item.ts';
 import { createItemId } from './write-output.ts';
 
 /**
- * Finds the item that an event belongs to. Some vendors leave out `item_id` or `output_index`, change the id from event to event, give
- * every item the index 0, or give several calls in an answer the same id.
+ * Finds the item that an event belongs to. Some vendors omit `item_id` or `output_index`, change the id from event to event, give every
+ * item the index 0, or give several calls in an answer the same id.
  */
 export class OutputItems {
   readonly #exchangeId: string | undefined;
@@ -18,7 +18,7 @@ export class OutputItems {
   readonly #callsById = new Map<unknown, StreamedItem[]>();
   readonly #callIds = new UniqueIds();
   #lastItem: StreamedItem | undefined;
-  /** An item without id and index. The next event that has either belongs to it. */
+  /** An item with neither an id nor an index. The next event that has either belongs to it. */
   #unidentifiedItem: StreamedItem | undefined;
   #announcedCount = 0;
 
@@ -27,7 +27,7 @@ export class OutputItems {
     this.#exchangeId = id;
   }
 
-  /** In the client's order. */
+  /** Lists the items in the client's order. */
   listAnnouncedItems(): readonly StreamedItem[] {
     return this.#items
       .filter(({ isAnnounced }) => isAnnounced)
@@ -80,7 +80,7 @@ export class OutputItems {
     return new Map(itemsByType.entries().map(([type, items]) => [type, new Set(items)]));
   }
 
-  /** @param remainingItems items that the final response has not repeated yet, by type; loses the returned item */
+  /** @param remainingItems items that the final response has not repeated yet, by type; the returned item is removed from it */
   matchFinalItem(item: ResponsesItem, remainingItems: ReadonlyMap<string, Set<StreamedItem>>): StreamedItem {
     const type = typeOf(item);
     const candidates = remainingItems.get(type) ?? new Set();

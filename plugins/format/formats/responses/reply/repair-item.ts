@@ -25,7 +25,7 @@ export function digestInput(item: JsonValue | undefined): string | undefined {
   return createHash('sha256').update(normalizeInput(text)).digest('base64');
 }
 
-/** Some vendors leave out the type of messages. */
+/** Some vendors omit the type of messages. */
 export function typeOf(item: ResponsesItem): string {
   return textOr(item.type, 'message');
 }
@@ -80,7 +80,7 @@ export function withMembers<T extends object>(object: T, members: NoInfer<T>): T
   return object;
 }
 
-/** Leaves out the content that the item's events carry. */
+/** Omits the content that the item's events carry. */
 export function toOpeningForm(item: ResponsesItem): ResponsesItem {
   const type = typeOf(item);
   const input = inputMemberOf(type);

@@ -9,7 +9,7 @@ import { type TextPartKind, findPartKind, findEventPartKind } from './text-parts
 
 type Events = readonly ResponsesEvent[];
 
-/** All others come from the vendor's own tools. */
+/** Items of all other types come from the vendor's own tools. */
 const modelItemTypes: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call', 'custom_tool_call']);
 
 /** Repairs events about items and their parts. Events have no number if the upstream sent none. */
@@ -18,7 +18,7 @@ export class RepairedOutput {
   /** The text that the last event appended to; undefined if it was not a delta. */
   lastText: GrowingText | undefined;
 
-  /** @param id id of the exchange; undefined to leave items without an id as they are */
+  /** @param id id of the exchange; undefined to leave items without an id unchanged */
   constructor(id?: string) {
     this.#items = new OutputItems(id);
   }
@@ -31,7 +31,7 @@ export class RepairedOutput {
     return this.#items.listAnnouncedItems().map((item) => (item.isDone ? item.item : item.writePartial()));
   }
 
-  /** A clean event is returned as it is. */
+  /** A clean event is returned unchanged. */
   repairEvent(type: string, data: ResponsesEvent): Events {
     this.lastText = undefined;
     const { item } = data;

@@ -22,7 +22,7 @@ const nullPreviousIdPattern = /("previous_response_id"\s*:\s*)null/g;
 const responseObjectPattern = /"object"\s*:\s*"response"/;
 
 /**
- * Adapts Responses replies. Adds the id of the response that was continued, which the upstream does not know: the gateway sent it that
+ * Adapts Responses replies. Adds the id of the continued response, which the upstream does not know because the gateway sent it that
  * response's items instead.
  */
 export class ResponsesReplyAdapter implements ReplyAdapter {

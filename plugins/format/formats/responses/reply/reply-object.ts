@@ -197,7 +197,7 @@ export function renderStreamError(error: GatewayError, id: string): string {
 
 /**
  * Renders a stream's failure as OpenAI does: an error event and then the failed response. Codex only reads the response. Haystack, agno,
- * LangChain JS and AI SDK 5 take a stream without the error event for a finished answer, and ignore the event unless the error is an
+ * LangChain JS and AI SDK 5 mistake a stream without the error event for a finished answer, and ignore the event unless the error is an
  * object.
  */
 export function renderResponseFailed(

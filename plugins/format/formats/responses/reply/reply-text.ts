@@ -90,7 +90,7 @@ function setText(
   const text = name === undefined ? undefined : holder[name];
   if (name === undefined || typeof text !== 'string' || text === '') return;
   const streamed = blocks.total(block);
-  // A text that was streamed becomes the one that the client has received.
+  // Replaces a streamed text with the text that the client has received.
   holder[name] = streamed === '' ? blocks.push(block, text) + blocks.end(block) : streamed;
   if (holder[name] !== text && Array.isArray(holder.logprobs)) holder.logprobs = [];
 }

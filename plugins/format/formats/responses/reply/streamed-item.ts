@@ -33,7 +33,7 @@ export class StreamedItem {
   inputDigest: string | undefined;
   /** The vendor's latest id for the call; undefined until known. Other calls may have the same id. */
   latestCallId: string | undefined;
-  /** A finished call with the same id and name. This one is not announced until its input shows that it is no repetition. */
+  /** A finished call with the same id and name. This one is not announced until its input shows that it is not a repetition. */
   possibleOriginal: StreamedItem | undefined;
   /** Position in the client's output; undefined until the item is announced. */
   index: number | undefined;
@@ -218,7 +218,7 @@ function writeEvent(type: string, members: ResponsesEvent, vendorEvent: Response
 
 const maxAnnotations = 1_000; // per part
 
-/** A text part as sent to the client. The methods return events as those of its item do. */
+/** A text part as sent to the client. The methods return the client's events, as in `StreamedItem`. */
 export class StreamedPart {
   readonly item: StreamedItem;
   readonly kind: TextPartKind;

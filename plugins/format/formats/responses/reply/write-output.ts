@@ -35,7 +35,7 @@ const itemTypes = {
   tool_search: 'tool_search_call',
 } as const;
 
-/** The same in a stream as in a non-streaming reply. */
+/** The id is the same in streaming and non-streaming replies. */
 export function createBlockItemId(exchangeId: string, index: number, block: BlockHead): string {
   return createItemId(itemTypes[block.type === 'tool_call' ? block.form : block.type], exchangeId, index);
 }

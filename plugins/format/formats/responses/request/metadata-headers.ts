@@ -7,7 +7,7 @@ const headerTextPattern = /^[\x20-\x7e]+$/;
 
 /**
  * Reads the headers for one request on a WebSocket, which Codex puts into `client_metadata`. For example,
- * `ws_request_header_x_openai_internal_codex_responses_lite` stands for the header `x-openai-internal-codex-responses-lite` of a POST.
+ * `ws_request_header_x_openai_internal_codex_responses_lite` corresponds to the header `x-openai-internal-codex-responses-lite` of a POST.
  * Source: Codex 0.171.0.
  */
 export function readMetadataHeaders({ client_metadata: metadata }: ResponsesRequest): Record<string, string> {

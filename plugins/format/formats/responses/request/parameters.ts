@@ -56,7 +56,7 @@ export const responsesParameters = compileParameters(
       'model',
       'conversation',
       'prompt',
-      // No upstream needs these. The gateway sends the reply itself, and Codex means its metadata for OpenAI only.
+      // No upstream needs these. The gateway sends the reply itself, and Codex intends its metadata only for OpenAI.
       'stream_options',
       'client_metadata',
       'reasoning.summary',

@@ -70,7 +70,7 @@ export class ItemReader {
     let type = '';
     for (const item of body.objects<ResponsesItem>('input')) {
       countBefore = this.items.length;
-      // Only messages may leave out the type.
+      // Only messages may omit the type.
       type = item.isMissing('type') && !item.isMissing('role') ? 'message' : item.text('type');
       this.#readItem(type, item);
     }

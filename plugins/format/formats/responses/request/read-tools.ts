@@ -19,7 +19,7 @@ import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../..
 /** Name of the tool that lets clients load more tools. */
 export const toolSearchName = 'tool_search';
 
-/** Not `defer_loading`: deferred tools are sent in full. */
+/** Excludes `defer_loading`, because deferred tools are sent in full. */
 const unsupportedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
 const searchMembers = ['type', 'external_web_access', 'search_content_types']; // these do not restrict the search, or are read below
 

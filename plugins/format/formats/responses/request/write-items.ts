@@ -51,7 +51,7 @@ class ItemWriter {
   readonly items: ResponsesItem[] = [];
   readonly #target: EncodeTarget;
   readonly #callForms = new Map<string, ToolForm>();
-  /** From tool results that cannot hold images; sent in a user message after all results. */
+  /** Images from tool results that cannot hold them; sent in a user message after all results. */
   #images: Part[] = [];
 
   constructor(target: EncodeTarget) {

@@ -8,7 +8,7 @@ import { writeResponsesSearchTool } from '../../../canonical/web-search.ts';
 import type { ResponsesRequest, ResponsesTool, ResponsesToolChoice } from '../../../wire/responses.ts';
 
 /**
- * Writes a request's tools and their options. Without tools both are left out, because vendors reject an empty list and a choice without a
+ * Writes a request's tools and their options. Without tools, both are omitted, because vendors reject an empty list and a choice without a
  * list.
  */
 export function writeTools(conversation: Conversation, target: EncodeTarget): ResponsesRequest {
@@ -25,14 +25,14 @@ export function writeTools(conversation: Conversation, target: EncodeTarget): Re
   };
 }
 
-/** A choice cannot name tools in a group; the tools that are not allowed are then left out instead. */
+/** A choice cannot name tools in a group; tools that are not allowed are then omitted instead. */
 function canListAllowed({ tools, toolChoice }: Conversation, target: EncodeTarget): boolean {
   const allowedNames = toolChoice?.allowed;
   if (allowedNames === undefined || !supportsFreeformTools(target)) return true;
   return !tools.some((tool) => isClientTool(tool) && tool.namespace !== undefined && allowedNames.includes(tool.name));
 }
 
-/** Returns true if groups, freeform tools and searches can be sent as they are. Otherwise all become functions. */
+/** Returns true if groups, freeform tools and searches can be sent unchanged. Otherwise all become functions. */
 export function supportsFreeformTools({ profile }: Pick<EncodeTarget, 'profile'>): boolean {
   return profile.quirks.freeform_tools;
 }
@@ -63,7 +63,7 @@ function writeGroup(name: string, tools: ResponsesTool[]): ResponsesTool {
   return { type: 'namespace', name, description: `Tools of ${name}`, tools };
 }
 
-/** Relative to its group if the upstream supports groups. */
+/** Writes a tool's name, relative to its group if the upstream supports groups. */
 export function writeToolName(
   { name, namespace }: Pick<ClientTool, 'name' | 'namespace'>,
   target: EncodeTarget,

@@ -62,7 +62,7 @@ function* createChecks(host: DiagnosisHost, { url, seconds }: PublicAddress): It
   yield define('long header', timeoutsSeconds.usual, afterStream(checkLongHeader));
   yield define('WebSocket', timeoutsSeconds.usual, afterStream(checkWebSocket));
   yield define(
-    'address of the client',
+    'client address',
     timeoutsSeconds.usual,
     afterStream((caller, signal) => checkClientAddress(caller, isSecure, signal)),
   );

@@ -9,7 +9,7 @@ export interface ReceiptContent {
   readonly plan: {
     readonly days: number;
     readonly label?: OrderLine['text'] | undefined; // by language, as in gateway.yaml at that time
-    readonly remark?: OrderLine['text'] | undefined; // how the plan was sold, by language; only for gifts
+    readonly remark?: OrderLine['text'] | undefined; // how the plan was sold, by language; undefined if it was for the buyer
     readonly from?: string | undefined; // start of the pass, RFC 3339; undefined if the payment gave the buyer no days
     readonly until?: string | undefined;
   };

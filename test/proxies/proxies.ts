@@ -127,8 +127,8 @@ const apache: Proxy = {
   source: { debian: ['apache2-bin'], program: 'usr/sbin/apache2' },
   versionOption: '-v',
   known: {
-    'client leaves a stream': /notices it after \d+ s, by a keep-alive/,
-    'client leaves a call': /does not notice it within/,
+    'client leaves a stream': /notices after \d+ s, through a keep-alive/,
+    'client leaves a call': /does not notice within/,
   },
   async start(installed, folder, ports) {
     await writeCertificate(folder);

@@ -26,11 +26,11 @@ export async function checkDeparture(caller: PublicCaller, isStream: boolean, si
   const leftAfterMs = await waitForState(caller, id, 'left', maxWaitsMs.departure, signal);
   if (typeof leftAfterMs === 'object') return leftAfterMs;
   if (leftAfterMs === undefined) {
-    const text = `the gateway does not notice it within ${maxWaitsMs.departure / 1000} s`;
+    const text = `the gateway does not notice within ${maxWaitsMs.departure / 1000} s`;
     return { state: isStream ? 'failed' : 'warning', text, advice: abortAdvice };
   }
-  if (leftAfterMs <= maxImmediateMs) return ok('the gateway notices it at once');
-  return warning(`the gateway notices it after ${(leftAfterMs / 1000).toFixed(0)} s, by a keep-alive`, abortAdvice);
+  if (leftAfterMs <= maxImmediateMs) return ok('the gateway notices immediately');
+  return warning(`the gateway notices after ${(leftAfterMs / 1000).toFixed(0)} s, through a keep-alive`, abortAdvice);
 }
 
 /** @returns the ms waited; undefined after the timeout; a finding if a response is invalid */

@@ -21,7 +21,7 @@ export function describeChunks({ chunks, text, isComplete: isWhole }: PublicResp
     return failed(`ends after ${events.length} of ${testStream.events} events`, advice);
   }
   if (events.length === 0)
-    return failed('has none of the events', 'The proxy changes the body: disable response rewriting there.');
+    return failed('contains none of the events', 'The proxy changes the body: disable response rewriting there.');
   const delays = events.map(({ receivedAt, sent }) => receivedAt - sent);
   const maxDelayMs = Math.max(...delays) - Math.min(...delays);
   const burstCount = events.filter(

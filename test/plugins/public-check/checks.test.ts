@@ -50,7 +50,7 @@ describe('a stream through a proxy', () => {
     const chunks = whole.chunks.slice(-1);
     expect(describeChunks({ ...whole, chunks, text: 'data: [DONE]\n\n' })).toMatchObject({
       state: 'failed',
-      text: 'has none of the events',
+      text: 'contains none of the events',
     });
   });
 

@@ -82,9 +82,9 @@ describe('daypass doctor --url', () => {
     );
     const found = await examine(`${proxy.url}/v1/`);
     expect([...found.values()].filter((line) => !line.startsWith('ok: '))).toEqual([]);
-    expect(found.get('address of the client')).toBe('ok: the gateway sees 127.0.0.9');
+    expect(found.get('client address')).toBe('ok: the gateway sees 127.0.0.9');
     expect(found.get('WebSocket')).toBe('ok: opens, and carries messages');
-    expect(found.get('client leaves a call')).toBe('ok: the gateway notices it at once');
+    expect(found.get('client leaves a call')).toBe('ok: the gateway notices immediately');
     expect(found.get('long body')).toMatch(/^ok: 10 MB in /);
     expect(found.size).toBe(11);
   });
@@ -101,7 +101,7 @@ describe('daypass doctor --url', () => {
     expect(found.get('stream')).toMatch(/^failed: is buffered: 20 events in 1 bursts/);
     expect(found.get('encoded slash')).toBe('failed: /dp%2Fname arrives as /dp/name');
     expect(found.get('WebSocket')).toBe('warning: the proxy drops `Upgrade`');
-    expect(found.get('address of the client')).toMatch(/^failed: clients can spoof their address/);
+    expect(found.get('client address')).toMatch(/^failed: clients can spoof their address/);
   });
 
   it('finds that another server answers', async () => {

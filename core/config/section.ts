@@ -22,8 +22,8 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
   /** Types, bounds, defaults, and descriptions that state units. Objects reject unknown keys. */
   readonly schema: S;
   /**
-   * What a running gateway cannot change: `true` for the whole section, or member names. A reload keeps the current values and logs that
-   * the new ones take effect at the next start. Their descriptions should say so too.
+   * Settings that a running gateway cannot change: `true` for the whole section, or member names. A reload keeps the current values and
+   * logs that the new ones take effect at the next start. Their descriptions should say so too.
    */
   readonly fixed?: true | readonly string[];
   /** True if only requests read the section, so that it may differ between two configurations that are in effect at the same time. */
@@ -76,7 +76,7 @@ export interface CheckContext extends SectionValues {
   names(section: Section): readonly string[] | undefined;
 }
 
-/** What the rules of gateway.yaml need to know about a payment provider. */
+/** Facts about a payment provider that the rules of gateway.yaml use. */
 export interface ProviderTerms {
   /** Name in kebab-case. It is also the last segment of the provider's notification path, `/hooks/NAME`. */
   readonly name: string;

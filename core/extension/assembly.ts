@@ -44,7 +44,7 @@ import { configProblems } from './validation/config-problems.ts';
 import { configurationReading } from './validation/config-reading.ts';
 import { configGauges } from './validation/load-state.ts';
 
-/** A hapi server with every plugin registered, and the filled registry. No services are open, and the server does not listen yet. */
+/** A hapi server with every plugin registered, and the filled registry. No services are open, and the server is not listening yet. */
 export interface Assembly {
   readonly server: Server;
   readonly listener: HttpServer;
@@ -80,8 +80,8 @@ export async function assemble(
 }
 
 /**
- * Fills a registry for commands, which serve no requests. Creates a server only if gateway.yaml lists plugins, since they may use any part
- * of it. Loading hapi makes `daypass check` use a fifth more CPU time.
+ * Fills a registry for commands, which serve no requests. Creates a server only if gateway.yaml lists plugins, because plugins may use any
+ * part of it. Loading hapi makes `daypass check` use a fifth more CPU time.
  */
 export async function assembleForCommand(
   document: GatewayDocument | undefined,

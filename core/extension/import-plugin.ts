@@ -12,7 +12,7 @@ const importTimeoutMs = 10_000;
 
 interface ImportedPlugin {
   readonly exports: Readonly<Record<string, unknown>>;
-  readonly file: string; // symbolic links are resolved
+  readonly file: string; // path with symbolic links resolved
 }
 
 /** Thrown if there is no such file or package. A plugin that exists but fails to load throws a plain Error. */
@@ -108,7 +108,7 @@ async function explainImport(error: unknown, configFile: string, specifier: stri
 }
 
 async function findSyntaxError(configFile: string, specifier: string): Promise<SourceLocation | undefined> {
-  // In a child process, because Node reports where a syntax error is only when it exits.
+  // Runs in a child process, because Node reports the location of a syntax error only when it exits.
   const selfReference = JSON.stringify(import.meta.resolve('#core/extension/self-reference.ts'));
   const preload = `data:text/javascript,import { resolveSelfReference } from ${selfReference}; resolveSelfReference();`;
   const args = ['--import', preload, '--input-type=module', '--eval', `import ${JSON.stringify(specifier)}`];

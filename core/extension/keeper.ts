@@ -9,7 +9,7 @@ const releaseTimeoutMs = 10_000;
  */
 export class Keeper implements AsyncDisposable {
   readonly #objects = new Map<string, object>();
-  #buildKeys = new Set<string>(); // requested only by the configuration being built now
+  #buildKeys = new Set<string>(); // keys requested only by the configuration being built now
 
   /**
    * Returns the `keep` function for the configuration being built. If the build fails, disposing `cleanup` releases the objects that no

@@ -66,10 +66,10 @@ export async function registerForeignPlugin(server: Server, specifier: string, c
   gateway.foreignPlugins.set(nameOf(plugin), file);
   try {
     await register(server, plugin);
-    // Only an index file owns its folder's texts: a file of any other name may share the folder with further plugins.
+    // Only an index file owns its folder's texts: a file with any other name may share the folder with other plugins.
     if (gateway.pageTexts.length === earlierTexts && /^index\.[cm]?[jt]s$/.test(basename(file)))
       addTexts(server, dirname(file));
-    // Registers any exported stage that the plugin's own `register` left out.
+    // Registers any exported stage that the plugin's `register` did not register.
     for (const stage of stages) if (gateway.stages.get(stage.name) !== stage) gateway.stage(stage);
     for (const name of gateway.stages.keys()) if (!earlierStages.has(name)) gateway.foreignStages.add(name);
   } catch (error) {

@@ -74,7 +74,7 @@ export interface CatalogReview {
   describe(catalog: Catalog): string[];
 }
 
-/** The longest that a `ConfiguredHook` may take; the gateway's start waits for it. */
+/** Timeout of a `ConfiguredHook`, which delays the gateway's startup. */
 export const hookTimeoutMs = 30_000;
 
 /**
@@ -128,7 +128,7 @@ export class Registry {
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
   readonly configuredHooks: { readonly plugin: string; readonly hook: ConfiguredHook }[] = [];
-  /** Plugins in gateway.yaml that could not be loaded. A name that is unknown elsewhere in the file may belong to one of them. */
+  /** Plugins in gateway.yaml that could not be loaded. An unknown name elsewhere in the file may belong to one of them. */
   readonly loadMistakes: Mistake[] = [];
   /** Main module files of the loaded third-party plugins, by plugin name. */
   readonly foreignPlugins = new Map<string, string>();
@@ -138,7 +138,7 @@ export class Registry {
   abilityReader: AbilityReader | undefined;
   /** Reads an account's remaining allowance; undefined if no plugin limits it. */
   allowanceReader: ReadAllowance | undefined;
-  /** Reads what usage costs, for the operator pages and `daypass usage`; undefined if no plugin knows prices. */
+  /** Reads the cost of usage, for the operator pages and `daypass usage`; undefined if no plugin knows prices. */
   costsReader: { readonly pageCosts: ReadUsageCosts; readonly usage: UsageFiguresReader } | undefined;
   /** Runs variants of the configuration; undefined if no plugin does. */
   variantSource: VariantSource | undefined;
@@ -212,7 +212,7 @@ export class Registry {
     this.eventHandlers.push({ event, plugin: this.#plugin, handle });
   }
 
-  /** Registers an email that tells customers about an event, and its texts if it brings its own. */
+  /** Registers an email that tells customers about an event, and its texts if it has its own. */
   mail(kind: MailKind): void {
     if (this.mailKinds.has(kind.event)) throw new Error(`mails about ${kind.event} are registered twice`);
     this.mailKinds.set(kind.event, kind);
@@ -338,7 +338,7 @@ export class Registry {
     this.allowanceReader = reader;
   }
 
-  /** Registers readers of what usage costs, for the operator pages and `daypass usage`. Only one plugin can provide them. */
+  /** Registers readers of the cost of usage, for the operator pages and `daypass usage`. Only one plugin can provide them. */
   costs(pageCosts: ReadUsageCosts, usage: UsageFiguresReader): void {
     if (this.costsReader !== undefined) throw new Error('two plugins read the cost of usage');
     this.costsReader = { pageCosts, usage };

@@ -25,7 +25,7 @@ export interface Variants {
   follow(hooks: VariantHooks): VariantRun;
   /** Describes the latest variants, in one sentence each. */
   describe(host: Host): Promise<string[]>;
-  /** Returns the running variant as JSON, or else the last one. */
+  /** Returns the running variant as JSON; the last one if none is running. */
   read(host: Host): Promise<object | null>;
   /** Returns the notice for the configuration page; undefined if there is none. */
   notice(request: PageRequest): Promise<VariantNotice | undefined>;
@@ -53,7 +53,7 @@ export interface ReloadContext extends CommandContext {
   file(): string;
 }
 
-/** What a variant may use of the running process. */
+/** The parts of the running process that a variant may use. */
 export interface VariantHooks {
   host(): Host;
   readonly documents: EffectiveDocuments;
@@ -86,7 +86,7 @@ export interface VariantRun {
   follow(base: BaseConfiguration): Promise<void>;
   /** Compares both configurations now instead of at the next timer tick. */
   evaluate(): Promise<void>;
-  /** Stops the timer. Requests are served as before. */
+  /** Stops the timer. Does not affect requests. */
   close(): void;
   /** Releases the variant's stages once their exchanges have ended; see `Pipeline.retire`. */
   retire(timeoutMs?: number): Promise<void>;

@@ -45,7 +45,7 @@ export interface GatewayOptions {
   readonly document?: GatewayDocument; // the parsed file, if it has already been read
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
-  readonly signal?: AbortSignal; // aborts the start
+  readonly signal?: AbortSignal; // aborts the startup
   /** Runs once all services are open, before any socket listens. */
   readonly beforeListening?: (host: Host) => Promise<unknown>;
   /** Set if this is one of several processes under a supervisor, which owns the sockets and the operator listener. */
@@ -53,9 +53,9 @@ export interface GatewayOptions {
 }
 
 const timeoutsMs = {
-  release: 4_000, // of resources after a failed start
-  exchanges: 5_000, // for stages to finish exchanges during a stop, once their connections are closed
-  close: 60_000, // of all resources during a stop
+  release: 4_000, // for releasing resources after a failed start
+  exchanges: 5_000, // for stages to finish exchanges during a stop, after their connections are closed
+  close: 60_000, // for closing all resources during a stop
 };
 
 interface StartParts {
@@ -241,8 +241,8 @@ export class Gateway {
    * Fails `/readyz` for the notice period, lets running exchanges finish within the drain timeout, then closes all resources.
    *
    * @param skipNotice skips the notice period when it aborts
-   * @param isReplaced true if other processes accept connections at the same address. This process then stops accepting at once, and stays
-   *   ready
+   * @param isReplaced true if other processes accept connections at the same address. This process then stops accepting connections
+   *   immediately, and stays ready
    * @throws the error of a resource that could not be closed, after closing the others; DeadlineExceeded if closing takes too long
    */
   async stop(skipNotice: AbortSignal = new AbortController().signal, isReplaced = false): Promise<void> {

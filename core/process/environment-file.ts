@@ -28,7 +28,7 @@ export function loadEnvironmentFile(file: string): void {
   }
 }
 
-/** For a child process that reads the file itself. */
+/** Returns the environment for a child process that reads the file itself. */
 export function environmentWithoutFile(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !addedNames.includes(name)));
 }

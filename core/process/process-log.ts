@@ -21,8 +21,8 @@ export interface ProcessLog {
 }
 
 /**
- * Opens the log as LOG_FORMAT (text or json; default: text on a terminal, otherwise json) and LOG_LEVEL (info, warn or error; default:
- * info) say. Lines for journald start with their priority.
+ * Opens the log according to LOG_FORMAT (text or json; default: text on a terminal, otherwise json) and LOG_LEVEL (info, warn or error;
+ * default: info). Lines for journald start with their priority.
  *
  * @throws CommandFailed for invalid values
  */
@@ -56,7 +56,7 @@ function isConnectedToJournal({ JOURNAL_STREAM: stream }: NodeJS.ProcessEnv): bo
   return stream === `${dev}:${ino}`;
 }
 
-/** Logs warnings from Node.js, plugins, and libraries such as ioredis. They would otherwise appear as text between lines of JSON. */
+/** Logs warnings from Node.js, plugins, and libraries such as ioredis. Otherwise, they would appear as text between lines of JSON. */
 export function logWarnings(log: Logger): void {
   process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn(`${name}: ${message}`));
   console.warn = (...words) => log.warn(formatArguments(...words));

@@ -7,7 +7,7 @@ const replacement = '***';
 
 /**
  * Returns a function that removes secrets from texts, because servers may echo what they were sent. Secrets are values that the schemas of
- * gateway.yaml mark, passwords in URLs, and environment variables whose name suggests a secret.
+ * gateway.yaml mark as secret, passwords in URLs, and environment variables whose name suggests a secret.
  */
 export function createSecretRemover(
   environment: NodeJS.ProcessEnv,

@@ -40,7 +40,7 @@ export class ServedConfig {
   readonly #documents: EffectiveDocuments;
   #config: Config;
   #fileDocument: GatewayDocument | undefined;
-  #secretFiles: readonly string[] = []; // of the configuration in effect, which is not the file's after a rollback
+  #secretFiles: readonly string[] = []; // secret files of the configuration in effect, which is not the file after a rollback
   #storedForm: EffectiveConfiguration['storedForm'];
   #variants: VariantRun | undefined;
   #pendingChange: Promise<unknown> = Promise.resolve();
@@ -94,7 +94,7 @@ export class ServedConfig {
       prepare: (number, text) => this.#prepareVariant(number, text),
     });
     await this.#recordServed(effective);
-    // Also called after a gap, because a notification may have been lost in it.
+    // Also called after a gap in the connection, because a notification may have been lost during it.
     const onChange = () =>
       runInBackground(this.#parts.log, 'following a rollback of the configuration', () => this.#applyRollback());
     await this.host.database.notifications.listen(rollbackChannel, onChange, onChange);
@@ -181,7 +181,7 @@ export class ServedConfig {
     await Promise.all([this.#parts.handler.serving.pipeline.retire(timeoutMs), this.#variants?.retire(timeoutMs)]);
   }
 
-  /** Refuses further reloads and waits for a running one. If that takes too long, its result is discarded. */
+  /** Refuses further reloads and waits for a running one. If the running reload takes too long, its result is discarded. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#variants?.close();

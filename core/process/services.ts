@@ -74,7 +74,7 @@ export class OpenServices implements AsyncDisposable {
     signal,
   }: ServicesOptions): Promise<OpenServices> {
     const redisUrl = environment['REDIS_URL'] || undefined;
-    // Jobs must not be evicted. The shared state of requests may be, if it is in another Redis.
+    // Jobs must not be evicted. The requests' shared state may be evicted if it is in another Redis.
     const queueUrl = redisUrl && (environment['REDIS_QUEUE_URL'] || redisUrl);
     if (redisUrl !== undefined) parseRedisUrl(redisUrl);
     if (queueUrl !== undefined) parseRedisUrl(queueUrl, 'REDIS_QUEUE_URL');
@@ -138,12 +138,12 @@ export class OpenServices implements AsyncDisposable {
     }
   }
 
-  /** Starts running jobs. By now, `host` must be able to return a host. */
+  /** Starts running jobs. `host` must be able to return a host by then. */
   runJobs(): void {
     this.#jobs.work();
   }
 
-  /** If a service fails to close, that is logged and the others are still closed. */
+  /** If a service fails to close, the failure is logged and the others are still closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await closeAll(this.#openServices, this.services.log);
   }

@@ -21,7 +21,7 @@ const minSignalGapMs = 2_000; // `timeout`, npm and shells may send a signal mor
 /** Why a process ends: a signal, a successor, or the loss of its supervisor. */
 export type StopCause = NodeJS.Signals | 'replaced' | 'supervisor lost';
 
-/** What a supervisor tells a worker, which gets no signals itself. */
+/** An order from a supervisor to a worker, which receives no signals itself. */
 export type StopOrder = StopCause | 'hurry' | 'end';
 
 interface SignalSource {
@@ -42,7 +42,7 @@ export function disableInspector(source: SignalSource = process): void {
 
 /**
  * Handles stop signals. The first one stops the gateway gracefully: it fails `/readyz` for the notice period, then finishes requests. The
- * second one, or Ctrl-C on a terminal, skips the notice period. The third one ends the process at once.
+ * second one, or Ctrl-C on a terminal, skips the notice period. The third one ends the process immediately.
  *
  * Must be created before other modules are loaded, and imports none of them, because an unhandled signal would end the process.
  */

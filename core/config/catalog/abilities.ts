@@ -1,6 +1,6 @@
 import type { Model } from './catalog.ts';
 
-/** Features by which clients choose a model. */
+/** Features that clients choose a model by. */
 export const modelFeatures = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
 export type ModelFeature = (typeof modelFeatures)[number];
 
@@ -33,7 +33,7 @@ export interface FormatAbilities {
 
 export interface ModelSettings {
   readonly sampling: boolean; // true if it supports temperature and similar settings
-  readonly efforts: readonly string[]; // for reasoning; empty if the effort cannot be set
+  readonly efforts: readonly string[]; // reasoning efforts; empty if the effort cannot be set
   readonly safeguards: boolean; // true if the vendor reviews tool calls for the auto mode of Claude Code
 }
 
@@ -43,7 +43,7 @@ export interface ModelAbilities {
   readonly conversations: readonly FormatAbilities[];
   readonly others: readonly string[]; // other formats in which the model can be called: images
   readonly vendors: readonly string[]; // vendors whose SDKs and tools can call the model, by display name
-  /** What prompts may contain besides text and images. */
+  /** Kinds of input that prompts may contain besides text and images. */
   readonly inputs: readonly ('files' | 'audio' | 'video')[];
   readonly settings: ModelSettings;
   readonly maxInputTokens: number | undefined;

@@ -1,8 +1,8 @@
 import type { Model, Upstream } from './catalog.ts';
 
 /**
- * Finds the models that fail if a single host fails, because all of their routes lead to it. Models of the demo upstream are left out: they
- * do not have to be available.
+ * Finds the models that fail if a single host fails, because all of their routes lead to it. Omits models of the demo upstream, which do
+ * not have to be available.
  */
 export function findModelsWithoutBackup(models: readonly Model[]): Model[] {
   return models.filter((model) => !hasBackup(model) && model.routes.some(({ upstream }) => !upstream.isDemo));

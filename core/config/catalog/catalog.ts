@@ -7,12 +7,12 @@ import type { Profile, ProfileSettings } from './profile.ts';
 /** A vendor's preset. The plugin `upstream` registers the presets. */
 export interface Vendor extends ProfileSettings {
   readonly name: string; // as in gateway.yaml: openai, anthropic, …
-  readonly title: string; // for people
+  readonly title: string; // display name
   /** Names of the formats that the vendor's endpoint accepts. */
   readonly formats: readonly string[];
   /**
-   * Base URL, including the version segment. The format's path (`/chat/completions`) is appended. Omitted if each of the vendor's customers
-   * has a URL of their own; gateway.yaml must then set it.
+   * Base URL, including the version segment. The format's path (`/chat/completions`) is appended. Omitted if every customer of the vendor
+   * has a separate URL; gateway.yaml must then set it.
    */
   readonly baseUrl?: string;
   /** Example of a base URL, for advice. */
@@ -40,14 +40,14 @@ export const authSchemes = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 
 /** How an API key is sent to an upstream. */
 export type AuthScheme = (typeof authSchemes)[number];
 
-/** How much an upstream can take. Members that are not declared are infinite. */
+/** Maximum load on an upstream. Undeclared members are unlimited. */
 export interface Capacity {
   readonly concurrent: number; // requests in flight
   readonly requests: number; // per period
   readonly period: number; // ms
 }
 
-/** Where requests are sent. */
+/** An endpoint that requests are sent to. */
 export interface Upstream {
   readonly name: string;
   readonly vendor: string | undefined;
@@ -56,7 +56,7 @@ export interface Upstream {
   readonly auth: AuthScheme;
   readonly apiKeys: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** What upstream requests say about the end user: what the client sent, or a keyed hash of the account. */
+  /** How upstream requests identify the end user: as the client did, or by a keyed hash of the account. */
   readonly endUser: 'client' | 'hash';
   /** True to keep accounts from reading each other's entries in the vendor's prompt cache. */
   readonly isolatesCache?: boolean;
@@ -69,13 +69,13 @@ export interface Upstream {
   /** Cloud credentials, used instead of keys. */
   readonly credentials?: CloudCredentials | undefined;
   readonly isDemo: boolean;
-  /** False if the upstream needs a key and has none. Its routes are then left out. */
+  /** False if the upstream needs a key and has none. Its routes are then omitted. */
   readonly isEnabled: boolean;
-  /** Under which name the health of its API keys is kept. Differs between a variant and its base. Default: the name. */
+  /** Name under which the health of its API keys is stored. Differs between a variant and its base. Default: the name. */
   readonly healthName?: string;
 }
 
-/** A model at one upstream. Timeouts are in seconds; undefined means that the `upstream` stage decides. */
+/** A model at one upstream. Timeouts are in seconds; undefined leaves them to the `upstream` stage. */
 export interface Route {
   readonly id: string; // upstream/model, with the model's name at the upstream
   readonly upstream: Upstream;
@@ -86,10 +86,10 @@ export interface Route {
   readonly connectTimeout: number | undefined;
   readonly firstByteTimeout: number | undefined;
   readonly idleTimeout: number | undefined;
-  /** How many tokens a prompt may have; undefined if neither the route nor the model declares it. */
+  /** Maximum tokens in a prompt; undefined if neither the route nor the model declares a limit. */
   readonly maxInputTokens: number | undefined;
   readonly profile: Profile;
-  /** Under which name the route's health is kept, see `Upstream.healthName`. Default: the id. */
+  /** Name under which the route's health is stored; see `Upstream.healthName`. Default: the id. */
   readonly healthName?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Request fields that decide what the operator's vendor account pays for, or to whom the vendor attributes usage. Upstreams get them only
- * if their configuration lets customers choose.
+ * Request fields that determine what the operator's vendor account pays for, or whom the vendor attributes usage to. Upstreams get them
+ * only if their configuration lets customers choose.
  */
 export const customerChoices = [
   'billing_policy',

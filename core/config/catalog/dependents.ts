@@ -1,8 +1,8 @@
 import type { Catalog, Model } from './catalog.ts';
 
 interface Dependents {
-  readonly lostModels: readonly Model[]; // without a route to another upstream
-  readonly backedModels: readonly Model[]; // with a route to another upstream
+  readonly lostModels: readonly Model[]; // models without a route to another upstream
+  readonly backedModels: readonly Model[]; // models with a route to another upstream
 }
 
 export function findDependents({ models }: Pick<Catalog, 'models'>, upstreamNames: ReadonlySet<string>): Dependents {

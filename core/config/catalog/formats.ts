@@ -17,7 +17,7 @@ export interface WireFormat extends Audience {
   readonly reasoningStyles: readonly ReasoningStyle[];
   /** Locates the text in replies; undefined if the format has no conversations. */
   readonly replyText?: ReplyText;
-  /** Creates a reader that computes the digest of a reply which a stage has changed; undefined if the format has no conversations. */
+  /** Creates a reader that computes the digest of a reply that a stage has changed; undefined if the format has no conversations. */
   readContent?(contentType: string): SentReader;
 }
 

@@ -6,7 +6,7 @@ export function compileGlob(pattern: string): (name: string) => boolean {
   return (name) => {
     const end = name.length - tail.length;
     if (end < head.length || !name.startsWith(head) || !name.endsWith(tail)) return false;
-    // Taking the first match leaves the most text for the parts that follow.
+    // Taking the first match leaves as much text as possible for the parts that follow.
     let index = head.length;
     for (const part of innerParts) {
       const found = name.indexOf(part, index);

@@ -1,4 +1,4 @@
-/** What a model is for. Each endpoint calls models of one kind. */
+/** Purposes of models. Each endpoint calls models of one kind. */
 export const modelKinds = ['chat', 'embedding', 'image', 'speech', 'transcription', 'rerank', 'moderation'] as const;
 
 export type ModelKind = (typeof modelKinds)[number];
@@ -6,8 +6,8 @@ export type ModelKind = (typeof modelKinds)[number];
 type FormatKinds = ReadonlyMap<string, { readonly kind: ModelKind }>;
 
 /**
- * Infers the kind of a model that declares none: the kind in the vendor's preset if its endpoints serve that, or else the only kind that
- * they serve, or else chat.
+ * Infers the kind of a model that declares none: the kind in the vendor's preset if its endpoints serve that kind, otherwise the only kind
+ * that they serve, otherwise chat.
  *
  * @param formatNames formats of the model's routes
  */

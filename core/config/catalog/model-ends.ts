@@ -1,11 +1,11 @@
 /* Days on which vendors stop serving models, as published. Models that are not listed have no published end, or ended long ago. */
 
 interface Source {
-  readonly presets: readonly string[]; // of the upstreams that these days apply to; clouds and resellers have other days
-  readonly page: string; // where the vendor publishes these days
+  readonly presets: readonly string[]; // presets whose upstreams these days apply to; clouds and resellers have different ones
+  readonly page: string; // page on which the vendor publishes these days
   readonly comparedOn: string; // day on which the list was last compared with that page
   readonly ends: Readonly<Record<string, readonly string[]>>; // models, by the first day (UTC) without them; a name includes snapshots
-  readonly successors: Readonly<Record<string, string>>; // that the vendor recommends, for some of the models
+  readonly successors: Readonly<Record<string, string>>; // successors that the vendor recommends, for some of the models
 }
 
 export const endSources: readonly Source[] = [
@@ -85,7 +85,7 @@ export const modelEnds: ReadonlyMap<string, { readonly day: string; readonly pag
 );
 
 interface ModelEnd {
-  readonly day: string; // the first one (UTC) without the model
+  readonly day: string; // the first day (UTC) without the model
   readonly page: string;
   readonly successor: string | undefined;
 }

@@ -22,7 +22,7 @@ export function publicNameOf(prefix: string, name: string): string {
 }
 
 /**
- * Returns what to call the model in the response to a request and in its record: the public name if the request has the short name from
+ * Returns the model's name for the response to a request and for its record: the public name if the request has the short name from
  * gateway.yaml, otherwise the name in the request.
  *
  * @param requested name that the catalog has resolved to this model

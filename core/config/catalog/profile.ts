@@ -11,7 +11,7 @@ export interface ProfileSettings {
 export interface Profile {
   readonly capabilities: Capabilities;
   readonly quirks: Quirks;
-  /** Profiles for those of the endpoint's formats that have settings of their own. */
+  /** Profiles for those of the endpoint's formats that have separate settings. */
   readonly byFormat?: ReadonlyMap<string, Profile>;
 }
 
@@ -24,8 +24,8 @@ export function mergeProfiles(...settings: readonly ProfileSettings[]): Profile 
 }
 
 /**
- * Lets profiles with equal settings share their parts: thousands of routes use only a few different ones. Each route still gets a profile
- * object of its own, because what is learned about a route is stored by that object.
+ * Lets profiles with equal settings share their parts: thousands of routes use only a few different ones. Each route still gets its own
+ * profile object, because that object is the key under which learned facts about the route are stored.
  */
 export class SharedProfiles {
   readonly #numberByText = new Map<string, number>();
@@ -60,7 +60,7 @@ export function profileIn(format: string, profile: Profile): Profile {
   return profile.byFormat?.get(format) ?? profile;
 }
 
-/** Returns the profile with output tokens limited in all formats, unless its own limit is lower. */
+/** Returns the profile with output tokens limited in all formats, unless the profile's own limit is lower. */
 export function limitOutput(profile: Profile, limit: number): Profile {
   return mapFormats(profile, ({ capabilities, quirks }) => ({
     capabilities,

@@ -6,7 +6,7 @@ export interface TextBlocks {
   push(block: string, text: string): string;
   /** Ends the block and returns the text that was held back. */
   end(block: string): string;
-  /** Returns all text of a block that has gone to the client. */
+  /** Returns all text of a block that has been sent to the client. */
   total(block: string): string;
 }
 

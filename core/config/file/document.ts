@@ -26,7 +26,7 @@ import { readSecretFile, type SecretFile, resolveSecretPath } from './secret-fil
 import { findSourceMistakes, type TextMistake } from './source-mistakes.ts';
 import { findNode, findOffset, normalizePath, readPath, findPathOfKey } from './yaml-places.ts';
 
-/** gateway.yaml, parsed and with its variables filled in, but not yet validated. */
+/** gateway.yaml, parsed, with its variables expanded, but not yet validated. */
 export interface GatewayDocument {
   readonly file: string; // path, as the caller passed it
   readonly fingerprint: string; // digest of the values, including those of variables
@@ -224,7 +224,7 @@ class Reader {
               ? 'set it, in .env beside gateway.yaml or in the environment'
               : `set it, or give it a default: \${${name}:-…}`,
           );
-        // A missing file may appear later: whatever provides the secrets may still be starting.
+        // A missing file may appear later: the service that provides the secrets may still be starting.
         for (const { wrong, right, isMissing } of unusableFiles) report(wrong, right, isMissing);
         const hasUnfilled = unsetNames.length + malformedStarts.length + unusableFiles.length > 0;
         if (hasUnfilled || variables.length > 0)

@@ -24,10 +24,10 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'a map',
 };
 
-const urlPattern = /^\^\(?https\?:\/\/(?!\|)/; // a pattern that accepts only URLs, and perhaps ''
+const urlPattern = /^\^\(?https\?:\/\/(?!\|)/; // matches patterns that accept only URLs, and possibly ''
 
 /**
- * Converts ajv's errors to messages. Errors about alternatives that do not fit the value's type are left out.
+ * Converts ajv's errors to messages. Omits errors about alternatives that do not match the value's type.
  *
  * @param isHidden returns true for values that messages must not show, in addition to those of secret options
  */
@@ -39,7 +39,7 @@ export function explainErrors(
 }
 
 /**
- * Selects the errors about the alternative that fits the value's type. If a string or a map is allowed, for example, someone who wrote a
+ * Selects the errors about the alternative that matches the value's type. If a string or a map is allowed, for example, someone who wrote a
  * map needs the errors about the map.
  */
 export function selectMatchingBranches(errors: readonly ErrorObject[]): ErrorObject[] {
@@ -153,7 +153,7 @@ function describeError(error: ErrorObject, canShow: boolean): [wrong: string, ri
       const description = parentSchema?.['description'];
       if (urlPattern.test(String(schema)) && !/^https?:\/\//i.test(String(data)))
         return [`is ${shown}`, 'must begin with https:// or http://'];
-      // The description without its sentence about the default.
+      // Uses the description without the sentence about its default.
       return [
         `is ${shown}`,
         typeof description === 'string'

@@ -4,8 +4,8 @@ import type { Interpolated } from './interpolate.ts';
 const minSecretLength = 3; // shorter values would match parts of ordinary words
 
 /**
- * Replaces the values of variables in a message by what the file says, because they may be secrets. Also finds values that a third party's
- * error contains without quotes.
+ * Replaces the values of variables in a message with their source text in the file, because they may be secrets. Also finds unquoted values
+ * in errors from third-party code.
  */
 export function hideVariables(message: string, written: string, variables: Interpolated['variables']): string {
   const quoted = message.replace(/".*"/s, () => JSON.stringify(written));

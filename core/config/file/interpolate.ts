@@ -1,12 +1,12 @@
 import type { SecretFile, UnusableFile } from './secret-file.ts';
 
-/** A text with its variables filled in, and what could not be filled in. */
+/** A text with its variables expanded, and those that could not be expanded. */
 export interface Interpolated {
   readonly value: string;
-  readonly unsetNames: readonly string[]; // that have neither a value nor a default
-  /** How each malformed variable begins. It is not closed, misnamed or nested. */
+  readonly unsetNames: readonly string[]; // variables that have neither a value nor a default
+  /** The beginning of each malformed variable: one that is unclosed, misnamed or nested. */
   readonly malformedStarts: readonly string[];
-  readonly unusableFiles: readonly UnusableFile[]; // that have no default
+  readonly unusableFiles: readonly UnusableFile[]; // secret files that could not be used and were not replaced with a default
   /** Each variable as it is written, and its value. */
   readonly variables: readonly { readonly written: string; readonly value: string }[];
 }
@@ -18,7 +18,7 @@ const reference =
 const programNotation =
   /^(?:(?:process|import\.meta)\.env\.(\w+)|(?:process\.env|os\.environ|os\.[gG]etenv|getenv|ENV|env)[[(]["']?(\w+)["']?[)\]])$/;
 
-/** Returns the name of a variable in a program's notation: `process.env.NAME`, `os.environ["NAME"]`. No real value looks like that. */
+/** Returns the name of a variable in a program's notation: `process.env.NAME`, `os.environ["NAME"]`. No legitimate value has this form. */
 export function findProgramVariable(text: string): string | undefined {
   const [, member, index] = programNotation.exec(text) ?? [];
   return member ?? index;

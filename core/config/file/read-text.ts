@@ -45,7 +45,7 @@ function decodeUtf8(bytes: Buffer, file: string): string {
 }
 
 function findInvalidByte(bytes: Buffer): { offset: number; line: number; column: number } {
-  // The decoder only replaces an invalid byte by U+FFFD, which the file may also contain legitimately.
+  // The decoder only replaces an invalid byte with U+FFFD, which the file may also contain legitimately.
   const decoded = bytes.toString('utf8');
   for (let searchStart = 0; ;) {
     const index = decoded.indexOf('\uFFFD', searchStart);

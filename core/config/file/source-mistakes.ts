@@ -5,7 +5,7 @@ export interface TextMistake {
   readonly right: string;
 }
 
-const lookalikeSpace = '[\\u00A0\\u2000-\\u200B\\u202F\\u205F\\u3000\\uFEFF]'; // other than U+0020, and invisible characters
+const lookalikeSpace = '[\\u00A0\\u2000-\\u200B\\u202F\\u205F\\u3000\\uFEFF]'; // spaces other than U+0020, and invisible characters
 const misplacedSpaces = [
   new RegExp(`^[ \\t]*(?:- *)?(${lookalikeSpace})`),
   new RegExp(`^[ \\t]*(?:- +)*["']?[\\w.*/-]+["']?[ \\t]*:[ \\t]*(${lookalikeSpace})`),

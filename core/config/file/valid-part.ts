@@ -8,7 +8,7 @@ export interface ValidPart {
   readonly value: unknown; // without unknown keys and, if it is a map of entries, without invalid entries
   /** Names of all entries in a map, even of invalid ones; undefined if one of the names is invalid. */
   readonly names: readonly string[] | undefined;
-  /** Maps from which an unknown key was removed. That key may have been meant as a member that now seems to be missing. */
+  /** Maps from which an unknown key was removed. The key may be a misspelling of a member that now seems to be missing. */
   readonly strippedMaps: readonly YamlPath[];
 }
 
@@ -38,7 +38,7 @@ export function findValidPart(value: unknown, errors: readonly ErrorObject[], sc
       isInvalid = true;
     }
   }
-  // Removed last, because the paths of other errors may lead through these entries.
+  // Invalid entries are removed last, because the paths of other errors may lead through these entries.
   if (isMap) for (const name of invalidEntries) Reflect.deleteProperty(value, name);
   return { value: isInvalid ? undefined : value, names, strippedMaps };
 }

@@ -22,11 +22,11 @@ const ajv = new Ajv({
   meta: false,
 });
 
-const validators = new WeakMap<JsonSchema, ValidateFunction>(); // by schema; Ajv never frees what it compiles
+const validators = new WeakMap<JsonSchema, ValidateFunction>(); // by schema, because Ajv never frees compiled schemas
 
 interface Evaluation {
   readonly value: unknown; // with defaults; undefined if invalid
-  readonly validPart: ValidPart; // for rules that compare fields
+  readonly validPart: ValidPart; // input for rules that compare fields
 }
 
 /** Validates values against schemas, fills in defaults and collects mistakes. */
@@ -104,7 +104,7 @@ export function readDefaults(schema: JsonSchema): Evaluation {
 }
 
 function fillDefaults(value: unknown, { properties = {}, items, additionalProperties }: JsonSchema): unknown {
-  // As ajv does with `useDefaults`, but without compiling a validator, which takes 3 ms.
+  // Equivalent to ajv's `useDefaults`, but without compiling a validator, which takes 3 ms.
   if (Array.isArray(value) && items !== undefined) for (const item of value) fillDefaults(item, items);
   if (!isJsonObject(value)) return value;
   for (const [name, { default: missing }] of Object.entries(properties))

@@ -3,7 +3,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 
-const settleMs = 100; // files must be unchanged for this long, because editors write in several steps
+const settleMs = 100; // files must be unchanged for this long, because editors save in several steps
 
 interface FileWatch extends Disposable {
   refresh(): void;
@@ -13,8 +13,8 @@ interface FileWatch extends Disposable {
  * Calls `onChange` if any of the files exists, and whenever one of them changes or disappears. Watches the folder of each file and of every
  * link that leads to it, because editors and Kubernetes replace files, and deployments replace links.
  *
- * @param files called at each check, because secret files change with the file that names them
- * @param onError called once if a file cannot be watched, and again only after it could be watched
+ * @param files called at each check, because the list of secret files depends on the file that names them
+ * @param onError called once when a file cannot be watched; called again only if watching it has succeeded in between
  */
 export function watchFiles(
   files: () => Iterable<string>,

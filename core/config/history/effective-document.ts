@@ -14,7 +14,7 @@ export interface EffectiveConfiguration {
 }
 
 /**
- * Decides, at the start and at each reload, whether the file is in effect or an earlier configuration that an operator rolled back to. A
+ * Decides, at startup and at each reload, whether the file or an earlier configuration, to which an operator rolled back, is in effect. A
  * rollback stays in effect until the file changes: across restarts, and on every instance with the same file.
  */
 export class EffectiveDocuments {
@@ -43,7 +43,7 @@ export class EffectiveDocuments {
       this.#lastRead = await this.#readRollback();
     } catch (error) {
       this.#log.warn(`the history of gateway.yaml cannot be read: ${describeConnectionError(error)}`);
-      // We cannot tell whether the file has changed. The last rollback target that we know is better than the file that was rolled back.
+      // We cannot tell whether the file has changed. The last known rollback target is better than the file that was rolled back.
       if (this.#lastRead === undefined) return { document: file, rollback: undefined, storedForm: undefined };
     }
     const lastRead = this.#lastRead;
@@ -78,7 +78,7 @@ export class EffectiveDocuments {
   /**
    * Parses a rollback target, and returns it with the file that it overrides.
    *
-   * @throws RollbackRefused if the file is the same, or has other secrets; ConfigError
+   * @throws RollbackRefused if the file is the same, or has different secrets; ConfigError
    */
   async parseRollbackTarget(target: StoredConfiguration, file: GatewayDocument) {
     const { digest: fileDigest, text: fileText } = await this.history.createStoredForm(file);

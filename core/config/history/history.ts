@@ -36,7 +36,7 @@ export function isVariantName(broughtBy: string): boolean {
   return /^canary \d+$/.test(broughtBy);
 }
 
-/** Thrown if a rollback, or ending one, is refused, with a message for the operator. The configuration in effect stays the same. */
+/** Thrown if starting or ending a rollback is refused, with a message for the operator. The configuration in effect does not change. */
 export class RollbackRefused extends Error {
   override readonly name = 'RollbackRefused';
 }

@@ -25,10 +25,10 @@ interface VariantBase {
 }
 
 /**
- * Builds the catalog of a valid configuration. Routes to disabled upstreams are left out.
+ * Builds the catalog of a valid configuration. Omits routes to disabled upstreams.
  *
- * @param variant set for a variant. Upstreams and routes that equal those of its base are then the same objects, so that they share
- *   breakers and cooldowns. All others have their own health, so that neither catalog can make the other unavailable
+ * @param variant set for a variant. Upstreams and routes equal to those of its base are then the same objects, so that they share breakers
+ *   and cooldowns. All others have their own health, so that neither catalog can make the other unavailable
  */
 export function buildCatalog(...parts: Parameters<typeof buildCatalogInSteps>): Catalog {
   return runToEnd(buildCatalogInSteps(...parts));
@@ -220,7 +220,7 @@ function createUpstream(
     capacity: toCapacity(value.capacity),
     credentials,
     isDemo: vendor?.isDemo === true,
-    // A self-hosted endpoint may work without a key; a vendor's does not.
+    // A self-hosted endpoint may work without a key; a vendor's endpoint does not.
     isEnabled:
       credentials === undefined
         ? apiKeys.length > 0 || auth === 'none' || vendor === undefined

@@ -5,7 +5,7 @@ import { array, boolean, integer, number, object, string } from '#core/platform/
 import { isTimeZone } from '#core/platform/timing/time-zone.ts';
 import { defineSection, type Section } from '../section.ts';
 
-export const defaultStageTimeout = 60; // of `listen.stage_timeout`, in seconds
+export const defaultStageTimeout = 60; // default of `listen.stage_timeout`, in seconds
 
 const exampleContact = 'mailto:you@example.com'; // as in the gateway.yaml that comes with the gateway
 

@@ -240,7 +240,7 @@ function reportRepeatedRoutes(routes: ModelValue['routes'], path: YamlPath, repo
   }
 }
 
-/** Reports a reasoning style that no format of the route supports, because it would be ignored silently. */
+/** Reports a reasoning style that no format of the route supports, because it would be silently ignored. */
 function checkQuirks(model: ModelValue, path: YamlPath, all: CheckContext, report: Report): void {
   const formatsByRoute = model.routes.map((route) => findFormats(typeof route === 'string' ? route : route.to, all));
   // A style for the model applies to all of its routes, so it is enough if one of them supports it.

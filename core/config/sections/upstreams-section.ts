@@ -232,7 +232,7 @@ function findKeyMistake(key: string): readonly [wrong: string, right: string] | 
 }
 
 function findBaseUrlMistake(text: string): readonly [wrong: string, right: string] | undefined {
-  // Requests use only the origin and the path, so anything else would be dropped silently.
+  // Requests use only the origin and the path, so anything else would be silently dropped.
   const url = URL.parse(text);
   if (url === null)
     return ['is not a valid URL: its host or port is invalid', 'use one such as https://llm.example.com:8443/v1'];

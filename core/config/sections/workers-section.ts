@@ -6,7 +6,7 @@ import { memory } from './core-sections.ts';
 
 // Node.js has no `BoundSocket` before 26.4, except in 24.21. On Windows, sockets cannot be bound for other processes.
 const canShareSockets = 'BoundSocket' in net && process.platform !== 'win32';
-const minBytesPerWorker = 512 * 1024 * 1024; // for `auto`
+const minBytesPerWorker = 512 * 1024 * 1024; // minimum memory per worker for `auto`
 
 export const workersSection = defineSection({
   name: 'workers',

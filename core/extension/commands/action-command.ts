@@ -21,7 +21,7 @@ interface ActionRequest {
   readonly facts?: readonly string[];
 }
 
-/** How an action looks on the command line, where that differs from the action's own description. */
+/** Command-line presentation of an action, where it differs from the action's own description. */
 export interface ActionCommandWords {
   /** Default: the verb in the action's name. */
   readonly verb?: string;
@@ -34,7 +34,7 @@ export interface ActionCommandWords {
   /** Schema of the command's options; default: the action's input. */
   readonly options?: InputSchema;
   readonly names?: OptionNames;
-  /** Whether the command asks for confirmation; default: only if the action is dangerous. */
+  /** True if the command asks for confirmation; default: only if the action is dangerous. */
   readonly needsConfirmation?: boolean;
   readonly help?: string;
   readonly examples?: readonly string[];

@@ -19,7 +19,7 @@ export interface CommandContext {
   print(line: string): void;
 }
 
-/** Returns the closing part of a help text: example command lines and what the exit codes mean. */
+/** Returns the closing part of a help text: example command lines and the meaning of the exit codes. */
 export function exampleText(commandLines: readonly string[], exitCodes: string): string {
   if (commandLines.length === 0) return exitCodes;
   return `\n\nExamples:\n${commandLines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;

@@ -8,7 +8,7 @@ import { addListCommand } from './list-command.ts';
 export interface ResourceWords {
   /** Default: the resource's summary. */
   readonly description?: string;
-  /** Actions, each optionally with how it looks on the command line, if that differs from the action's own description. */
+  /** Actions, each optionally with a command-line presentation that differs from the action's own description. */
   readonly actions?: readonly (ActionKind | readonly [action: ActionKind, wording: ActionCommandWords])[];
   /** Default: `daypass NAME list`. */
   readonly examples?: readonly string[];

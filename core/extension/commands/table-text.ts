@@ -79,7 +79,7 @@ export function formatTime(time: Date | undefined, timeZone: string, isExact = f
   return `${day} ${isExact ? clock : clock.slice(0, 5)}`;
 }
 
-/** Replaces the no-break spaces in page texts by plain spaces, so that the output can be searched by typing. */
+/** Replaces the no-break spaces in page texts with plain spaces, so that typed searches match the output. */
 export function toPlainSpaces(text: string): string {
   return text.replaceAll('\u00A0', ' ');
 }

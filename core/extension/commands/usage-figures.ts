@@ -21,7 +21,7 @@ export interface UsageFigures {
   readonly legend: string;
   /** Additional top-level members for `--json`. */
   readonly json: object;
-  /** Every group, even without usage. */
+  /** All groups, including those without usage. */
   readonly groups: readonly FiguredUsage[];
 }
 

@@ -11,7 +11,7 @@ import type { Language, Texts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { createTestHost, type TestHost } from './test-host.ts';
 
-/** Who requests a page; by default, a signed-in account that reads English. */
+/** The reader who requests a page; by default, a signed-in account that reads English. */
 export interface TestReader extends Partial<Pick<PageRequest, 'params' | 'query' | 'form' | 'account' | 'isOperator'>> {
   readonly host?: TestHost;
   /** Default: `en`. */
@@ -82,7 +82,7 @@ export interface CheckoutRun {
 interface CheckoutOptions extends TestReader {
   /** Returns the rows for a statement; default: none. */
   readonly answer?: (sql: string, parameters: readonly unknown[]) => readonly object[];
-  /** False if an order that is still open is placed again. */
+  /** False if an open order is placed again. */
   readonly isNew?: boolean;
 }
 

@@ -29,7 +29,7 @@ export interface StageRunOptions {
   /** Objects are sent as JSON. */
   readonly body?: object | string;
   readonly facts?: readonly GivenFact[];
-  /** What the stages after this one reply; default: a short non-streaming reply. */
+  /** The reply of the stages after this one; default: a short non-streaming reply. */
   readonly answer?: Reply | ((exchange: Exchange) => Reply | Promise<Reply>);
   readonly host?: TestHost;
 }
@@ -51,7 +51,7 @@ export function given<T>(fact: Fact<T>, value: T): GivenFact {
   return { applyTo: (exchange) => exchange.set(fact, value) };
 }
 
-// Loaded together with this module: loading every plugin within a test could exceed the runner's timeout for it.
+// Loaded together with this module, because loading every plugin within a test could exceed the test's timeout.
 const endpoints = await listEndpoints();
 
 /**

@@ -11,7 +11,7 @@ import { Keeper } from '../keeper.ts';
 import { fillIn } from './fill-in.ts';
 
 export interface TestHostOptions {
-  /** What the clock shows, in epoch ms. Only the test advances it. */
+  /** Time on the clock, in epoch ms. Only the test advances it. */
   readonly now?: number;
   /** Sections as written in gateway.yaml. All others have their defaults. */
   readonly sections?: Readonly<Record<string, unknown>>;

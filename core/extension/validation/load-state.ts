@@ -4,7 +4,7 @@ import type { Rollback, StoredConfiguration } from '#core/config/history/history
 import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
-/** What operators see about the loading of gateway.yaml. Times are epoch ms. */
+/** The state of loading gateway.yaml, as shown to operators. Times are epoch ms. */
 interface ConfigLoadState {
   loadedAt: number;
   refusal: { readonly refusedAt: number; readonly reason: string } | undefined; // undefined if the file is in effect
@@ -22,7 +22,7 @@ export interface ConfigChanges {
    * @throws ConfigError
    */
   read(name?: string): Promise<GatewayDocument>;
-  /** Applies the state that the database has now to this instance. */
+  /** Applies the database's current state to this instance. */
   follow(): Promise<void>;
   /** Returns the configuration in effect on this instance; undefined if the database does not respond. */
   serving(): Pick<StoredConfiguration, 'text' | 'digest'> | undefined;
@@ -36,7 +36,7 @@ export interface ConfigChanges {
   /**
    * Puts the file in effect again.
    *
-   * @throws RollbackRefused if the file already is in effect
+   * @throws RollbackRefused if the file is already in effect
    */
   release(): Promise<void>;
 }

@@ -71,7 +71,7 @@ function rankOf({ reads = [], writes = [], after = [] }: AnyStageDefinition): nu
   return 4;
 }
 
-/** Applies each stage's own rules, which compare several options. Mistakes about values not in the file, such as defaults, are dropped. */
+/** Applies each stage's own rules, which compare several options. Ignores mistakes about values not in the file, such as defaults. */
 export function checkStages(stages: readonly ListedStage[], validator: Validator, context: CheckContext): void {
   const report: Report = (path, wrong, right) => {
     if (validator.document.contains(path)) validator.report(path, wrong, right);

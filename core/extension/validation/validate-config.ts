@@ -82,8 +82,8 @@ export function* validateInSteps(
 function* evaluateSections(values: Record<string, unknown>, registry: Registry, validator: Validator) {
   const sections = new Map<string, unknown>();
   const validParts = new Map<string, ValidPart>();
-  // Skips sections that the file leaves out: compiling their schemas takes a tenth of `daypass check`. Tests cover the defaults of the
-  // gateway's own sections, but not those of third-party plugins.
+  // Skips sections that the file omits: compiling their schemas takes a tenth of `daypass check`. Tests cover the defaults of the gateway's
+  // own sections, but not those of third-party plugins.
   const trustsDefaults = registry.foreignPlugins.size === 0;
   for (const { name, schema } of registry.sections.values()) {
     const writtenValue = values[name] ?? structuredClone(schema.default);
@@ -165,7 +165,7 @@ function reportUnknownSections(
       continue;
     }
     if (!hasAllPlugins && canBelongToPlugin(name, sectionNames, Object.keys(values))) continue;
-    // "plan" is more likely a misspelling of the section "plans" than the stage of that name.
+    // "plan" is more likely to be a misspelling of the section "plans" than the stage with that name.
     const isStage = registry.stages.has(name) && findClosestName(name, sectionNames) === undefined;
     if (isStage) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
     else validator.report([name], 'is not a known key', composeAdvice(name, sectionNames, registry), true);
@@ -215,7 +215,7 @@ function* checkSections(
     if (value === undefined || check === undefined) continue;
     const incompletePaths = new Set(strippedMaps.map((path) => toPathKey([name, ...path])));
     const report: Report = (path, wrong, right, atKey) => {
-      // A member that seems to be missing may be there under a name that was rejected as unknown.
+      // A member that seems to be missing may be present under a name that was rejected as unknown.
       if (!incompletePaths.has(toPathKey(path))) validator.report(path, wrong, right, atKey);
     };
     yield;

@@ -81,7 +81,7 @@ function listStages({ stages }: Config): object[] {
 }
 
 function isSame(first: unknown, second: unknown): boolean {
-  // As JSON, because `fixed` members may be undefined in one of them.
+  // Compared as JSON, because `fixed` members may be undefined in one of them.
   return isDeepStrictEqual(toJsonValue(first), toJsonValue(second));
 }
 

@@ -15,7 +15,7 @@ import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
 import type { CoreCommandContext, LoadedGateway } from './context.ts';
 
 const defaultTimeoutSeconds = 10;
-const defaultSlowSeconds = 65; // longer than the timeout of many proxies, 60 s
+const defaultSlowSeconds = 65; // longer than 60 s, the timeout of many proxies
 
 interface DoctorOptions {
   readonly json?: true;
@@ -161,7 +161,7 @@ function createNamedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): Na
 }
 
 function createClosedServices(dataFolder: string, { isProduction }: LoadedGateway['document']): Services {
-  // No database is opened, because it may be what is broken.
+  // Opens no database, because the database may be the cause of the problem.
   const keeper = new Keeper();
   const services: Pick<Services, keyof DiagnosisHost & keyof Services> = {
     dataFolder,

@@ -83,7 +83,7 @@ interface RestoreParts {
   readonly tables: Parameters<typeof listMigrations>[0];
 }
 
-/** Fills a temporary folder and then moves it into place. It is inside the data folder, which may be a volume of its own. */
+/** Fills a temporary folder and then moves it into place. It is inside the data folder, which may be a separate volume. */
 async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite: boolean): Promise<void> {
   const { log } = parts.context;
   await mkdir(dataFolder, { recursive: true });

@@ -32,7 +32,7 @@ export function defineStart(parser: Parser, context: CoreCommandContext, createS
       const processLog = openProcessLog(process.env);
       if (processLog.format === 'text') return serve(context, processLog, signals, notice);
       logWarnings(processLog.log);
-      // A log collector must get nothing but JSON, so failures are logged, not printed.
+      // A log collector must receive nothing but JSON, so failures are logged, not printed.
       await serve(context, processLog, signals, notice).catch((error: unknown) => {
         const isRefused = error instanceof ConfigError || error instanceof StartRefused;
         processLog.log.error('the gateway has not started', isRefused ? error.message : error);
@@ -159,7 +159,7 @@ async function startUnlessStopped(signals: StopSignals, options: GatewayOptions)
   const stopping = new AbortController();
   runInBackground(log, 'stopping the start', async () => stopping.abort(await signals.first));
   try {
-    // Imported late, because other commands need only a fraction of the modules that serving needs.
+    // Imported late, because other commands need only a fraction of the modules used for serving.
     const { Gateway } = await import('../app.ts');
     return await Gateway.start({ ...options, signal: stopping.signal });
   } catch (error) {
@@ -172,7 +172,7 @@ async function startUnlessStopped(signals: StopSignals, options: GatewayOptions)
 }
 
 function exitProcess(cause: StopCause | Error, isClean = true): never {
-  // Explicitly, because a plugin's timer may keep the process alive.
+  // Exits explicitly, because a plugin's timer may keep the process alive.
   exitAtOnce(isClean && !(cause instanceof Error) ? 0 : 1, !isClean);
 }
 

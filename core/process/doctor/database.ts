@@ -97,7 +97,7 @@ export interface ServerRow {
   readonly version: string;
   readonly standby: boolean;
   readonly read_only: boolean;
-  readonly read_only_file: string | null; // makes the server read-only; null if a setting of the database or the user does
+  readonly read_only_file: string | null; // file that makes the server read-only; null if it is a setting of the database or the user
   readonly clock_ms: number;
   readonly used_connections: number;
   readonly max_connections: number;

@@ -89,7 +89,7 @@ async function measureClockLeadMs(origin: string, now: () => number, signal: Abo
   const startedAt = now();
   const response = await outgoingFetch(origin, { method: 'HEAD', redirect: 'manual', signal });
   const serverTime = Date.parse(response.headers.get('date') ?? '');
-  // The header contains whole seconds, so on average the server's time is half a second later.
+  // The header contains whole seconds, so the server's time is half a second later on average.
   return Number.isNaN(serverTime) ? undefined : (startedAt + now()) / 2 - (serverTime + 500);
 }
 

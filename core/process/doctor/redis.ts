@@ -60,7 +60,7 @@ function explainRedisError(error: unknown, variable: string, url: string): Findi
   if (reason === 'authentication failed')
     return failed(reason, `Correct user and password in ${variable}, or the ACL of that user.`);
   if (reason.includes('URL begins with')) return failed(reason, formatSchemeAdvice(variable));
-  // The server says why and closes the connection, but the client reports only that the connection was lost.
+  // The server states the reason and closes the connection, but the client reports only that the connection was lost.
   if (reason === 'connection lost' && !url.includes('@'))
     return failed(
       'the connection was closed',
@@ -71,7 +71,7 @@ function explainRedisError(error: unknown, variable: string, url: string): Findi
 
 /** @param info response to INFO */
 export function isClusterNode(info: string): boolean {
-  // Not `redis_mode`, which Valkey calls `server_mode`.
+  // Does not read `redis_mode`, which Valkey calls `server_mode`.
   return readField(info, 'cluster_enabled') === '1';
 }
 

@@ -19,7 +19,7 @@ interface Worker {
 }
 
 /**
- * A worker's side of the channel to its supervisor. If the supervisor ends, the worker frees the port for the next supervisor at once,
+ * A worker's side of the channel to its supervisor. If the supervisor ends, the worker immediately frees the port for the next supervisor,
  * finishes its requests, and stops.
  */
 export class SupervisorLink {

@@ -7,8 +7,8 @@ const commentPattern = /^# (?:HELP|TYPE) (\S+)/;
 const samplePattern = /^([a-zA-Z_:][\w:]*)(?:\{(.*))?/;
 
 /**
- * Merges the metrics of several workers. Each series gets a label `worker`: sums would fall when a worker is replaced, and `rate` would
- * take that for a restart of all workers.
+ * Merges the metrics of several workers. Each series gets a label `worker`: a sum would fall when a worker is replaced, and `rate` would
+ * mistake that for a restart of all workers.
  */
 export function mergeMetrics(metrics: readonly WorkerMetrics[]): string {
   const families = new Map<string, { readonly head: string[]; readonly samples: string[] }>();

@@ -24,8 +24,8 @@ interface WorkerResponse {
 }
 
 /**
- * The operator listener for several workers. Metrics and health cover all workers; one worker answers everything else. The machine is ready
- * if any worker is, so that a load balancer does not remove it while one worker restarts.
+ * The operator listener for several workers. Metrics and health cover all workers; one worker responds to all other requests. The machine
+ * is ready if any worker is, so that a load balancer does not remove it while one worker restarts.
  */
 export class WorkersOperator {
   readonly #server: Server;

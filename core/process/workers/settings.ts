@@ -6,7 +6,7 @@ export interface WorkerSettings {
   readonly number: number; // from 1; a successor gets the same number
   readonly workerCount: number;
   readonly socketDescriptors: readonly number[];
-  readonly isAlone: boolean; // no other worker is serving when this one starts
+  readonly isAlone: boolean; // true if no other worker is serving when this one starts
 }
 
 /** The last crash of any worker, for the health checks of all workers. */
@@ -15,7 +15,7 @@ export interface WorkerCrash {
   readonly how: string;
   /** Epoch ms. */
   readonly at: number;
-  /** Time between the crash and the order, because the wall clock may be set. Supervisors of earlier versions omit it. */
+  /** Time between the crash and the order, because the wall clock may be changed. Supervisors of earlier versions omit it. */
   readonly ageMs?: number;
 }
 

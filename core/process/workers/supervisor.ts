@@ -15,7 +15,7 @@ import { describeSlots, type WorkerSlot, renderSlotMetrics } from './worker-slot
 
 const timeoutsMs = {
   start: 600_000, // while other workers serve; may include migrating a large database
-  drain: 3_700_000, // of a replaced worker: the maximum of `listen.drain_timeout`, and closing
+  drain: 3_700_000, // for a replaced worker: the maximum of `listen.drain_timeout`, plus the time to close
   exit: 7_000, // after a third signal
 };
 
@@ -25,7 +25,7 @@ const stableAfterMs = 60_000; // uptime that resets the crash backoff
 
 const hangCheck = { intervalMs: 10_000, maxChecks: 6 };
 
-const loadTolerance = { maxFactor: 1.25, maxExcess: 2 }; // over the workers' mean of requests in flight
+const loadTolerance = { maxFactor: 1.25, maxExcess: 2 }; // relative to the workers' mean number of requests in flight
 
 /**
  * Runs several processes that serve the same port, until a signal.
@@ -235,7 +235,7 @@ class Supervisor {
     if (!reloaded.every(Boolean)) throw new Error('gateway.yaml was not reloaded by every worker; the log says why');
   }
 
-  /** @throws Error if a successor does not start; its slot and all later ones then keep their workers */
+  /** @throws Error if a successor does not start; then its slot and all later ones keep their workers */
   async #replaceAll(reportProgress: (line: string) => void): Promise<void> {
     if (this.#isRestarting) throw new Error('the workers are already being replaced');
     this.#isRestarting = true;
@@ -282,7 +282,7 @@ class Supervisor {
 
   async #stopWorkers(): Promise<boolean> {
     this.#isStopping = true;
-    // Workers have descriptors of their own, so the port closes with the last worker.
+    // Workers have their own descriptors, so the port closes with the last worker.
     for (const socket of this.#sockets) socket.close();
     for (const { restartTimer } of this.#slots) clearTimeout(restartTimer);
     const orderAll = (order: StopOrder) => {

@@ -19,7 +19,7 @@ const acceptanceMinutes = 60 + recordIntervalMs / 60_000;
 
 const recordedTimesKey = 'acceptance-noted';
 
-/** When each text, by digest, was last recorded, in ms of the monotonic clock. */
+/** Returns when each text, by digest, was last recorded, in ms of the monotonic clock. */
 function getRecordedTimes({ keep }: Pick<Host, 'keep'>): Map<string, number> {
   return keep(recordedTimesKey, () => new Map<string, number>());
 }

@@ -67,7 +67,7 @@ async function readReported(host: Host): Promise<Balance[]> {
     [keys.map(({ digest }) => digest), new Date(host.now() - week - week / 7)],
   );
   const readingsByKey = Map.groupBy(rows, ({ digest }) => digest);
-  // Keys with the same balance at one host belong to one account, which must not be counted twice.
+  // Keys with the same balance at one host are assumed to belong to one account, which must not be counted twice.
   const accounts = Map.groupBy(keys, ({ digest, upstream }) => {
     const latest = readingsByKey.get(digest)?.findLast(({ amount }) => amount !== null);
     const { host: name } = new URL(upstream.baseUrl);

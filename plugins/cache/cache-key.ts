@@ -17,7 +17,7 @@ const versionHeaders = Object.values(dialects)
 
 /**
  * Computes the cache key of a request. Two requests are identical if they have the same account, address, format, format version and model,
- * and bodies that mean the same. A short name and a public name count as the same model. An alias does not, because replies contain it.
+ * and equivalent bodies. A short name and a public name count as the same model. An alias does not, because replies contain it.
  *
  * @throws GatewayError if the body is not a JSON object
  */

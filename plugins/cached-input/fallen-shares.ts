@@ -126,7 +126,7 @@ function toCallCounts(rows: readonly (UsageCounts & Omit<CallCounts, 'counts'>)[
 const maxAgeMs = 300_000;
 const timeoutMs = 10_000;
 
-/** Each reading scans a week of records. */
+/** Cached, because each reading scans a week of records. */
 export const fallenSharesReading = cacheReading(
   { maxAgeMs, staleWhileReadMs: maxAgeMs, timeoutMs },
   ({ database, now }) => readFallenShares(database.records, now()),

@@ -7,7 +7,7 @@ import type { Language } from '#core/web/texts/texts.ts';
 import type { ConsentRow } from './entities.ts';
 import type { Consent, ConsentWords } from './section.ts';
 
-const maxWithdrawnConsents = 20; // as proof, per account and name
+const maxWithdrawnConsents = 20; // kept as proof, per account and name
 
 const columns = ['id', 'name', 'label', 'digest', 'language', 'place', 'given_at', 'withdrawn_at'] as const;
 

@@ -1,7 +1,7 @@
 export class ChatRequestError extends Error {
   override readonly name = 'ChatRequestError';
   readonly status: number;
-  readonly param: string | null; // null if the error is about no field
+  readonly param: string | null; // null if the error concerns no particular field
 
   constructor(message: string, param: string | null = null, status = 400) {
     super(message);

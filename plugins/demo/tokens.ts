@@ -6,7 +6,7 @@ export function splitIntoTokens(text: string): string[] {
 }
 
 const charactersPerToken = 4;
-const encodedFile = { length: 2_000, tokens: 256 }; // a string this long without spaces counts as an encoded file, and costs like an image
+const encodedFile = { length: 2_000, tokens: 256 }; // a string this long without spaces counts as an encoded file, and costs as much as an image
 
 export function estimateTokens(value: JsonValue | undefined): number {
   if (typeof value === 'string') return countText(value);

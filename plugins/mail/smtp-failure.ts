@@ -18,7 +18,7 @@ export interface SmtpFailure extends Error {
  */
 export type RefusalCause = 'recipient' | 'server' | 'unclear';
 
-const maxReplyLength = 1_000; // of a reply that is matched or shown
+const maxReplyLength = 1_000; // only this much of a reply is matched or shown
 
 /** Codes about the session: not implemented, bad sequence, authentication (RFC 5321 §4.2.3; RFC 4954 §6). */
 const sessionCodes = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
@@ -56,7 +56,7 @@ export function classifyRefusal(code: number, reply: string): RefusalCause {
   return serverWords.test(words) ? 'server' : 'unclear';
 }
 
-/** Class and detail, such as `7.1` in `550 5.7.1 …`. */
+/** Returns class and detail, such as `7.1` in `550 5.7.1 …`. */
 function parseStatus(reply: string): string | undefined {
   return /(?<![.\d])[245]\.(\d{1,3}\.\d{1,3})(?![.\d])/.exec(reply)?.[1];
 }

@@ -5,7 +5,7 @@ import { marginsReading } from './reading.ts';
 import { readUsageCosts } from './usage-costs.ts';
 import { usageFigures } from './usage-figures.ts';
 
-/** What usage costs and the resulting margin: next to usage, on a page, by command and over the API. */
+/** Shows what usage costs and the resulting margin: next to usage, on a page, by command and over the API. */
 export const plugin: GatewayPlugin = {
   name: 'margins',
   register({ gateway }) {

@@ -39,7 +39,7 @@ export const marginReadings = memoizePerCatalog((host: Host) => {
 
 const shortWaitMs = 250; // the first reading of a span may take seconds
 
-/** Undefined if no costs are declared, or if the first reading is not finished or failed. */
+/** Returns undefined if no costs are declared, or if the first reading is not finished or failed. */
 export async function readMarginsForUsage(host: Host, span: MarginSpan): Promise<Margins | undefined> {
   if (!readPrices(host).isDeclared) return undefined;
   const reading = marginReadings(host)[span].get();

@@ -12,7 +12,7 @@ const gatewayFaultCondition = ownFaults.map((fault) => `r.attempts @> '[{"fault"
 export const failureCondition = `(r.outcome = 'interrupted' or (r.outcome = 'failed'
   and jsonb_typeof(r.attempts) = 'array' and r.attempts <> '[]' and not (${gatewayFaultCondition})))`;
 
-const suspicionPeriod = `interval '1 hour'`; // before an incident: an account with failures then may have caused it
+const suspicionPeriod = `interval '1 hour'`; // an account with failures this soon before an incident may have caused it
 
 const maxRequestDuration = `interval '10 minutes'`; // a request that failed during an outage may have started this long before it
 

@@ -6,7 +6,7 @@ import { outagesSection } from './section.ts';
 
 const recordDelay = `interval '10 minutes'`; // request records arrive late
 const maxIncidentAge = `interval '3 days'`; // incidents that ended earlier are ignored
-const leadTime = `interval '10 minutes'`; // before an incident's start, for the failures that revealed it
+const leadTime = `interval '10 minutes'`; // failures that revealed an incident may come this long before its start
 const minAccounts = 2; // if no probe failed, so that one account's unusual requests earn no credit
 
 /**

@@ -38,7 +38,7 @@ function describeMail(mail: CustomerMail, { t }: ProblemReader): Problem {
       { text: order, path: `/operator/orders/${order}` },
       { text: ', ' },
       { text: name, isStrong: true },
-      // Marked as personal, because a mail server may repeat the address.
+      // The error is marked as personal, because a mail server may repeat the address.
       ...(error === undefined ? [] : [{ text: `: ${t(error)}`, isEnglish: t(error) === error, isPersonal: true }]),
     ],
     since: finishedAt,

@@ -142,7 +142,7 @@ it('a changed label carries no consent to its new words, and the old one can be 
   await configure(declare({ news: { label: { ...words, id: 'Kirimi saya apa saja.' } } }));
   expect(await reachable()).not.toContain(email);
   const { text } = await buyer.get(path);
-  expect(text).toMatch(/Not given.+words that are no longer used/s);
+  expect(text).toMatch(/Not given.+wording that is no longer used/s);
   expect(boxesOf((await buyer.get('/buy')).text)).toHaveLength(1);
   // The form was opened before the edit.
   const [other, otherId] = await join(`other-${email}`);
@@ -159,7 +159,7 @@ it('a changed label carries no consent to its new words, and the old one can be 
   expect(await reachable()).toContain(email);
   await configure(rest);
   await press('withdraw', { name: 'news' });
-  expect((await buyer.get(path)).text).toContain('Nothing is asked for now.');
+  expect((await buyer.get(path)).text).toContain('There is nothing to consent to now.');
   await configure(both);
   expect(await reachable()).not.toContain(email);
 });

@@ -123,7 +123,7 @@ it('a tax on top of declared prices is in the cost, and page and API name it', a
   await gateway.gateway.reload();
   const client = await signIn('ops@example.com');
   expect(await textOf(client, '/operator/orders/margins?by=route')).toMatch(
-    /Rp 30\.340.+Costs contain tax on top of the declared prices: 11% of one\. Other prices count as declared\./,
+    /Rp 30\.340.+Costs include tax on top of the declared prices: 11% of one\. Other prices are used as declared\./,
   );
   expect((await margins('?span=today&by=route')).json).toMatchObject({
     taxes: [{ percent: 11, of: ['one'] }],
@@ -146,7 +146,7 @@ it('Margins names what has no cost, and who costs more than they pay, with the l
   const text = await textOf(client, '/operator/orders/margins?by=plan&span=today');
   expect(text).toContain('They count as free here: gone/shared.');
   expect(text).toMatch(/Accounts that cost more than they pay.+Citra.+−Rp 110\.000.+Test.+−Rp 30\.066/);
-  expect(await textOf(client, '/operator/orders/margins?by=nothing&span=month')).toContain('100% of what was earned');
+  expect(await textOf(client, '/operator/orders/margins?by=nothing&span=month')).toContain('100% of revenue');
 });
 
 it('customers read nothing of them', async () => {

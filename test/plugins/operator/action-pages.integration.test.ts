@@ -95,7 +95,7 @@ const pages: readonly ActionPage[] = [
     },
     wrong: [
       [{ note: '', amount: '30000' }, 'Fill in this field.'],
-      [{ note: reason, amount: '95001', manual: 'true' }, 'This is more than the rest of this payment.'],
+      [{ note: reason, amount: '95001', manual: 'true' }, 'This exceeds the remaining amount of the payment.'],
       [{ note: reason, amount: ' ', manual: 'true' }, 'Fill in this field.'],
       [{ note: reason, manual: 'true' }, 'Fill in this field.'],
       [{ note: reason, amount: '0', manual: 'true' }, 'That is not an amount above 0.'],

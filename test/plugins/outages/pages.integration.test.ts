@@ -92,7 +92,10 @@ it('the overview asks about an outage until the operator has decided', async () 
   await addOutage();
   expect(await isOutageAsked()).toBe(false);
   const decline = await world.ops.get(`/operator/accounts/outage/${id}/decline`);
-  expect([decline.status, decline.text]).toEqual([409, expect.stringContaining('Customers have had this time back.')]);
+  expect([decline.status, decline.text]).toEqual([
+    409,
+    expect.stringContaining('Customers have already got this time back.'),
+  ]);
   await addOutage(false);
   expect(await isOutageAsked()).toBe(true);
 });

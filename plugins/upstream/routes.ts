@@ -23,7 +23,7 @@ const keyPools = new WeakMap<Upstream, KeyPool>();
 export function getKeyPool(upstream: Upstream, host: Host): KeyPool {
   const existing = keyPools.get(upstream);
   if (existing !== undefined) return existing;
-  // Includes the base URL, because an upstream at another address has other keys even if the name is the same.
+  // Includes the base URL, because an upstream at a different address has its own keys, even under the same name.
   const { name, healthName = name, baseUrl } = upstream;
   const keptKeys = host.keep(`upstream/keys/${healthName} ${baseUrl}`, () => new Map() as PooledKeys);
   const pool = new KeyPool(upstream, keptKeys, getKeyClosures(host));

@@ -100,7 +100,7 @@ export class CapacityPool implements Disposable {
     if (previousState === 'over' || previousState === 'refused') return;
     place.state = 'over';
     this.#places.delete(place.id);
-    // It is freed when the reply to `enter` arrives.
+    // The slot is freed when the reply to `enter` arrives.
     if (previousState === 'entering') return;
     const reply = await this.#end(place.id, result);
     if (reply !== undefined) updateForecast(place, reply);

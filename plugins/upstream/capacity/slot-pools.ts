@@ -79,7 +79,7 @@ function createPoolLimits({ capacity }: Upstream, queue: QueueOptions) {
 }
 
 function createKey({ name, baseUrl }: Upstream): string {
-  // An upstream at another address has other slots, even under the same name.
+  // An upstream at a different address has its own slots, even under the same name.
   return `${name} ${baseUrl}`;
 }
 

@@ -291,7 +291,7 @@ export class ResponseParser {
       this.#state = 'chunk';
       return;
     }
-    // Including the preceding line break, trailers end in the same way as a head.
+    // Together with the preceding line break, trailers end like a head.
     this.#state = 'trailers';
     this.#block = Buffer.allocUnsafe(64);
     this.#blockLength = this.#block.write('\r\n', 'latin1');

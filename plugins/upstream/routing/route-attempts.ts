@@ -103,8 +103,8 @@ export class RouteAttempts {
   }
 
   /**
-   * Lowers the output token limit to the maximum that the upstream gave when it rejected the request. Leaves out reasoning that the model
-   * lacks, unless another route is left, which may have it. The route is then tried once more without charging the retry budget: it did not
+   * Lowers the output token limit to the maximum that the upstream gave when it rejected the request. Omits reasoning if the model lacks
+   * it, unless another route that may support it remains. The route is then tried once more without charging the retry budget: it did not
    * fail, and no other route is more likely to serve. Returns false if the route must not be tried again.
    */
   #adaptToRefusal(fault: Fault): boolean {

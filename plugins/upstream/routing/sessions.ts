@@ -36,7 +36,7 @@ interface SessionsParts {
  *
  * The order of routes and the key are derived from the name, so only deviations are stored. Sessions with a request in flight are stored in
  * this process, and their other requests are spread over the routes. Sessions that moved to another place are stored on all instances, and
- * stay there for as long as their prompt is probably cached.
+ * stay there while their prompt is probably cached.
  */
 export class CallSessions {
   readonly #parts: SessionsParts;

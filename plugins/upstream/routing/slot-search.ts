@@ -38,7 +38,7 @@ export class SlotSearch {
 
   /**
    * Returns the first route with a free slot. Considers the routes of the first route's priority, or all routes if backups are preferred to
-   * waiting. If none has a free slot, waits for the first that becomes free. After the wait, a backup with a free slot may serve.
+   * waiting. If none has a free slot, waits for the first slot that becomes free. After the wait, a backup with a free slot may serve.
    */
   async takeNext(calls: RouteCalls, mayWait: boolean): Promise<AdmittedRoute | undefined> {
     const slotRequest = this.#slotRequest;

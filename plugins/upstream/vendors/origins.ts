@@ -17,7 +17,7 @@ const adaptiveClaude = {
 } as const;
 /** Claude up to 4.5. If it can think, it takes a budget. */
 const budgetClaude = { quirks: { reasoning: 'budget', sampling: true, prefill: true } } as const;
-const claudeOpus4 = { quirks: { max_output_tokens: 32_000 } } as const; // and 4.1
+const claudeOpus4 = { quirks: { max_output_tokens: 32_000 } } as const; // Opus 4 and 4.1
 /** Efforts of models whose thinking cannot be turned off. */
 export const effortsWithoutNone = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 

@@ -136,7 +136,7 @@ function asFunction({ name, description, grammar }: Tool): Tool {
 function besideResult(entry: PlainEntry): PlainEntry[] {
   if (entry.type !== 'result' || entry.image === undefined) return [entry];
   const { image, ...result } = entry;
-  const text = `${result.text}\n\nWhat this tool has shown follows in a message.`;
+  const text = `${result.text}\n\nMedia from this tool follows in a message.`;
   return [
     { ...result, text },
     { type: 'image', image },

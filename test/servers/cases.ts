@@ -126,7 +126,7 @@ const ofServer: Readonly<Record<string, readonly Case[]>> = {
       '/v1/chat/completions',
       chat({ max_tokens: 1_000_000, stop: ['e', 'm'] }),
       {
-        words: [`the limit of output tokens as ${contextWindow}`],
+        words: [`output token limit as ${contextWindow}`],
       },
     ),
     expects(
@@ -134,7 +134,7 @@ const ofServer: Readonly<Record<string, readonly Case[]>> = {
       '/v1/messages',
       messages({ max_tokens: 1_000_000, stop_sequences: ['e', 'm'] }),
       {
-        words: [`the limit of output tokens as ${contextWindow}`],
+        words: [`output token limit as ${contextWindow}`],
       },
     ),
     expects(

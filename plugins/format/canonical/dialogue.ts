@@ -117,7 +117,7 @@ function openAssistantTurn(turns: DialogueTurn[]): AssistantTurn {
 
 /** Writes a tool result as text, for formats whose results have no media or error flag. Never empty, because some vendors refuse that. */
 export function writeResultText({ parts, isError }: ToolResult): string {
-  const hint = parts.some(isMedia) ? ['What this tool has shown follows in a message.'] : [];
+  const hint = parts.some(isMedia) ? ['Media from this tool follows in a message.'] : [];
   const text = [joinTexts(parts), ...hint].filter((section) => section !== '').join('\n\n') || '(no output)';
   return isError ? `Error: ${text}` : text;
 }
@@ -126,7 +126,7 @@ export function writeResultText({ parts, isError }: ToolResult): string {
 export function notePrefill(items: readonly Item[], notes: Notes): void {
   const lastItem = items.at(-1);
   if (lastItem?.type === 'message' && lastItem.role === 'assistant')
-    notes.approximate('a prefilled answer as an earlier one');
+    notes.approximate('prefilled answer as an earlier one');
 }
 
 /** Wraps a system message as text for a user message, for formats without system messages inside the dialogue. */

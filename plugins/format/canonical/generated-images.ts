@@ -7,7 +7,7 @@ export type AnswerImages = 'any' | 'data' | 'none';
 export function describeImage(source: MediaSource): string {
   if (source.type === 'url') return `![image](${source.url})`;
   const size = Math.ceil((source.data.length * 3) / 4 / 1024);
-  return `[image omitted: ${source.mediaType}, ${size} KB; answers of this API have no images]`;
+  return `[image omitted: ${source.mediaType}, ${size} KB; answers from this API cannot contain images]`;
 }
 
 export function countImageCharacters(source: MediaSource): number {
@@ -25,7 +25,7 @@ export function detectImageType(base64: string): string | undefined {
   return mediaTypePrefixes.find(([prefix]) => base64.startsWith(prefix))?.[1];
 }
 
-const movedImagesCaption = 'Images of your earlier answers:';
+const movedImagesCaption = 'Images from your earlier answers:';
 
 /**
  * Moves generated images to the next user message, for formats without images in assistant messages, because the user may ask to change

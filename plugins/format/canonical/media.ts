@@ -79,7 +79,7 @@ export function checkImageType(source: Source, acceptedTypes: 'common' | 'any', 
   const type = detectImageType(source.data) ?? source.mediaType;
   const isRefused =
     acceptedTypes === 'common' ? type.startsWith('image/') && !commonImageTypes.has(type) : type === 'image/svg+xml';
-  if (isRefused) throw createUnsupportedContentError(`images of the type ${type}`, part);
+  if (isRefused) throw createUnsupportedContentError(`images of type ${type}`, part);
 }
 
 /** Decodes a text file, because its text can be sent even to models without file support; undefined for other files. */

@@ -92,6 +92,6 @@ export function refuseUnreadMessage(path: string, { lastDroppedPart }: Notes): v
   const kind = lastDroppedPart.kind.slice(0, 80);
   const message = kind.startsWith('input item')
     ? `This model does not support ${kind}.`
-    : `This model does not support ${kind}, and the message has nothing else.`;
+    : `This model does not support ${kind}, and the message has no other content.`;
   throw new GatewayError('unsupported_content', message, { param: lastDroppedPart.path });
 }

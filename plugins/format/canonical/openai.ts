@@ -106,7 +106,7 @@ export function writeAudio(
   const { data, format } = audio;
   if (!profile.capabilities.audio) throw createUnsupportedContentError('audio', audio);
   if (profile.quirks.betas && !openaiAudioFormats.has(format))
-    throw createUnsupportedContentError(`audio of the type ${format}`, audio);
+    throw createUnsupportedContentError(`audio of type ${format}`, audio);
   return { type: 'input_audio', input_audio: { data, format } };
 }
 
@@ -130,7 +130,7 @@ export function readFilePart(file: BodyObject<ResponsesPart>, allowsUrl: boolean
   if (url) return toPart(readMediaUrl(url, file.pathOf('file_url')));
   if (id) return toPart({ type: 'id', id, vendor: 'openai' });
   const alternatives = allowsUrl ? 'a file_url or a file_id' : 'a file_id';
-  throw invalidValue(file.pathOf('file_data'), `the data of a file, unless there is ${alternatives}`);
+  throw invalidValue(file.pathOf('file_data'), `the file’s data, unless ${alternatives} is given`);
 }
 
 function readFileData(data: string, path: string): Source {

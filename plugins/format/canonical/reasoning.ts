@@ -30,7 +30,7 @@ export function fitBudget(requested: number, maxTokens: number, notes: Notes): n
     notes.drop('reasoning: the answer has no room for it');
     return undefined;
   }
-  if (budget !== requested) notes.approximate(`the budget of thinking as ${budget}`);
+  if (budget !== requested) notes.approximate(`thinking budget as ${budget}`);
   return budget;
 }
 

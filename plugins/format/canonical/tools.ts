@@ -87,7 +87,7 @@ export function toObjectInput({ form, input }: ToolCall, notes: Notes): JsonObje
   if (form === 'freeform') return { input };
   if (input.trim() === '') return {};
   const parsed = parseInput(input);
-  if (parsed === undefined) notes.approximate('broken input of a call');
+  if (parsed === undefined) notes.approximate('malformed input of a call');
   return parsed ?? { _raw: input };
 }
 

@@ -100,7 +100,7 @@ export function writeAlternatingTurns<Block>(
     else appendSystem(joinTexts(turn.parts), turns[index + 1]);
   }
   if (messages[0]?.role !== 'user') {
-    notes.approximate('a conversation without a user at its beginning');
+    notes.approximate('conversation that does not begin with a user message');
     messages.unshift({ role: 'user', content: writer.input([{ type: 'text', text: firstUserText }]) });
   }
   return messages;

@@ -62,11 +62,11 @@ function describeRoute(route: Route, { name }: ClientTextFormat): string {
   const omitted = joinShortened([...applicable(omissions), ...quirks.refuses]);
   const isHashed = route.upstream.endUser === 'hash';
   const hasEndUser = quirks.end_user && anthropicAndOpenai.includes(name);
-  const endUser = hasEndUser ? 'the account, by a hash, as end user' : 'no field for the end user (end_user: hash)';
+  const endUser = hasEndUser ? 'the account as a hashed end user' : 'no field for the end user (end_user: hash)';
   return [
     ...applicable(modifications),
     ...(isHashed ? [endUser] : []),
-    ...(route.upstream.isolatesCache === true ? ['a mark of the account, which separates prompt caches'] : []),
+    ...(route.upstream.isolatesCache === true ? ['an account mark that separates prompt caches'] : []),
     ...(omitted === '' ? [] : [`without ${omitted}`]),
   ].join('; ');
 }

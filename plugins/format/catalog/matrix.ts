@@ -186,8 +186,8 @@ export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
         {
           model: id,
           route: route.id,
-          wrong: `speaks only ${offered} and cannot serve any request of ${primary.id}`,
-          right: 'remove it, or give it a model of its own',
+          wrong: `supports only ${offered} and cannot serve any request that ${primary.id} serves`,
+          right: 'remove it, or give it a separate model',
         },
       ];
     }),
@@ -200,7 +200,7 @@ export function findUnservedKinds({ models }: Catalog): CatalogProblem[] {
       const offered = formats.filter(({ name }) => route.upstream.formats.includes(name));
       if (offered.some((format) => format.kind === kind)) return [];
       const kinds = [...new Set(offered.map((format) => `kind: ${format.kind}`))];
-      const wrong = `has no endpoint for models of the kind ${kind}, only ${route.upstream.formats.join(', ')}`;
+      const wrong = `has no endpoint for models of kind ${kind}, only ${route.upstream.formats.join(', ')}`;
       return [{ model: id, route: route.id, wrong, right: `give the model ${kinds.join(' or ')}, or another route` }];
     }),
   );

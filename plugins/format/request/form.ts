@@ -79,7 +79,7 @@ function* readParts(bytes: Buffer, delimiter: Buffer): Generator<Part> {
     const headEnd = bytes.indexOf(blankLine, position);
     const hasLineEnd = bytes.subarray(position, position + 2).equals(lineEnd);
     if (!hasLineEnd || headEnd === -1 || headEnd - position > bounds.requestHead)
-      throw malformed('a part has no valid head');
+      throw malformed('a part has no valid header');
     const start = headEnd + blankLine.length;
     const end = bytes.indexOf(nextDelimiter, start);
     if (end === -1) throw malformed('its last boundary is missing');
@@ -98,7 +98,7 @@ function readHead(head: string): Pick<Part, 'name' | 'isFile'> {
     values.set(name.toLowerCase(), quoted ?? plain ?? '');
   }
   const name = values.get('name');
-  if (name === undefined || values.has('name*')) throw malformed('a part has no name that every server reads');
+  if (name === undefined || values.has('name*')) throw malformed('a part has no name that every server can read');
   return { name, isFile: values.has('filename') || values.has('filename*') };
 }
 

@@ -60,7 +60,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     const { origin } = request.headers;
     // Browsers send no preflight before they open a WebSocket.
     if (origin !== undefined && !corsOrigins.has('*') && !corsOrigins.has(origin))
-      return refuse(new GatewayError('forbidden', `Pages of ${origin.slice(0, 200)} may not call this API.`));
+      return refuse(new GatewayError('forbidden', `Pages from ${origin.slice(0, 200)} may not call this API.`));
     const headers = createSocketHeaders(request.headers);
     const needsKey = pipeline.accountOf !== undefined;
     if (needsKey && !hasKey(headers)) return refuse(createMissingKeyError());
@@ -80,7 +80,7 @@ export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
     if (removeSocket === undefined) {
       const message =
         accountId === undefined
-          ? 'Too many WebSockets of your address have no valid API key.'
+          ? 'Too many WebSockets from your address have no valid API key.'
           : 'Your account has too many open WebSockets.';
       return refuse(createTooManySocketsError(message));
     }

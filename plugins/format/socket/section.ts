@@ -15,11 +15,11 @@ export const websocketSection = defineSection({
     ),
     max_minutes: number(
       { minimum: 0.01, maximum: 1440, default: 60 },
-      'Minutes after which a WebSocket takes no further requests, so that clients open another one. OpenAI closes its own after 60.',
+      'Minutes after which a WebSocket accepts no further requests, so that clients open another one. OpenAI closes its own after 60.',
     ),
     queue_wait: number(
       { minimum: 0, maximum: longestSlotWait / 1000, default: 15 },
-      'How many seconds a request on a WebSocket waits if its key already has its maximum of requests in flight, counting POST requests; after that it gets 429.',
+      'How many seconds a request on a WebSocket waits if its key already has the maximum number of requests in flight, including POST requests; after that, it gets 429.',
     ),
     max_kept_bytes: integer(
       { minimum: 0, maximum: 17_179_869_184, default: 268_435_456 },

@@ -9,7 +9,7 @@ export function writeSteerRefusal({ bytes }: ClientFrame): string {
   const error = {
     type: 'invalid_request_error',
     code: 'steering_not_supported',
-    message: 'This service does not steer responses. Send the message with the next `response.create`.',
+    message: 'This service cannot steer responses. Send the message with the next `response.create`.',
   };
   return JSON.stringify({
     type: 'response.steer.failed',

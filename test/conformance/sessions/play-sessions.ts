@@ -149,7 +149,7 @@ function describeCall({ name, input }: Pick<Call, 'name' | 'input'>): string {
 }
 
 /** Where images of results follow in a message of the user. */
-const follows = '\n\nWhat this tool has shown follows in a message.';
+const follows = '\n\nMedia from this tool follows in a message.';
 
 /** Images of results become messages of the user in some formats; thoughts and marks of errors are not in all. */
 function describeEntry(entry: Entry): string[] {

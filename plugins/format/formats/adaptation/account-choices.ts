@@ -83,6 +83,6 @@ function isChosen(value: JsonValue | undefined): value is JsonValue {
 }
 
 function createRejectedChoiceError(name: string): GatewayError {
-  const message = `\`${name}\` cannot be chosen for this model. Leave it out.`;
+  const message = `\`${name}\` cannot be chosen for this model. Omit it.`;
   return new GatewayError('unsupported_content', message, { param: name });
 }

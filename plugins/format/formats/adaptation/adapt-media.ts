@@ -67,7 +67,7 @@ function mediumOf(part: JsonObject): Medium | undefined {
   return mimeType.startsWith('audio/') ? 'audio' : 'files';
 }
 
-export const omittedImage = '[image omitted: this model takes no images]';
+export const omittedImage = '[image omitted: this model does not accept images]';
 
 export function createImageReplacer(type: string, textType: string): (part: JsonObject) => JsonObject {
   return (part) => {

@@ -53,7 +53,7 @@ export function adaptOutputLimit(names: readonly string[]): Adaptation {
     for (const name of names) {
       const value = body[name];
       if (typeof value !== 'number' || value <= maxTokens) continue;
-      notes.approximate(`the limit of output tokens as ${maxTokens}`);
+      notes.approximate(`output token limit as ${maxTokens}`);
       limitedBody = { ...limitedBody, [name]: maxTokens };
     }
     if (limitedBody === body) return body;

@@ -33,7 +33,7 @@ function readInput(input: JsonValue, index: number): string {
   if (input === '') throw invalidValue(`input[${index}]`, 'non-empty');
   if (typeof input === 'string') return input;
   if (typeof input !== 'number' && !Array.isArray(input)) throw invalidValue(`input[${index}]`, 'a string');
-  const message = 'This model takes texts, not tokens: its route has another tokenizer.';
+  const message = 'This model accepts text, not tokens, because its route uses a different tokenizer.';
   throw new GatewayError('unsupported_content', message, { param: 'input' });
 }
 
@@ -63,7 +63,7 @@ export function readGeminiRequest(body: JsonObject, notes: Notes): EmbeddingRequ
   if (requests.some(({ outputDimensionality }) => outputDimensionality !== dimensions))
     throw invalidValue(
       'requests.outputDimensionality',
-      'the same in each request, because this model’s route has one for all',
+      'the same in every request, because this model’s route accepts only one value',
     );
   for (const request of requests) notes.dropUnknown(request, geminiMembers);
   return { inputs: requests.map(({ content }, index) => readText(content, index)), dimensions };
@@ -75,7 +75,7 @@ function readText(content: JsonValue | undefined, index: number): string {
   if (parts.every((text) => text === ''))
     throw invalidValue(`requests[${index}].content.parts`, 'a list with a non-empty text');
   if (parts.every((text) => typeof text === 'string')) return parts.join('\n');
-  throw new GatewayError('unsupported_content', 'This model makes vectors of texts only.', { param: 'content' });
+  throw new GatewayError('unsupported_content', 'This model creates embeddings only for text.', { param: 'content' });
 }
 
 export function writeOpenaiRequest({ inputs, dimensions }: EmbeddingRequest, model: string): JsonObject {

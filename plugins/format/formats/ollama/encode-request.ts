@@ -134,7 +134,7 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): string 
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
   if (source.type !== 'base64') throw createUnsupportedContentError('image URLs', image);
   checkImageType(source, 'any', image);
-  if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
+  if (detail !== undefined && detail !== 'auto') notes.drop('image detail');
   return source.data;
 }
 

@@ -14,7 +14,7 @@ import type { Translation, CallTranslator } from './translator.ts';
 const minOutputTokens = 16; // some upstreams refuse a lower limit
 
 const continueInstruction =
-  'Your answer above was cut off by a technical fault. Go on exactly where it stops, in the middle of a word if need be. ' +
+  'Your answer above was cut off by a technical error. Continue exactly where it stops, in the middle of a word if necessary. ' +
   'Write only what comes next: repeat nothing, do not start over, and do not mention the interruption.';
 
 /**

@@ -54,7 +54,7 @@ export function holdEnding(
   source.once('error', (error) => afterStore(() => output.endWithError(error)));
   source.once('close', () => {
     if (!source.readableEnded && source.errored === null)
-      afterStore(() => output.endWithError(new Error('the answer was closed before its end')));
+      afterStore(() => output.endWithError(new Error('the answer was closed before it ended')));
   });
   return output;
 }

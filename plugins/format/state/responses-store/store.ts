@@ -181,11 +181,11 @@ function requireBackgroundAccount(
   isEnabled: boolean,
 ): string {
   if (store === false) {
-    const message = 'A background response is stored until it is fetched. Leave out `store`, or `background`.';
+    const message = 'A background response is stored until it is fetched. Omit `store` or `background`.';
     throw new GatewayError('invalid_request', message, { param: 'store' });
   }
   if (accountId !== undefined && isEnabled) return accountId;
-  const message = 'This service stores no responses, so none can run in the background. Leave out `background`.';
+  const message = 'This service does not store responses, so they cannot run in the background. Omit `background`.';
   throw new GatewayError('not_supported', message, { param: 'background' });
 }
 

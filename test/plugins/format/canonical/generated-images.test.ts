@@ -14,7 +14,7 @@ import { context } from '../invariants/fixture.ts';
 const data = 'iVBORw0KGgoAAAANSUhEUg==';
 const dot: Part = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data }, detail: undefined };
 const drawn: Item = { type: 'message', role: 'assistant', parts: [text('A dot:'), dot] };
-const caption = 'Images of your earlier answers:';
+const caption = 'Images from your earlier answers:';
 
 /** The answer of a model that draws, as the gateway understands it. */
 function answered(client: TextFormat, source: Extract<Part, { type: 'image' }>['source']) {

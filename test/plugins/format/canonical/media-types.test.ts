@@ -29,7 +29,7 @@ describe('media that a target cannot read', () => {
   ])('an image is refused in the gateway’s words, so that another route is asked: %o, %s', (to, type, betas) => {
     expect(refusalBy(() => sent(to, image(type), betas))).toMatchObject({
       code: 'unsupported_content',
-      message: `This model does not accept images of the type ${type}.`,
+      message: `This model does not accept images of type ${type}.`,
     });
   });
 
@@ -40,7 +40,7 @@ describe('media that a target cannot read', () => {
 
   it('audio other than WAV and MP3 is refused at OpenAI only', () => {
     const ogg: Part = { type: 'audio', data: 'T2dn', format: 'ogg' };
-    expect(refusalBy(() => sent(chat, ogg, true)).message).toBe('This model does not accept audio of the type ogg.');
+    expect(refusalBy(() => sent(chat, ogg, true)).message).toBe('This model does not accept audio of type ogg.');
     expect(() => sent(chat, ogg)).not.toThrow();
     expect(() => sent(chat, { ...ogg, format: 'mp3' }, true)).not.toThrow();
   });

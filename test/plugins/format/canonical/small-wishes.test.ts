@@ -61,7 +61,7 @@ describe('a prefilled answer', () => {
   const items = [says('user', 'Name?'), says('assistant', 'It is')];
 
   it('is noted towards OpenAI, whose models do not continue it', () => {
-    const note = 'approximated a prefilled answer as an earlier one';
+    const note = 'approximated prefilled answer as an earlier one';
     expect(encodeWith(responses, { items }, {}).notes).toContain(note);
     expect(encodeWith(chat, { items }, { profile: { quirks: { betas: true } } }).notes).toContain(note);
   });

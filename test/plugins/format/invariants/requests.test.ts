@@ -22,7 +22,7 @@ import { exchange, formats, pairs, parsed, requestOf, words } from './fixture.ts
 /** Texts are parted and joined in their own way by each format, and say in words that a tool has failed. */
 const plain = (text: string): string =>
   text
-    .replace(/What this tool has shown follows( in a message)?\.$/, '')
+    .replace(/Media from this tool follows( in a message)?\.$/, '')
     .replace(/^Error:/, '')
     .replace(/\s/g, '');
 const picturesOf = (parts: readonly Part[]) => parts.flatMap((part) => (part.type === 'image' ? [part.source] : []));

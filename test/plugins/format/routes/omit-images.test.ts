@@ -7,7 +7,7 @@ import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { modelOf } from '../catalog/catalog-fixture.ts';
 import { exchange, formats, requestOf } from '../invariants/fixture.ts';
 
-const words = '[image omitted: this model takes no images]';
+const words = '[image omitted: this model does not accept images]';
 const url = 'data:image/png;base64,iVBORw0KGgo=';
 const png = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' };
 const inlineData = { mimeType: 'image/png', data: 'iVBORw0KGgo=' };

@@ -126,7 +126,7 @@ describe('a limit of output tokens that is too large for a server', () => {
     const exchange = exchangeOver([small, other], { max_tokens: 5_000 });
     expect((await fixture.relay(exchange)).status).toBe(200);
     expect([bodiesOf(small), other.requests.length]).toEqual([[5_000, 1_024], 0]);
-    expect(exchange.get(delivery).notes).toEqual(['approximated the limit of output tokens as 1024']);
+    expect(exchange.get(delivery).notes).toEqual(['approximated output token limit as 1024']);
   });
 
   it('is lowered for every request, however many there are', async () => {

@@ -55,7 +55,7 @@ export const chatParameters = compileParameters(
     metadata: { is: rule.object, to: 'metadata', read: asFilledObject, writtenBy: 'none' },
     // xAI
     deferred: rule.mustBeFalse(
-      'a deferred completion can be fetched only with the key of this service at the vendor. Use POST /v1/responses with ' +
+      'a deferred completion can be fetched only with this service’s vendor key. Use POST /v1/responses with ' +
         '`background: true`',
     ),
   },

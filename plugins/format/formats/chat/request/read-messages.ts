@@ -92,7 +92,7 @@ export class ChatHistoryReader {
     for (const image of message.objects('images')) parts.push(...placeParts(readPart(image, this.#notes), image));
     parts.push(...toRefusalParts(message.maybeText('refusal')));
     this.#addMessage('assistant', parts);
-    if (!message.isMissing('audio')) this.#notes.drop('audio of assistant messages');
+    if (!message.isMissing('audio')) this.#notes.drop('audio in assistant messages');
     const callStart = this.items.length;
     for (const call of message.objects<ChatCall>('tool_calls')) this.#readCall(call);
     const deprecatedCall = message.maybeObject<ChatCallBody>('function_call');

@@ -101,9 +101,9 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ChatPar
   const { source, detail } = image;
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
   checkImageType(source, profile.quirks.betas ? 'common' : 'any', image);
-  if (source.type === 'id') throw createUnsupportedContentError('images by the id of a file', image);
+  if (source.type === 'id') throw createUnsupportedContentError('images by file id', image);
   const chatDetail = detail === undefined ? undefined : chatDetails.get(detail);
-  if (chatDetail !== detail) notes.approximate('detail of an image');
+  if (chatDetail !== detail) notes.approximate('image detail');
   const url = source.type === 'url' ? source.url : writeDataUrl(source);
   return { type: 'image_url', image_url: { url, ...(chatDetail !== undefined && { detail: chatDetail }) } };
 }
@@ -129,7 +129,7 @@ function addTitle(name: string | undefined, text: string): string {
 function writeVideo(video: VideoPart, { profile }: EncodeTarget): ChatPart {
   const { source } = video;
   if (!profile.capabilities.video) throw createUnsupportedContentError('videos', video);
-  if (source.type === 'id') throw createUnsupportedContentError('videos by the id of a file', video);
+  if (source.type === 'id') throw createUnsupportedContentError('videos by file id', video);
   // Other vendors share this form; OpenAI's format has none.
   return { type: 'video_url', video_url: { url: source.type === 'url' ? source.url : writeDataUrl(source) } };
 }

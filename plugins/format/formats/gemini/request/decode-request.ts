@@ -92,7 +92,7 @@ export function readThinking(generation: BodyObject<GeminiGenerationConfig>): Re
   if (level !== undefined && effort === undefined)
     throw invalidValue(config.pathOf('thinkingLevel'), thinkingLevels.join(', ').toUpperCase());
   if (level !== undefined && budget !== undefined)
-    throw invalidValue(config.pathOf('thinkingBudget'), 'left out when `thinkingLevel` is set');
+    throw invalidValue(config.pathOf('thinkingBudget'), 'omitted when `thinkingLevel` is set');
   const wantsText = config.maybeBoolean('includeThoughts') ?? false;
   if (budget === 0) return { effort: 'none', budget: undefined, wantsText: false };
   return { effort, budget: budget === -1 ? undefined : budget, wantsText };

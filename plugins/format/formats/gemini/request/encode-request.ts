@@ -112,7 +112,6 @@ function writeBudget(
   const usesBudget = effort === undefined && budget !== undefined && supportedEffort === wantedEffort;
   const requestedTokens = usesBudget ? budget : budgetForEffort(supportedEffort);
   const tokens = Math.min(requestedTokens, maxThinkingTokens);
-  if (tokens !== requestedTokens || supportedEffort !== wantedEffort)
-    notes.approximate(`the budget of thinking as ${tokens}`);
+  if (tokens !== requestedTokens || supportedEffort !== wantedEffort) notes.approximate(`thinking budget as ${tokens}`);
   return tokens;
 }

@@ -47,7 +47,7 @@ function readSearch({ excludeDomains, ...others }: JsonObject, notes: Notes): To
 }
 
 function readDeclaration(declaration: BodyObject<GeminiFunctionDeclaration>, notes: Notes): ClientTool {
-  if (readEnum(declaration, 'behavior') === 'NON_BLOCKING') notes.drop('behavior of a function');
+  if (readEnum(declaration, 'behavior') === 'NON_BLOCKING') notes.drop('function behavior');
   notes.dropMembers(declaration.value, ['response', 'responseJsonSchema'], 'a function');
   const jsonSchema = declaration.maybeObject('parametersJsonSchema')?.value;
   const subsetSchema = declaration.maybeObject('parameters')?.value;

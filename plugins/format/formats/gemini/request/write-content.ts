@@ -63,7 +63,7 @@ function writeImage(image: ImagePart, target: EncodeTarget): GeminiPart {
   const { profile, notes } = target;
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
   checkImageType(image.source, 'any', image);
-  if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
+  if (detail !== undefined && detail !== 'auto') notes.drop('image detail');
   return writeSource(image, target);
 }
 

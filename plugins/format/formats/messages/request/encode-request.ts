@@ -56,7 +56,7 @@ function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Encod
   const maxTokens = profile.quirks.max_output_tokens;
   const requestedLimit = maxOutputTokens ?? maxTokens ?? defaultMaxTokens;
   const limit = Math.min(requestedLimit, maxTokens ?? requestedLimit);
-  if (limit !== requestedLimit) notes.approximate(`the limit of output tokens as ${limit}`);
+  if (limit !== requestedLimit) notes.approximate(`output token limit as ${limit}`);
   return limit;
 }
 

@@ -77,7 +77,7 @@ function writeResult(result: ToolResult, movedParts: readonly Part[], target: En
   const { id, parts, isError } = result;
   const remainingParts = movedParts.length === 0 ? parts : parts.filter((part) => !movedParts.includes(part));
   const content = writeInput(remainingParts, target);
-  if (content.length === 0 && movedParts.length > 0) content.push(...writeText('What this tool has shown follows.'));
+  if (content.length === 0 && movedParts.length > 0) content.push(...writeText('Media from this tool follows.'));
   if (content.length === 0 && isError) content.push(...writeText('Error without a message.'));
   const block: Editable<MessagesBlock> = { type: 'tool_result', tool_use_id: toPlainId(id) };
   if (content.length > 0) block.content = content;
@@ -123,7 +123,7 @@ function writeText(text: string): MessagesBlock[] {
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, clientPart: Part): MessagesBlock {
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', clientPart);
   checkImageType(source, 'common', clientPart);
-  if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
+  if (detail !== undefined && detail !== 'auto') notes.drop('image detail');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source, clientPart) };
   // Anthropic rejects a wrong media type.
   const mediaType = detectImageType(source.data) ?? source.mediaType;
@@ -157,7 +157,7 @@ function writeFile(file: FilePart, target: EncodeTarget): MessagesBlock[] {
     return [writeImage({ type: 'image', source, detail: undefined }, target, file)];
   }
   if (source.type === 'base64' && source.mediaType !== 'application/pdf') {
-    throw createUnsupportedContentError(`files of the type ${source.mediaType}`, file);
+    throw createUnsupportedContentError(`files of type ${source.mediaType}`, file);
   }
   return [{ type: 'document', source: writeSource(source, file), ...title }];
 }

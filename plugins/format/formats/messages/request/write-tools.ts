@@ -56,7 +56,7 @@ function declareCalledTools({ items }: Conversation, { names, profile }: EncodeT
   const calls = items.filter((item) => item.type === 'tool_call');
   const calledNames = new Set(calls.map(({ name, namespace }) => names.toWire(name, namespace)));
   if (calledNames.size === 0) return {};
-  const description = 'Not available any more.';
+  const description = 'No longer available.';
   return {
     tools: [...calledNames].map((name) => ({ name, description, input_schema: { type: 'object', properties: {} } })),
     tool_choice: { type: 'none' },

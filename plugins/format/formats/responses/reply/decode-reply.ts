@@ -188,7 +188,7 @@ function noteWithheldReasoning(response: ResponsesReply): Fragment[] {
   return asList(response.input_transformations).some(
     (transformation) => readMember<ResponsesTransformation>(transformation, 'reason') !== 'turn_boundary',
   )
-    ? [{ type: 'dropped', feature: 'reasoning of the request at the upstream' }]
+    ? [{ type: 'dropped', feature: 'request reasoning at the upstream' }]
     : [];
 }
 

@@ -70,6 +70,6 @@ const minOutputTokens = 16; // OpenAI's minimum
 
 function writeLimit(requestedLimit: number, { notes }: EncodeTarget): number {
   const limit = Math.max(minOutputTokens, requestedLimit);
-  if (limit !== requestedLimit) notes.approximate(`the limit of output tokens as ${limit}`);
+  if (limit !== requestedLimit) notes.approximate(`output token limit as ${limit}`);
   return limit;
 }

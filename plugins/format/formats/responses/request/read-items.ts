@@ -249,5 +249,5 @@ function readImage(part: BodyObject<ResponsesPart>): ImagePart {
   const url = part.maybeText('image_url');
   if (url) return { type: 'image', source: readMediaUrl(url, part.pathOf('image_url')), detail };
   if (id) return { type: 'image', source: { type: 'id', id, vendor: 'openai' }, detail };
-  throw invalidValue(part.pathOf('image_url'), 'the URL of an image, unless there is a file_id');
+  throw invalidValue(part.pathOf('image_url'), 'an image URL, unless a file_id is given');
 }

@@ -130,7 +130,7 @@ class ItemWriter {
     if (this.#target.profile.quirks.tool_result_images) return writeInput(markedParts, this.#target);
     this.#target.notes.approximate('images in tool results as user message');
     this.#images.push(...parts.filter(({ type }) => type !== 'text' && type !== 'refusal'));
-    return [joinTexts(markedParts), 'What this tool has shown follows in a message.'].filter(Boolean).join('\n\n');
+    return [joinTexts(markedParts), 'Media from this tool follows in a message.'].filter(Boolean).join('\n\n');
   }
 }
 
@@ -169,7 +169,7 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): Respons
   if (!profile.capabilities.images) throw createUnsupportedContentError('images', image);
   checkImageType(source, profile.quirks.betas ? 'common' : 'any', image);
   const detailMember = detail !== undefined && imageDetails.has(detail) ? { detail } : {};
-  if (detail !== undefined && !imageDetails.has(detail)) notes.drop('detail of an image');
+  if (detail !== undefined && !imageDetails.has(detail)) notes.drop('image detail');
   if (source.type === 'id')
     return { type: 'input_image', file_id: readUploadedId(source, 'openai', image), ...detailMember };
   const url = source.type === 'url' ? source.url : writeDataUrl(source);

@@ -115,7 +115,7 @@ function writeNamedChoice(
   const chosenTool = tools.find((tool) => isClientTool(tool) && tool.name === name && tool.namespace === namespace);
   if (chosenTool !== undefined && isClientTool(chosenTool)) {
     if (namespace === undefined || !supportsFreeformTools(target)) return writeToolReference(chosenTool, target);
-    target.notes.approximate('tool_choice of a tool in a group as required');
+    target.notes.approximate('tool_choice for a tool in a group as required');
     return 'required';
   }
   return { type: 'function', name: target.names.toWire(name ?? '', namespace) };

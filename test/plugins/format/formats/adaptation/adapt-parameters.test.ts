@@ -153,7 +153,7 @@ describe('a Messages request of a Messages client', () => {
     const greedy = { max_tokens: 32_000, thinking: { type: 'enabled', budget_tokens: 32_000 } };
     const { body, notes } = toVendor('messages', 'anthropic', 'claude-sonnet-4-5', { messages: [asks], ...greedy });
     expect(body['thinking']).toEqual({ type: 'enabled', budget_tokens: 16_000 });
-    expect(notes).toEqual(['approximated the budget of thinking as 16000']);
+    expect(notes).toEqual(['approximated thinking budget as 16000']);
   });
 
   it('a Messages request that the route accepts is unchanged', () => {

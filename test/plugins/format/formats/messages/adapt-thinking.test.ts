@@ -149,10 +149,7 @@ describe('the budget of reasoning beside a limit that was lowered', () => {
     const { body, notes } = sent(format, { ...limits, ...asked }, most);
     expect(body['max_tokens']).toBe(8_000);
     expect(body['thinking']).toEqual({ ...asked.thinking, budget_tokens: 4_000 });
-    expect(notes).toEqual([
-      'approximated the limit of output tokens as 8000',
-      'approximated the budget of thinking as 4000',
-    ]);
+    expect(notes).toEqual(['approximated output token limit as 8000', 'approximated thinking budget as 4000']);
   });
 
   it('is lowered at OpenRouter too', () => {

@@ -182,7 +182,7 @@ describe('a request of the client’s own format', () => {
       { max_output_tokens: 100 },
       { max_tokens: 500 },
       { max_tokens: 100 },
-      ['approximated the limit of output tokens as 100'],
+      ['approximated output token limit as 100'],
     ],
     [
       'the limit by another name',
@@ -222,14 +222,14 @@ describe('a request of the client’s own format', () => {
         { max_output_tokens: 100 },
         { maxOutputTokens: 500 },
         { maxOutputTokens: 100 },
-        ['approximated the limit of output tokens as 100'],
+        ['approximated output token limit as 100'],
       ],
       [
         'a limit too high, in snake_case',
         { max_output_tokens: 100 },
         { max_output_tokens: 500 },
         { max_output_tokens: 100 },
-        ['approximated the limit of output tokens as 100'],
+        ['approximated output token limit as 100'],
       ],
       [
         'thinking',
@@ -264,7 +264,7 @@ describe('a request of the client’s own format', () => {
         { reasoning: 'budget', efforts: ['minimal', 'low'] },
         { thinkingConfig: { thinkingBudget: 0 } },
         { thinkingConfig: { thinkingBudget: 1_024 } },
-        ['approximated the budget of thinking as 1024'],
+        ['approximated thinking budget as 1024'],
       ],
     ])('has %s changed where the route needs it', (_name, quirks, given, expected, notes) => {
       const to = routeAt('http://127.0.0.1:1/v1', { quirks });

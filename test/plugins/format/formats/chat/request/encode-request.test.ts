@@ -171,7 +171,7 @@ describe('encoding messages of a Chat request', () => {
     const { body, notes } = encode({ items });
     expect(body['messages']).toEqual([
       expect.objectContaining({ role: 'assistant' }),
-      { role: 'tool', tool_call_id: 'c1', content: 'here\n\nWhat this tool has shown follows in a message.' },
+      { role: 'tool', tool_call_id: 'c1', content: 'here\n\nMedia from this tool follows in a message.' },
       { role: 'tool', tool_call_id: 'c2', content: 'two' },
       { role: 'user', content: [image('image/png'), { type: 'text', text: 'And?' }] },
     ]);
@@ -422,10 +422,7 @@ describe('encoding parameters of a Chat request', () => {
     const settings = { max_tokens_name: 'max_completion_tokens', max_output_tokens: 100, stop: 1 } as const;
     const { body, notes } = encode({ items: [hi], maxOutputTokens: 500, stop: ['a', 'b'] }, parameters(settings));
     expect(body).toMatchObject({ max_completion_tokens: 100, stop: ['a'] });
-    expect(notes).toEqual([
-      'approximated the limit of output tokens as 100',
-      'approximated stop by cutting the answer',
-    ]);
+    expect(notes).toEqual(['approximated output token limit as 100', 'approximated stop by cutting the answer']);
   });
 
   it('sampling parameters are left out for Chat models with fixed sampling', () => {

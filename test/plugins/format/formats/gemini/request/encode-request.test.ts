@@ -92,7 +92,7 @@ describe('encoding a dialogue as Gemini contents', () => {
     expect((body['contents'] as JsonObject[])[1]).toMatchObject({
       parts: [{ functionCall: { args: { _raw: '{"p"' } } }, { functionCall: { args: { input: 'ls -l' } } }],
     });
-    expect(notes).toContain('approximated broken input of a call');
+    expect(notes).toContain('approximated malformed input of a call');
   });
 
   it('images of results go into the Gemini result or next to it', () => {

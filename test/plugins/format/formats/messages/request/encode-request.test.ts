@@ -444,10 +444,7 @@ describe('encoding parameters of a Messages request', () => {
       parameters({ max_output_tokens: 100, stop: 1 }),
     );
     expect(body).toMatchObject({ max_tokens: 100, stop_sequences: ['a'] });
-    expect(notes).toEqual([
-      'approximated the limit of output tokens as 100',
-      'approximated stop by cutting the answer',
-    ]);
+    expect(notes).toEqual(['approximated output token limit as 100', 'approximated stop by cutting the answer']);
     expect(bodyOf({}, parameters({ max_output_tokens: 64_000 })).body['max_tokens']).toBe(64_000);
     expect(bodyOf({ stop: ['\n'] })).toMatchObject({ notes: ['approximated stop by cutting the answer'] });
   });

@@ -22,7 +22,7 @@ describe('writing Messages messages', () => {
       { role: 'user', content: [block('Begin.')] },
       { role: 'assistant', content: [block('Hi')] },
     ]);
-    expect(notes).toEqual(['approximated a conversation without a user at its beginning']);
+    expect(notes).toEqual(['approximated conversation that does not begin with a user message']);
     expect(messagesOf([])).toEqual([{ role: 'user', content: [block('Begin.')] }]);
   });
 
@@ -122,7 +122,7 @@ describe('writing Messages calls and results', () => {
       },
       {},
     ]);
-    expect(notes).toEqual(['approximated broken input of a call']);
+    expect(notes).toEqual(['approximated malformed input of a call']);
   });
 
   it('every Messages call has exactly one result directly after it', () => {
@@ -171,7 +171,7 @@ describe('writing Messages calls and results', () => {
     const { body, notes } = encode({ items }, parameters({ tool_result_images: false }));
     expect((body['messages'] as JsonObject[])[2]).toMatchObject({
       content: [
-        { tool_use_id: 'c1', content: [block('What this tool has shown follows.')] },
+        { tool_use_id: 'c1', content: [block('Media from this tool follows.')] },
         { tool_use_id: 'c2', content: [block('two')] },
         { type: 'image' },
         block('And?'),

@@ -430,7 +430,7 @@ describe('decoding a Responses reply', () => {
     });
 
     it.each([
-      ['model_mismatch', ['dropped reasoning of the request at the upstream']],
+      ['model_mismatch', ['dropped request reasoning at the upstream']],
       ['turn_boundary', []],
     ])('reasoning of the request that OpenAI withholds (%s) is noted unless its turn is over', (reason, notes) => {
       const withheld = [{ id: 'rs_1', type: 'reasoning', action: 'removed', reason }];

@@ -5,8 +5,8 @@ import { dashboardSection, type RouteVisibility } from './section.ts';
 /** How one reader sees routes, according to `dashboard.routes` in gateway.yaml. */
 export interface RouteNames {
   readonly areShown: boolean; // if false, pages have no column and no labels for routes
-  readonly areNamed: boolean; // by their names, which contain the vendors' models
-  readonly areUpstreamMessagesShown: boolean; // they name the operator's vendors and accounts
+  readonly areNamed: boolean; // labels are the routes' names, which contain the vendors' models
+  readonly areUpstreamMessagesShown: boolean; // such messages name the operator's vendors and accounts
   /**
    * Returns the label of a route; '' if it is hidden.
    *

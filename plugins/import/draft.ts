@@ -1,7 +1,7 @@
 /** Routes with the same priority share requests; lower priorities are tried first. */
 export interface DraftRoute {
   readonly upstream: string;
-  readonly model: string;
+  readonly model: string; // the upstream's name for it
   readonly priority: number;
   readonly weight?: number | undefined;
   readonly maxInputTokens?: number | undefined;
@@ -48,7 +48,7 @@ interface DraftVariable {
   readonly name: string;
   /** Never printed; undefined if the source file refers to the variable by name. */
   readonly value?: string | undefined;
-  readonly from: string;
+  readonly from: string; // path in the source file
 }
 
 const templateVariables: ReadonlySet<string> = new Set(['BASE_URL', 'HOST', 'PORT']);
@@ -105,7 +105,7 @@ export class ImportDraft {
     return new Reference(name);
   }
 
-  /** Returns the name of the upstream, which is an existing one if that is identical. */
+  /** Returns the upstream's name: that of an identical existing upstream, or a new one. */
   addUpstream(wantedName: string, upstream: Omit<DraftUpstream, 'name'>): string {
     const { from: _, ...members } = upstream;
     const identity = JSON.stringify(members);

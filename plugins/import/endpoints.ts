@@ -38,6 +38,6 @@ export function findEndpoint(
 
 function getPresetHost({ baseUrl }: Vendor): string | undefined {
   const url = URL.parse(baseUrl ?? '');
-  // At a local address, other software may run.
+  // Other software may run at a local address.
   return url === null || url.hostname === '127.0.0.1' ? undefined : url.host;
 }

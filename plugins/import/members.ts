@@ -3,7 +3,7 @@ import type { ImportDraft } from './draft.ts';
 /** The message contains no values from the file. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
-  readonly path: string | undefined;
+  readonly path: string | undefined; // of the mistake; undefined if it concerns the whole file
 
   constructor(message: string, path?: string) {
     super(message);

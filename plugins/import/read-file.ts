@@ -20,7 +20,7 @@ export async function readTextFile(path: string): Promise<string> {
   }
 }
 
-/** Parses JSON (with comments and trailing commas), YAML or CSV. An ImportError names the line of the mistake. */
+/** Parses JSON (with comments and trailing commas), YAML or CSV. An ImportError gives the position of the mistake. */
 export function parseText(text: string): unknown {
   if (text.trim() === '') throw new ImportError('is empty');
   try {
@@ -34,7 +34,7 @@ export function parseText(text: string): unknown {
 
 function isCsv(text: string): boolean {
   const [firstLine = ''] = text.split(/\r?\n/, 1);
-  // Names separated by commas. A line of YAML has a colon or a dash.
+  // The first line of CSV has names separated by commas. A line of YAML has a colon or a dash.
   return /^(?:"\w+"|\w+)(?:,(?:"\w+"|\w+))+$/.test(firstLine);
 }
 

@@ -114,8 +114,7 @@ function renderValue(value: unknown): string {
     return `{ ${members.map(([name, member]) => `${quoteText(name)}: ${renderValue(member)}`).join(', ')} }`;
   }
   if (typeof value !== 'string') return String(value);
-  // In the imported file, `${` is plain text and not a variable.
-  // A function, because `$$` in a replacement string stands for `$`.
+  // Escapes `${`, which is plain text in the imported file. The replacement is a function, because `$$` in a string stands for `$`.
   return quoteText(value.replaceAll('${', () => '$${'));
 }
 

@@ -4,7 +4,7 @@ import type { ImportedObject } from './members.ts';
 
 export interface UserTables {
   explainExclusion(user: ImportedObject): string | undefined;
-  /** The first that is not empty is used. */
+  /** The first column that is not empty is used. */
   readonly nameColumns: readonly string[];
   readonly balanceColumn: string;
   readonly endColumn: string;

@@ -14,7 +14,7 @@ export interface FinishedSegment {
 }
 
 const noteIntervalMs = 10_000;
-const diskTimeoutMs = 3_000; // for an unresponsive disk on shutdown, if the database is down as well
+const diskTimeoutMs = 3_000; // how long to wait for an unresponsive disk on shutdown if the database is down as well
 
 /** Segments of this instance that wait for the database, oldest first. Up to a bound, their files stay open until they are shipped. */
 export class FinishedSegments {
@@ -23,7 +23,7 @@ export class FinishedSegments {
   readonly #log: Logger;
   readonly #losses: Losses;
   readonly #segments: FinishedSegment[] = [];
-  #segmentsShippedElsewhere: readonly OwnSegment[] = []; // while this process was paused
+  #segmentsShippedElsewhere: readonly OwnSegment[] = []; // by another instance while this process was paused
   #bytes = 0;
   readonly #restoreThrottle = new Throttle(noteIntervalMs);
 

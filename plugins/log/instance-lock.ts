@@ -15,7 +15,7 @@ import { operations } from './disk/operations.ts';
  * - another instance has watched its lock for thirty seconds without a touch. Clocks are not compared, so neither a clock change nor the
  *   clock of another machine makes an instance dead.
  *
- * An instance that was paused for that long finds its lock gone, takes a new one and starts a new segment. Its requests of that time are
+ * An instance that was paused for that long finds its lock gone, takes a new one and starts a new segment. Requests from that time are
  * recorded as interrupted.
  */
 const touchIntervalMs = 5_000;
@@ -30,7 +30,7 @@ interface Owner {
 export interface LockEvents {
   /** Called before the lock is taken again. */
   prepareFolder(): Promise<void>;
-  /** @param wasPaused true if this process did not touch the lock for so long that others may have taken it for dead */
+  /** @param wasPaused true if this process was paused long enough for others to consider it dead */
   onRetaken(wasPaused: boolean): void;
   /** Called once if the lock cannot be taken again, for example on a full disk; not again until it has been taken. */
   onRetakeFailure(error: unknown): void;
@@ -145,7 +145,7 @@ export function parseLockName(name: string): string | undefined {
 function hasOwnerExited(lock: string): boolean {
   // Undefined while the owner is still writing the lock.
   const owner = parseJson(lock) as Owner | undefined;
-  if (owner?.pidSpace !== readPidSpace()) return false;
+  if (owner?.pidSpace !== readPidSpace()) return false; // it may be running on another machine
   if (owner.pid === process.pid) return owner.startedAt !== performance.timeOrigin;
   try {
     process.kill(owner.pid, 0);

@@ -24,9 +24,11 @@ const maxAgedSegments = 2; // if this many wait, another segment is finished onl
 
 const overrunMs = 10_000; // an intact file may exceed its size while the next file cannot be opened
 
-const maxUngatheredRequests = 8; // with more, lines are gathered: each wake of the thread costs as much as writing a dozen
+// With more requests in flight, `begin` lines are gathered for a millisecond, because each wake of the thread costs as much as writing a
+// dozen lines.
+const maxUngatheredRequests = 8;
 
-const restoreAfterMs = 3_000; // then records in memory or in removed files are written to the folder again
+const restoreAfterMs = 3_000; // without the database, until records in memory or in removed files are written to the folder again
 
 /**
  * The records of this instance on their way to the database: an append-only file that is split into segments.
@@ -39,15 +41,15 @@ const restoreAfterMs = 3_000; // then records in memory or in removed files are 
  *   as much as a few writes.
  * - Only `begin` waits for the disk, at most 200 ms. After that, lines stay in memory until the disk responds.
  * - There is no fsync, so a machine that loses power loses its last seconds.
- * - Size or age finishes a segment. The next one starts with the `begin` lines of the requests in flight, so that a finished segment can be
- *   shipped and deleted on its own.
+ * - A segment is finished at a certain size or age. The next one starts with the `begin` lines of the requests in flight, so that a
+ *   finished segment can be shipped and deleted on its own.
  * - If unshipped segments exceed `maxBytes`, new requests are only counted, not recorded.
  * - Segments stay open until they are shipped, so that removing files loses no records. While no file can be created or written, segments
  *   are in memory; beyond the memory bound, requests are only counted, not recorded (decision 30).
  */
 export class Journal implements AsyncDisposable {
-  maxBytes = Number.POSITIVE_INFINITY; // on disk
-  leftoverBytes = 0; // of dead instances; count toward `maxBytes`
+  maxBytes = Number.POSITIVE_INFINITY; // of lines that may wait on disk
+  leftoverBytes = 0; // left by dead instances; they count toward `maxBytes`
   onFinished: () => void = () => {};
   readonly finished: FinishedSegments;
   readonly #options: JournalOptions & Required<Pick<JournalOptions, 'segmentBytes' | 'segmentAgeMs'>>;
@@ -65,7 +67,7 @@ export class Journal implements AsyncDisposable {
   #ageTimer: NodeJS.Timeout | undefined;
   #rolling: Promise<boolean> | undefined;
   #isClosed = false;
-  #isFinished = false; // lines that still waited for the disk have been copied
+  #isFinished = false; // true once the last segment is finished and lines that still waited for the disk have been copied
 
   constructor(options: JournalOptions) {
     this.#options = { segmentBytes: bounds.journalSegment, segmentAgeMs: 1_000, ...options };

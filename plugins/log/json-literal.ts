@@ -13,7 +13,7 @@ export function toJsonLiteral(text: string, maxLength: number): string {
 }
 
 function escapeText(text: string): string {
-  // Ten times as fast as JSON.stringify with replace.
+  // This is ten times as fast as JSON.stringify with replace.
   const wellFormed = text.toWellFormed();
   let result = '';
   let copiedLength = 0;

@@ -81,7 +81,7 @@ export class LineWriter {
   }
 }
 
-/** @param chunks complete lines */
+/** @param chunks contain only complete lines */
 export function countLines(start: string, chunks: readonly Buffer[]): number {
   const lines = chunks.flatMap((chunk) => chunk.toString('latin1').split('\n'));
   return lines.filter((line) => line.startsWith(start)).length;

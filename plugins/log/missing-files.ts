@@ -10,7 +10,7 @@ export class MissingFiles {
   readonly #disk: Disk;
   readonly #log: Logger;
   readonly #reportThrottle = new Throttle(reportIntervalMs);
-  #uncheckedSegment: OwnSegment | undefined; // replaced while the disk was unresponsive
+  #uncheckedSegment: OwnSegment | undefined; // replaced while the disk was unresponsive, so its file could not be checked
   #wereMissing = false;
 
   constructor(disk: Disk, log: Logger) {
@@ -18,7 +18,7 @@ export class MissingFiles {
     this.#log = log;
   }
 
-  /** Checks now, or when the disk responds again. */
+  /** Checks the file now, or when the disk responds again. */
   check(segment: OwnSegment): void {
     if (segment.isInMemory) return;
     if (this.#disk.isUnresponsive) {

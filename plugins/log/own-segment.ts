@@ -120,7 +120,7 @@ export class OwnSegment implements Segment, LineSink {
     if (await this.isIntact()) this.close();
   }
 
-  /** If removing the file fails, it contains no record. */
+  /** If the file cannot be removed, it contains no record. */
   discard(): void {
     if (this.#identity !== undefined) this.#disk.post('removeOwn', this.path, this.#identity);
     this.close();

@@ -111,8 +111,8 @@ function formatPartitionName(table: RecordTable, start: Day): string {
 }
 
 function withLockSql(statements: string): string {
-  // On one instance at a time. A wait for a lock ends after a second, because all later queries would queue behind it. The job runs again
-  // later.
+  // Runs on one instance at a time. A wait for a lock ends after a second, because all later queries would queue behind it; the job runs
+  // again later.
   return `DO $$ BEGIN
     PERFORM set_config('lock_timeout', '1s', true);
     PERFORM pg_advisory_xact_lock(hashtext('request_log partitions'));

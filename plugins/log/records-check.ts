@@ -7,7 +7,7 @@ import type { JournalTrouble } from './segment-opener.ts';
 
 const lossFailureMs = 300_000; // the metric and the operator pages show a loss for longer
 
-/** Judges by the records that wait and the last attempt. A ping would not prove that writing works. */
+/** Checks the waiting records and the last attempt. A ping would not prove that writing works. */
 export const recordsCheck: HealthCheck = {
   name: 'records',
   runbook: 'records-waiting',

@@ -22,10 +22,10 @@ export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk
   readonly disk?: Disk & Partial<AsyncDisposable>; // default: a disk with its own thread
   readonly dataFolder: string;
   readonly store: RecordStore;
-  readonly spoolBytes?: number | undefined; // for a collector; undefined if there is none
+  readonly spoolBytes?: number | undefined; // of records that may wait for the collector; undefined if there is none
   readonly now?: () => number; // epoch ms; default: the system clock
   readonly checkIntervalMs?: number; // default: one second
-  readonly stopDeadlineMs?: number; // for shipping on shutdown; the rest waits for the next start; default: five seconds
+  readonly stopDeadlineMs?: number; // how long records are shipped on shutdown; the rest waits for the next start; default: five seconds
 }
 
 /** The log lives as long as the process and survives reloads. */

@@ -23,7 +23,7 @@ export interface SegmentOpenerParts {
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
-  readonly recoveryMs?: number; // without a failure, until the journal counts as writable again; default: ten seconds
+  readonly recoveryMs?: number; // time without a failure until the journal counts as writable again; default: ten seconds
 }
 
 export class SegmentOpener {

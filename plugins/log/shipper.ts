@@ -29,7 +29,7 @@ const batchSize = 500; // records per statement
 
 const searchIntervalMs = 10_000;
 
-const probeAfterMs = 15_000; // without a record, a probe then checks whether the database can still store some
+const probeAfterMs = 15_000; // after this time without a record, a probe checks whether the database can still store some
 
 const retryRangeMs = { min: 200, max: 3_000 }; // short enough to resume within seconds
 
@@ -39,7 +39,7 @@ const reminderIntervalMs = 60_000;
 export interface ShippingFailure {
   readonly reason: string;
   readonly since: number; // of the first failed attempt; `performance.now()` ms
-  readonly isPersistent: boolean; // waiting does not help: the database responds but cannot store records
+  readonly isPersistent: boolean; // true if waiting does not help, because the database responds but cannot store records
 }
 
 /**
@@ -71,7 +71,7 @@ export class Shipper {
     this.#loop = this.#run().finally(() => closeSegments(this.#leftovers));
   }
 
-  /** The next start on this folder ships what the database does not take in time. */
+  /** The next start on this folder ships the segments that are left. */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     this.#wake();
@@ -192,7 +192,7 @@ export class Shipper {
     try {
       await segment.remove();
     } catch (error) {
-      // The next start ships the file again, which changes nothing.
+      // The next start ships the file again, which has no effect.
       const reason = logReason('log.reason.unremovable', { path, error: firstLineOf(error) });
       this.#parts.leftovers.reportObstacle(reason);
     }

@@ -45,7 +45,7 @@ export class UnauthenticatedCounts {
     this.#options = options;
   }
 
-  /** @returns true if it is to be recorded */
+  /** @returns true if the request should be recorded */
   count(address: string | undefined, status: number | undefined): boolean {
     this.#endPastMinute();
     const count = this.#getCount(parseAddressBlock(address), status);

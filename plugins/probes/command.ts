@@ -204,7 +204,7 @@ async function probeUrl(
 }
 
 async function readKey(option: string | undefined): Promise<string> {
-  // Of option, environment and stdin, process lists show only the option.
+  // Process lists show the option, but neither the environment nor stdin.
   if (option !== '-') return option ?? process.env['PROBE_KEY'] ?? '';
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Buffer));

@@ -4,8 +4,8 @@ import { checkNames } from './checks/check.ts';
 import type { Samples } from './fingerprint.ts';
 
 /**
- * One check of one route. The row is written before anything is sent, with the most tokens that the check can use, so that even a process
- * that is killed spends no more than is recorded. When the check is over, the row has the tokens that it did use.
+ * One check of one route. The row is written before anything is sent, with the maximum tokens that the check can use, so that even a killed
+ * process spends no more than is recorded. After the check, the row has the tokens that were used.
  */
 export const ProbeResult = defineEntity({
   name: 'ProbeResult',

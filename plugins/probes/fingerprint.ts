@@ -21,7 +21,7 @@ export const prompts: readonly string[] = [
 ];
 
 export interface Comparison {
-  /** How similar the answers are to the baseline, 0 to 100; 100 if they differ no more than the baseline's answers do among themselves. */
+  /** Similarity to the baseline, 0 to 100; 100 if the answers differ no more than the baseline's answers differ from each other. */
   readonly score: number;
   /** Probability that answers of the same model differ this much. */
   readonly p: number;
@@ -83,7 +83,7 @@ class PromptAnswers {
     this.#kernel = words.map((a) => words.map((b) => computeWordOverlap(a, b)));
   }
 
-  /** @param order permutation of the answers; the first ones stand for the baseline's */
+  /** @param order permutation of the answers; the first ones take the place of the baseline's */
   computeDiscrepancy(order: readonly number[]): number {
     const before = order.slice(0, this.#baselineCount);
     const now = order.slice(this.#baselineCount);
@@ -107,7 +107,7 @@ class PromptAnswers {
   }
 
   #meanSimilarity(first: readonly number[], second: readonly number[]): number {
-    // No lists are created, because one comparison runs this very often.
+    // Creates no lists, because one comparison runs this very often.
     let total = 0;
     let pairs = 0;
     for (const a of first)

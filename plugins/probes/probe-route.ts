@@ -49,7 +49,7 @@ const fingerprint: Check = {
 };
 
 const chatChecks: readonly Check[] = [
-  // First: the others do not run on a route that fails it.
+  // `answers` comes first: the others do not run on a route that fails it.
   answers,
   streams,
   usage,
@@ -72,7 +72,7 @@ export function listChecks(model: Model, route: Route): readonly Check[] {
   return chatChecks.filter((check) => check.isDeclared(route));
 }
 
-/** Returns each route that has checks once, with the first model that it serves. */
+/** Lists each route with checks once, with the first model that it serves. */
 export function listProbedRoutes({
   catalog,
 }: Pick<Host, 'catalog'>): { readonly model: Model; readonly route: Route }[] {

@@ -41,12 +41,12 @@ type Budget = number | undefined; // tokens per 24 hours for one upstream; undef
 
 export interface CheckLimits {
   readonly budget: Budget;
-  /** When the check was last started, as far as the caller has read; epoch ms. Undefined for checks that an operator started. */
+  /** Last start of the check that the caller knows of, epoch ms. Undefined for checks that an operator started. */
   readonly lastTryAt?: number | undefined;
 }
 
 /**
- * Reserves the most tokens that the check can use. Only one of several processes can start it, unless an operator does.
+ * Reserves the maximum tokens that the check can use. Only one of several processes can start it, unless an operator does.
  *
  * @returns the check's id; undefined if another process is running it; `over_budget` if too few tokens are left
  */

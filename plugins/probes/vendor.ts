@@ -29,9 +29,9 @@ interface VendorSettings {
 type VendorEndpoint = Pick<Upstream, 'baseUrl' | 'formats' | 'auth'>;
 
 interface VendorFindings {
-  readonly yaml: string | undefined; // undefined if the vendor gave no usable response
-  readonly unreachable?: string; // undefined if the vendor can be reached
-  readonly variable: string; // for the key
+  readonly yaml: string | undefined; // sections of gateway.yaml; undefined if the vendor gave no usable response
+  readonly unreachable?: string; // error message with advice; undefined if the vendor can be reached
+  readonly variable: string; // environment variable for the key
   readonly lines: readonly string[];
 }
 
@@ -167,7 +167,7 @@ async function findFormats(
 ): Promise<FirstAnswer | undefined> {
   let firstAnswer: FirstAnswer | undefined;
   for (const [format, usualSchemes] of authSchemesByFormat) {
-    const schemes = key === '' ? usualSchemes.slice(0, 1) : usualSchemes; // without a key, all schemes send the same
+    const schemes = key === '' ? usualSchemes.slice(0, 1) : usualSchemes; // without a key, all schemes send the same request
     for (const auth of firstAnswer === undefined ? schemes : [firstAnswer.endpoint.auth]) {
       const name = `${format} ${auth}`;
       if (rejectedSchemes.has(name)) continue;

@@ -13,7 +13,7 @@ export interface CodeBox {
 
 export interface ShownStep {
   readonly title: string;
-  readonly where: string; // to find a form; '' for other steps
+  readonly where: string; // where to find the form; '' for other steps
   readonly boxes: readonly CodeBox[];
   readonly fields: readonly ShownField[];
   readonly notes: readonly string[];
@@ -23,7 +23,7 @@ interface ShownField {
   readonly id: string;
   readonly label: string;
   readonly value: string;
-  readonly isKey: boolean; // has a link instead, because the page does not know the key
+  readonly isKey: boolean; // shown as a link instead, because the page does not know the key
 }
 
 interface StepContext {

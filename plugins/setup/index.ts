@@ -6,7 +6,7 @@ import { routeScripts } from './script/scripts.ts';
 import { listNamedModels, setupSection } from './section.ts';
 import { scriptedFormats, collectTexts, tools } from './tools.ts';
 
-/** Sets up coding tools for this gateway, by a page and by scripts. */
+/** Sets up coding tools for this gateway, through a page and scripts. */
 export const plugin: GatewayPlugin = {
   name: 'setup',
   register(server) {
@@ -32,7 +32,7 @@ export function reviewSetup(host: CatalogHost, registry: AbilitySource): { value
 
 function explainUnusedModel(name: string, host: CatalogHost, registry: AbilitySource): string | undefined {
   const found = findModel(name, host);
-  // In a valid configuration, the name is that of a model or an alias.
+  // A valid configuration names only models and aliases that exist.
   if (found === undefined) return 'all upstreams of the model are off';
   if (readAbilities(registry, found.model).conversations.length === 0) return 'the model holds no conversations';
   return undefined;

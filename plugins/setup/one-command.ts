@@ -10,9 +10,9 @@ import type { CodeBox } from './describe-step.ts';
 import { type Reader, type System, getTerminalName } from './reader.ts';
 
 interface ScriptFacts {
-  readonly sha256: string; // of the bytes that are served, in hexadecimal
+  readonly sha256: string; // hexadecimal, of the served bytes
   readonly tools: readonly string[];
-  readonly slug: string; // of the service; names the folder with the script's state
+  readonly slug: string; // the service's slug; names the folder with the script's state
 }
 
 const exampleTools = 'claude-code,codex';

@@ -55,7 +55,7 @@ export const setupSection = defineSection({
 });
 
 interface NamedModel {
-  readonly path: readonly string[]; // of the setting in gateway.yaml, such as setup, formats, chat, model
+  readonly path: readonly string[]; // path of the setting in gateway.yaml, such as setup, formats, chat, model
   readonly name: string;
 }
 

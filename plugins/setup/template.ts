@@ -4,7 +4,7 @@ type Value = string | number | boolean | undefined;
 
 interface TemplateValues {
   readonly named: Readonly<Record<string, Value>>;
-  readonly models: readonly Readonly<Record<string, Value>>[]; // replace members of `named`, one for each different model
+  readonly models: readonly Readonly<Record<string, Value>>[]; // overrides of `named`, one for each different model
 }
 
 const eachModel = '<each model>';
@@ -48,7 +48,7 @@ function createZedProvider(id: string): string {
 }
 
 function createZedKeyVariable(provider: string): string {
-  // As Zed does (convert_case, UpperSnake; open_ai_compatible.rs): a word ends where letters and digits meet.
+  // Zed does the same (convert_case, UpperSnake; open_ai_compatible.rs): a word ends where letters and digits meet.
   const words = provider.toUpperCase().match(/[A-Z]+|\d+/g) ?? [];
   return [...words, 'API', 'KEY'].join('_');
 }

@@ -10,7 +10,7 @@ export interface SettingTree {
 /** Where a file is; `~` is the home folder. */
 export interface FilePlace {
   readonly path: string;
-  /** A file that the tool reads instead of `path`, or that overrides it. If it exists, settings belong there. */
+  /** A file that the tool reads instead of `path`, or that overrides it. If this file exists, settings belong in it. */
   readonly preferred?: string;
   readonly macos?: string; // if it is different
   readonly windows?: string; // if it is not the same path below `%USERPROFILE%`
@@ -24,7 +24,7 @@ export interface FileStep {
   readonly place: FilePlace;
   readonly format: SettingsFormat;
   readonly settings: SettingTree | readonly SettingValue[];
-  /** True if the file has nothing else, so that it is created and removed as a whole. Otherwise its other settings are kept. */
+  /** True if the file contains nothing else, so that it is created and removed as a whole. Otherwise, its other settings are kept. */
   readonly isDedicated?: boolean;
   /**
    * Members that identify an entry of a list, as far as the entry has them, so that it is added to the list or replaced. Without them, a
@@ -35,9 +35,9 @@ export interface FileStep {
   readonly initial?: readonly string[];
   /** Other JSON files that the tool reads, or folders of them (`/etc/tool/`). Initial members that exist there are omitted. */
   readonly elsewhere?: readonly FilePlace[];
-  /** Set if the tool's JSON does not allow both comments and trailing commas: `plain` allows neither, `comments` only those. */
+  /** Set unless the tool's JSON allows both comments and trailing commas: `plain` allows neither, `comments` only comments. */
   readonly dialect?: 'plain' | 'comments';
-  /** Where new entries of a list go. `start` is for tools that use the first entry as the default. */
+  /** Position of new entries in a list. `start` is for tools that use the first entry as the default. */
   readonly at?: 'start';
 }
 
@@ -61,11 +61,11 @@ export interface CommandStep {
 /** Values for a form, for tools that cannot be set up in any other way. */
 export interface FormStep {
   readonly kind: 'form';
-  readonly where: string; // place of the form, in the tool's own words
+  readonly where: string; // where to find the form, in the tool's own words
   readonly fields: readonly { readonly label: string; readonly value: string }[];
 }
 
-/** Programs to start from, with an official SDK or without. */
+/** Programs to start from, with or without an official SDK. */
 export type SampleStep = { readonly kind: 'sample' } & (
   | { readonly sdk: SampledSdk; readonly samples?: undefined }
   | { readonly sdk?: undefined; readonly samples: readonly CodeSample[] }
@@ -77,7 +77,7 @@ export interface CodeSample {
   readonly code: string;
 }
 
-/** Lines that the script writes: a marked block in a file that has other lines (`block`), or a whole file (`text`). */
+/** Lines that the script writes: a marked block in a file with other lines (`block`), or a whole file (`text`). */
 export interface LinesStep {
   readonly kind: 'lines';
   readonly place: FilePlace;
@@ -96,17 +96,17 @@ interface MovedFolder {
 
 /** How the script finds and sets up a tool. `~/.config` stands for the folder in XDG_CONFIG_HOME. */
 export interface ToolScript {
-  /** Programs of the tool. It is installed if one of them is on PATH. */
+  /** Programs of the tool. The tool is installed if one of them is on PATH. */
   readonly commands: readonly string[];
-  /** Folders that the tool creates. It is also installed if one of them exists. They must not contain spaces. */
+  /** Folders that the tool creates. The tool is also installed if one of them exists. They must not contain spaces. */
   readonly folders: readonly string[];
   readonly isOnRequest?: true; // set up only when it is asked for by name
   readonly places?: readonly MovedFolder[];
   /** Files in which the tool caches data from the gateway. An undo removes those that contain the gateway's address. */
   readonly caches?: readonly FilePlace[];
-  /** Steps for the script, if those of the page suit only people. A command without `place` starts the tool. */
+  /** Steps for the script, if the page's steps need a person. A command without `place` starts the tool. */
   readonly steps?: readonly ScriptedStep[];
-  /** Arguments with which the tool answers `<prompt>` without a terminal, so that the script can test it. */
+  /** Arguments that make the tool answer `<prompt>` without a terminal, so that the script can test it. */
   readonly trial?: readonly string[];
   readonly note?: string; // an English sentence to show once the tool is set up
 }
@@ -117,37 +117,35 @@ export type Step = (FileStep | EnvironmentStep | CommandStep | FormStep | Sample
 /** How `npm run test:tools` installs a tool and gives it a task, in addition to `trial`. */
 export interface ToolPackage {
   readonly package: string;
-  /** When it was last run with the version in `seen`. */
+  /** Date of the last run with the version in `seen`. */
   readonly tried: string; // YYYY-MM-DD
   /** True if the tool's models cannot run commands. It then gets no task, and only `--verify` tests it. */
   readonly takesNoTask?: true;
-  /** Folder below the home folder in which its models run commands, if it is not the current one. */
+  /** Folder below the home folder in which the tool's models run commands, if it is not the current one. */
   readonly workspace?: string;
   /** Options that let a model run commands without confirmation. */
   readonly allow?: readonly string[];
   /** Variables that keep the tool from contacting hosts other than the gateway, which tests cannot reach. */
   readonly offline?: Readonly<Record<string, string>>;
-  /** Patterns for transcripts and logs in the home folder, which contain the gateway's address but which the script must not change. */
+  /** Patterns for transcripts and logs in the home folder that contain the gateway's address but must not be changed by the script. */
   readonly keeps?: readonly string[];
 }
 
 /** A row of tools.yaml: a tool that can be set up for this gateway. Steps, trial and note are templates. */
 export interface SetupTool {
-  readonly id: string; // in the page's URL and in the script's option `--tools`
+  readonly id: string; // used in the page's URL and in the script's option `--tools`
   readonly name: string;
   readonly nameText?: string; // text key of the name, if it is translated
   readonly group: 'agents' | 'editors' | 'libraries';
   /** Formats that the tool speaks with these settings, as gateway.yaml names them. Models are chosen for the first one. */
   readonly formats: readonly [string, ...string[]];
-  /**
-   * Version that these settings were seen to work with, '' for several; undefined if only documentation or source code says that they do.
-   */
+  /** Version with which these settings were tested, '' for several; undefined if they are based only on documentation or source code. */
   readonly seen?: string;
   /** Set if the tool is a command-line package on npm; `pypi` if it is on PyPI. */
   readonly npm?: ToolPackage;
   readonly pypi?: ToolPackage;
   readonly script?: ToolScript; // set if the script can set up the tool completely
-  readonly steps: readonly Step[]; // of the page, in order
+  readonly steps: readonly Step[]; // in the order of the page
   /** Prerequisites and warnings. `{provider}` is the gateway's name in the tool's settings. */
   readonly note?: Readonly<Record<keyof Texts, string>>;
   readonly texts?: Texts; // for the other text keys of the tool

@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { percentEncodeUrl } from '#core/web/pages/setup-command.ts';
 import { type AbilitySource, readDefaults, type SetupHost, listSetupModels, type TierModels } from './defaults.ts';
 
-const keyPlaceholder = 'YOUR_KEY'; // pages never contain a key here, and addresses never carry one
+const keyPlaceholder = 'YOUR_KEY'; // pages never contain a key here, and URLs never do
 
 export interface SetupModel {
   readonly name: string;
@@ -16,19 +16,19 @@ export interface SetupModel {
 
 /**
  * The values for the settings of all tools. All of them are plain: tools interpolate variables in their settings, so text that could be
- * read as one (`$`, quotes, braces, spaces) is excluded earlier. Writers quote values anyway.
+ * taken for one (`$`, quotes, braces, spaces) is excluded earlier. Writers quote values anyway.
  */
 export interface SetupValues {
   readonly baseUrl: string; // without `/v1` and without a trailing slash
   readonly apiUrl: string; // with `/v1`
-  readonly providerId: string; // of this gateway among the providers of a tool: lower-case letters, digits and hyphens
+  readonly providerId: string; // this gateway's id among a tool's providers: lowercase letters, digits and hyphens
   readonly providerName: string; // display name of the gateway
-  readonly keyVariable: string; // environment variable that has the key
-  readonly key: string; // or its placeholder
+  readonly keyVariable: string; // environment variable with the key
+  readonly key: string; // the key or its placeholder
   readonly model: SetupModel;
   readonly smallModel: SetupModel; // for titles, summaries and other small tasks; the same object as `model` if the catalog has none
   readonly tiers: TierModels;
-  readonly acceptsWebSockets: boolean; // by this machine, which only the script can test
+  readonly acceptsWebSockets: boolean; // whether WebSockets work from this machine, which only the script can test
 }
 
 /** @param chosenModel public name of a model; if it is unknown, the format's default is used */

@@ -7,7 +7,7 @@ type Settings = SettingTree | readonly SettingValue[];
 const renderers: Readonly<Record<SettingsFormat, (settings: Settings) => string>> = {
   json: (settings) => JSON.stringify(settings, undefined, 2),
   toml: (settings) => writeToml(settings),
-  // Texts are quoted so that `yes`, `1.0` and dates stay texts in every version of YAML.
+  // Strings are quoted so that `yes`, `1.0` and dates stay strings in every version of YAML.
   yaml: (settings) => writeYaml(settings, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
 };
 
@@ -59,6 +59,6 @@ function quotePowershellIfNeeded(text: string): string {
 }
 
 function quotePowershell(text: string): string {
-  // PowerShell takes typographic quotes for quotes.
+  // PowerShell accepts typographic quotes as quotes.
   return `'${text.replaceAll(/['‘’‚‛]/g, (found) => found + found)}'`;
 }

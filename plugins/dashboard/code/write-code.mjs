@@ -1,12 +1,12 @@
 /**
- * Programs that make one request, for the pages of models and the playground. The server writes them into pages and the
+ * Example programs that make one request, for the model pages and the playground. The server writes them into pages and the
  * playground's script loads this file, so it imports nothing.
  *
  * @typedef {'chat' | 'completion' | 'embedding' | 'image' | 'speech' | 'transcription' | 'rerank' | 'moderation'} CallKind
  * @typedef {object} CodeCall
  * @property {string} apiUrl with `/v1`
  * @property {CallKind} kind
- * @property {object} body of the request; a transcription sends its members as fields of a form, beside a file
+ * @property {object} body of the request; a transcription sends its members as form fields, with a file
  * @typedef {'curl' | 'python' | 'typescript' | 'go' | 'php'} CodeLanguage
  */
 
@@ -34,7 +34,7 @@ export const paths = {
 const files = { speech: 'speech.mp3', transcription: 'recording.mp3', image: 'image.png' };
 
 /**
- * The text of a program, with `YOUR_KEY` for the API key.
+ * Returns the text of a program, with `YOUR_KEY` as the API key.
  *
  * @param {CodeLanguage} language
  * @param {CodeCall} call
@@ -121,7 +121,7 @@ ${programs[kind]()}`;
 }
 
 function writeTypescript({ apiUrl, kind, body }) {
-  // Strings have no line breaks, so that only names are at the start of a line and before a colon.
+  // JSON strings have no raw line breaks, so only names can be at the start of a line and before a colon.
   const literal = formatJson(body).replaceAll(/^( *)"([A-Za-z_]\w*)":/gm, '$1$2:');
   const call = (name, more = '') => `await client.${name}(${literal.replace(/^\{/, `{${more}`)})`;
   const programs = {

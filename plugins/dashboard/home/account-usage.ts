@@ -24,7 +24,7 @@ export type Range = '24h' | '30d';
 export type UsageRow = UsageCounts & Partial<TimedUsage> & Pick<UsageKeys, 'hour' | 'model'>;
 
 export interface AccountUsage {
-  readonly rows: readonly UsageRow[]; // of the range, but at least of the last 48 hours
+  readonly rows: readonly UsageRow[]; // for the range, but at least for the last 48 hours
   readonly latest: readonly RequestRecord[]; // newest first
 }
 

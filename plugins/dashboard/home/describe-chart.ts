@@ -38,7 +38,7 @@ function describeHours(hours: readonly HourSum[], format: Format): ChartBar[] {
 function describeDays(hours: readonly HourSum[], format: Format): ChartBar[] {
   // The text of a day is in the reader's time zone, so all hours of that day have the same text.
   const days = Map.groupBy(hours, ({ hour }) => format.day(new Date(hour)).text);
-  // Of its first day, the range includes only the last hours.
+  // The range includes only the last hours of its first day.
   return [...days.values()]
     .slice(-30)
     .map((dayHours) => describeBar(format.shortDay(new Date(dayHours[0]?.hour ?? 0)), dayHours, format));

@@ -59,7 +59,7 @@ function describeRequests(
 }
 
 function countUntilNow(hours: readonly HourSum[], now: number): number {
-  // The last hour counts only by the share of the current hour that has passed.
+  // The last hour counts only in proportion to the elapsed part of the current hour.
   const elapsedShare = (now % hourMs) / hourMs;
   return sum(hours.map(({ requests }, index) => (index === hours.length - 1 ? requests * elapsedShare : requests)));
 }
@@ -68,7 +68,7 @@ function describeChange(total: number, previousTotal: number, { t, format }: Loc
   if (previousTotal < 1) return '';
   if (previousTotal < minComparedRequests) return t('home.tile.before', { count: Math.round(previousTotal) });
   const change = total / previousTotal - 1;
-  // For more than ten times as many, a percentage is not useful.
+  // Above a tenfold increase, a percentage is not useful.
   if (change > 9) return '';
   const share = format.percent(Math.abs(change));
   if (Math.abs(change) < 0.0005) return t('home.tile.same');
@@ -118,7 +118,7 @@ function describeSpark(values: readonly number[]): FigureTile['spark'] {
   return { line, area, isBad: false };
 }
 
-const periodNames: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' }; // by seconds
+const periodNames: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86_400: 'day' }; // by length in seconds
 
 /** @param moreLink link for requesting higher limits; '' if there is none */
 export function describeRate(allowance: AccountAllowance, moreLink: string, { t, format }: Localizer) {
@@ -132,7 +132,7 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   return {
     label: isPerMinute ? t('home.rate.this_minute') : limitText,
     value: format.number(remaining),
-    // If the period is not a minute, the number is what remains of the burst.
+    // Unless the period is a minute, the number is the remaining burst.
     unit: t(isPerMinute ? 'home.rate.left' : 'home.rate.burst', { count: burst }),
     meter: { max: burst, value: burst - remaining, label: t('home.rate.used') },
     text: [reset, inUse].filter((part) => part !== '').join(' · '),

@@ -11,7 +11,7 @@ const minuteMs = 60_000; // relative times change every minute
 
 type UsageView = ReturnType<typeof buildUsageView>;
 
-const descriptions = new WeakMap<AccountUsage, { readonly key: string; readonly view: UsageView }>(); // `key`: what else a view depends on
+const descriptions = new WeakMap<AccountUsage, { readonly key: string; readonly view: UsageView }>(); // `key`: the view's other inputs
 
 export function describeUsage(usage: AccountUsage, range: Range, now: number, request: PageRequest): UsageView {
   const { language, format, isOperator, host } = request;
@@ -35,7 +35,7 @@ function buildUsageView({ rows, latest }: AccountUsage, range: Range, now: numbe
   const hours = sumHours(rows, countHoursToRead(range), now);
   const routes = createRouteNames(request);
   const chart = describeChart(hours.slice(-countRangeHours(range)), range, request);
-  // Models are counted over the same time as the bars, so that the requests add up.
+  // Models are counted over the same period as the bars, so that the requests add up.
   const since = Date.parse(chart.bars[0]?.iso ?? '') || startOfHours(now, countRangeHours(range));
   return {
     figures: describeFigures(hours, now, request),

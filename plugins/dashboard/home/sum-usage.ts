@@ -24,7 +24,7 @@ export function sumHours(rows: readonly UsageRow[], count: number, now: number):
   });
 }
 
-/** The name null stands for requests without an existing model. */
+/** `name` is null for requests without an existing model. */
 export function sumModels(rows: readonly UsageRow[], since: number): { name: string | null; requests: number }[] {
   const models = new Map<string | null, number>();
   for (const { hour, model, requests } of rows)

@@ -7,7 +7,7 @@ import { tryPath } from '../paths.ts';
 import { buildModelPath } from './query.ts';
 import { listedDays, type ModelReading } from './read-models.ts';
 
-export const uptimeDigits = 2; // as on the status page: healthy services differ only in the second
+export const uptimeDigits = 2; // as on the status page; healthy services differ only in the second decimal place
 const maxAliases = 2; // the model's page lists all
 
 /** @param number number of the row, used in its ids */
@@ -74,7 +74,7 @@ function describeSubtitle(
   const hiddenCount = aliases.length - maxAliases;
   const names =
     hiddenCount > 0 ? t('models.also_more', { names: shownNames, more: format.number(hiddenCount) }) : shownNames;
-  // Such as `Test 1 · also gpt-x, sonnet`.
+  // Example: `Test 1 · also gpt-x, sonnet`.
   return [
     ...(displayName === id ? [] : [displayName]),
     ...(aliases.length > 0 ? [t('models.also', { names })] : []),

@@ -28,7 +28,7 @@ export function createModelPage(gateway: Registry): Page {
       const { host, params } = request;
       const requestedModel = host.catalog.resolve(params['name'] ?? '');
       if (requestedModel === undefined) throw new PageError(404, 'models.not_found');
-      // The path has an alias, or the name without its prefix.
+      // The path contains an alias, or the name without its prefix.
       if (requestedModel.publicName !== params['name']) return new Redirect(buildModelPath(requestedModel.publicName));
       const reading = (await readModels(gateway, request)).find(({ model }) => model === requestedModel);
       if (reading === undefined) throw new PageError(404, 'models.not_found');

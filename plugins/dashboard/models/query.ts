@@ -10,7 +10,7 @@ export function buildModelPath(name: string): string {
 export const modelFilters = ['images', 'reasoning', 'long'] as const;
 export type ModelFilter = (typeof modelFilters)[number];
 
-/** Directions of the first click, which puts better values first. */
+/** Direction of the first click, which sorts better values first. */
 export const sortColumns = {
   name: 'ascending',
   context: 'descending',
@@ -48,7 +48,7 @@ export function parseQuery(query: Readonly<Record<string, string>>): ModelsQuery
 }
 
 function parseSort(text: string): ModelsQuery['sort'] {
-  // `speed`, or `-speed` for the other direction.
+  // Values are `speed`, or `-speed` for the opposite direction.
   const isReversed = text.startsWith('-');
   const name = isReversed ? text.slice(1) : text;
   if (!Object.hasOwn(sortColumns, name)) return undefined;

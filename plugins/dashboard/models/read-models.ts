@@ -24,7 +24,7 @@ export interface ModelReading {
   readonly model: Model;
   readonly abilities: ModelAbilities;
   readonly health: ModelHealth | undefined;
-  readonly aliases: readonly string[]; // without patterns
+  readonly aliases: readonly string[]; // excluding patterns
   readonly notes: readonly string[]; // from plugins
   readonly lacksBackup: boolean; // false if the reader may not see routes
   readonly firstTokenMs: number | undefined; // median of the last seven days; undefined if not measured

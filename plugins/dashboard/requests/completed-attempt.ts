@@ -41,7 +41,7 @@ function includesTime({ start, end }: Pick<CompletedAttempt, 'start' | 'end'>, t
   return start <= time && time <= end;
 }
 
-/** If several attempts were running, the first content came from the one whose outcome is first here. */
+/** If several attempts were running, the first content is attributed to the one whose outcome comes first here. */
 const outcomeOrder: readonly CompletedAttempt['outcome'][] = ['served', 'failed', 'aborted'];
 function compareOutcomes(a: Pick<CompletedAttempt, 'outcome'>, b: Pick<CompletedAttempt, 'outcome'>): number {
   return outcomeOrder.indexOf(a.outcome) - outcomeOrder.indexOf(b.outcome);

@@ -23,7 +23,7 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
     action: query.path,
     account: query.account,
     kept: [
-      // parameters that have no field in the form
+      // Parameters that have no field in the form.
       ...(query.show === 'all' ? [] : [{ name: 'show', value: query.show }]),
       ...(query.isLive ? [] : [{ name: 'live', value: '0' }]),
     ],

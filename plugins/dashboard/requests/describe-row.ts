@@ -102,8 +102,8 @@ function describeName({ model, path, error_code: code, error_message: message }:
 }
 
 /**
- * Returns undefined for a response that was not streamed. The gateway does not parse cached responses, so it returns their time to the
- * first byte. In ms.
+ * Returns ms, or undefined for a response that was not streamed. The gateway does not parse cached responses, so theirs is the time to the
+ * first byte.
  */
 export function firstTokenOf(record: RequestRecord): number | undefined {
   if (record.is_stream === false) return undefined;

@@ -10,8 +10,8 @@ import { findRoutePosition } from '../route-names.ts';
 import { dashboardSection, type RouteVisibility } from '../section.ts';
 
 const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
-const maxRecordDelayMs = 3_600_000; // a request may still be running, or its record may be delayed
-const retryAfterSeconds = 2; // how long records usually take
+const maxRecordDelayMs = 3_600_000; // how long a request may still be running, or its record may be delayed
+const retryAfterSeconds = 2; // typical delay of a record
 
 export function createRequestEndpoint(currentHost: () => Host): Endpoint {
   return {
@@ -29,7 +29,7 @@ async function showRequest(host: Host, exchange: Exchange): Promise<Reply> {
   const { accountId } = exchange.get(principal);
   const id = exchange.params['id'] ?? '';
   const record = await findRequest(host.database, id, accountId);
-  // Requests of other accounts are not found either.
+  // Also not found: a request that another account sent.
   if (record === undefined) throw createNotFoundError(id, host.now());
   const { routes } = host.section(dashboardSection);
   return { status: 200, headers, body: JSON.stringify(describeRecord(record, host, routes)) };

@@ -93,7 +93,7 @@ function canReadReplica(query: RequestsQuery): boolean {
   return query.before !== '' || (query.path === operatorRequestsPath && hasFilters(query));
 }
 
-const noAccountId = 'unknown'; // PostgreSQL does not even read a row, because it is not an id
+const noAccountId = 'unknown'; // not an id, so PostgreSQL does not read a single row
 
 async function findListedAccount({ path, account }: RequestsQuery, request: PageRequest): Promise<string | undefined> {
   if (path === requestsPath) return accountOf(request).id;

@@ -10,14 +10,14 @@ type Chip = (typeof chips)[number];
 
 export const statusChoices = ['2xx', '4xx', '429', '5xx', 'stopped'] as const; // in the form; the URL may contain any other
 
-const statusKeys: Readonly<Record<string, string>> = { '2xx': 'answered', stopped: 'aborted' }; // choices that are not HTTP statuses
+const statusKeys: Readonly<Record<string, string>> = { '2xx': 'answered', stopped: 'aborted' }; // for choices that are not HTTP statuses
 
-const maxLengths = { model: 200, account: 320 }; // characters
+const maxLengths = { model: 200, account: 320 }; // characters; `account` is a name or an email address
 
 export const defaultRange = '24h';
 
 export interface RequestsQuery {
-  readonly path: typeof requestsPath | typeof operatorRequestsPath; // of the list; requests are below it
+  readonly path: typeof requestsPath | typeof operatorRequestsPath; // path of the list; requests are below it
   readonly account: string; // in the list of all accounts: an id, email address, name or key hint; '' for all
   readonly show: Chip;
   readonly model: string; // '' for all
@@ -25,7 +25,7 @@ export interface RequestsQuery {
   readonly time: RangeName;
   readonly before: string; // only requests older than this id; '' for the newest
   readonly isLive: boolean; // false if the reader paused live updates
-  readonly id: string; // of the request that the reader looks for; '' for none
+  readonly id: string; // id of the request that the reader is looking for; '' for none
   readonly ignored: readonly { readonly name: string; readonly value: string }[]; // invalid parameters, which the page reports
 }
 

@@ -21,7 +21,7 @@ export const tryBounds = {
 } as const;
 
 export function parseHistory(text: string | undefined): TryMessage[] {
-  // From the browser, so it is neither trusted nor signed.
+  // The text comes from the browser and is not signed, so it is not trusted.
   const value = parseJson(text ?? '[]');
   return Array.isArray(value) ? value.filter(isMessage).slice(-tryBounds.messages) : [];
 }

@@ -26,7 +26,7 @@ interface FormResult {
   readonly history: string;
   readonly error: TryError | undefined;
   readonly errorPath: string;
-  readonly message: string; // of the field: a message that got no answer
+  readonly message: string; // text of the field: a message that got no answer
   readonly model: string;
 }
 

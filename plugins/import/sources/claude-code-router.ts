@@ -60,7 +60,7 @@ function importProvider(
 
 function readTransformerNames(use: unknown): string[] {
   if (!Array.isArray(use)) return [];
-  // Each is a name, or a list of the name and its options.
+  // Each entry is a name, or a list of the name and its options.
   return use.map((transformer: unknown) => String(Array.isArray(transformer) ? transformer[0] : transformer));
 }
 

@@ -62,7 +62,7 @@ export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
   57: { name: 'Codex', reason: 'a ChatGPT login, not an API key' },
 };
 
-/** URLs by the name of a plan, which can stand in for a `base_url`. */
+/** URLs by the name of a plan, which can replace a `base_url`. */
 export const planUrls: Readonly<Record<string, string | undefined>> = {
   'glm-coding-plan': 'https://open.bigmodel.cn/api/coding/paas/v4',
   'glm-coding-plan-international': 'https://api.z.ai/api/coding/paas/v4',

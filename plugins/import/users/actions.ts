@@ -47,7 +47,7 @@ interface ImportInput {
   readonly keys?: boolean | undefined;
 }
 
-/** Uses keys that are already on disk, by the user's id in the source, so that a lost response loses none. */
+/** Uses keys that are already on disk, so that a lost response loses none. Their names are the users' ids in the source. */
 export function createImportAction(keys: ReadonlyMap<string, string>): typeof importAction {
   return { ...importAction, perform: (host, _id, input) => importAll(host, input, keys) };
 }

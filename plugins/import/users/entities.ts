@@ -7,7 +7,7 @@ export const ImportedAccount = defineEntity({
   name: 'ImportedAccount',
   tableName: 'import_account',
   properties: {
-    source: impersonal(p.text()).primary(),
+    source: impersonal(p.text()).primary(), // the other gateway, such as `new-api`
     sourceId: impersonal(p.text()).primary(),
     account: () => p.manyToOne(Account).updateRule('no action').deleteRule('no action').index('import_account_account'),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),

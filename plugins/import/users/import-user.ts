@@ -21,7 +21,7 @@ type ImportHost = Pick<Host, 'database' | 'service' | 'now'>;
 
 interface KeyOptions {
   readonly areShown: boolean; // if false, owners see their keys after signing in
-  readonly key?: string | undefined; // already on disk; default: a generated one
+  readonly key?: string | undefined; // a key that is already on disk; default: a generated one
 }
 
 function daysUntil(end: number | undefined, now: number): number {

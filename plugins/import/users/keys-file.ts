@@ -35,7 +35,7 @@ export class KeysFile {
     return this.#replace(this.#settledLines + formatLines(lines));
   }
 
-  /** Replaces the lines proposed last. */
+  /** Replaces the lines that were proposed last. */
   async writeSettled(lines: readonly KeyLine[]): Promise<void> {
     this.#settledLines += formatLines(lines);
     await this.#replace(this.#settledLines);

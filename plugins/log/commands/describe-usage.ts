@@ -10,7 +10,7 @@ export type UsageGrouping = UsageBy | 'plan';
 export const timedGroupings: readonly UsageGrouping[] = ['model', 'route', 'hour'];
 
 export interface UsageLine extends UsageCounts {
-  /** Id of the account, name of the model or route, or start of the hour; null for requests that have none. */
+  /** Account id, name of the model or route, or start of the hour; null for requests that have none. */
   readonly key: string | number | null;
   readonly account?: string | undefined; // name and email address
   /** Ms; undefined if not read or if there were no replies. */

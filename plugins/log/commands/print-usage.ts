@@ -92,7 +92,7 @@ function addByKey(
   values: ReadonlyMap<UsageLine['key'], Pick<UsageLine, 'attempts' | 'figures'>>,
 ): UsageLine[] {
   const unusedKeys = new Set(values.keys()).difference(new Set(lines.map(({ key }) => key)));
-  // Such as attempts that served nothing, or flat prices that were not used.
+  // For example, attempts that served nothing, or flat prices that were not used.
   const linesWithoutUsage = Array.from(unusedKeys, (key) => {
     const value = values.get(key);
     return { ...emptyCounts, ...value?.figures?.counts, key, ...value };
@@ -111,7 +111,7 @@ type GroupedCounts = UsageCounts &
 
 async function readAttempts(database: Host['database'], filter: UsageFilter): Promise<RouteUsage[]> {
   const { accountId, model, route } = filter;
-  // Attempts are counted over all accounts and models.
+  // Attempts are counted over all accounts and models, not for a single one.
   if (accountId !== undefined || model !== undefined) return [];
   const usage = await readRouteUsage(database, filter);
   return route === undefined ? usage : usage.filter((attempted) => attempted.route === route);

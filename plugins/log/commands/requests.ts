@@ -12,7 +12,7 @@ const query = object({
   status,
   failover: boolean('Only requests that more than one route was tried for.'),
   cached: boolean('Only replies from the cache.'),
-  // Ids of times up to the year 2527; no request can be later.
+  // Covers ids up to the year 2527; no request can be later.
   after: { ...text('The id of the last request of the page before.'), pattern: '^req_0[\\da-f]{11}7[\\da-f]{19}$' },
 });
 

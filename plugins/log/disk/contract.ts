@@ -1,7 +1,7 @@
 import type { Operations } from './operations.ts';
 import type { UnwrittenLines } from './ring.ts';
 
-/** The disk does not respond in time, or its thread has ended. The operation may still run. */
+/** Thrown if the disk does not respond in time, or its thread has ended. The operation may still run. */
 export class DiskUnresponsive extends Error {
   override readonly name = 'DiskSilent';
 
@@ -30,8 +30,8 @@ export interface Disk {
   /** Position after the last appended line. */
   readonly position: number;
   /**
-   * Settles when all lines before a position are in their files or the disk becomes unresponsive; undefined if either is already so. Never
-   * rejects.
+   * Settles when all lines before a position are in their files or the disk becomes unresponsive; undefined if that is already the case.
+   * Never rejects.
    *
    * @param position default: after the last line
    */

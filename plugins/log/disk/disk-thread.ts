@@ -77,7 +77,7 @@ export class DiskThread {
     let reason: Error | undefined;
     worker.on('message', (message: ThreadMessage) => this.#events.onMessage(message));
     worker.on('error', (error) => (reason = error as Error));
-    // Until it has exited, the thread accesses the ring.
+    // The thread accesses the ring until it has exited.
     worker.on('exit', () => this.#onExit(reason));
     worker.unref();
     this.#worker = worker;

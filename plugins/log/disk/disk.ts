@@ -12,7 +12,7 @@ const lineTimeoutMs = 200;
 const checkIntervalMs = 40;
 const roomCheckIntervalMs = 5;
 const operationTimeoutMs = 2_000;
-const processorTimeoutMs = 2_000; // until the thread gets a processor, while there is no room for lines
+const processorTimeoutMs = 2_000; // how long the thread may wait for a processor while there is no room for lines
 const startTimeoutMs = 20_000; // on a busy machine
 const endTimeoutMs = 1_000;
 
@@ -39,13 +39,13 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   readonly #thread: DiskThread;
   readonly #pendingWrites: PendingWrite[] = [];
   readonly #pendingOperations = new Map<number, PendingOperation>();
-  readonly #filesToRemove = new Map<number, string>(); // once created, by the id of the operation that creates them
+  readonly #filesToRemove = new Map<number, string>(); // paths to remove once created, by the id of the operation that creates them
   readonly #timer: NodeJS.Timeout;
   #isTimerRunning = false;
   #nextCheckAt = 0;
   #isAwaitingWrites = false;
   #isUnresponsive = false;
-  #remainingWaitMs = lineTimeoutMs; // for room, in this turn of the event loop
+  #remainingWaitMs = lineTimeoutMs; // left to wait for room in this turn of the event loop
   #lastId = 0;
   #pendingResults = 0;
   #nextResponse = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       reject(new DiskUnresponsive());
       return promise;
     }
-    // A caller waits for the result, so the process must not exit before.
+    // A caller waits for the result, so the process must not exit yet.
     this.#thread.ref();
     const id = this.#send(name, values);
     this.#pendingOperations.set(id, { name, path: values[0], since: performance.now(), resolve, reject });
@@ -146,7 +146,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       this.wake();
       Atomics.wait(control, controlWord.done, done, roomCheckIntervalMs);
       const appendedBytes = this.#ring.append(file, bytes, offset, length);
-      // What the turn does between waits does not count against the disk.
+      // The turn's own work between waits does not count against the disk.
       this.#remainingWaitMs -= performance.now() - startedAt;
       if (appendedBytes > 0) return appendedBytes;
     }
@@ -277,7 +277,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     }
     this.#pendingOperations.clear();
     this.#thread.unref();
-    // The caller that appends has to finish first.
+    // The appending caller must finish first.
     queueMicrotask(() => {
       this.onUnresponsive();
       // The disk has already responded to everything.

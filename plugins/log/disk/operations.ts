@@ -147,7 +147,7 @@ export const operations = {
   },
 
   /**
-   * Returns no entries if the folder does not exist. The caller must go on until `isOver` is true, or call `endList`.
+   * Returns no entries if the folder does not exist. The caller must continue until `isOver` is true, or call `endList`.
    *
    * @param id id of the listing, which starts with the first call
    */
@@ -228,7 +228,7 @@ function linkOrRename(part: string, path: string): void {
   try {
     linkSync(part, path);
   } catch (error) {
-    // If NFS loses a reply, it tries again and then reports that the link exists.
+    // If NFS loses a reply, it retries and then reports that the link exists.
     if (operations.isAt(path, identity)) return;
     // Where hard links do not exist or a security module forbids them, many kinds of errors are reported.
     if (codeOf(error) === 'EEXIST' || exists(path)) throw error;

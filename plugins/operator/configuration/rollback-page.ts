@@ -27,7 +27,7 @@ export const configurationPage: Page = {
       changes.documents.history.list(1, target.id),
       readEffectiveConfiguration(changes),
     ]);
-    // If it is unknown which configuration serves, there is nothing to compare with.
+    // If the configuration in effect is unknown, there is nothing to compare with.
     const isServing = serving === undefined || serving.digest === target.digest;
     return {
       number: target.id,

@@ -99,7 +99,7 @@ async function describeStart({ accountId }: Order, { host, t, format }: PageRequ
 function describeDeadline({ expiresAt, readAt }: Order, { format, host }: PageRequest) {
   const remainingMs = Math.max(0, expiresAt.getTime() - readAt.getTime());
   const length = Math.max(Math.ceil(remainingMs / 1000), host.section(paymentsSection).order_minutes * 60);
-  // For the page's script, in ms and seconds.
+  // The page's script reads `left` in ms and `length` in seconds.
   return { before: format.time(expiresAt), left: remainingMs, length };
 }
 

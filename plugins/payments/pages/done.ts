@@ -34,8 +34,7 @@ const createKeyForm = (gateway: PageSource) =>
       const { database, service } = request.host;
       const issued = await issueFirstKey(database, service.prefix, accountOf(request).id);
       if (issued === undefined) return {};
-      // An automatic refresh would lose the key.
-      // The key appears in this response and nowhere else.
+      // The key appears only in this response, and an automatic refresh would lose it.
       return { key: issued.key, samples: describeSamples(gateway, request, issued.key), refreshSeconds: undefined };
     },
   });
@@ -52,14 +51,14 @@ export const createDonePage = (gateway: PageSource): Page => ({
     topics: ['requests'],
     parts: { first: 'payments/first-request.eta' },
     async values(request) {
-      return { first: await readFirstRequest(await readOwnOrder(request), request) };
+      return { first: await readLatestRequest(await readOwnOrder(request), request) };
     },
   },
   async show(request) {
     const order = await readOwnOrder(request);
     if (order.state !== 'paid' && order.state !== 'refunded') return new Redirect(getOrderPath(order));
     const [account] = await readAccounts(request.host.database, 'id', [order.accountId]);
-    const first = await readFirstRequest(order, request);
+    const first = await readLatestRequest(order, request);
     const gift = await describeGift(order, request);
     return {
       code: order.code,
@@ -90,7 +89,7 @@ export const createDonePage = (gateway: PageSource): Page => ({
 function describeSamples(gateway: PageSource, request: PageRequest, key?: string) {
   const { host } = request;
   const samples = renderSamples(host, ['curl', 'claude-code', 'openai', 'gemini'], key);
-  // The setup script asks for the key.
+  // The setup script asks for the key itself.
   const allSamples = hasSetup(gateway) ? [createSetupTab(request), ...samples] : samples;
   return allSamples.map(({ code, ...sample }) => ({ ...sample, pieces: codePieces(code) }));
 }
@@ -101,8 +100,8 @@ function createSetupTab({ host, t, userAgent }: PageRequest): SampleTab {
   return { id: 'setup', name: t('payments.done.one_command'), code, value };
 }
 
-/** The first request shows customers that their tool is connected. */
-async function readFirstRequest({ accountId, payments, createdAt }: Order, request: PageRequest) {
+/** The latest answered request since the payment shows customers that their tool is connected. */
+async function readLatestRequest({ accountId, payments, createdAt }: Order, request: PageRequest) {
   const { paidAt = createdAt } = payments.find(({ outcome }) => outcome === 'activated') ?? {};
   const filter = { accountId, outcome: 'answered', since: paidAt.getTime() } as const;
   const { records } = await listRequests(request.host.database, filter, { limit: 1 });

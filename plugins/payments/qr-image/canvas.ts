@@ -36,7 +36,7 @@ export class Canvas {
     let x = left;
     for (const character of text) {
       const glyph = getGlyph(character);
-      if (glyph === undefined) continue;
+      if (glyph === undefined) continue; // only ASCII has glyphs
       for (const [from, to] of glyph.strokes) {
         this.#stroke(x + from[0] * scale, top + from[1] * scale, x + to[0] * scale, top + to[1] * scale, pen / 2);
       }

@@ -5,7 +5,7 @@ interface QrPath {
   readonly path: string;
 }
 
-/** One rectangle per run of dark modules in a row. */
+/** Draws one rectangle per run of dark modules in a row. */
 export function drawQrPath(payload: string): QrPath {
   const modules = computeModules(payload);
   let path = '';

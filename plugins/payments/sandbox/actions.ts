@@ -16,7 +16,7 @@ export type SendNotification = (
 export interface ActionOptions {
   /** Wrong amount in rupiah; defaults to half of the right one. */
   readonly amount?: number | undefined;
-  readonly times?: number | undefined;
+  readonly times?: number | undefined; // notifications, all sent concurrently
 }
 
 export interface ActionResult {
@@ -55,7 +55,7 @@ export async function performAction(
   return notify(host, reference, send, times);
 }
 
-/** An ended charge can still be paid late, and every notification can be repeated. */
+/** An ended charge can still be paid late, and a notification can be sent in any state. */
 export function allowsAction({ state }: SandboxCharge, action: SandboxAction): boolean {
   if (action === 'notify' || state === 'pending') return true;
   return action === 'pay-late' && state !== 'paid';

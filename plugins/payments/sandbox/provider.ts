@@ -102,7 +102,7 @@ async function refund({ database }: Host, { reference, key, amount }: RefundRequ
 }
 
 async function convertErrors<T>(work: Promise<T>): Promise<T> {
-  // A database error looks like a provider that does not respond.
+  // Reports a database error as a provider that does not respond.
   return work.catch((error: unknown) => {
     throw error instanceof PaymentError
       ? error

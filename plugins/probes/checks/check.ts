@@ -49,7 +49,7 @@ const reasons = [
 ] as const;
 export type Reason = (typeof reasons)[number];
 
-/** `unknown` is inconclusive. */
+/** `unknown` means inconclusive. */
 export type CheckVerdict =
   | { readonly state: 'ok'; readonly detail?: string | undefined }
   | { readonly state: 'failed' | 'unknown'; readonly reason: Reason; readonly detail?: string | undefined };
@@ -93,7 +93,7 @@ function isReasoningRoute(route: Route): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
 
-const maxReasoningTokens = 2_048; // before the first word
+const maxReasoningTokens = 2_048; // before the first word of the answer
 
 export function computeTokenBudget(route: Route, tokens: number): number {
   return isReasoningRoute(route) ? tokens + maxReasoningTokens : tokens;

@@ -28,7 +28,7 @@ export interface FileAction extends FilePaths, EditOptions {
   readonly kind: 'file';
   readonly format: FileStep['format'] | LinesStep['format'];
   readonly text: string;
-  /** Files that may already have initial members. A launcher without a runtime cannot read them, and omits all initial members. */
+  /** Files that may already have initial members. A launcher without a runtime cannot read them, so it omits all initial members. */
   readonly elsewhere?: readonly FilePaths[] | undefined;
 }
 
@@ -42,7 +42,7 @@ export function describeActions(tool: ScriptedTool, values: SetupValues): Script
   ];
 }
 
-/** Returns the last command that is for a terminal. */
+/** Returns the last command meant for a terminal. */
 export function formatStartCommand(tool: ScriptedTool, values: SetupValues): string | undefined {
   const commands = listSteps(tool, values).filter((step) => step.kind === 'command' && step.place === undefined);
   const last = commands.at(-1);
@@ -51,7 +51,7 @@ export function formatStartCommand(tool: ScriptedTool, values: SetupValues): str
 
 function listSteps({ id, steps, script }: ScriptedTool, values: SetupValues): readonly ScriptedStep[] {
   return fillTemplate(script.steps ?? steps, values).map((step) => {
-    // A tool with steps for people needs separate steps for the script.
+    // A tool whose steps need a person must define separate steps for the script.
     if (step.kind === 'form' || step.kind === 'sample') throw new Error(`tool "${id}" has a step for people`);
     return step;
   });

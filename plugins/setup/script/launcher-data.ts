@@ -6,7 +6,7 @@ import { fillPlaceholders, findVariant } from './program/variant.mjs';
 import type { ScriptData, ScriptTool } from './script-data.ts';
 
 /**
- * The names of the service, and a table of tools with the settings for their default models. The shell expands only the user's folders,
+ * Renders the service's names, and a table of tools with the settings for their default models. The shell expands only the user's folders,
  * because text from gateway.yaml is in single quotes.
  */
 export function renderShellTable(data: ScriptData): string {
@@ -33,7 +33,7 @@ function renderTool(tool: ScriptTool, data: ScriptData): string {
 function listDefaultActions(tool: ScriptTool, data: ScriptData): readonly ScriptAction[] {
   const variant = findVariant(tool, data);
   if (variant === undefined) return [];
-  // Names of models are plain, so JSON needs no escapes for them.
+  // Model names are plain, so they need no escaping in JSON.
   return JSON.parse(
     fillPlaceholders(JSON.stringify(variant.actions), { ...variant.values, KEY: '@KEY@' }),
   ) as ScriptAction[];

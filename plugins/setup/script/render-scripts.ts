@@ -46,7 +46,7 @@ export function renderPowershell(data: ScriptData): string {
 
 function renderHereDocument(text: string): string {
   const lines = new Set(text.split('\n'));
-  // Quoted, so that the shell expands nothing, and not a line of the text.
+  // The delimiter is quoted, so that the shell expands nothing, and must not be a line of the text.
   let delimiter = 'DATA';
   while (lines.has(delimiter)) delimiter += '_';
   return `<<'${delimiter}'\n${text.trimEnd()}\n${delimiter}\n`;

@@ -7,9 +7,9 @@ import { scriptedFormats, scriptedTools } from '../tools.ts';
 import { type SetupModel, type SetupValues, toSetupModel, createValues } from '../values.ts';
 import { describeActions, type ScriptAction, formatStartCommand } from './describe-actions.ts';
 
-/** The data is the same for everybody and contains no key. */
+/** The data is the same for all users and contains no key. */
 export interface ScriptData {
-  readonly service: string; // name without control characters
+  readonly service: string; // display name without control characters
   readonly slug: string;
   readonly formerSlugs: readonly string[]; // of former names of the service, the latest first
   readonly baseUrl: string; // without `/v1` and without a trailing slash
@@ -22,8 +22,8 @@ export interface ScriptData {
 
 interface ScriptModel {
   readonly name: string;
-  readonly context?: number | undefined; // maximum tokens of a prompt
-  readonly output?: number | undefined; // maximum tokens of an answer
+  readonly context?: number | undefined; // maximum input tokens
+  readonly output?: number | undefined; // maximum output tokens
   readonly features: string; // a letter for each property on which actions depend
 }
 
@@ -37,7 +37,7 @@ export interface ScriptTool extends Pick<SetupTool, 'id' | 'name'>, Pick<ToolScr
   readonly format: string;
   readonly isOnRequest: boolean;
   readonly start?: string | undefined;
-  readonly trial?: readonly string[] | undefined; // arguments with which the tool answers one tiny prompt
+  readonly trial?: readonly string[] | undefined; // arguments that make the tool answer one tiny prompt
   readonly variants: readonly ScriptVariant[]; // for different models; together they cover the features of all models
 }
 
@@ -48,7 +48,7 @@ interface ScriptVariant {
 }
 
 const limitStandIns = {
-  // Placeholders would be texts in the settings, not numbers. No other number is as long.
+  // Placeholders would be strings in the settings, not numbers. No other number is this long.
   CONTEXT: 7_310_000_000_000_001,
   OUTPUT: 7_310_000_000_000_002,
   SMALL_CONTEXT: 7_310_000_000_000_003,

@@ -12,7 +12,7 @@ import { type ScriptData, createScriptData } from './script-data.ts';
 
 interface SetupScript {
   readonly text: string;
-  readonly sha256: string; // of the text in UTF-8, in hexadecimal
+  readonly sha256: string; // hexadecimal, of the text in UTF-8
 }
 
 export interface SetupScripts {
@@ -41,7 +41,7 @@ async function renderScripts(host: Host, gateway: Registry): Promise<SetupScript
     if (index % modelsPerTurn === 0) await nextPageTurn();
     readAbilities(gateway, model);
   }
-  // Fills the caches that `createScriptData` uses, in a turn of the event loop for each format.
+  // Fills the caches that `createScriptData` uses, one format per turn of the event loop.
   for (const format of scriptedFormats) {
     await nextPageTurn();
     readDefaults(format, host, gateway);

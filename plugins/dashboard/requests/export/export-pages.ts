@@ -7,7 +7,7 @@ import { createFilter, parseQuery, requestsPath } from '../query.ts';
 import { streamExport, type RecordRenderer } from './export-stream.ts';
 import { renderCsvHeading, renderCsvLine, renderJsonLine } from './exported-request.ts';
 
-const exportLimits: Limits = { limit: 10, period: 600, burst: 5, concurrent: 1 }; // one at a time, because it reads all records
+const exportLimits: Limits = { limit: 10, period: 600, burst: 5, concurrent: 1 }; // per account; an export reads all of its records
 
 interface ExportFormat {
   readonly extension: string;

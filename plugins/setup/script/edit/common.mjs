@@ -1,6 +1,6 @@
-// What the formats share: refusals with positions, line ends, the byte order mark, and edits of a text.
+// Shared by all formats: refusals with positions, line ends, the byte order mark, and edits of a text.
 
-/** The message is for the user and never contains a value of the file. */
+/** The message is shown to the user and never contains a value from the file. */
 export class Refusal extends Error {}
 
 export function unlessRefused(action, otherwise) {
@@ -64,7 +64,7 @@ export class Edits {
     return hasOtherLineEnds ? setLineEnds(part, lineEnd) : part;
   }
 
-  /** @throws Refusal if setting the value, or adding to it, would lose something */
+  /** @throws Refusal if setting the value, or adding to it, would lose data */
   requireMergeable() {}
 
   /** Edits at the same offset apply in order, insertions first. Removals may overlap. */
@@ -101,7 +101,7 @@ export function findLineStart(text, offset) {
   return offset <= 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
 }
 
-/** @param comment matches the start of a comment line */
+/** Returns the offset of the comments directly above a line. `comment` matches the start of a comment line. */
 export function findComments(text, line, comment) {
   const first = text.startsWith('\ufeff') ? 1 : 0;
   let start = line;
@@ -120,7 +120,7 @@ export function isBlankAbove(text, offset) {
   );
 }
 
-/** A command parses the same texts several times. Callers must not change a result. */
+/** Commands parse the same texts several times. Callers must not modify a result. */
 export function memoize(parse) {
   const cache = new Map();
   return (text) => {
@@ -143,7 +143,7 @@ export function groupBy(elements, keyOf) {
   return groups;
 }
 
-/** `pos` is the next character. */
+/** `pos` is the offset of the next character. */
 export class Reader {
   constructor(text) {
     this.text = text;

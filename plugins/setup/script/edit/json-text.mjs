@@ -6,7 +6,7 @@ const kindLabels = { map: 'an object', list: 'a list', string: 'a string', numbe
 const emptyContainers = { map: '{}', list: '[]' };
 const describeKind = (kind) => kindLabels[kind] ?? 'a value';
 
-/** Keeps the style of the text: its indentation, its line ends and the space after its colons. */
+/** Keeps the style of the text: its indentation, line ends and the space after colons. */
 export class JsonEdits extends Edits {
   constructor(tree, former) {
     super(tree, former);
@@ -37,7 +37,7 @@ export class JsonEdits extends Edits {
     return indent;
   }
 
-  /** A value of another kind is a mistake or a form that we do not know. Replacing it would lose it. */
+  /** A value of another kind is a mistake, or a form unknown to us that would be lost if it were replaced. */
   requireMergeable({ node: { kind, start } }, { name, node: want }) {
     const isLost =
       kind !== want.kind &&
@@ -104,7 +104,7 @@ export class JsonEdits extends Edits {
     );
   }
 
-  /** A comment on the line of the bracket stays there. */
+  /** A comment on the bracket's line stays there. */
   prepend(node, added, source) {
     const [first] = node.children;
     const isInline = !first.startsLine;

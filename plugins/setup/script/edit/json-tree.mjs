@@ -39,7 +39,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 class JsonReader extends Reader {
   gap = 0; // start of the whitespace before `pos`
-  hasBreak = false; // a line has ended since the last value or separator
+  hasBreak = false; // true if a line has ended since the last value or separator
   lineEnds = new Set();
   comment = -1;
   extraComma = -1;

@@ -89,7 +89,7 @@ export function createEditor(format) {
 
   function withoutPresent(wanted, current, paths) {
     const file = scan(current);
-    // Whatever value the file has there.
+    // The value in the file does not matter.
     const present = paths.filter((path) => hasPath(file, path));
     const edits = new Edits(scan(wanted), scan(''));
     if (present.length > 0) removePaths(edits, edits.tree.root, present, '');
@@ -119,7 +119,7 @@ function containsAll(node, wanted) {
 
 function findMember({ text }, node, name) {
   const [found, second] = node.children.filter((child) => child.name === name);
-  // Programs differ in which of two members counts.
+  // Programs disagree about which of two duplicates counts.
   if (second) refuse(text, second.start, 'The key is there twice.');
   return found;
 }
@@ -141,7 +141,7 @@ function matchEntries(node, wanted, options) {
     if (child) claimed.add(child);
     return child && { child, isSame };
   };
-  // An entry that has all wanted members is preferred to one that has only the identity.
+  // Entries that have all wanted members take precedence over those that have only the identity.
   const exactMatches = wanted.children.map((entry) => claim(entry, true));
   return wanted.children.map((entry, index) => exactMatches[index] ?? claim(entry, false));
 }

@@ -47,7 +47,7 @@ class Node {
 }
 
 export const scan = memoize((text) => {
-  // In TOML, a lone CR is not a line end, but a text of only whitespace cannot be misread.
+  // TOML does not accept a lone CR as a line end, but a text of only whitespace cannot be misread.
   const reader = new TomlReader(isEmpty(text) ? '' : text);
   const root = new Node('header');
   let firstHeader = -1; // offset of the first line with a header

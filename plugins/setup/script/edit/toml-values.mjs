@@ -75,7 +75,7 @@ export class TomlReader extends Reader {
     let word = this.take(bareValue);
     if (word.length === 10 && dateOrTime.test(word)) word += this.take(timeAfterSpace);
     if (word === 'true' || word === 'false') return word;
-    // Longer ones have more than 64 bits.
+    // Longer literals exceed 64 bits.
     if (integer.test(word) && word.length <= 70) return `i${BigInt(word.replace(/_/g, ''))}`;
     if (float.test(word) && !integer.test(word)) return `f${word.replace(/_/g, '').toLowerCase()}`;
     if (dateOrTime.test(word)) return `d${word}`;

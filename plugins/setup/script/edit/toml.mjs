@@ -24,7 +24,7 @@ const isTable = ({ how }) => how === 'header' || how === 'implied' || how === 'a
 
 class TomlEdits extends Edits {
   addedTables = [];
-  ownHeaders = []; // of tables that came with the settings
+  ownHeaders = []; // headers of tables that came with the settings
 
   requireMergeable({ node }, { node: want }, path) {
     if (want.kind === 'map' && (node.kind !== 'map' || node.how === 'dotted'))
@@ -65,7 +65,7 @@ class TomlEdits extends Edits {
   }
 
   addLines(table, lines) {
-    // Before the blank lines and comments that introduce the next table.
+    // Inserts before the blank lines and comments that introduce the next table.
     const last = listPairs(table).pop() ?? table.statement;
     const { firstHeader } = this.tree;
     if (last) {
@@ -84,7 +84,7 @@ class TomlEdits extends Edits {
   }
 
   apply() {
-    // At the end, each after a blank line.
+    // New tables go at the end, each after a blank line.
     return this.addedTables.reduce(
       (text, table) => text + fitLines(text, text.length, isBlankAbove(text, text.length) ? table : `\n${table}`),
       super.apply(),
@@ -112,14 +112,14 @@ class TomlEdits extends Edits {
   removeSeparator(root) {
     const last = listPairs(root).pop();
     if (!last || listPairs(this.former.root).length > 0 || this.former.firstHeader < 0) return;
-    // The blank line that was added with the first keys of the root.
+    // Removes the blank line that was added with the first keys of the root.
     const separator = /^[ \t]*\r?\n/.exec(this.text.slice(last.end, last.end + 200));
     if (separator) this.replace(last.end, last.end + separator[0].length, '');
   }
 
   finish() {
     const { text: originalText } = this.former;
-    // Removes empty headers of the settings too, with the blank lines that were added with them.
+    // Also removes the settings' empty headers, with the blank lines that were added with them.
     const hadBlank = !isEmpty(originalText) && isBlankAbove(originalText, originalText.length);
     for (const [index, { start, end, isBare }] of this.ownHeaders.sort((a, b) => a.start - b.start).entries()) {
       const hasBlank = !(hadBlank && index === 0) && start > 0 && isBlankAbove(this.text, start);
@@ -139,7 +139,7 @@ function listStatements(node) {
   const hasStatement = node.how === 'value' || (node.how === 'header' && node.statement !== undefined);
   const ownStatement = hasStatement ? [node.statement] : [];
   const inner = node.children.flatMap((child) => listStatements(child.node));
-  // In file order, so that the header comes first.
+  // In file order, the header comes first.
   return [...ownStatement, ...inner].sort((one, other) => one.start - other.start);
 }
 

@@ -7,7 +7,7 @@ const alias = /\*[A-Za-z0-9_.-]+/y;
 const flowPlainRun = /[^,[\]{}\r\n:#]+/y;
 
 export class FlowReader extends YamlReader {
-  openBrackets = 0; // only the outermost bracket may close in the column of its parent
+  openBrackets = 0; // only the outermost bracket may close in its parent's column
 
   readInline(parent, depth) {
     const start = this.pos;

@@ -1,9 +1,9 @@
 // YAML scalars, comments, anchors and tags. For comparison, a value becomes a text: `s"a"`, `i42`, `[i1,i2]`; or `?`, which equals nothing,
-// if it is not read in full.
+// if the value is not fully parsed.
 
 import { Reader } from './common.mjs';
 
-const disallowedCharacter = /[^\t\n\r -~\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|\r(?!\n)/; // with C1 controls and rare line ends
+const disallowedCharacter = /[^\t\n\r -~\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]|\r(?!\n)/; // includes C1 controls and rare line ends
 export const space = /[ \t]*/y;
 const spaces = / */y;
 export const newline = /\r?\n/y;
@@ -70,7 +70,7 @@ export class YamlReader extends Reader {
     return false;
   }
 
-  /** If a tab follows the spaces, parsers disagree about what it means. */
+  /** Parsers disagree about the meaning of a tab after the spaces. */
   readIndent() {
     const { length } = this.take(spaces);
     if (this.text[this.pos] === '\t') this.refuse('A tab is used as indentation.');
@@ -117,7 +117,7 @@ export class YamlReader extends Reader {
     return this.foldLines(parent, start).replace(' ', '');
   }
 
-  /** One line end becomes a space, several become one less. */
+  /** Folds one line end into a space, and several into one line end fewer. */
   foldLines(parent, start) {
     let lines = 0;
     while (this.take(newline) !== '') {
@@ -200,7 +200,7 @@ export class YamlReader extends Reader {
 }
 
 const ambiguousTexts = [
-  // Some version of YAML does not read these texts as strings.
+  // Some YAML versions do not read these texts as strings.
   /^(?:yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[yYnN]|=|<<)$/,
   /^[-+]?(?:\.[0-9_]+|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$/,
   /^[-+]?0[xob][0-9a-fA-F_]+$/,

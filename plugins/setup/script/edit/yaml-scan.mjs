@@ -18,7 +18,7 @@ const documentMarker = /(?:---|\.\.\.)(?=[ \t\r\n]|$)/y;
 export const scan = memoize((text) => ({ ...new Scanner(isEmpty(text) ? '' : text).readDocument(), text }));
 
 class Scanner extends FlowReader {
-  indent = -1; // of the next content; -1 at the end of the document
+  indent = -1; // indentation of the next content; -1 at the end of the document
   first = 0; // offset of the next content
 
   readDocument() {
@@ -183,7 +183,7 @@ class Scanner extends FlowReader {
 
   readValueOnLine(indent, depth, isMember, at) {
     if (isMember || !(this.isDash() || this.isKey())) return this.readInlineLine(indent, depth);
-    // After a dash, a map or list is indented to where it starts.
+    // After a dash, a map or list has the indentation of its first character.
     this.first = this.pos;
     this.indent = indent + 1 + this.pos - at;
     return this.readBlock(indent, depth + 1);

@@ -5,7 +5,7 @@ import { createEditor } from './settings.mjs';
 import { scan } from './yaml-scan.mjs';
 
 class YamlEdits extends Edits {
-  addedLines = ''; // for the end of the file
+  addedLines = ''; // lines to add at the end of the file
 
   requireMergeable({ start, name, node: { kind, value } }, { node: want }) {
     if (kind === 'opaque') refuse(this.text, start, `${name} has an anchor, an alias or a tag.`);
@@ -57,7 +57,7 @@ class YamlEdits extends Edits {
     const text = super.apply();
     if (this.addedLines === '') return text;
     const { root, end } = this.tree;
-    // A line end would change an open last value, so the lines go to the start.
+    // A line end would change the last value while it is open, so the lines go at the start.
     const isOpen = root && findLastNode(root).isOpen && !text.endsWith('\n');
     const offset = isOpen ? root.start : end + text.length - this.text.length;
     return text.slice(0, offset) + fitLines(text, offset, this.addedLines) + text.slice(offset);

@@ -6,7 +6,7 @@ import { run } from './run.mjs';
 const marker = (arrows) => `# ${arrows} ${run.slug} ${arrows}`;
 const lacksLineEnd = (content) => content !== undefined && content !== '' && !content.endsWith('\n');
 
-/** Without a block, `head` is the whole content. Markers that are not a single pair are refused. */
+/** Without a block, `head` is the whole content. Refuses markers that are not a single pair. */
 export function findBlock(content) {
   const findMarkers = (text) => {
     const markers = [];

@@ -1,4 +1,4 @@
-// For a dry run, prints what changes in a file, with three lines of context and with secrets masked.
+// In a dry run, prints the changes to a file, with three lines of context and secrets masked.
 
 import { encode } from './machine.mjs';
 import { maskKeys, maskLines } from './mask.mjs';

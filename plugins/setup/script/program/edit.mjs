@@ -43,11 +43,11 @@ function toText(content) {
 const commands = {
   apply(format, texts, options) {
     const { current, wanted, previous } = texts;
-    // Otherwise a changed entry of ours would count as the user's from now on, with the key in it.
+    // Otherwise, an entry of ours that was changed would count as the user's from then on, including its key.
     const original = withoutPrevious(format, texts, { ...options, replaces: true });
     const added = format.withoutPresent(wanted, original.text ?? '', options.initial);
     const isSame = current !== undefined && previous === wanted && format.merge(current, added, options) === current;
-    // Entries at the start of a list follow the order of the settings, so none may keep its place.
+    // Entries at the start of a list follow the order of the settings, so none may keep its position.
     const keepingOptions = options.at === 'start' ? options : { ...options, keep: wanted };
     const base = withoutPrevious(format, texts, keepingOptions).text;
     const after = isSame ? current : mergeOrReplace(format, base, original.text, added, options);
@@ -70,7 +70,7 @@ const commands = {
 function mergeOrReplace(format, base, original, added, options) {
   return unlessRefused(
     () => format.merge(base, added, options),
-    // A value that kept its place may be of a different kind than the new one, and must then be removed first.
+    // A value that kept its position may differ in kind from the new one, and must then be removed first.
     () => format.merge(original, added, options),
   );
 }
@@ -78,7 +78,7 @@ function mergeOrReplace(format, base, original, added, options) {
 function withoutPrevious(format, { current, previous, before }, options) {
   if (current === undefined || previous === undefined) return { text: current, left: [] };
   const { text, left } = format.remove(current, previous, before, options);
-  format.missing(text, previous, options); // Throws for what cannot be parsed.
-  // Without the settings, the file would not exist.
+  format.missing(text, previous, options); // throws if the text cannot be parsed
+  // A file that existed only because of the settings is removed with them.
   return { text: text === '' && before === undefined ? undefined : text, left };
 }

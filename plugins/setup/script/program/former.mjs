@@ -51,8 +51,7 @@ export function hasFormerTools(ids) {
 function saveMoving(ids) {
   try {
     for (const id of ids) if (run.former.has(id)) saveTool('moving', id, readSavedModel(id));
-    // Folders created under a former name, such as ~/.config, are not empty yet when its records are removed. They come first in the list,
-    // because folders are removed in reverse order.
+    // The list starts with them, because folders are removed in reverse order.
     const folders = [];
     eachFormer(() => folders.push(...readLines('folders')));
     writeLines('folders', [...new Set([...folders, ...readLines('folders')])]);

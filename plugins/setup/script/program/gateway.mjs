@@ -1,4 +1,4 @@
-// Sends requests to the gateway, by curl or this runtime, and explains failures.
+// Sends requests to the gateway, with curl or this runtime, and explains failures.
 
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
@@ -29,9 +29,9 @@ export function request(method, path, json = '', limit = 30) {
   return { ...response, failure, seconds: ((Date.now() - startedAt) / 1000).toFixed(1) };
 }
 
-const upgradeTimeout = 5; // seconds; Codex waits three times as long, in each attempt
+const upgradeTimeout = 5; // seconds; Codex waits three times as long in each attempt
 
-/** Opens a WebSocket (101) from this machine, through all proxies in between. curl would wait for frames until its timeout. */
+/** Tests a WebSocket upgrade (101) from this machine, through all proxies in between. curl would wait for frames until its timeout. */
 export function acceptsWebSockets() {
   if (!run.key || run.key === placeholderKey) return false;
   const url = `${run.data.baseUrl}/v1/responses`;
@@ -79,7 +79,7 @@ function requestByCurl(curl, { method, url, json, limit, key, agent }) {
     limit: maxResponseBytes + 4096,
   });
   if (result.code === -3) return { status: 0, body: '', reason: 'length' };
-  if ([-1, 126, 127].includes(result.code)) return undefined;
+  if ([-1, 126, 127].includes(result.code)) return undefined; // curl cannot be started
   const end = result.output.lastIndexOf('\n');
   const [status, connect = '000', location = ''] = result.output.slice(end + 1).split(' ');
   if (result.code === 0) return { status: Number(status), body: result.output.slice(0, end), location };
@@ -186,7 +186,7 @@ function printUpgrade({ statusCode }, socket) {
 }
 
 function findProxy(url) {
-  // By curl's rules.
+  // Follows curl's rules.
   const { protocol, hostname } = new URL(url);
   const kind = protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const names = [kind, ...(kind === 'https_proxy' ? ['HTTPS_PROXY'] : []), 'all_proxy', 'ALL_PROXY'];

@@ -61,7 +61,7 @@ export function findKeyVariable() {
 }
 
 function hasDifferentDaypass() {
-  // Tools may be set up for a service named Daypass at another address: this one may have had that name.
+  // This service may itself have been named Daypass, so its address is compared.
   const { baseUrl } = run.data;
   const folder = isWindows ? join(machine.env('LOCALAPPDATA') ?? '', 'daypass') : `${run.home}/.config/daypass`;
   if (!machine.stat(folder)) return false;
@@ -75,7 +75,7 @@ function hasDifferentDaypass() {
   );
 }
 
-/** Sets the key that the tools have, which can differ from this shell's variable. Returns false if there is none. */
+/** Uses the key in the tools' settings, which can differ from this shell's variable. Returns false if there is none. */
 export function findStoredKey() {
   const pattern = new RegExp(`(?<![A-Za-z0-9_-])${run.data.keyPrefix}[-_][A-Za-z0-9]{40,}(?![A-Za-z0-9_-])`);
   const storedKey = listStoredTexts()
@@ -96,7 +96,7 @@ function readKeyFile(path) {
   if (!machine.isReadable(path)) throw new Stop(`The key file ${shown} cannot be read. Check its permissions.`);
   if (!isWindows && entry.kind === 'file' && entry.mode & 0o44)
     warn(`Other users of this ${computer} can read ${shown}. Run: chmod 600 ${shown}`);
-  // At most 4 KiB, also of a pipe such as <(pass show key).
+  // Reads at most 4 KiB, even of a pipe such as <(pass show key).
   const bytes = machine.read(path, 4096);
   // Windows PowerShell writes files as UTF-16 with a byte order mark.
   return bytes.replace(/^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replace(/\0/g, '');

@@ -1,11 +1,11 @@
-// The lock of the records: a folder with the id of the process that is changing something.
+// The lock on the records: a folder with the id of the process that is making changes.
 
 import { unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
 import { exists, firstLine, join, recordPath, formatPath } from './paths.mjs';
 import { run, Stop } from './run.mjs';
 
-/** Ends this run if another one is changing something. Throws a Refusal on a full disk. */
+/** Ends this run if another one is making changes. Throws a Refusal on a full disk. */
 export function acquireLock() {
   if (!tryLock()) {
     removeDeadLock();
@@ -34,7 +34,7 @@ function removeDeadLock() {
   // A run writes its id right after it has created the folder, but a busy machine may delay it.
   for (let count = 0; count < 50 && readLock() === '' && exists(recordPath('lock')); count += 1) machine.sleep(100);
   if (isAlive(readLock())) return;
-  // Renamed first, so that a lock taken in the meantime is not lost.
+  // The lock is renamed first, so that one taken in the meantime is not lost.
   const moved = `lock.${machine.pid}`;
   try {
     machine.rename(recordPath('lock'), recordPath(moved));

@@ -1,4 +1,5 @@
-// Files, programs and variables of the machine, by Node.js, Bun or Deno. Contents of files are texts with one character per byte.
+// Access to the machine's files, programs and variables through Node.js, Bun or Deno. File contents are strings with one character per
+// byte.
 
 import { Buffer } from 'node:buffer';
 import * as childProcess from 'node:child_process';
@@ -53,7 +54,7 @@ function retryLocked(action) {
     try {
       return action();
     } catch (error) {
-      // For a second, because Windows locks a file while a virus scanner reads it.
+      // Retries for a second, because Windows locks a file while a virus scanner reads it.
       if (process.platform !== 'win32' || count === 5 || !/^(EBUSY|EPERM|EACCES|ENOTEMPTY)$/.test(error.code))
         throw error;
       sleep(250);
@@ -134,7 +135,7 @@ export const machine = {
       }
     });
   },
-  /** Follows links; undefined if what they lead to does not exist. */
+  /** Follows links; undefined if the target does not exist. */
   stat: (path) => describeEntry(unlessMissing(() => fs.statSync(path))),
   lstat: (path) => describeEntry(unlessMissing(() => fs.lstatSync(path))),
   list: (path) => unlessMissing(() => fs.readdirSync(path).sort()) ?? [],
@@ -142,7 +143,7 @@ export const machine = {
   realPath: (path) => withRefusals(() => fs.realpathSync(path)),
   isReadable: (path) => succeeds(() => fs.accessSync(path, fs.constants.R_OK)),
   isWritable: (path) => succeeds(() => fs.accessSync(path, fs.constants.W_OK)),
-  /** Creates a file that must not exist, with the owner of the entry `like`. */
+  /** Creates a file that must not exist yet, with the owner of the entry `like`. */
   create(path, content, mode, like) {
     withRefusals(() => {
       const file = fs.openSync(path, 'wx', mode ?? 0o666);
@@ -160,7 +161,7 @@ export const machine = {
   rename: (from, to) => withRefusals(() => retryLocked(() => fs.renameSync(from, to))),
   removeFile: (path) => withRefusals(() => retryLocked(() => fs.rmSync(path, { force: true }))),
   removeTree: (path) => withRefusals(() => fs.rmSync(path, { recursive: true, force: true, maxRetries: 3 })),
-  /** Leaves a folder that is not empty. */
+  /** Keeps a folder that is not empty. */
   removeFolder: (path) => succeeds(() => fs.rmdirSync(path)),
   isAlive(pid) {
     try {
@@ -187,7 +188,7 @@ export const machine = {
   /** Runs a program to its end. `code` is -1 if it could not be started, -2 after a timeout, -3 if its output was too long. */
   spawn(file, programArguments, { input = '', seconds = 60, limit = 8 * 1024 * 1024, folder, env, isBun } = {}) {
     const shell = process.platform === 'win32' && /\.(cmd|bat)$/i.test(file);
-    // A shell runs batch files, and splits words.
+    // Batch files need a shell, which splits words.
     const quote = (word) => (shell ? `"${word}"` : word);
     const result = childProcess.spawnSync(quote(file), programArguments.map(quote), {
       input: Buffer.from(input, 'latin1'),

@@ -39,7 +39,7 @@ export function maskSecrets(line) {
 }
 
 const continuesSecret = {
-  // By kind of secret: `depth` is the indentation of its name.
+  // Whether a line continues the secret, by kind; `depth` is the indentation of the secret's name.
   key: () => true,
   quotes: () => true,
   next: () => true,

@@ -35,7 +35,7 @@ function refuse(message) {
 }
 
 function refuseKey(word) {
-  // Before any message repeats the argument.
+  // Rejects the argument before any message repeats it.
   if (!/^--?key(=|$)/i.test(word) && !new RegExp(`${run.data.keyPrefix}[-_][A-Za-z0-9]{40}`).test(word)) return;
   const advice = `Set ${run.data.keyVariable}, or pass ${formatOption('key-file')} FILE.`;
   refuse(`Other users of this ${computer} can read the arguments of a program. ${advice}`);
@@ -81,7 +81,7 @@ export function checkModel(options) {
   const { model } = options;
   const { keyPrefix, models } = run.data;
   if (!model || findModel(model)) return;
-  // Requests may leave the prefix out as well.
+  // Requests may omit the prefix, too.
   options.model = `${keyPrefix}/${model}`;
   if (findModel(options.model)) return;
   const rows = models.map(({ name }) => [
@@ -129,7 +129,7 @@ export function requireTerminal() {
 function findSimilar(name, rows) {
   const text = name.toLowerCase().slice(0, 100);
   const maxDistance = Math.min(Math.max(2, Math.floor(text.length / 3)), text.length - 1);
-  // A name with few different letters comes before one that contains the text.
+  // A name with few different letters ranks before one that contains the text.
   let bestDistance = maxDistance + 2;
   let similar;
   for (const row of rows) {

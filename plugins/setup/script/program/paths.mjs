@@ -62,7 +62,7 @@ function checkHome(home) {
 }
 
 function refuseSudo() {
-  // What root writes in another user's home folder belongs to root. Containers do this on purpose.
+  // Files that root writes in another user's home folder belong to root. Containers do this on purpose.
   if (machine.user !== 0 || machine.stat(run.home).owner === 0) return;
   if (['SUDO_UID', 'DOAS_USER', 'PKEXEC_UID'].some((name) => machine.env(name)))
     throw new Stop('This runs as root in the home folder of another user. Run it again without sudo.');
@@ -92,7 +92,7 @@ export function eachFormer(action) {
   if (run.data.formerSlugs.length > 0) enterService(slug);
 }
 
-/** The paths contain `~`. They are alternatives: the first that exists counts. */
+/** The paths contain `~`. They are alternatives: the first existing one counts. */
 export function listPaths({ path, macos, windows }) {
   if (isMacos && macos) return [macos];
   if (!isWindows) return path.split('|');
@@ -147,7 +147,7 @@ function expandFolder(place) {
 }
 
 export function isSamePath(a, b) {
-  // Windows does not distinguish upper and lower case in paths.
+  // Windows paths are case-insensitive.
   return isWindows ? a.toLowerCase() === b.toLowerCase() : a === b;
 }
 

@@ -13,7 +13,7 @@ import { readRecords, refuseIfOverwritten } from './records.mjs';
 import { isWindows, formatOption, run } from './run.mjs';
 import { fillPlaceholders } from './variant.mjs';
 
-/** Also plans its copies at paths where earlier runs wrote it because of other variables. */
+/** Also plans copies of the file at paths where earlier runs wrote it because of other variables. */
 export function planFile(tool, action, target) {
   const plan = planAt(tool, action, target, () => findFile(listPaths(action), target.places));
   return [plan, ...planRecorded(tool, action, target, plan.real)];
@@ -31,7 +31,7 @@ export function planRecorded(tool, action, target, real) {
 const formatSource = (action) => listPaths(action).join('|');
 
 function planAt(tool, action, target, locate) {
-  // An action of the table has a text with placeholders, an action for shells the content itself.
+  // Actions of the table have a text with placeholders; actions for shells have the content itself.
   const { format, identity, initial, elsewhere, dialect, at, text = '', content } = action;
   const filled = content ?? fillPlaceholders(text, target.fill);
   const wanted = elsewhere ? withoutInitialElsewhere(filled, initial, elsewhere) : filled;
@@ -62,7 +62,7 @@ function withoutInitialElsewhere(wanted, initial, elsewhere) {
   const read = () => elsewhere.flatMap(listFilesAt).map((path) => decode(machine.read(path) ?? ''));
   return unlessRefused(
     () => read().reduce((settings, text) => json.withoutPresent(settings, text, initial), wanted),
-    // A file that cannot be read may have all of them.
+    // An unreadable file may have all of these members.
     () => json.withoutPresent(wanted, wanted, initial),
   );
 }
@@ -124,7 +124,7 @@ function readCurrent(plan) {
 }
 
 function skipDeadLink(plan) {
-  // What a link leads to may be on a file system that is not mounted.
+  // A link's target may be on a file system that is not mounted.
   if (!plan.isLink || machine.stat(folderOf(plan.real))) return;
   Object.assign(plan, {
     verdict: 'skipped',
@@ -139,7 +139,7 @@ export function requireReplaceable(path, { kind, links, owner, mode }) {
   if (!machine.isWritable(path) || (isWindows && !(mode & 0o200))) throw new Refusal('it is write-protected');
   if (!machine.isWritable(folderOf(path) || '/')) throw new Refusal('its folder is write-protected');
   if (!isWindows && owner !== machine.user && machine.user !== 0) throw new Refusal('it belongs to another user');
-  // Replacing a file that has several names would separate them.
+  // Replacing a file with several hard links would separate them.
   if (links > 1) throw new Refusal('it has more than one name (hard links)');
 }
 

@@ -111,7 +111,7 @@ function describeRefusal(model, response) {
 }
 
 function readError(message) {
-  // `error` of Chat, Messages and Gemini; `response.error` or the `error` event of Responses.
+  // Chat, Messages and Gemini have `error`; Responses has `response.error` or the `error` event.
   const error = message.error ?? message.response?.error ?? (message.type === 'error' ? message : undefined);
   return typeof error === 'string' ? error : error?.message;
 }

@@ -31,7 +31,7 @@ export function writeLines(name, lines) {
   return machine.rename(`${path}.new`, path);
 }
 
-/** Ids of tools with the chosen model, or ''. */
+/** Returns the chosen model, or '', by the tool's id. */
 export function readTools(name) {
   return new Map(readLines(name).map((line) => [line.split(/[\t ]/)[0], line.split(/[\t ]/)[1] ?? '']));
 }
@@ -153,7 +153,7 @@ export function refuseIfOverwritten(record) {
   }
 }
 
-/** Before it creates the folder, records which of its parents did not exist. */
+/** First records which parents of the folder did not exist. */
 export function createRecords() {
   unlessRefused(
     () => {
@@ -171,7 +171,7 @@ export function createRecords() {
 function createState() {
   const missing = missingFolders(run.records);
   if (missing.length === 0) return;
-  // A temporary name is renamed last, so that a run that is killed leaves no folder unrecorded.
+  // The folder is renamed last, so that a killed run leaves no folder unrecorded.
   const [top] = missing;
   const stage = join(folderOf(top), `${run.temporary}.${machine.pid}`);
   for (const folder of missing) machine.makeFolder(stage + folder.slice(top.length), chooseFolderMode(folder));
@@ -208,7 +208,7 @@ function missingFolders(path) {
   return missing;
 }
 
-/** Parents are recorded before they exist. */
+/** Records the parents before it creates them. */
 export function makeFolders(path) {
   const missing = missingFolders(path);
   if (missing.length === 0) return;
@@ -219,7 +219,7 @@ export function makeFolders(path) {
   }
 }
 
-/** Ends the run if another one is changing something, or if the disk is full. */
+/** Ends the run if another one is making changes, or if the disk is full. */
 export function takeLock() {
   unlessRefused(acquireLock, () => refuseFullDisk(join(run.lock, 'pid')));
 }
@@ -303,6 +303,6 @@ export function dropBackup(path) {
 }
 
 function makePrivateFolders(path) {
-  // A path with `..` may have a folder twice.
+  // A path with `..` may contain a folder twice.
   for (const folder of missingFolders(path)) if (!machine.stat(folder)) machine.makeFolder(folder, 0o700);
 }

@@ -13,7 +13,7 @@ const workPath = (name) => join(machine.env('SETUP_WORK') ?? '', name);
 function readRegistry() {
   const lines = (machine.read(workPath('registry')) ?? '').split(/\r?\n/).filter(Boolean);
   const variables = new Map();
-  // As they will be after the staged changes.
+  // Applies the staged changes as well.
   for (const line of [...lines, ...(run.changes?.values() ?? [])]) {
     const [name, kind, value] = line.split('\t');
     if (value === undefined) variables.delete(name);

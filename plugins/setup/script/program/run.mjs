@@ -9,7 +9,7 @@ export const run = {
   home: '',
   configHome: '',
   key: '',
-  keyHint: '', // the key as messages show it
+  keyHint: '', // the key as shown in messages
   hasFailed: false,
   time: new Date().toISOString().slice(0, 19).replace(/:/g, '-') + 'Z',
   pretended: new Map(), // contents by path, after the changes that a dry run has printed
@@ -93,7 +93,7 @@ export function toolName(id) {
 export function formatSetupCommand(options) {
   const { baseUrl } = run.data;
   if (isWindows) return `& ([scriptblock]::Create((irm ${baseUrl}/setup.ps1))) ${options.map(formatOption).join(' ')}`;
-  // zsh would take the brackets of an IPv6 address for a pattern.
+  // zsh would treat the brackets of an IPv6 address as a pattern.
   const url = /[[\]]/.test(baseUrl) ? `'${baseUrl}/setup.sh'` : `${baseUrl}/setup.sh`;
   const download = machine.which('curl') || !machine.which('wget') ? 'curl -fsSL' : 'wget -qO-';
   return `${download} ${url} | sh -s -- ${options.map(formatOption).join(' ')}`;

@@ -1,4 +1,4 @@
-// Removes settings from the files of tools, then their variables and caches, then the records.
+// Removes settings from the tools' files, then the variables and caches, then the records.
 
 import { unlessRefused } from '../edit/common.mjs';
 import { findBlock, withoutBlock } from './blocks.mjs';
@@ -102,7 +102,7 @@ function listToUndo(only) {
     .filter((id) => id !== 'shell' || listSetUp().includes('shell'));
 }
 
-/** @param only ids of tools; all if it is empty */
+/** Returns false if there was nothing to undo. `only` has ids of tools; if it is empty, all tools are undone. */
 export function undoService(only) {
   const { isDryRun } = run.options;
   if (!isDryRun) removeDeadFolders();
@@ -141,7 +141,7 @@ function printUndo(id) {
 }
 
 function undoTool(id) {
-  // The last file first, because it may refer to an earlier one.
+  // The last file comes first, because it may refer to an earlier one.
   const changes = reversed(listFiles(id)).map(undoFile);
   const pastedFiles = changes.length === 0 ? findPastedFiles(id) : [];
   if (pastedFiles.length > 0)

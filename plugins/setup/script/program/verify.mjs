@@ -113,7 +113,7 @@ function tryTool({ commands }, { trial, variables: env }, details) {
   const folder = machine.env('SETUP_WORK');
   if (!program || !folder) return { verdict: 'works', details };
   const startedAt = Date.now();
-  // Without a terminal: with a tiny prompt, in an empty folder.
+  // Runs without a terminal, with a tiny prompt, in an empty folder.
   const { code, output, errors } = machine.spawn(program, trial, {
     seconds: 180,
     folder,

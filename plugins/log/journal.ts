@@ -24,9 +24,7 @@ const maxAgedSegments = 2; // if this many wait, another segment is finished onl
 
 const overrunMs = 10_000; // an intact file may exceed its size while the next file cannot be opened
 
-// With more requests in flight, `begin` lines are gathered for a millisecond, because each wake of the thread costs as much as writing a
-// dozen lines.
-const maxUngatheredRequests = 8;
+const maxUngatheredRequests = 8; // with more, `begin` lines are gathered for 1 ms: a wake costs as much as writing a dozen lines
 
 const restoreAfterMs = 3_000; // without the database, until records in memory or in removed files are written to the folder again
 

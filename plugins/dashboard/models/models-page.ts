@@ -28,8 +28,7 @@ export function createModelsPage(gateway: Registry): Page {
         search: query.search,
         kept: otherParameters,
         days: listedDays,
-        // A search (`hold=1`) replaces the list of an open page. The page's event stream still uses the query in its URL, so updates are
-        // held back.
+        // A search (`hold=1`) replaces the list of an open page. The event stream still has the old query, so updates are held back.
         isHeld: request.query['hold'] === '1',
         isEmpty: request.host.catalog.models.length === 0,
         noPass: await describeNoPass(request),

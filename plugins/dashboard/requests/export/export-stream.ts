@@ -12,8 +12,7 @@ export interface RecordRenderer {
 
 /**
  * Streams the newest records first. Only one page is in memory; the next is read once the client has read it. Rejects if the first page
- * cannot be read. If the database fails later or time runs out, the stream ends with an error, so that the client notices that records are
- * missing.
+ * cannot be read. If the database fails later or time runs out, the stream ends with an error, so that the client notices it.
  */
 export async function streamExport(
   { database, log }: Pick<Host, 'database' | 'log'>,

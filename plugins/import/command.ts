@@ -112,7 +112,7 @@ async function writeEnvFile(draft: ImportDraft, path: string): Promise<void> {
   const lines = Array.from(draft.variables.values(), ({ name, value = '' }) => {
     const quote = ["'", '"', '`'].find((candidate) => !value.includes(candidate));
     const canBeQuoted = quote !== undefined && (quote === "'" || !value.includes('\\'));
-    if (!canBeQuoted) draft.note(name, 'its secret contains every kind of quote, so it is not in the file of secrets');
+    if (!canBeQuoted) draft.note(name, 'its secret contains every kind of quote, so it is not in the env file');
     return `${name}=${canBeQuoted ? `${quote}${value}${quote}` : ''}\n`;
   });
   await writeNewFile(path, lines.join(''));

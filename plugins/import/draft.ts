@@ -148,7 +148,7 @@ export const wildcardReason = 'model names cannot contain *: add each model that
 function explainInvalidName(name: string): string | undefined {
   if (name.includes('*')) return wildcardReason;
   if (!/^[A-Za-z0-9]\S{0,199}$/.test(name))
-    return 'names of models begin with a letter or digit, and have no spaces: add it under another name';
+    return 'model names begin with a letter or digit and have no spaces: add it under another name';
   return name.startsWith(`${servicePrefix}/`)
     ? `names begin with the prefix "${servicePrefix}/" for clients anyway: leave it out`
     : undefined;

@@ -26,11 +26,11 @@ export const journalGauges = [
     'Request records of this process that are not in the database yet.',
     (host) => getJournal(host)?.waitingRecords,
   ),
-  gauge('journal_oldest_seconds', 'Age of the oldest waiting request record; 0 if none waits.', (host) => {
+  gauge('journal_oldest_seconds', 'Age of the oldest waiting request record; 0 if none is waiting.', (host) => {
     const oldestAgeMs = getJournal(host)?.oldestAgeMs;
     return oldestAgeMs === undefined ? undefined : oldestAgeMs / 1000;
   }),
-  gauge('requests_without_record', 'Requests not recorded since the start.', (host) => getJournal(host)?.losses.total),
+  gauge('requests_without_record', 'Requests not recorded since startup.', (host) => getJournal(host)?.losses.total),
 ];
 
 export function describeJournal(host: Host): JournalStatus | undefined {

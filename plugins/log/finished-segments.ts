@@ -64,9 +64,7 @@ export class FinishedSegments {
     const { segment } = finished;
     const openCount = this.#segments.filter(({ segment: { file } }) => file !== undefined).length;
     if (openCount >= bounds.openSegments)
-      runInBackground(this.#log, 'closing a file of the journal', () =>
-        segment.closeIfIntact().catch(ignoreUnresponsive),
-      );
+      runInBackground(this.#log, 'closing a journal file', () => segment.closeIfIntact().catch(ignoreUnresponsive));
     this.#segments.push(finished);
     this.#bytes += segment.bytes;
   }
@@ -93,7 +91,7 @@ export class FinishedSegments {
       if (!segment.isReadable || (await segment.isIntact())) continue;
       const isRestored = await this.#restore(segment).catch(() => false);
       if (isRestored && this.#restoreThrottle.tryPass())
-        this.#log.warn(`records that wait for the database are written to ${segment.path} again`);
+        this.#log.warn(`writing records that wait for the database to ${segment.path} again`);
       return;
     }
   }

@@ -58,7 +58,7 @@ export class InstanceLock implements AsyncDisposable {
     this.#parts = parts;
     this.#path = createLockPath(parts.folder, parts.instance);
     operations.writeNew(this.#path, renderLock());
-    const touch = () => runInBackground(parts.log, 'keeping the lock of the journal', () => this.touch());
+    const touch = () => runInBackground(parts.log, 'keeping the journal lock', () => this.touch());
     this.#timer = setInterval(touch, touchIntervalMs).unref();
   }
 

@@ -32,9 +32,9 @@ export class RejectedLines {
         throw new Error(`the folder has reached its limit of ${bounds.rejectedRecords} bytes`);
       await this.#disk.run('appendLine', path, line);
       this.#bytes += line.length + 1;
-      this.#log.error(`a malformed line of the journal was moved to ${path}: ${reason}`);
+      this.#log.error(`a malformed journal line was moved to ${path}: ${reason}`);
     } catch (error) {
-      this.#log.error(`a malformed line of the journal was dropped (${reason})`, error);
+      this.#log.error(`a malformed journal line was dropped (${reason})`, error);
       this.#onDrop(`a record that the database rejects could not be kept in ${this.#folder}`);
     }
   }

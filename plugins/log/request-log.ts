@@ -59,7 +59,7 @@ export class RequestLog implements AsyncDisposable {
       prepareFolder: () => folder.recreate(disk),
       onRetaken: (wasPaused: boolean) => this.#onLockRetaken(wasPaused, log),
       onRetakeFailure: (error: unknown) =>
-        log.error('the lock of the journal is gone and cannot be written; trying again every 5 seconds', error),
+        log.error('the journal lock is gone and cannot be written; retrying every 5 seconds', error),
     };
     this.#lock = new InstanceLock({ disk, folder: path, instance, log, events });
     this.journal = new Journal({ ...options, disk, folder });
@@ -106,7 +106,7 @@ export class RequestLog implements AsyncDisposable {
     if (wasPaused) {
       log.warn('another instance considered this one dead; requests from that time may be recorded as interrupted');
       this.journal.finished.noteShippedElsewhere();
-    } else log.warn('the lock of this instance was removed from the journal; it is written again');
+    } else log.warn('the lock of this instance was removed from the journal and has been written again');
     runInBackground(log, 'writing the journal', () => this.journal.roll());
   }
 }

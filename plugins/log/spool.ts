@@ -132,7 +132,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
   #search(): void {
     if (performance.now() - this.#searchedAt < searchIntervalMs) return;
     this.#searchedAt = performance.now();
-    runInBackground(this.#options.log, 'searching records for the collector', async () => {
+    runInBackground(this.#options.log, 'looking for records to send to the collector', async () => {
       try {
         if (await this.#findLeftovers()) this.onAdded();
       } catch (error) {

@@ -44,7 +44,7 @@ export function createProbeCommand(gateway: Registry): Command {
           'after',
           `
 
-The requests of a probe are billed by the vendor, count towards probes.daily_tokens and are not limited by it.
+The vendor bills the requests of a probe. They count toward probes.daily_tokens, but are not limited by it.
 For a URL, it prints the sections for gateway.yaml, including the vendor's quirks but without the key. Without --ask, it only
 reads the list of models, which identifies self-hosted servers.
 
@@ -78,19 +78,21 @@ async function probeRoute(
     const probedRoute = listProbedRoutes(host).find(({ route }) => route.id === id);
     if (probedRoute === undefined) {
       const ids = listProbedRoutes(host).map(({ route }) => route.id);
-      throw new CommandFailed(`Route "${id}" not found, or not of a kind that is probed. Routes: ${ids.join(', ')}`);
+      throw new CommandFailed(`Route "${id}" not found, or of a kind that cannot be probed. Routes: ${ids.join(', ')}`);
     }
     await using stack = new AsyncDisposableStack();
     const route = await startBundledVendor(probedRoute.route, gateway, host, stack);
     const opened = await Trials.open(host, gateway);
     if (opened === undefined)
-      throw new CommandFailed('The pipeline has no stages format and upstream, so nothing can be tried.');
+      throw new CommandFailed(
+        'The pipeline does not have the `format` and `upstream` stages, so no route can be tested.',
+      );
     const trials = stack.use(opened);
     const finished: CheckResult[] = [];
     for (const check of listChecks(probedRoute.model, route)) {
       const parts = { host, trials, budget: undefined, isBaseline: baseline === true };
       const result = await runCheck(parts, probedRoute.model, route, check);
-      if (result === undefined) throw new CommandFailed(`Another process is trying ${id} now.`);
+      if (result === undefined) throw new CommandFailed(`Another process is testing ${id} now.`);
       finished.push(result);
       if (!json) print(formatResult(result));
       if (check.name === 'answers' && result.verdict.state !== 'ok') break;
@@ -122,7 +124,7 @@ function formatResult({ check, verdict, tokens, firstContentMs, tokensPerSecond,
     detail ?? '',
     firstContentMs === undefined ? '' : `first token after ${Math.round(firstContentMs)} ms`,
     tokensPerSecond === undefined ? '' : `${Math.round(tokensPerSecond)} tokens/s`,
-    score === undefined ? '' : `${score}% like the baseline`,
+    score === undefined ? '' : `${score}% similar to the baseline`,
     `${tokens} tokens`,
   ];
   const summary = facts.filter((part) => part !== '').join(', ');
@@ -195,11 +197,11 @@ async function probeUrl(
   if (json) print(JSON.stringify({ yaml: yaml ?? null, findings: lines }));
   if (yaml === undefined)
     throw new CommandFailed(
-      unreachable ?? `${url} gave no answer in any format. Check URL, key and model; the reasons are above.`,
+      unreachable ?? `${url} did not answer in any format. Check URL, key and model; the reasons are above.`,
     );
   if (json) return;
   print(`# Found by daypass probe. Not tried: files, audio, video, context. Declare max_input_tokens yourself.`);
-  if (target.key !== '') print(`# The key belongs into the environment variable ${variable}.`);
+  if (target.key !== '') print(`# Set the key in the environment variable ${variable}.`);
   print(yaml.trimEnd());
 }
 

@@ -57,7 +57,7 @@ export function describeServer({ baseUrl, vendor, models }: RecognizedServer, pr
   const presetYaml = stringify({ ...(capabilities && { capabilities }), ...(quirks && { quirks }) });
   const presetLines = capabilities === undefined && quirks === undefined ? [] : presetYaml.trimEnd().split('\n');
   return [
-    `# ${title}, by its list of models. Nothing else was asked; --ask tries requests.`,
+    `# ${title}, identified by its list of models. No other request was sent; --ask sends some.`,
     `# Its preset has the formats ${formats.join(', ')}${presetLines.length === 0 ? ' and no quirks.' : ', and:'}`,
     ...presetLines.map((line) => `#   ${line}`),
     ...stringify({ upstreams: { [vendor]: { vendor, base_url: baseUrl } } })

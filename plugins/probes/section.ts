@@ -40,10 +40,10 @@ export const probesSection = defineSection({
     );
     return [
       ...(every > days * 24
-        ? [`probes.context_every_days is ${days}, and a route is tried every ${every} hours only`]
+        ? [`probes.context_every_days is ${days}, but routes are probed only every ${every} hours`]
         : []),
       ...(oversizedModels.length > 0
-        ? [`probes.daily_tokens is ${tokens}, so the context window is never tried of: ${oversizedModels.join(', ')}`]
+        ? [`probes.daily_tokens is ${tokens}, so the context window is never tested for: ${oversizedModels.join(', ')}`]
         : []),
     ];
   },

@@ -57,7 +57,7 @@ class ProbeState {
   refresh(host: Host): void {
     if (host.monotonic() - this.#readAt < rereadAfterMs) return;
     this.#readAt = host.monotonic();
-    runInBackground(host.log, 'reading the results of probes', () => this.read(host));
+    runInBackground(host.log, 'reading probe results', () => this.read(host));
   }
 
   async read(host: Host): Promise<void> {
@@ -112,18 +112,18 @@ const createRouteGauge = (name: string, description: string, read: ReadRouteValu
 export const probeGauges = [
   createRouteGauge(
     'route_drifted',
-    '1 while the last probe of a route has found that it does not do what it declares.',
+    '1 if the last probe found that the route does not do what it declares.',
     ({ results, drifted }) => (results.length === 0 ? undefined : Number(drifted.length > 0)),
   ),
   createRouteGauge(
     'route_fingerprint_changed',
-    '1 while the answers of a route are not those of the model of its baseline.',
+    '1 if the route answers like a different model than in its baseline.',
     ({ results, changed }) =>
       results.some(({ check }) => check === 'fingerprint') ? Number(changed !== undefined) : undefined,
   ),
   createRouteGauge(
     'route_probe_tokens_per_second',
-    'Output tokens per second of the last probe that was streamed.',
+    'Output tokens per second of the last streamed probe.',
     ({ results }) => results.find(({ check }) => check === 'streams')?.tokensPerSecond,
   ),
 ];

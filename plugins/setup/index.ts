@@ -34,6 +34,7 @@ function explainUnusedModel(name: string, host: CatalogHost, registry: AbilitySo
   const found = findModel(name, host);
   // A valid configuration names only models and aliases that exist.
   if (found === undefined) return 'all upstreams of the model are off';
-  if (readAbilities(registry, found.model).conversations.length === 0) return 'the model holds no conversations';
+  if (readAbilities(registry, found.model).conversations.length === 0)
+    return 'the model does not support conversations';
   return undefined;
 }

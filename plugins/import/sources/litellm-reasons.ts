@@ -6,11 +6,11 @@ const automaticReason = 'Daypass does this automatically';
 const observabilityReason = 'logs, metrics and traces are set up under telemetry and at the operator listener';
 const redisReason = 'set REDIS_URL in the environment instead';
 const budgetReason = 'access is sold by the day here, without budgets';
-const retryReason = 'circuit breakers and backup routes replace it; see the stage upstream for timeouts';
+const retryReason = 'circuit breakers and backup routes replace it; see the `upstream` stage for timeouts';
 
 /** Reasons for members of model_list entries and their litellm_params. */
 export const deploymentReasons: Reasons = {
-  tpm: 'tokens per minute are not limited here: `capacity` of an upstream counts requests',
+  tpm: "tokens per minute are not limited here: an upstream's `capacity` counts requests",
   timeout: retryReason,
   stream_timeout: retryReason,
   max_retries: retryReason,
@@ -73,7 +73,7 @@ export const routerReasons: Reasons = {
   redis_port: redisReason,
   redis_password: redisReason,
   redis_url: redisReason,
-  cache_responses: 'see the stage cache of the pipeline',
+  cache_responses: 'see the `cache` stage of the pipeline',
   set_verbose: observabilityReason,
   debug_level: observabilityReason,
   provider_budget_config: budgetReason,
@@ -91,13 +91,13 @@ export const settingsReasons: Reasons = {
   turn_off_message_logging: 'contents of requests are not recorded here',
   redact_user_api_key_info: 'contents of requests are not recorded here',
   json_logs: observabilityReason,
-  cache: 'see the stage cache of the pipeline',
-  cache_params: 'see the stage cache of the pipeline',
+  cache: 'see the `cache` stage of the pipeline',
+  cache_params: 'see the `cache` stage of the pipeline',
   max_budget: budgetReason,
   budget_duration: budgetReason,
   max_internal_user_budget: budgetReason,
   internal_user_budget_duration: budgetReason,
-  max_parallel_requests: 'see `concurrent` of the stage rate-limit',
+  max_parallel_requests: 'see `concurrent` of the `rate-limit` stage',
   guardrails: 'there are no guardrails here',
   telemetry: '',
   default_internal_user_params: 'accounts are created when customers sign in',
@@ -109,8 +109,8 @@ export const generalReasons: Reasons = {
   master_key: 'operators have their own tokens (daypass operator-token), and each customer has a key',
   database_url: 'set DATABASE_URL in the environment to a separate database',
   store_model_in_db: 'models are only in gateway.yaml: export the models in the database as model_list first',
-  max_parallel_requests: 'see `concurrent` of the stage rate-limit',
-  global_max_parallel_requests: 'see `concurrent` of the stage rate-limit',
+  max_parallel_requests: 'see `concurrent` of the `rate-limit` stage',
+  global_max_parallel_requests: 'see `concurrent` of the `rate-limit` stage',
   alerting: 'see `alerts`',
   alerting_threshold: 'see `alerts`',
   alert_types: 'see `alerts`',

@@ -233,7 +233,7 @@ function limitUpstream(draft: ImportDraft, name: string, deployments: readonly D
   const upstream = draft.upstreams.get(name);
   if (deployment === undefined || upstream === undefined) return;
   if (deployments.length > 1) {
-    const reason = `several deployments are one upstream here, whose capacity counts them together: add it to "${name}"`;
+    const reason = `several deployments share one upstream here, with one capacity: add it to "${name}"`;
     for (const { path } of limitedDeployments) draft.note(`${path}.litellm_params`, `limits: ${reason}`);
     return;
   }

@@ -105,7 +105,7 @@ const ignoredColumns = [
 const accountReasons: Reasons = {
   proxy_key: 'requests to upstreams use no proxy',
   proxy_id: 'requests to upstreams use no proxy',
-  expires_at: 'upstreams do not expire: remove this one in time',
+  expires_at: 'upstreams do not expire: remove this one at that time',
   auto_pause_on_expired: '',
   group_ids: 'every customer with paid days may use every model',
   groups: 'every customer with paid days may use every model',

@@ -94,14 +94,14 @@ export function describeUsage(table: UsageTable, timeZone: string): string[] {
   return [
     ...formatEntries(lines, fields, { timeZone, now: since }, { numericColumns }),
     '',
-    completeSince !== undefined && completeSince > since ? `${period}; there is no usage before` : period,
+    completeSince !== undefined && completeSince > since ? `${period}; no usage was recorded before` : period,
     ...(by === 'account' || by === 'route'
-      ? ['for policy: refused, withheld or cut by a vendor because of its policy']
+      ? ['for policy: refused, withheld or cut off by a vendor because of its policy']
       : []),
     ...(legend === '' ? [] : [legend]),
-    ...(by === 'client' ? ['client: the program, by the name that it sends; only model calls of accounts'] : []),
-    "cached: served from the gateway's cache; from and to cache: shares of tokens in that vendors read from and wrote to their caches",
-    'errors: refused or failed; failed: failed, or interrupted by the end of the gateway',
+    ...(by === 'client' ? ['client: the name that the program sends; only model calls by accounts'] : []),
+    "cached: served from the gateway's cache; from and to cache: shares of `tokens in` that vendors read from and wrote to their caches",
+    'errors: refused or failed; failed: failed, or interrupted because the gateway stopped',
   ];
 }
 

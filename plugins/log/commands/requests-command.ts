@@ -39,14 +39,14 @@ export const requestsCommand: Command = {
   define(parser, context) {
     addListOptions(parser, requests)
       .description('list the requests of the last 24 hours, newest first, follow new ones, or show one')
-      .option('--before <id>', 'continue after the request with this id, as --after', parseRequestId)
+      .option('--before <id>', 'continue after the request with this id (same as --after)', parseRequestId)
       .option('--follow', 'print the newest last, then each new request as it is recorded, until Ctrl-C')
       .addHelpText(
         'after',
         `
 Statuses: a number, 5xx, error (refused, failed or interrupted), answered, refused (a 4xx of the gateway or of all routes), failed,
-aborted (the client left), interrupted (the gateway's process ended). Requests are recorded about a second after they are over.
-With --json and --follow, one object a line, after ${defaultFollowLimit} earlier ones.${formatExamples([
+aborted (the client disconnected), interrupted (the gateway's process ended). Requests are recorded about a second after they end.
+With --json and --follow, prints one object per line, after ${defaultFollowLimit} earlier ones.${formatExamples([
           'daypass requests --status error --since 7d',
           'daypass requests --account ani@example.com --follow',
           'daypass requests --model dp/gpt-6-sol --failover --json',
@@ -56,7 +56,7 @@ With --json and --follow, one object a line, after ${defaultFollowLimit} earlier
       .action((options: ListOptions) => {
         const { follow: isFollowing = false, before, after = before, limit } = options;
         if (isFollowing && after !== undefined)
-          throw new CommandFailed('--follow prints new requests: leave --before out', 2);
+          throw new CommandFailed('--follow prints new requests: omit --before', 2);
         return context.withHost(async (host) => {
           const query: RequestQuery = { ...(await readListQuery(host, requests, options)), after };
           const [{ print }, timeZone, isJson] = [context, zoneOf(host, options), options.json === true];

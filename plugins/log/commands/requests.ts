@@ -10,10 +10,10 @@ import { createSelectionFilter, selection, status } from './selection.ts';
 const query = object({
   ...selection,
   status,
-  failover: boolean('Only requests that more than one route was tried for.'),
+  failover: boolean('Only requests for which more than one route was tried.'),
   cached: boolean('Only replies from the cache.'),
   // Covers ids up to the year 2527; no request can be later.
-  after: { ...text('The id of the last request of the page before.'), pattern: '^req_0[\\da-f]{11}7[\\da-f]{19}$' },
+  after: { ...text('Id of the last request on the previous page.'), pattern: '^req_0[\\da-f]{11}7[\\da-f]{19}$' },
 });
 
 export type RequestQuery = Infer<typeof query>;

@@ -42,7 +42,7 @@ export const usageCommand = (gateway: CostsSource): Command => ({
         'after',
         `
 Without --since, the last 24 hours. Usage is kept by hour (UTC) for 400 days, longer than the requests themselves. With --by route, tries
-are all attempts on the route, whichever one served in the end.${gateway.costsReader === undefined ? '' : ` ${gateway.costsReader.usage.help}`}${formatExamples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-6-sol --json'])}`,
+are all attempts on the route, whichever route served the request in the end.${gateway.costsReader === undefined ? '' : ` ${gateway.costsReader.usage.help}`}${formatExamples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-6-sol --json'])}`,
       )
       .action((options: OutputOptions) =>
         context.withHost(async (host) => {

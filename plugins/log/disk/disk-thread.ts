@@ -89,7 +89,7 @@ export class DiskThread {
     if (performance.now() - this.#startedAt > steadyAfterMs) this.#backoff.reset();
     this.#scheduleRestart();
     const suffix = reason === undefined ? '' : `: ${reason.message}`;
-    this.#events.onEnd(new Error(`the thread that writes the journal has ended, and is started again${suffix}`));
+    this.#events.onEnd(new Error(`the thread that writes the journal has ended and is being restarted${suffix}`));
   }
 
   #scheduleRestart(): void {

@@ -18,7 +18,7 @@ function addStepFields(pageFields: JsonSchema, steps: CheckoutSteps): JsonSchema
   const stepFields = [...steps.values()].flatMap(({ fields }) => Object.entries(fields));
   const duplicate = stepFields.find(([name]) => pageFields.properties?.[name] !== undefined);
   if (duplicate !== undefined)
-    throw new Error(`a checkout step has the field "${duplicate[0]}", which the page has itself`);
+    throw new Error(`a checkout step has the field "${duplicate[0]}", which the page already has`);
   return {
     ...pageFields,
     properties: {

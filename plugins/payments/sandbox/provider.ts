@@ -82,7 +82,7 @@ async function createCharge({ database }: Host, request: ChargeRequest): Promise
   await addCharge(database, { reference, amount, currency, qr, expiresAt, notificationUrl });
   const storedCharge = await readCharge(database, reference);
   if (storedCharge?.amount !== amount)
-    throw new PaymentError('rejected', `${reference} was charged with another amount`);
+    throw new PaymentError('rejected', `${reference} was charged with a different amount`);
   return { providerReference: storedCharge.providerReference, qr: storedCharge.qr, expiresAt: storedCharge.expiresAt };
 }
 

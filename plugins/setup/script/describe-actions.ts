@@ -52,7 +52,7 @@ export function formatStartCommand(tool: ScriptedTool, values: SetupValues): str
 function listSteps({ id, steps, script }: ScriptedTool, values: SetupValues): readonly ScriptedStep[] {
   return fillTemplate(script.steps ?? steps, values).map((step) => {
     // A tool whose steps need a person must define separate steps for the script.
-    if (step.kind === 'form' || step.kind === 'sample') throw new Error(`tool "${id}" has a step for people`);
+    if (step.kind === 'form' || step.kind === 'sample') throw new Error(`tool "${id}" has a step that needs a person`);
     return step;
   });
 }

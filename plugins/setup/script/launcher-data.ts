@@ -15,7 +15,7 @@ export function renderShellTable(data: ScriptData): string {
     ...Object.entries({ service, slug, base_url: baseUrl, key_prefix: keyPrefix, key_variable: keyVariable }).map(
       ([name, value]) => `${name}=${quoteAlways(value)}`,
     ),
-    '\n# The table of tools, without a runtime: how each is found, and what shall be where.',
+    '\n# Table of tools for systems without a runtime: how each tool is found, and which settings go where.',
     `each_tool() {\n${tools.map((tool) => renderTool(tool, data)).join('')}}`,
   ].join('\n');
 }

@@ -101,12 +101,12 @@ function wrapModule({ path, name, text }: Module, modules: Map<string, Module>):
       return `const ${local} = ${findModuleName(join(dirname(path), specifier), modules)};`;
     })
     .replaceAll(/^export (?=class|const|function)/gm, '');
-  if (/^(import|export) /m.test(body)) throw new Error(`${path} has an import or export that cannot be carried`);
+  if (/^(import|export) /m.test(body)) throw new Error(`${path} has an unsupported import or export`);
   return `\n// --- ${path}\n\nconst ${name} = (() => {\n${body.trimEnd()}\n\nreturn { ${names.join(', ')} };\n})();\n`;
 }
 
 function findModuleName(path: string, modules: Map<string, Module>): string {
   const found = modules.get(path);
-  if (found === undefined) throw new Error(`${path} is imported in a circle`);
+  if (found === undefined) throw new Error(`${path} is a circular import`);
   return found.name;
 }

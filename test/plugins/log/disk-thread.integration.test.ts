@@ -126,7 +126,7 @@ test('a thread that ends is started again, readiness tells it, and no record is 
     ids.push((await record(log)).id);
     return log.journal.trouble !== undefined;
   });
-  const reason = 'the thread that writes the journal has ended, and is started again';
+  const reason = 'the thread that writes the journal has ended and is being restarted';
   expect(log.out).toContainEqual(expect.stringMatching(/^error the journal cannot be written/));
   expect(recordsCheck.check(hostOf(log))).toMatchObject({
     ok: false,
@@ -270,7 +270,7 @@ test('what a thread that ends has not written is taken back, with the reason', a
   disk.onFailure = (error, unwritten) =>
     failed.resolve([error.message, unwritten.map(({ lines: own }) => own.toString())]);
   expect(await failed.promise).toEqual([
-    'the thread that writes the journal has ended, and is started again: no memory',
+    'the thread that writes the journal has ended and is being restarted: no memory',
     ['line\n'],
   ]);
   expect(disk.isUnresponsive).toBe(true);

@@ -14,7 +14,7 @@ const noticesOf = (probes: object) => {
 
 it('a window that probes cannot fill, and a day on which none comes, are noted', () => {
   expect(noticesOf({ enabled: true, daily_tokens: 50_000 }).join(' ')).toMatch(
-    /context_every_days is 7.*every 240 hours.*daily_tokens is 50000.*of: m$/,
+    /context_every_days is 7.*every 240 hours.*daily_tokens is 50000.*for: m$/,
   );
 });
 

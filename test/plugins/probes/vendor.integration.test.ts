@@ -62,7 +62,7 @@ it('a vendor that answers nothing is no configuration, and the reasons are print
   await using upstream = await createUpstream((_request, response) => response.json(401, { error: { message: 'no' } }));
   const { code, out, errors } = await runCommand(['probe', upstream.url, '--ask', '--model', 'x', '--key', secret]);
   expect([code, out]).toEqual([1, '']);
-  expect(errors).toContain('gave no answer in any format');
+  expect(errors).toContain('did not answer in any format');
   expect(errors).not.toContain(secret);
   const { code: usage } = await runCommand(['probe', upstream.url, '--ask']);
   expect(usage).toBe(2);

@@ -110,7 +110,7 @@ describe('daypass check', () => {
 
   it.each([
     [{ model: 'gone' }, 'setup.model "gone" is not used: all upstreams of the model are off'],
-    [{ small_model: 'painter' }, 'setup.small_model "painter" is not used: the model holds no conversations'],
+    [{ small_model: 'painter' }, 'setup.small_model "painter" is not used: the model does not support conversations'],
   ])('says why tools do not get the model that gateway.yaml names: %o', (setup, notice) => {
     expect(review(setup).notice).toEqual([notice]);
   });

@@ -107,7 +107,7 @@ describe('daypass requests', () => {
     [2, ['--since', '2026-02-30'], 'It must be a time'],
     [2, ['--limit', '1001'], 'from 1 to 1000'],
     [2, ['--before', 'last'], 'It must be a request id'],
-    [2, ['--follow', '--before', createRequestId(1)], 'leave --before out'],
+    [2, ['--follow', '--before', createRequestId(1)], 'omit --before'],
     [2, ['nonsense'], 'too many arguments'],
     [2, ['show', 'nonsense'], 'It must be a request id'],
     [3, ['--model', 'aliax'], 'Model "aliax" not found. Did you mean "alias"?'],

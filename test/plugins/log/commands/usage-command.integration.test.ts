@@ -51,13 +51,13 @@ it('counts by model in the last 24 hours, and says what it covers', async () => 
     'dp/other|1|1 (100%)|1|0|0|0|0',
   ]);
   expect(table).toContain('since 2031-05-11 13:00:00 (UTC), by whole hours in UTC');
-  expect(table.join()).not.toContain('no usage before');
+  expect(table.join()).not.toContain('no usage was recorded before');
 });
 
 it('counts clients over all accounts, and not within one', async () => {
   const table = await tableOf('--by', 'client');
   expect(table[0]).toMatch(/^client\|requests\|.*\|from cache\|to cache\|tokens out$/);
-  expect(table.join()).toContain('client: the program, by the name that it sends');
+  expect(table.join()).toContain('client: the name that the program sends');
   const within = await gateway('--by', 'client', '--account', accountId);
   expect([within.exitCode, `${within.output}${within.error}`]).toEqual([
     2,
@@ -68,7 +68,7 @@ it('counts clients over all accounts, and not within one', async () => {
 it('names accounts, the most used first, and says that usage begins later', async () => {
   const table = await tableOf('--by', 'account', '--since', '30d');
   expect(table[1]).toMatch(new RegExp(String.raw`^${accountId}\|Ani <ani@example.com>\|3\|1 \(33\.3%\)\|`));
-  expect(table).toContain('since 2031-05-10 13:00:00 (UTC), by whole hours in UTC; there is no usage before');
+  expect(table).toContain('since 2031-05-10 13:00:00 (UTC), by whole hours in UTC; no usage was recorded before');
 });
 
 it('daypass usage shows tries and the last fault of routes, those that served nothing included', async () => {

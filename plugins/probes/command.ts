@@ -84,9 +84,7 @@ async function probeRoute(
     const route = await startBundledVendor(probedRoute.route, gateway, host, stack);
     const opened = await Trials.open(host, gateway);
     if (opened === undefined)
-      throw new CommandFailed(
-        'The pipeline does not have the `format` and `upstream` stages, so no route can be tested.',
-      );
+      throw new CommandFailed('The pipeline lacks the `format` or `upstream` stage, so nothing can be tested.');
     const trials = stack.use(opened);
     const finished: CheckResult[] = [];
     for (const check of listChecks(probedRoute.model, route)) {

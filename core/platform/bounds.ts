@@ -7,23 +7,26 @@ const MiB = 1024 * KiB;
  */
 export const bounds = {
   // Received from clients.
-  /** Head of a request; 431 over the limit. */
+  /** Request head; 431 over the limit. */
   requestHead: 16 * KiB,
-  /** Body of a request after decompression, as `max_body_bytes`; 413 over the limit. */
+  /** Request body after decompression (`max_body_bytes`); 413 over the limit. */
   requestBody: 32 * MiB,
-  /** Body that is accepted even if there is no memory for larger ones. Each byte occupies several, see core/platform/memory/budget.ts. */
+  /**
+   * Body that is accepted even if there is no memory for larger ones. Each byte takes up several bytes of memory, see
+   * core/platform/memory/budget.ts.
+   */
   smallBody: 64 * KiB,
-  /** Parts of a form with files; 400 over the limit. */
+  /** Parts of a multipart form; 400 over the limit. */
   formParts: 200,
   /**
-   * Unread remainder of a rejected body that is drained, so that its sender reads the rejection; the connection is closed over the limit.
+   * Unread remainder of a rejected body that is drained, so that the client reads the rejection; the connection is closed over the limit.
    */
   refusedBody: 32 * MiB,
   /** Like `refusedBody`, for a request that was pipelined behind another. */
   discardedBody: 4 * MiB,
-  /** Requests of one connection that wait for the running one; over the limit, the connection closes after their responses. */
+  /** Requests on one connection that wait for the running one; over the limit, the connection closes after their responses. */
   pipelinedRequests: 4,
-  /** Body of a waiting request; with a longer one, the connection closes after the running response. */
+  /** Body of a waiting request; if it is longer, the connection closes after the current response. */
   pipelinedBody: 16 * KiB,
   /** Body of a payment provider's notification; 413 over the limit. */
   paymentNotification: 64 * KiB,
@@ -33,7 +36,7 @@ export const bounds = {
   secretFile: 64 * KiB,
 
   // Limits of JSON, so that parsing a body does not block other requests (core/platform/json-measure.ts).
-  /** Values in the body of a request; 413 over the limit. A conversation of a million tokens has about a tenth of this. */
+  /** Values in a request body; 413 over the limit. A conversation of a million tokens has about a tenth as many. */
   requestValues: 100_000,
   /** Values in a non-streaming reply; log probabilities have 165 per token. The route fails over the limit. */
   replyValues: 500_000,
@@ -47,12 +50,12 @@ export const bounds = {
    * Outline of a body. A body with little text in long strings is parsed whole, in steps, because writing its outline takes 4 ms per MiB.
    */
   jsonOutline: 2 * MiB,
-  /** Size of a body above which each step of reading it runs in a separate turn of the event loop. */
+  /** Bodies above this size are read in steps, each in a separate turn of the event loop. */
   stepwiseBody: 256 * KiB,
 
-  /** Form of a page; 413 over the limit. */
+  /** Form on a page; 413 over the limit. */
   formBody: 64 * KiB,
-  /** Characters of the User-Agent stored with a session; truncated. */
+  /** Characters of the User-Agent stored with a session; longer ones are truncated. */
   userAgent: 400,
 
   /** Live streams of one account; the oldest ends over the limit. */
@@ -83,7 +86,7 @@ export const bounds = {
   gatedEvents: 8 * MiB,
   /** Everything before the first content, including pings and incomplete events. The route fails over the limit. */
   gatedBytes: 40 * MiB,
-  /** Characters of a translated reply, which is truncated with an error over the limit. */
+  /** Characters of a translated reply; over the limit, the reply is truncated with an error. */
   translatedReply: 64 * MiB,
   /** Body of an error response; the remainder is not read. */
   errorBody: 64 * KiB,
@@ -93,7 +96,7 @@ export const bounds = {
   slowReader: 256 * KiB,
 
   // Stored for later.
-  /** Cached reply, as `max_bytes`; larger ones are not cached. */
+  /** Cached reply (`max_bytes`); larger ones are not cached. */
   cachedReply: 16 * MiB,
   /** All entries in memory without Redis, at most an eighth of the process's memory; the oldest are evicted. */
   memoryCache: 256 * MiB,
@@ -114,13 +117,13 @@ export const bounds = {
   accountThreads: 1 * MiB,
   /** Tool calls in the history of one request whose reasoning is looked up; older calls are sent without reasoning. */
   restoredCalls: 1_024,
-  /** Stored response, as `max_bytes`; larger ones are not stored. Also limits the items that one request may reference. */
+  /** Stored response (`max_bytes`); larger ones are not stored. Also limits the items that one request may reference. */
   storedResponse: 32 * MiB,
   /** Characters of the events of a background response, which then fails. */
   backgroundEvents: 64 * MiB,
   /** Characters of a reply that another route may continue; longer replies are not resumed. */
   resumedText: MiB,
-  /** Content of one exchange in the log, as `max_content_bytes`; truncated. */
+  /** Content of one exchange in the log (`max_content_bytes`); longer content is truncated. */
   loggedContent: 128 * KiB,
   /** Lines waiting to be written to the journal, including base64 bodies; dropped and counted over the limit. */
   journalLines: 256 * KiB,
@@ -128,7 +131,9 @@ export const bounds = {
   pendingLog: 1 * MiB,
   /** One journal file; a new one is started over the limit. `max_journal_bytes` limits all of them. */
   journalSegment: 4 * MiB,
-  /** Journal files that stay open until they are stored, and as many of dead instances; other files are lost if they are removed. */
+  /**
+   * Journal files that stay open until they are stored, and the same number for dead instances; other files are lost if they are removed.
+   */
   openSegments: 64,
   /** Records in memory while no journal file can be written; dropped and counted over the limit. */
   journalMemory: 16 * MiB,
@@ -148,11 +153,11 @@ export const bounds = {
   failingNetworks: 20_000,
   /** Address blocks without an account that are counted separately per minute; further ones are counted together. */
   unauthenticatedBlocks: 1_000,
-  /** Largest of these counts per minute that are stored separately; the others are stored together. */
+  /** How many of these counts are stored separately per minute, largest first; the others are stored together. */
   unauthenticatedCounts: 50,
   /** Counts waiting for the database; the oldest are dropped. */
   waitingCounts: 10_000,
-  /** Records per minute of requests without an account: of one block and status, and in total. */
+  /** Records per minute for requests without an account: per block and status, and in total. */
   unauthenticatedRecords: { perKind: 5, total: 20 },
   /** Key lookups waiting for the database; rejected over the limit. */
   waitingLookups: 2_000,

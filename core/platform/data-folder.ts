@@ -7,7 +7,7 @@ export async function prepareDataFolder(folder: string): Promise<void> {
     await createFolder(folder);
     await access(folder, constants.W_OK);
   } catch (cause) {
-    const hint = 'Make it writable for the user of this process, or set another data.folder.';
+    const hint = "Make it writable for this process's user, or set another data.folder.";
     throw new Error(`The data folder ${folder} is not writable. ${hint}`, { cause });
   }
 }
@@ -25,7 +25,7 @@ async function createFolder(folder: string): Promise<void> {
   const parent = dirname(folder);
   if (parent !== folder) await createFolder(parent);
   await mkdir(folder).catch(async (error: unknown) => {
-    // Another process may have created it meanwhile.
+    // Another process may have created it in the meantime.
     if ((await stat(folder).catch(() => undefined))?.isDirectory() !== true) throw error;
   });
 }

@@ -4,7 +4,7 @@
  */
 export const exitCodes = { failure: 1, usage: 2, configuration: 78 } as const;
 
-/** Returns the error's own `exitCode` if it is one that reports a failure, otherwise `failure`. */
+/** Returns the error's own `exitCode` if that denotes a failure, otherwise `failure`. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof Error) || !('exitCode' in error)) return exitCodes.failure;
   const { exitCode } = error;

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 export const hungWork = new Set<object>();
 
 /**
- * A shell exits within a millisecond. Node.js, the fallback for images without a shell, takes longer to start, and a signal could end it
- * meanwhile.
+ * A shell exits within a millisecond. Node.js, the fallback for images without a shell, takes longer to start, and a signal could end it in
+ * the meantime.
  */
 const shellPath = '/bin/sh';
 const hasShell = existsSync(shellPath);
@@ -25,7 +25,7 @@ export function exitAtOnce(code: number, mayHang = false): never {
     try {
       process.execve(program, [program, ...parameters], environment);
     } catch {
-      // The program was replaced or removed meanwhile.
+      // The program was replaced or removed in the meantime.
     }
   }
   process.exit(code);

@@ -102,6 +102,6 @@ function describeThrown(value: unknown): string {
     return String(value);
   } catch {
     // For example an object without a prototype.
-    return `a thrown ${typeof value} without a text`;
+    return `a thrown ${typeof value} that cannot be converted to text`;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * First release of each Node.js line with the fixes of 21 October 2026; later lines include them from the start. In earlier releases,
  * decoding a `br` body may overflow a buffer (CVE-2026-111497), and certificates (CVE-2026-105483, CVE-2026-106069) and addresses
- * (CVE-2026-105482) of a different name may be accepted.
+ * (CVE-2026-105482) may be accepted for the wrong host name.
  *
  * @see https://nodejs.org/en/blog/vulnerability/october-2026-security-releases
  */
@@ -39,10 +39,12 @@ function parseVersion(version: string): number[] {
 export function listNodeNotices(version: string = process.versions.node): string[] {
   const notices = supportsUpgradeFilter(version)
     ? []
-    : [`Node.js ${version} serves no WebSockets: Codex and SDKs that ask for one get 426; install 24.9 or newer`];
+    : [
+        `Node.js ${version} does not support WebSockets: Codex and SDKs that request one get 426; install 24.9 or newer`,
+      ];
   if (decodesBrotliSafely(version)) return notices;
   return [
     ...notices,
-    `Node.js ${version} lacks the security fixes of October 2026 for Brotli, TLS and DNS: bodies in br are refused and never decoded; install ${fixedReleases.join(', ')} or newer`,
+    `Node.js ${version} lacks the security fixes of October 2026 for Brotli, TLS and DNS: Brotli-encoded bodies are rejected and never decoded; install ${fixedReleases.join(', ')} or newer`,
   ];
 }

@@ -48,7 +48,7 @@ export function readFolder(folder: string, { names, maxBytes, maxFiles }: Folder
   const firstIgnored = sortedNames[maxFiles];
   if (firstIgnored !== undefined)
     files.set(firstIgnored, {
-      wrong: `is one of ${matchingNames.length} files, and ${maxFiles} are read`,
+      wrong: `is one of ${matchingNames.length} files, but at most ${maxFiles} are read`,
       right: 'remove some',
     });
   const paths = [...files.keys()].map((name) => join(folder, name));

@@ -6,7 +6,8 @@ const maxWaitMs = 200;
 
 /**
  * The last state read from a disk, for checks and metrics, which never wait long for a disk. Reads run in libuv's thread pool, which also
- * compresses and resolves names. All watched disks together run one read at a time, so that a disk that does not respond blocks one thread.
+ * compresses and resolves names. All watched disks together run one read at a time, so that disks that do not respond block only one
+ * thread.
  */
 export class WatchedDisk<T> {
   static #lastRead: Promise<unknown> = Promise.resolve();

@@ -70,7 +70,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
     return isError ? rendered : h.continue;
   });
 
-  /** For forms that are submitted after the session has ended. */
+  /** Adds a sign-in button to the error page for a form that was submitted after the session had ended. */
   function withSignIn(error: PageError): PageError {
     if (error.status !== 401 || !renderer.has(signInPath)) return error;
     return new PageError(401, error.text, { action: { path: signInPath, label: 'layout.sign_in' } });

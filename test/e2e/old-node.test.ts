@@ -99,6 +99,6 @@ describe('a gateway on a Node.js whose decoder of Brotli is not safe', () => {
       checks: { check: string; state: string; text: string }[];
     };
     expect([ok, checks[0]?.check, checks[0]?.state]).toEqual([true, 'node', 'warning']);
-    expect(checks[0]?.text).toContain('bodies in br are refused and never decoded');
+    expect(checks[0]?.text).toContain('Brotli-encoded bodies are rejected and never decoded');
   });
 });

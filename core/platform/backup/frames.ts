@@ -34,7 +34,7 @@ export interface BackupHead {
 }
 
 export interface BackupSchema {
-  readonly migrations: readonly string[]; // names of those applied, in order
+  readonly migrations: readonly string[]; // names of the applied migrations, in order
   readonly tables: readonly BackupTable[]; // referenced tables come first
 }
 
@@ -78,9 +78,9 @@ export function parseFrameContent<T>({ content }: Frame): T {
 }
 
 /**
- * Reads the frames of a file except the final one, which proves that all others are intact.
+ * Yields the frames of a file except the final one, which proves that all others are intact.
  *
- * @throws DamagedBackup after the frames before the damage
+ * @throws DamagedBackup after it has yielded the frames that precede the damage
  */
 export async function* readFrames(path: string): AsyncGenerator<Frame> {
   await requireMagic(path);

@@ -96,7 +96,7 @@ async function loadFrames(
       case 'T': {
         const { name } = parseFrameContent<{ name: string }>(frame);
         const table = tables.get(name);
-        if (table === undefined) throw new DamagedBackup(`the backup has rows of an unknown table, ${name}`);
+        if (table === undefined) throw new DamagedBackup(`the backup contains rows for an unknown table, ${name}`);
         onTable(name);
         total += await fillTable(client, table, reader);
         break;
@@ -131,7 +131,7 @@ async function fillTable(client: pg.Client, table: BackupTable, reader: FrameRea
   const expected = end?.type === 'E' ? parseFrameContent<{ rows: number }>(end).rows : undefined;
   if (rows !== expected)
     throw new DamagedBackup(
-      `table ${table.name}: ${rows} rows were stored, and the backup has ${expected ?? 'no end'}`,
+      `table ${table.name}: ${rows} rows were stored, but the backup states ${expected ?? 'no count'}`,
     );
   return rows;
 }

@@ -14,12 +14,12 @@ import { type Frame, createJsonFrame, magic, writeFrames } from './frames.ts';
 import { copySession, quoteTable, readSchema, readSequences } from './schema.ts';
 import { type BackupSummary, verifyBackup } from './verify.ts';
 
-const defaultRatio = 0.4; // of the database's size, for the first backup; measured: 0.25
+const defaultRatio = 0.4; // estimated size of the first backup relative to the database; measured: 0.25
 const growthFactor = 1.5; // relative to the last backup
 const maxFrameBytes = 1_048_576;
 const connectTimeoutMs = 10_000;
-const lockTimeoutMs = 60_000; // of each table
-const stallTimeoutMs = 180_000; // without progress of the copy
+const lockTimeoutMs = 60_000; // for each table
+const stallTimeoutMs = 180_000; // without copy progress
 
 interface BackupOptions {
   readonly databaseUrl: string;
@@ -36,7 +36,7 @@ export interface TakenBackup extends BackupSummary {
 }
 
 /**
- * Writes a consistent backup while the gateway runs: the records in the journal, then all tables as of one moment. The file gets its final
+ * Writes a consistent backup while the gateway runs: the records in the journal, then a snapshot of all tables. The file gets its final
  * name once it is complete, synced and verified.
  *
  * @throws Error with a remedy; the unfinished file is removed
@@ -73,7 +73,7 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   }
 }
 
-/** A backup that is running elsewhere loses its file, fails, and is retried. */
+/** If a backup is running in another process, it loses its file, fails, and is retried. */
 async function removeUnfinished(folder: string): Promise<void> {
   const names = await readdir(folder);
   const leftovers = names.filter((name) => name.startsWith('daypass-') && name.endsWith('.backup.unfinished'));
@@ -151,7 +151,7 @@ class StallWatch implements Disposable {
 
 async function* createFrames(client: pg.Client, { journalFolder, now }: BackupOptions): AsyncGenerator<Frame> {
   yield createJsonFrame('H', { format: 1, version, created_at: now.toISOString() });
-  // Read before the snapshot, so that a record stored meanwhile is in at least one of them. A restore detects duplicates by the id.
+  // Read before the snapshot, so that a record stored in between is in at least one of them. A restore detects duplicates by id.
   yield* createJournalFrames(journalFolder);
   await client.query(copySession);
   await client.query(`set lock_timeout = ${lockTimeoutMs}`);
@@ -194,6 +194,6 @@ function explainFailure(error: unknown, folder: string): unknown {
       cause: error,
     });
   if (code === 'EACCES' || code === 'EROFS')
-    return new Error(`${folder} cannot be written. Make it writable for the user of the gateway.`, { cause: error });
+    return new Error(`${folder} cannot be written. Make it writable for the gateway's user.`, { cause: error });
   return error;
 }

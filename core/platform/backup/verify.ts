@@ -35,6 +35,6 @@ export async function verifyBackup(path: string): Promise<BackupSummary> {
 function requireKnownFormat(head: BackupHead): BackupHead {
   if (head.format === 1) return head;
   throw new DamagedBackup(
-    `the backup has the format ${String(head.format)}; restore it with the version that made it, ${head.version}`,
+    `the backup uses format ${String(head.format)}; restore it with the version that created it, ${head.version}`,
   );
 }

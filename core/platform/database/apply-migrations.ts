@@ -49,7 +49,7 @@ async function applySet(target: MigrationTarget, { owner, migrations }: Migratio
   });
   const progress = setInterval(() => {
     const seconds = Math.round((performance.now() - startedAt) / 1000);
-    log.info(`migrating the database: ${currentName ?? 'the first migration'} has run for ${seconds} s`);
+    log.info(`migrating the database: ${currentName ?? 'the first migration'} has been running for ${seconds} s`);
   }, progressIntervalMs);
   try {
     const applied = await migrator.up();

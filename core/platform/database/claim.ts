@@ -14,11 +14,11 @@ const reminderIntervalMs = 60_000;
 type ClaimMode = 'exclusive' | 'shared';
 
 /**
- * Claims a database for this gateway. A gateway without Redis keeps limits and cache in memory, so a second one would double every limit,
- * and the claim is exclusive. Gateways with Redis may share an embedded server; their claims keep it from being stopped.
+ * Claims a database for this gateway. A gateway without Redis keeps limits and cache in memory, so a second one would double every limit;
+ * its claim is exclusive. Gateways with Redis may share an embedded server; their claims keep it from being stopped.
  *
- * The claim is a lock that ends with its connection, and is reacquired if the connection breaks. If another gateway has taken the lock
- * meanwhile, this gateway keeps serving, and logs the conflict until the other one is gone.
+ * The claim is a lock that ends with its connection, and is reacquired if the connection breaks. If another gateway has taken the lock in
+ * the meantime, this gateway keeps serving, and logs the conflict until the other one releases it.
  */
 export class DatabaseClaim implements AsyncDisposable {
   readonly #url: string;
@@ -79,7 +79,7 @@ export class DatabaseClaim implements AsyncDisposable {
       const connection = await connect(this.#url, 2_000).catch(() => undefined);
       if (connection === undefined) continue;
       this.#client = connection.client;
-      // Undefined if the attempt failed, which does not mean that another gateway has the lock.
+      // Undefined if the attempt failed; another gateway may or may not hold the lock.
       const isLocked = !signal.aborted && (await tryToLock(connection.client, this.#mode).catch(() => undefined));
       if (isLocked === true) {
         this.#log.info('reacquired the lock on this database');

@@ -45,7 +45,7 @@ export async function initializeCluster(
   limits: InitLimits = defaultLimits,
 ): Promise<void> {
   const newFolder = `${folder}.new`;
-  // Next to the cluster, so that the next start removes it if this one is killed. A pipe would not belong to the server's user.
+  // Stored next to the cluster, so that the next start removes it if this one is killed. A pipe would not belong to the server's user.
   const passwordFile = `${folder}.password`;
   await Promise.all([newFolder, passwordFile].map((path) => rm(path, { recursive: true, force: true })));
   if (dirname(newFolder) === systemFolder) await prepareSystemFolder();
@@ -80,7 +80,7 @@ export async function initializeCluster(
 
 function createInitFailure(folder: string, reason: string, cause: unknown): Error {
   const failure = `PostgreSQL could not be initialized in ${folder}: ${reason}.`;
-  // Docker and Kubernetes run an image as any number, without an entry for it.
+  // Docker and Kubernetes can run an image under a numeric user id that has no entry in /etc/passwd.
   if (namelessUserPattern.test(reason))
     return new StartRefused(
       `${failure} initdb needs an entry for that user in /etc/passwd. Add one, start the gateway as a user that has one, or set DATABASE_URL to a PostgreSQL of your own.`,
@@ -149,8 +149,8 @@ function findFailureReason(error: unknown): string {
     .find((line) => line !== undefined);
   const line = failure ?? lines.at(-1);
   if (line !== undefined && line !== '') return line.replace(/\.$/, '');
-  if (typeof signal === 'string') return `it was ended by ${signal}`;
-  return typeof code === 'number' ? `it ended with code ${code} and printed nothing` : String(message);
+  if (typeof signal === 'string') return `it was killed by ${signal}`;
+  return typeof code === 'number' ? `it exited with code ${code} and printed nothing` : String(message);
 }
 
 async function prepareSystemFolder(): Promise<void> {

@@ -81,7 +81,7 @@ class CopyOut extends CopyCommand {
       this.#chunks = [];
       this.#size = 0;
       if (chunk.length > 0) yield chunk;
-      // Also at the end, because the next query needs the connection.
+      // Resumes even after the last chunk, because the next query needs the connection.
       this.#connection?.stream.resume();
       if (this.#result !== undefined) break;
     }

@@ -19,8 +19,8 @@ export interface Database extends AsyncDisposable {
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Like `query`, on reserved connections, for queries that API requests and payment providers wait for. All other connections can be busy,
-   * with hundreds of pages opened at once or payments being settled.
+   * Like `query`, on reserved connections, for queries that API requests and payment providers wait for. All other connections may be busy,
+   * for example if hundreds of pages are opened at once or payments are being settled.
    */
   queryFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
@@ -48,7 +48,7 @@ export interface RecordReads extends Queries {
 }
 
 export interface ReplicaState {
-  /** How far it is behind the primary, in ms; undefined while unknown. */
+  /** Lag behind the primary, in ms; undefined while unknown. */
   readonly lag: number | undefined;
   /** Why the primary is read instead; undefined while the replica is used. */
   readonly fault: string | undefined;

@@ -42,7 +42,10 @@ export class EmbeddedPostgres {
     this.#log = log;
   }
 
-  /** Connects to the server of this folder; starts it if needed, creates it the first time. `stopping` stops the server again. */
+  /**
+   * Connects to the folder's server, starting it if needed and creating it the first time. Aborting `stopping` cancels this and stops a
+   * server that is starting.
+   */
   static async open(dataFolder: string, log: Logger, stopping?: AbortSignal): Promise<EmbeddedPostgres> {
     const accessFile = join(dataFolder, 'postgres.json');
     const defaultFolder = resolve(dataFolder, 'postgres');

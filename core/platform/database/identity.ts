@@ -44,7 +44,10 @@ async function readFileOwner(path: string): Promise<Identity | undefined> {
   return { name: idOutput?.stdout.trim() ?? String(uid), uid, gid };
 }
 
-/** @throws StartRefused for a file of a different user, which would seem missing and be created again. Missing paths are fine. */
+/**
+ * @throws StartRefused if a file belongs to a different user, because it would seem missing and be created again. Missing paths are
+ *   allowed.
+ */
 export async function requireReadable(dataFolder: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const error = await access(path, constants.R_OK).catch((failure: NodeJS.ErrnoException) => failure);

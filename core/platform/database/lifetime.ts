@@ -12,8 +12,8 @@ interface LifetimeOptions {
 }
 
 /**
- * Ties a database to this process. A gateway claims its database, and restarts an embedded server that dies. At the end, the embedded server
- * is stopped, unless another gateway uses it.
+ * Ties a database to this process. A gateway claims its database, and restarts an embedded server that dies. On shutdown, the embedded
+ * server is stopped, unless another gateway uses it.
  */
 export class Lifetime {
   readonly #url: string;
@@ -36,13 +36,13 @@ export class Lifetime {
     return this.#embedded !== undefined;
   }
 
-  /** @throws Error if an embedded server has exited or lost its files; without them, it still responds for up to a minute */
+  /** @throws Error if an embedded server has exited or lost its files; it responds for up to a minute after losing them */
   async requireAlive(): Promise<void> {
     if (this.#embedded !== undefined && !(await this.#embedded.isAlive()))
-      throw new Error('the embedded PostgreSQL does not run, or its files were removed');
+      throw new Error('the embedded PostgreSQL is not running, or its files were removed');
   }
 
-  /** @throws StartRefused if another gateway uses the database, which cannot be shared */
+  /** @throws StartRefused if another gateway uses the database and it cannot be shared */
   start(): Promise<void> {
     this.#startPromise = this.#start();
     return this.#startPromise;
@@ -81,8 +81,9 @@ export class Lifetime {
 
   #explainRefusal(): string {
     const { dataFolder, isShared } = this.#options;
-    if (isShared) return `A gateway without Redis runs on ${dataFolder}. Set REDIS_URL for it as well, or stop it.`;
-    if (this.isEmbedded) return `Another gateway runs on ${dataFolder}. Stop it, or set another data.folder.`;
+    if (isShared)
+      return `A gateway without Redis is running on ${dataFolder}. Set REDIS_URL for it as well, or stop it.`;
+    if (this.isEmbedded) return `Another gateway is running on ${dataFolder}. Stop it, or set another data.folder.`;
     return 'Another gateway uses this database. Several gateways need Redis to share their limits: set REDIS_URL for all of them.';
   }
 }

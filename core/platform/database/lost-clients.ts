@@ -45,6 +45,6 @@ function isReadTimeout(error: unknown): boolean {
 }
 
 function destroyConnection(client: pg.PoolClient): void {
-  // Without a termination message, because the other side does not respond.
+  // Sends no termination message, because the other side does not respond.
   (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy();
 }

@@ -14,7 +14,7 @@ const lockNotAvailable = '55P03'; // SQLSTATE
  * lock ends with its transaction, so a dead process does not hold it.
  *
  * @param hasSessions false behind a transaction-mode pooler
- * @throws StartRefused for a new database that cannot store all text, or without a schema for its tables
+ * @throws StartRefused if a new database cannot store all text, or if there is no schema for the tables
  */
 export async function migrate(
   url: string,
@@ -81,7 +81,7 @@ async function requireSchema(client: pg.Client): Promise<string> {
   if (schema !== null && creates === true) return schema;
   const reason =
     schema === null
-      ? `no schema of the search_path (${path}) of the role ${role} exists: CREATE SCHEMA "${role}" AUTHORIZATION "${role}"`
+      ? `no schema in the search_path (${path}) of the role ${role} exists: CREATE SCHEMA "${role}" AUTHORIZATION "${role}"`
       : `the role ${role} may not create tables in the schema ${schema}: GRANT CREATE ON SCHEMA ${schema} TO "${role}"`;
   throw new StartRefused(`The tables cannot be created, because ${reason}, or change its search_path.`, {
     isPermanent: true,

@@ -25,11 +25,11 @@ interface OpenDatabaseOptions {
   readonly readUrl?: string | undefined; // DATABASE_READ_URL: a replica, for lists, exports and counts of requests
   readonly dataFolder: string;
   readonly log: Logger;
-  readonly mode: 'serve' | 'command'; // a command may run next to a gateway
+  readonly mode: 'serve' | 'command'; // a command may run alongside a gateway
   readonly isShared: boolean; // with other gateways
   readonly processes?: number; // of this machine that form one gateway and share its connection limit; default: 1
-  readonly entities?: Entities; // core's; default: none, so that core's tables can only be used by SQL
-  readonly tables?: readonly PluginTables[]; // no iterator, because an opening that is tried again reads them again
+  readonly entities?: Entities; // core's; default: none, which leaves core's tables accessible only through SQL
+  readonly tables?: readonly PluginTables[]; // not an iterator, because retries read them again
   readonly waitSeconds?: number; // while the database of `url` is unreachable; default: 0
   readonly signal?: AbortSignal | undefined;
 }

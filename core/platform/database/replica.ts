@@ -166,9 +166,9 @@ export class Replica implements RecordReads, AsyncDisposable {
     this.#state = { lag, fault, since: hasChanged ? Date.now() : previous.since };
     if (hasChanged && fault !== undefined)
       log.warn(
-        `the replica of DATABASE_READ_URL is not read: ${fault}; requests are listed and counted on the primary`,
+        `the replica of DATABASE_READ_URL is not used: ${fault}; requests are listed and counted on the primary`,
       );
-    else if (hasChanged) log.info('the replica of DATABASE_READ_URL is read again');
+    else if (hasChanged) log.info('the replica of DATABASE_READ_URL is used again');
   }
 }
 
@@ -186,6 +186,6 @@ function isTimeout(error: unknown): boolean {
 
 function describeReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === '42501') return 'its user lacks a right; daypass doctor names the table';
+  if (code === '42501') return 'its user lacks a privilege; daypass doctor names the table';
   return /^\w{5}$/.test(code) ? `SQLSTATE ${code}` : describeConnectionError(error);
 }

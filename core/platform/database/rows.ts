@@ -66,7 +66,7 @@ export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns
 }
 
 /**
- * SQL for the earlier of both clocks; its placeholder takes the instance's time. It decides what has expired and is deleted, because
+ * SQL for the earlier of the two clocks; its placeholder takes the instance's time. Used to decide what has expired and is deleted, because
  * deletion is final and one clock may be ahead.
  */
 export const earlierClockSql = 'least(?::timestamptz, clock_timestamp())';

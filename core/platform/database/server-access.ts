@@ -36,7 +36,10 @@ export async function writeAccess(file: string, access: ServerAccess): Promise<v
   await rename(`${file}.new`, file);
 }
 
-/** Returns true if this server responds, not another one on its port. Throws if it rejects the password, as a retry would fail too. */
+/**
+ * Returns true if this server responds, rather than another one on its port. Throws if it rejects the password, because a retry would fail
+ * too.
+ */
 export async function isResponding(access: ServerAccess): Promise<boolean> {
   if ((await findPostmasterPid(access.folder)) === undefined) return false;
   try {

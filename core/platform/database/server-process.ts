@@ -34,7 +34,10 @@ interface ServerStart {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Starts the server and waits until it responds. If it does not, stops it, and throws the end of its log or the signal's reason. */
+/**
+ * Starts the server and waits until it responds. If it does not, stops it and throws an error that quotes the end of its log, or the
+ * signal's reason.
+ */
 export async function startServer(options: ServerStart): Promise<void> {
   const { postgres, access, identity, logFile, signal: stopping } = options;
   stopping?.throwIfAborted();
@@ -55,7 +58,7 @@ export async function startServer(options: ServerStart): Promise<void> {
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   server.once('error', (error) => failure.reject(error));
-  server.once('exit', () => failure.reject(new Error('it exited at once')));
+  server.once('exit', () => failure.reject(new Error('it exited immediately')));
   try {
     await Promise.race([failure.promise, waitUntilReady(options)]);
   } catch (error) {
@@ -92,7 +95,7 @@ export async function isRunning(access: ServerAccess, log: Logger, stopping?: Ab
   const pid = await findPostmasterPid(access.folder);
   if (pid === undefined) return false;
   throw new Error(
-    `PostgreSQL runs on ${access.folder} (process ${pid}) and refuses the gateway's connection. Stop that process.`,
+    `PostgreSQL is running on ${access.folder} (process ${pid}) and refuses the gateway's connection. Stop that process.`,
   );
 }
 

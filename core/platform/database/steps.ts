@@ -4,8 +4,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 export type RegisterSteps = (configuration: EntityManager['config']) => void;
 
 /**
- * Steps that a plugin runs inside core's transactions, for rows of both that must be consistent, such as money and the goods that it buys.
- * The interface of the steps states which locks are held, and which may be acquired.
+ * Steps that a plugin runs inside core's transactions, to keep the rows of both consistent, such as money and the goods that it buys. The
+ * interface of the steps states which locks are held, and which may be acquired.
  */
 export class Steps<S extends object> {
   readonly #loaders = new WeakMap<EntityManager['config'], () => Promise<S>>();
@@ -13,7 +13,7 @@ export class Steps<S extends object> {
   /** Creates the value of `PluginTables.steps`. */
   createRegistration(load: () => Promise<S>): RegisterSteps {
     return (configuration) => {
-      if (this.#loaders.has(configuration)) throw new Error('two plugins do the same steps');
+      if (this.#loaders.has(configuration)) throw new Error('two plugins register the same steps');
       this.#loaders.set(configuration, load);
     };
   }

@@ -44,7 +44,7 @@ export async function waitForDatabase(
       const error = await tryToConnect(url);
       signal?.throwIfAborted();
       if (error === undefined) {
-        if (reason !== undefined) log.info(`the database of ${variable} responds after ${getWaitedSeconds()} s`);
+        if (reason !== undefined) log.info(`the database of ${variable} responded after ${getWaitedSeconds()} s`);
         return;
       }
       if (!isUnreachable(error)) return;

@@ -51,7 +51,7 @@ interface DialectConventions {
   matchesClient(headers: IncomingHttpHeaders, path: string): boolean; // true for requests that only this vendor's clients send
   nameError(kind: VendorErrorNames, refusal: UpstreamRefusal | undefined, sentStatus: number): ErrorNames;
   /**
-   * Adds the words by which tools of this vendor recognize a prompt that is too long, and shorten it.
+   * Adds the wording by which this vendor's tools recognize a prompt that is too long, so that they shorten it.
    *
    * @param sizes undefined if the upstream did not report both
    */
@@ -177,7 +177,7 @@ export const dialects: Readonly<Record<Dialect, DialectConventions>> = {
       (headers['x-api-key'] !== undefined && headers.authorization === undefined) ||
       /claude-cli|claude-code|^Anthropic\//.test(headers['user-agent'] ?? ''),
     nameError: ({ anthropic }, refusal) => ({ type: findAnthropicType(refusal) ?? anthropic, code: null }),
-    // Claude Code 2.1.332 drops as much of the conversation as the sizes say. any-llm-go looks for "token".
+    // Claude Code 2.1.332 uses the sizes to decide how much of the conversation to drop. any-llm-go looks for "token".
     wordOverflow(message, sizes) {
       if (/^prompt is too long: \d+ tokens > \d/.test(message)) return message;
       if (sizes !== undefined)

@@ -25,6 +25,6 @@ export function createListenRefusal(address: string, setting: string, cause: unk
   const noun = setting.endsWith('socket') ? 'path' : 'port';
   let reason = message;
   if (code === 'EADDRINUSE') reason = `the ${noun} is in use; set ${setting} to another one`;
-  else if (isDenied) reason = `the user of the gateway may not use the ${noun}; set ${setting} to another one`;
+  else if (isDenied) reason = `the gateway's user may not use the ${noun}; set ${setting} to another one`;
   return new StartRefused(`cannot listen on ${address}: ${reason}`, { cause, isPermanent: isDenied });
 }

@@ -6,7 +6,7 @@ export interface Audience {
   readonly dialect: Dialect;
   /** Statuses that replace the usual ones where clients of the format would retry without success. */
   readonly statuses?: Partial<Readonly<Record<ErrorCode, number>>> | undefined;
-  /** Renders the error that ends an event stream. Default: as in the dialect. */
+  /** Renders the error that ends an event stream. Default: the dialect's format. */
   renderStreamError?(error: GatewayError, exchangeId: string): string;
   /** Data that keeps an idle event stream alive; default: a comment. */
   readonly keepAlive?: string | undefined;

@@ -32,13 +32,13 @@ export interface OpenJobsOptions<Context = unknown> {
 
 export interface JobQueue extends Jobs {
   /**
-   * Applies the schedules and starts working in the background once the queue is up. Requests are served meanwhile. Call it when the
-   * context of the jobs exists.
+   * Applies the schedules and starts working in the background once the queue is up, while requests are already served. Call it when the
+   * jobs' context exists.
    */
   work(): void;
 }
 
-/** `jobs`: how long running jobs may take when the queue is closed. `close`: how long the store may then take to note their outcomes. */
+/** `jobs`: how long running jobs may take when the queue is closed. `close`: how long the store may then take to record their outcomes. */
 const timeoutsMs = { add: 2_000, schedule: 10_000, worker: 10_000, jobs: 10_000, close: 2_000 };
 const defaultRestoreMs = 60_000;
 const retention: JobsOptions = {

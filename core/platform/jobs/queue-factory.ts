@@ -74,7 +74,7 @@ export function createPostgresFactory(connectionString: string, queueName: strin
 export function createPoolConfig(connectionString: string) {
   return {
     connectionString,
-    // One for each concurrent job, and two for the worker's polling, so that jobs that are all due at a full minute do not wait.
+    // One for each concurrent job, and two for the worker's polling, so that jobs that are due at the same full minute do not wait.
     max: workerOptions.concurrency + 2,
     connectionTimeoutMillis: 5_000,
     application_name: 'daypass-jobs',

@@ -19,8 +19,8 @@ interface PlannedRun {
 
 /**
  * Synchronizes the schedules in the queue with the definitions. BullMQ plans runs by the wall clock of the process that ran the last one.
- * After that clock is set back, the next run is too far in the future. A monotonic clock therefore checks whether each planned run is
- * replaced by a later one in time.
+ * After that clock is set back, the next run is too far in the future. A monotonic clock is therefore used to check that each planned run
+ * is replaced by a later one when it should be.
  */
 export class Schedules implements ScheduleState {
   readonly lateSince = new Map<string, number>();

@@ -11,7 +11,7 @@ import { sumSizes } from '../memory/collected-bytes.ts';
  */
 interface Outline {
   readonly text: string;
-  readonly uncutBytes: number; // at the end of the text that equal the end of the original
+  readonly uncutBytes: number; // bytes at the end of the text that are identical to the end of the original
   readonly escapes: number; // escaped characters in all strings of the original; a few per 64 KB are counted twice
 }
 

@@ -56,9 +56,9 @@ const smallShareBytes = bounds.smallBody * footprint.request; // may use the res
 
 /**
  * Limits the total memory of the process's bodies and caches. Bytes are reserved as they arrive, and a reservation that does not fit is
- * rejected at once. An eighth is reserved for small bodies, so that large ones are rejected first. Each owner (an account, or the address
- * of a caller without a key) gets at most a quarter. The first body that exceeds the quarter may continue, because a quarter can be less
- * than the largest valid body.
+ * rejected immediately. An eighth is reserved for small bodies, so that large ones are rejected first. Each owner (an account, or the
+ * address of a caller without a key) gets at most a quarter. The first body that exceeds the quarter may continue, because a quarter can be
+ * less than the largest valid body.
  *
  * Modeled on Envoy's overload manager.
  */
@@ -120,8 +120,8 @@ export class ProcessMemory {
   }
 
   /**
-   * True if the next request must be rejected. While nothing is reserved it is accepted, because only a request shows whether memory is
-   * available again.
+   * True if the next request must be rejected. While nothing is reserved, requests are accepted, because only a request shows whether
+   * memory is available again.
    */
   get isExhausted(): boolean {
     return this.level === 'all' && this.#reserved > 0;

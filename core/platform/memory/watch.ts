@@ -7,7 +7,7 @@ import { idleFootprint, type MemoryLimits } from './limits.ts';
 
 const readIntervalMs = 100;
 const collectIntervalMs = 1_000;
-/** From 80 % of its heap limit on, V8 aborts if collections free almost nothing. */
+/** Above 80 % of its heap limit, V8 aborts if collections free almost nothing. */
 const levelShares = { large: 0.75, all: { process: 0.95, heap: 0.85 } } as const;
 
 const quietPeriod = { periodMs: 10_000, maxShare: 0.05 }; // `maxShare`: of event loop utilization

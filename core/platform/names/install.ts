@@ -28,12 +28,12 @@ export function installNameCache(log: Logger): Disposable {
   };
 }
 
-/** Makes the next use of a name look it up again. Call it if no connection to the name's addresses could be opened. */
+/** Forces a new lookup when the name is next used. Call it if no connection to the name's addresses could be opened. */
 export function expireName(hostname: string): void {
   cacheByLookup.get(dns.lookup)?.expire(hostname);
 }
 
-/** Returns when the failures of each name in use that cannot be resolved began (`performance.now()`), see `NameCache.listFailures`. */
+/** Returns the start times (`performance.now()`) of current lookup failures; see `NameCache.listFailures`. */
 export function listNameFailures(): readonly number[] {
   return cacheByLookup.get(dns.lookup)?.listFailures() ?? [];
 }

@@ -12,7 +12,7 @@ export interface LookupRequest {
   readonly order: 'ipv4first' | 'ipv6first' | 'verbatim' | undefined;
 }
 
-/** Looks a name up in the system. Rejects with the system's error, which has a `code`. */
+/** Resolves a name with the system's resolver. Rejects with the system's error, which has a `code`. */
 export type Resolve = (request: LookupRequest) => Promise<readonly LookupAddress[]>;
 
 const timesMs = {
@@ -86,7 +86,7 @@ export class NameCache {
     for (const [key, entry] of this.#entries) if (key.startsWith(`${hostname} `)) entry.refreshAt = 0;
   }
 
-  /** Returns when the failures of each name in use began (performance.now()), if its lookups have failed for a minute. */
+  /** Returns when the lookups began to fail (performance.now()), for each name in use that has been failing for at least a minute. */
   listFailures(): number[] {
     const now = performance.now();
     return this.#entries
@@ -125,7 +125,7 @@ export class NameCache {
     if (!isUsable(entry) || !entry.logThrottle.tryPass()) return;
     const ageSeconds = Math.round((performance.now() - entry.resolvedAt) / 1000);
     this.#log.warn(
-      `the name "${hostname}" could not be resolved in time (${reason}); its addresses of ${ageSeconds} s ago stay in use for up to an hour`,
+      `the name "${hostname}" could not be resolved in time (${reason}); its addresses from ${ageSeconds} s ago stay in use for up to an hour`,
     );
   }
 

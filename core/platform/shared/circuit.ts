@@ -6,7 +6,7 @@ import { wait } from '../timing/wait.ts';
 import { type Fallback, LateReply, ReplyWatch } from './reply-watch.ts';
 import { SharedUnavailable } from './shared.ts';
 
-const probesPerRound = 3; // an open circuit closes if all replies of a round are in time; a closed one opens if none is
+const probesPerRound = 3; // an open circuit closes if all replies of a round arrive in time; a closed one opens if none do
 const roundIntervalMs = 100;
 const lateProbeTimeoutMs = 2_000;
 
@@ -52,7 +52,7 @@ export class Circuit implements Disposable {
   async run<T>(command: () => Promise<T>, fallback?: Fallback<T>): Promise<T> {
     this.requireClosed();
     try {
-      // After a late reply, callers use their fallback at once until a probe has succeeded in time.
+      // After a late reply, callers use their fallback immediately until a probe has succeeded in time.
       const { value, isLate } = await this.#watch.wait(command, fallback, this.#isProbing);
       if (isLate) this.#probe();
       return value;

@@ -8,7 +8,7 @@ import { replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { RedisInstances } from './redis-instances.ts';
 
 const startTimeoutMs = 3_000;
-/** Maximum wait for timely replies at the start, once connected. */
+/** Maximum wait for timely replies at startup, once connected. */
 export const replyTimeoutMs = 1_000;
 
 /** The servers behind a client: one Redis, or the primaries of a cluster. Each has its own circuit, because they can fail separately. */

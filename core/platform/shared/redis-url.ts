@@ -24,7 +24,7 @@ interface Tls {
 }
 
 const formAdvice =
-  'Use redis://user:password@host:6379/0, rediss://… for TLS (?ca=FILE for an authority of your own), redis-sentinel://user:password@host1:26379,host2:26379/NAME, or redis-cluster://user:password@host1:6379,host2:6379';
+  'Use redis://user:password@host:6379/0, rediss://… for TLS (?ca=FILE for your own certificate authority), redis-sentinel://user:password@host1:26379,host2:26379/NAME, or redis-cluster://user:password@host1:6379,host2:6379';
 
 /** `redis-sentinel://user:password@host:port,host:port/NAME`, where NAME is the primary's name, or `redis-cluster://…` without NAME. */
 const listUrl = /^(rediss?)-(sentinel|cluster):\/\/(?:([^@/]*)@)?([^/?]+)(?:\/([^/?]*))?(?:\?(.*))?$/;
@@ -40,7 +40,7 @@ export function parseRedisUrl(url: string, variable = 'REDIS_URL'): RedisAddress
   const [, scheme, kind, credentials = '', hosts = '', path = '', query = ''] = listUrl.exec(url) ?? [];
   if (scheme === undefined) return parseSingleUrl(url, refuse);
   const isCluster = kind === 'cluster';
-  if (isCluster && path !== '' && path !== '0') throw refuse('names a database, and a cluster has only database 0');
+  if (isCluster && path !== '' && path !== '0') throw refuse('names a database, but a cluster has only database 0');
   if (!isCluster && path === '') throw refuse('names no primary');
   const [username, ...passwordParts] = credentials.split(':');
   const password = passwordParts.join(':');

@@ -30,7 +30,7 @@ export interface Limiter {
    * @param fallback supplies a result if the store is late, or undefined to keep waiting
    */
   take(key: string, limits: Limits, fallback?: () => Take | undefined): Take | Promise<Take>;
-  /** Returns the state of the key, and takes neither a request nor a slot. */
+  /** Returns the state of the key without taking a request or a slot. */
   peek(key: string, limits: Limits, fallback?: () => Take | undefined): Take | Promise<Take>;
   /** Releases the slot. Safe to call more than once. */
   release(key: string, lease: string): void;

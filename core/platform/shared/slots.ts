@@ -71,7 +71,7 @@ export const instanceLifetimeMs = 7_000; // without a call, until an instance co
 /** Constants of both implementations of the algorithm. */
 export const fairness = {
   halfLifeMs: 60_000, // of an account's use
-  maxBurden: 4, // recent use raises the cost of a slot at most by this factor
+  maxBurden: 4, // recent use raises the cost of a slot by at most this factor
   initialMeanMs: 1_000, // estimate of a request's duration
   accountGain: 0.2, // weight of the latest request in the mean of its account
   gain: 0.1, // weight of the latest request in the mean of all

@@ -4,7 +4,7 @@
  */
 export function isTimeZone(name: string): boolean {
   if (/^[+-]/.test(name)) return false;
-  // Takes a tenth of the time of creating a formatter, which also knows other names for these zones.
+  // Ten times as fast as creating a formatter, which also accepts other names for these zones.
   if (Intl.supportedValuesOf('timeZone').includes(name)) return true;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';

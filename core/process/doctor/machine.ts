@@ -26,12 +26,12 @@ export const nodeDiagnosis: Diagnosis = {
 function describeNode(version: string): Finding {
   if (!supportsUpgradeFilter(version))
     return warning(
-      'serves no WebSockets, and lacks the security fixes of October 2026; clients that ask for one get 426',
+      'does not support WebSockets, and lacks the security fixes of October 2026; clients that request a WebSocket get 426',
       `Install Node.js ${fixedReleases.join(', ')} or newer.`,
     );
   if (decodesBrotliSafely(version)) return ok('has the known security fixes');
   return warning(
-    'lacks the security fixes of October 2026 for Brotli, TLS and DNS; bodies in br are refused and never decoded',
+    'lacks the security fixes of October 2026 for Brotli, TLS and DNS; Brotli-encoded bodies are rejected and never decoded',
     `Install Node.js ${fixedReleases.join(', ')} or newer.`,
   );
 }
@@ -48,7 +48,7 @@ async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Findin
     await access(dataFolder, constants.W_OK);
     await writeFile(probe, '');
   } catch {
-    return failed('is not writable', 'Make it writable for the user of the gateway, or set data.folder.');
+    return failed('is not writable', "Make it writable for the gateway's user, or set data.folder.");
   } finally {
     await rm(probe, { force: true }).catch(() => undefined);
   }

@@ -17,14 +17,14 @@ interface FieldSettings {
   readonly isDisabled?: boolean;
 }
 
-/** By member name; false leaves the field out of the form. */
+/** By member name; false omits the field from the form. */
 export type FieldSettingsByName = Readonly<Record<string, FieldSettings | false>>;
 
 type Control = 'check' | 'choice' | 'date' | 'line' | 'lines' | 'money' | 'number' | 'time';
 
 type FormField = ReturnType<typeof describeField>; // for `parts/fields.eta`
 
-const narrowControls: ReadonlySet<Control> = new Set(['choice', 'date', 'time']); // two consecutive fields with the same one share a row
+const narrowControls: ReadonlySet<Control> = new Set(['choice', 'date', 'time']); // two consecutive fields with the same control share a row
 
 /**
  * Describes a form's fields, in rows, from the schema of an action's input. The label of a member is the text `operator.act.NAME.MEMBER`,

@@ -10,7 +10,7 @@ export type SentFields = Readonly<Record<string, string | undefined>>;
 export interface FormSubject {
   /** '' if the action has no subject. */
   readonly id: string;
-  /** Path of the subject's page. It opens after success, and "Cancel" leads to it. */
+  /** Path of the subject's page, which opens after success and on "Cancel". */
   readonly path: string;
   readonly fields?: FieldSettingsByName;
 }
@@ -56,7 +56,7 @@ export function createActionForm(action: ActionKind, form: ActionForm): PageForm
  * Runs the action as the signed-in operator. The text for an error is `operator.act.NAME.error.KIND`, or else
  * `operator.act.SUBJECT.error.KIND`, or else `operator.act.error.KIND`.
  *
- * @throws FieldErrors for errors that the operator can do something about
+ * @throws FieldErrors for errors that the operator can resolve
  */
 export async function runFormAction<Input extends object>(
   request: PageRequest,

@@ -19,7 +19,9 @@ export interface PageSubject extends FormSubject {
 
 /** Parent of an action's page, and the lookup of its subject. */
 export interface SubjectPage {
-  /** Parent path of the action's page. Without `find`, the path of a list: subject ids are appended to it, and it opens after success. */
+  /**
+   * Parent path of the action's page. Without `find`, the path of a list, which opens after success and to which subject ids are appended.
+   */
   readonly path: string;
   /** Text key for the name of the list, which is linked if there is no such subject. */
   readonly label?: string;

@@ -40,7 +40,7 @@ interface TablesContent {
   readonly notes?: readonly string[];
   /** Tiles above the tables, for `parts/tile.eta`. */
   readonly tiles?: readonly object[];
-  /** Tables; empty ones are left out. One with the page's title gets no heading. Default: the entries of the page's resource. */
+  /** Tables; empty ones are omitted. A table with the page's title gets no heading. Default: the entries of the page's resource. */
   readonly sections?: readonly Section[];
   /** Controls next to the heading that group or filter the tables. */
   readonly segments?: readonly Segments[];
@@ -71,7 +71,7 @@ interface TablesPage extends Pick<Page, 'path' | 'title' | 'isListed'> {
   read?(request: PageRequest): Promise<TablesContent>;
 }
 
-/** Creates an operator page: tables one below the other, an action's form, and the confirmation of an action that was done. */
+/** Creates an operator page: tables, an action's form below them, and the confirmation of a completed action. */
 export function tablesPage(settings: TablesPage): Page {
   const { back, none, lead = '', action, resource: _resource, form, record, read, ...page } = settings;
   return {

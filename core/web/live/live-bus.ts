@@ -31,9 +31,9 @@ interface FollowedChannel {
 type BusServices = Pick<Services, 'instance' | 'shared' | 'log'>;
 
 /**
- * Tells open pages about changes: those of this process at once, those of other instances at most once a second. A change is only a hint to
- * read again; after a gap, everything counts as changed. Changes to an account go only to the instances that follow it: if each instance
- * notified every other, the number of messages would grow quadratically.
+ * Notifies open pages of changes: immediately for changes in this process, at most once a second for changes on other instances. A change
+ * is only a hint to read again; after a gap, everything counts as changed. Changes to an account go only to the instances that follow it:
+ * if each instance notified every other, the number of messages would grow quadratically.
  */
 export class LiveBus implements AsyncDisposable {
   readonly #services: BusServices;
@@ -121,7 +121,8 @@ export class LiveBus implements AsyncDisposable {
   #sendSoon(): void {
     const delay = Math.max(0, this.#sentAt + sendIntervalMs - performance.now());
     this.#timer ??= setTimeout(
-      () => runInBackground(this.#services.log, 'telling other instances of news for open pages', () => this.#send()),
+      () =>
+        runInBackground(this.#services.log, 'notifying other instances of changes for open pages', () => this.#send()),
       delay,
     ).unref();
   }

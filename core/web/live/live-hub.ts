@@ -24,7 +24,7 @@ export interface LiveReader {
   readonly source: LiveSource;
 }
 
-/** Returns those of these sessions that are still open. */
+/** Returns the sessions that are still open, by id. */
 export type ReadOpenSessions = (
   ids: readonly string[],
 ) => Promise<ReadonlyMap<string, { readonly isOperator: boolean }>>;
@@ -65,11 +65,11 @@ export class LiveHub implements AsyncDisposable {
     this.#unsubscribers = [getLiveBus(host).listen(onChange), listenToDatabase(host.database, onChange)];
     this.#timers = [
       setInterval(
-        guardListener(host.log, 'a beat of open pages', () => this.#sendHeartbeats()),
+        guardListener(host.log, 'the heartbeat of open pages', () => this.#sendHeartbeats()),
         heartbeatIntervalMs,
       ),
       setInterval(
-        guardListener(host.log, 'the check of open pages’ sessions', () => this.#checkSessions()),
+        guardListener(host.log, 'checking the sessions of open pages', () => this.#checkSessions()),
         sessionIntervalMs,
       ),
     ];

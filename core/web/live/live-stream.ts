@@ -13,8 +13,8 @@ export function formatEvent(name: string, data: string): string {
 }
 
 /**
- * The stream to one tab. It buffers at most one rendering: until the client has read that, it skips renderings, and then sends the newest
- * state.
+ * The stream to one tab. It buffers at most one rendering: until the client has read it, further renderings are skipped; then the latest
+ * state is sent.
  *
  * An event id contains the versions of all parts in order. A page that reconnects to any instance therefore receives only the parts that
  * have changed since.
@@ -51,7 +51,7 @@ export class LiveStream {
     return this.#isDrained && !this.#hasEnded;
   }
 
-  /** Sends the first bytes, which flush the headers. `build` is that of the assets; the page waits `retryMs` before it reconnects. */
+  /** Sends the first bytes, which flush the headers. `build` identifies the assets; the page waits `retryMs` before it reconnects. */
   open(build: string, retryMs: number): void {
     this.#write(`retry: ${Math.round(retryMs)}\n${formatEvent('live-open', build)}`);
   }
@@ -91,12 +91,12 @@ export class LiveStream {
     this.#finish(formatEvent('live-redirect', path));
   }
 
-  /** For good: the page does not reconnect. */
+  /** Ends the stream permanently; the page does not reconnect. */
   end(reason: LiveEnd): void {
     this.#finish(formatEvent('live-end', reason));
   }
 
-  /** The page reconnects. */
+  /** Ends the stream; the page reconnects. */
   close(): void {
     this.body.destroy();
   }

@@ -145,7 +145,7 @@ function createPart(name: string, html: string): RenderedPart {
   return { version: hash('sha256', removeCountdowns(html), 'base64url').slice(0, 8), event: formatEvent(name, html) };
 }
 
-/** The page's script updates countdowns, so a second going by is not a change. */
+/** The page's script updates countdowns, so a passing second is not a change. */
 function removeCountdowns(html: string): string {
   return html.replaceAll(/( data-countdown=")\d+|(<span data-(?:clock|count)>)[^<]*/g, '$1$2');
 }

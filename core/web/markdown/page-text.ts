@@ -65,11 +65,11 @@ function parseHead(headText: string): { values: Record<string, string>; mistakes
 
 function findMemberMistake(name: string, value: unknown, advice: string): { wrong: string; right: string } | undefined {
   if (!headMembers.includes(name)) return { wrong: `has "${name}" in its head`, right: advice };
-  if (typeof value !== 'string') return { wrong: `has a "${name}" that is not a text`, right: advice };
+  if (typeof value !== 'string') return { wrong: `has a "${name}" that is not text`, right: advice };
   // Quoted YAML can escape such characters, and PostgreSQL would reject them once an acceptance of the text is recorded.
   if (value.includes('\0') || !value.isWellFormed())
     return {
-      wrong: `has a "${name}" with characters that no text can have`,
+      wrong: `has a "${name}" with characters that are not allowed in text`,
       right: 'remove \\0 and \\uD800 to \\uDFFF',
     };
   if (name === 'draft' && !['true', 'false'].includes(value))

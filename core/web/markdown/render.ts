@@ -5,9 +5,9 @@ import { RenderedMarkdown } from './rendered-markdown.ts';
 const anchorPrefix = 'section-'; // keeps heading ids apart from the layout's ids
 
 /**
- * Renders GitHub-flavored Markdown for a page whose title is its `h1`. HTML is shown as text, and comments are left out. Images are
- * replaced by their text, because the content security policy blocks them. Only https and mailto addresses and paths on this gateway become
- * links. Headings start at `h2` and skip no level.
+ * Renders GitHub-flavored Markdown for a page whose title is its `h1`. HTML is shown as text, and comments are omitted. Images are replaced
+ * by their text, because the content security policy blocks them. Only https and mailto addresses and paths on this gateway become links.
+ * Headings start at `h2` and skip no level.
  */
 export function renderMarkdown(text: string): RenderedMarkdown {
   const tokens = markdown.lexer(text);
@@ -20,7 +20,7 @@ const markdown = new Marked({
   renderer: {
     html: ({ text }) => escapeHtml(text.startsWith('<!--') ? removeComments(text) : text),
     text(token) {
-      // marked leaves text after a tag such as <kbd> unescaped, because it takes it for HTML.
+      // marked leaves text after a tag such as <kbd> unescaped, because it mistakes that text for HTML.
       if ('escaped' in token) token.escaped = false;
       return false; // use the default renderer
     },

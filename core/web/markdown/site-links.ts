@@ -20,8 +20,8 @@ type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
 export type ReadSiteLinks = (reader: Reader) => SiteLinks;
 
 /**
- * Selects the links for a page. URLs from gateway.yaml take precedence; one that leads to a text which this reader cannot open is left out.
- * `read` belongs to the plugin that provides the texts, if there is one.
+ * Selects the links for a page. URLs from gateway.yaml take precedence; a URL of a text that this reader cannot open is omitted. `read`
+ * belongs to the plugin that provides the texts, if there is one.
  */
 export function selectSiteLinks(reader: Reader, read: ReadSiteLinks | undefined): SiteLinks {
   const links = read?.(reader) ?? {};

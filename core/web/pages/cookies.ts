@@ -6,8 +6,8 @@ import { clientConnection } from '#core/gateway/http/client-connection.ts';
 /**
  * Cookies for pages. All are HttpOnly except the time zone, which the page's script writes.
  *
- * - `session`: 256 random bits. Starts with `s` if it belongs to a session in the database, and with `v` for a visitor, whose token is in
- *   no row and lives as long as the browser. Forms are bound to it.
+ * - `session`: 256 random bits. Starts with `s` if it belongs to a session in the database, and with `v` for a visitor, whose token is not
+ *   stored and expires when the browser is closed. Forms are bound to it.
  * - `language`, `theme`: the visitor's choice, for a year.
  * - `zone`: the IANA name of the visitor's time zone.
  */
@@ -49,9 +49,11 @@ export class Cookies {
   readonly #request: Request;
   readonly #prefix: string;
   readonly #isHttps: boolean;
-  readonly #changes = new Map<CookieName, string | undefined>(); // set by this response; reads return them at once
+  readonly #changes = new Map<CookieName, string | undefined>(); // set by this response; reads return them immediately
 
-  /** hapi parses no cookies for unknown routes and assets. Their error pages would take the visitor for new and replace the session. */
+  /**
+   * hapi does not parse cookies for unknown routes and assets. Their error pages would treat the visitor as new and replace the session.
+   */
   get #requestCookies(): Readonly<Record<string, unknown>> {
     return this.#request.state ?? parseCookies(this.#request.raw.req.headers.cookie);
   }
@@ -73,7 +75,7 @@ export class Cookies {
     return token !== undefined && sessionToken.test(token) ? token : undefined;
   }
 
-  /** @param expiresAt when the session ends at the latest; default: when the browser is closed */
+  /** @param expiresAt latest end of the session; default: when the browser is closed */
   setToken(h: ResponseToolkit, token: string, expiresAt?: Date): void {
     this.#set(h, 'session', token, expiresAt === undefined ? null : expiresAt.getTime() - Date.now());
   }

@@ -54,9 +54,9 @@ export interface Page {
   /** True for a public page whose URL alone reveals one person's data. It is then not stored, indexed or sent as a referrer. */
   readonly isConfidential?: boolean;
   /**
-   * Absolute path of an eta template; a relative path is one in the gateway's own `views/`. The template gets the result of `show` as `it`,
-   * together with `it.t`, `it.icon`, `it.asset` and `it.formToken`; on operator pages, `it.done` confirms the action that led here. Omit it
-   * if `show` only ever returns a Redirect, a Download or nothing.
+   * Path of an eta template: absolute, or relative to the gateway's own `views/`. The template gets the result of `show` as `it`, together
+   * with `it.t`, `it.icon`, `it.asset` and `it.formToken`; on operator pages, `it.done` confirms the action that led here. Omit it if
+   * `show` only ever returns a Redirect, a Download or nothing.
    */
   readonly template?: string;
   /** Names of assets to load as style sheets after the gateway's own; default: by role, the style sheets of operator pages. */

@@ -89,7 +89,7 @@ function describeHidden(models: readonly ModelHealth[], { t, host }: ProblemRead
 
 /**
  * Creates the kind of problem that lists breakers that are not closed. They are grouped by upstream, because all routes to an upstream fail
- * together. Breakers of models that are already listed are left out, because the model's line mentions them.
+ * together. Breakers of models that are already listed are omitted, because the model's line mentions them.
  */
 export const createBreakerProblems = (gateway: StatusReports): ProblemKind => ({
   name: 'breaker',

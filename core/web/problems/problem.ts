@@ -68,7 +68,7 @@ export interface ProblemKind {
   readonly maxListed?: number;
   /** Finds the current problems, oldest first. Must be fast. If it fails, the problem `unread` is shown instead. */
   find(reader: ProblemReader): Problems | Promise<Problems>;
-  /** Alerts operators at once. Kinds without an alert appear only in the daily report. */
+  /** Alerts operators immediately. Kinds without an alert appear only in the daily report. */
   readonly alert?: ProblemAlert;
 }
 

@@ -20,7 +20,7 @@ type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>
 
 /**
  * Describes a request for pages and commands, except for its time, status and attempts. The most useful facts come first; empty ones are
- * left out.
+ * omitted.
  *
  * @param isForOperator true to include the canary, which customers must not see
  * @param areRoutesNamed true to include the vendor's model

@@ -36,7 +36,7 @@ export const configurations = defineResource({
       cell: ({ broughtBy }, { t }) => describeFile(broughtBy) ?? t('operator.brought_back_by', { operator: broughtBy }),
     },
   }),
-  none: 'No configuration has served yet.',
+  none: 'No configuration has been in effect yet.',
   async list({ database }, { after }, { limit }) {
     const served = await listConfigurations(database, limit + 1, after === undefined ? undefined : Number(after));
     const entries = served.slice(0, limit).map(({ text: _text, ...entry }) => entry);

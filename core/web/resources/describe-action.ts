@@ -15,7 +15,7 @@ import type { TableCell } from '../pages/table.ts';
 type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 type Names = ReadonlyMap<string, string>;
 
-/** Describes in one line an operator's input for an action, the note and the error. `names` are those of accounts in the input, by id. */
+/** Describes an action's input, note and error in one line. `names` contains the names of the accounts in the input, by id. */
 export function describeAction(
   { action, details, note, error }: Pick<RecordedAction, 'action' | 'details' | 'note' | 'error'>,
   { t, format, language, host }: Reader,

@@ -20,7 +20,7 @@ export interface FieldValues {
   readonly text: string;
   /** Id of an account, which is shown by its name. */
   readonly person: string;
-  /** Something that has a page of its own. */
+  /** Something that has its own page. */
   readonly link: Pick<TableCell, 'text' | 'path' | 'isCode' | 'isButton'>;
 }
 
@@ -198,7 +198,7 @@ export interface PageFact {
   readonly isCode?: boolean;
 }
 
-/** Describes an entry's fields for its page; fields without a value are left out. */
+/** Describes an entry's fields for its page, omitting fields without a value. */
 export function describeEntryFacts<Entry>(
   reader: FieldReader,
   entry: Entry,

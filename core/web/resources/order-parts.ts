@@ -25,7 +25,7 @@ import { ledgerView } from './ledger.ts';
 
 const describeOutcome = ({ outcome }: Payment, { t }: FieldReader) => t(`operator.payment_outcome.${outcome}`);
 
-/** Returns other subjects unchanged, and '' for an internal id. */
+/** Describes the payment or refund that a flag is about. Returns any other subject unchanged, or '' if it is an internal id. */
 function describeFlaggedMoney({ payments, refunds }: Order, subject: string, { t, format }: FieldReader): string {
   const payment = payments.find(({ id, paymentId }) => id === subject || paymentId === subject);
   const money = payment ?? refunds.find(({ key }) => key === subject);

@@ -24,7 +24,7 @@ export const createAfterSchema = (name: string, pattern = uuidPattern) => ({
   pattern,
 });
 
-/** Reads a page. Requests one entry more than that, to find out whether there is another page. */
+/** Reads a page. Requests one extra entry to find out whether there is another page. */
 export async function readPage<Entry extends { readonly id: string }>(
   size: number,
   read: (limit: number) => Promise<readonly Entry[]>,

@@ -11,7 +11,7 @@ interface Asset {
 }
 
 /**
- * The files that browsers load. They are read at the start and kept in memory. An asset's URL contains a hash of its content, so caches may
+ * The files that browsers load. They are read at startup and kept in memory. An asset's URL contains a hash of its content, so caches may
  * keep the response forever. If a deployment replaces files while the gateway runs, neither the content nor the URL changes.
  */
 export class AssetTable {

@@ -11,7 +11,7 @@ const systems = [
   ['Linux', 'Linux'],
 ] as const;
 
-/** Describes a browser by its user agent: `Firefox, Windows`. Unknown parts are left out; '' if both are unknown. */
+/** Describes a browser by its user agent: `Firefox, Windows`. Unknown parts are omitted; '' if both are unknown. */
 export function describeDevice(userAgent: string): string {
   const names = [findBrowser(userAgent)?.name, findSystem(userAgent)];
   return names.filter((name) => name !== undefined).join(', ');

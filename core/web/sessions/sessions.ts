@@ -133,7 +133,7 @@ export class Sessions {
     return rows.length > 0;
   }
 
-  /** Returns those of these sessions that are still open, with the addresses of their accounts. */
+  /** Returns the sessions that are still open, by id, with their accounts' email addresses. */
   async readOpen(ids: readonly string[]): Promise<Map<string, { readonly email: string | undefined }>> {
     const rows = await this.#database.query<Pick<SessionRow, 'id' | 'email'>>(
       `select s.id, a.email from session s join account a on a.id = s.account_id
@@ -167,7 +167,7 @@ export class Sessions {
     await this.#database.query('delete from session where token_sha256 = ?', [hashToken(token)]);
   }
 
-  /** Ends all of an account's sessions, except for `keptSessionId`. Returns how many ended. */
+  /** Ends all of an account's sessions, except for `keptSessionId`. Returns the number of sessions ended. */
   async revokeAll(accountId: string, keptSessionId?: string): Promise<number> {
     const rows = await this.#database.query('delete from session where account_id = ? and id::text <> ? returning id', [
       accountId,
@@ -176,7 +176,7 @@ export class Sessions {
     return rows.length;
   }
 
-  /** Removes sessions that have expired or have been idle for too long, and returns how many. */
+  /** Removes sessions that have expired or have been idle for too long. Returns the number removed. */
   async removeEnded(): Promise<number> {
     const rows = await this.#database.query(`delete from session s where not (${liveCondition}) returning id`);
     return rows.length;
@@ -194,7 +194,7 @@ type SessionRow = Row<typeof Session, 'id' | 'account_id'> &
 async function requireIdentity(transaction: EntityManager, accountId: string, identity: IdentityKey): Promise<void> {
   await lockAccount(transaction, accountId);
   if ((await readIdentityOwner(transaction, identity))?.accountId !== accountId)
-    throw new AccountError('not_found', 'The account does not have this sign-in any more.');
+    throw new AccountError('not_found', 'The account no longer has this sign-in.');
 }
 
 function hashToken(token: string): Buffer {

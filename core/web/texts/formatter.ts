@@ -25,7 +25,7 @@ export interface Formatter {
   clock(value: Date): FormattedTime;
   /** `14:32`. */
   shortTime(value: Date): FormattedTime;
-  /** `Wed 25 Nov, 21:40`. Includes the year if `now` is given and so far away that the date would be ambiguous. */
+  /** `Wed 25 Nov, 21:40`. Includes the year if `now` is given and the date would be ambiguous without it. */
   dayTime(value: Date, now?: Date | number): FormattedTime;
   /** `Wed 18 Nov`. */
   shortDay(value: Date): FormattedTime;

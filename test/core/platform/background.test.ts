@@ -52,7 +52,7 @@ it('a guarded listener gets its values and throws nothing', () => {
 it('a thrown value that has no text ends nothing', () => {
   const { log, lines } = openLog();
   noteFailure(log, 'the work', Object.create(null));
-  expect(lines[0]).toContain('the work failed: a thrown object without a text');
+  expect(lines[0]).toContain('the work failed: a thrown object that cannot be converted to text');
 });
 
 function fail(): never {

@@ -35,7 +35,7 @@ describe('a release of Node.js', () => {
 
   it('without the fixes has a notice that says what is off, and what to install', () => {
     expect(listNodeNotices('26.10.0')).toEqual([
-      'Node.js 26.10.0 lacks the security fixes of October 2026 for Brotli, TLS and DNS: bodies in br are refused and never decoded; install 24.22.1, 26.12.1 or newer',
+      'Node.js 26.10.0 lacks the security fixes of October 2026 for Brotli, TLS and DNS: Brotli-encoded bodies are rejected and never decoded; install 24.22.1, 26.12.1 or newer',
     ]);
   });
 });

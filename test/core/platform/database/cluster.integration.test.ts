@@ -65,8 +65,8 @@ exit 1`,
     'could not write to file "pg_wal/xlogtemp.20154": No space left on device',
   ],
   ['its own error', 'echo "initdb: error: could not create directory" >&2; exit 1', 'could not create directory'],
-  ['its code, where it printed nothing', 'exit 3', 'it ended with code 3 and printed nothing'],
-  ['the signal that ended it', 'kill -9 $$', 'it was ended by SIGKILL'],
+  ['its code, where it printed nothing', 'exit 3', 'it exited with code 3 and printed nothing'],
+  ['the signal that ended it', 'kill -9 $$', 'it was killed by SIGKILL'],
 ])('a program that fails is reported with %s', async (_, script, reason) => {
   await expect(start(script, 60_000)).rejects.toThrow(`.new: ${reason}. Check`);
 });

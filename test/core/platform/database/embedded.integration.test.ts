@@ -128,7 +128,7 @@ describe('the database that comes with the gateway', () => {
     await writeFile(join(folder, 'file'), '');
     dataFolder = join(folder, 'file', 'data');
     await expect(open()).rejects.toThrow(
-      `The data folder ${dataFolder} is not writable. Make it writable for the user of this process, or set another data.folder.`,
+      `The data folder ${dataFolder} is not writable. Make it writable for this process's user, or set another data.folder.`,
     );
   });
 
@@ -323,7 +323,7 @@ describe('a second gateway on the same folder', () => {
   it('is refused if it uses Redis and the first does not', async () => {
     await using _first = await open();
     await expect(openDatabase({ dataFolder, log: silentLog, mode: 'serve', isShared: true })).rejects.toThrow(
-      `A gateway without Redis runs on ${dataFolder}. Set REDIS_URL for it as well, or stop it.`,
+      `A gateway without Redis is running on ${dataFolder}. Set REDIS_URL for it as well, or stop it.`,
     );
   });
 
@@ -338,7 +338,9 @@ describe('a second gateway on the same folder', () => {
 
   it('is refused, and leaves the first one alone', async () => {
     await using first = await open();
-    await expect(open()).rejects.toThrow(`Another gateway runs on ${dataFolder}. Stop it, or set another data.folder.`);
+    await expect(open()).rejects.toThrow(
+      `Another gateway is running on ${dataFolder}. Stop it, or set another data.folder.`,
+    );
     await first.ping();
   });
 

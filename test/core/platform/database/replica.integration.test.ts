@@ -99,7 +99,7 @@ describe('a streaming replica', () => {
 
   it('refuses everything else, which the primary then answers', async () => {
     await database.records.query('SELECT FROM account');
-    expect(lines).toEqual([expect.stringContaining('its user lacks a right')]);
+    expect(lines).toEqual([expect.stringContaining('its user lacks a privilege')]);
   });
 
   it('is diagnosed, as are a missing right and a server that is not a replica', async () => {

@@ -67,8 +67,8 @@ it('a replica that stands still is read for 30 seconds, then the primary, until 
   replica.lsn = primary.lsn;
   expect(await readAt(replicated, maxLagMs + 10_000)).toBe('of the replica');
   expect(lines).toEqual([
-    expect.stringContaining('is not read: it is 35 s behind'),
-    expect.stringContaining('is read again'),
+    expect.stringContaining('is not used: it is 35 s behind'),
+    expect.stringContaining('is used again'),
   ]);
 });
 

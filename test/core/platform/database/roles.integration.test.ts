@@ -96,7 +96,7 @@ describe('tables of a role', () => {
   });
 
   it.each([
-    ['no schema', (name: string) => `ALTER ROLE ${name} SET search_path = nowhere`, /no schema of the search_path/],
+    ['no schema', (name: string) => `ALTER ROLE ${name} SET search_path = nowhere`, /no schema in the search_path/],
     [
       'no right to create them',
       () => 'REVOKE CREATE ON SCHEMA public FROM public',

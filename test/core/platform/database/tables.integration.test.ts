@@ -85,7 +85,7 @@ describe('tables of plugins', () => {
       { ...first, steps: notes.createRegistration(loadSteps) },
       { ...second, steps: notes.createRegistration(loadSteps) },
     );
-    await expect(twice).rejects.toThrow('two plugins do the same steps');
+    await expect(twice).rejects.toThrow('two plugins register the same steps');
   });
 
   it('are refused if no migration creates them', async () => {

@@ -43,7 +43,7 @@ it('a start waits for a database that is down, with a line each interval, and go
     );
   proxy.turn('open');
   await waiting;
-  expect(info.mock.calls).toEqual([[expect.stringMatching(/^the database of DATABASE_URL responds after \d+ s$/)]]);
+  expect(info.mock.calls).toEqual([[expect.stringMatching(/^the database of DATABASE_URL responded after \d+ s$/)]]);
 });
 
 it.each([8, 11, 14])(

@@ -220,7 +220,7 @@ describe('a known name', () => {
     }
     expect(server.lines).toHaveLength(2);
     expect(server.lines[0]).toContain(
-      'the name "a.example" could not be resolved in time (EAI_AGAIN); its addresses of 31 s ago stay in use for up to an hour',
+      'the name "a.example" could not be resolved in time (EAI_AGAIN); its addresses from 31 s ago stay in use for up to an hour',
     );
   });
 });

@@ -285,7 +285,7 @@ describe('the exit code says whether a later start may succeed:', () => {
   it('a port that the user may not use, 78, and a port in use or an address that is not there yet, 1', () => {
     expect(['EACCES', 'EADDRINUSE', 'EADDRNOTAVAIL'].map((code) => failed(code).exitCode)).toEqual([78, 1, 1]);
     expect(failed('EACCES').message).toBe(
-      'cannot listen on x:80: the user of the gateway may not use the port; set listen.port to another one',
+      "cannot listen on x:80: the gateway's user may not use the port; set listen.port to another one",
     );
   });
 });

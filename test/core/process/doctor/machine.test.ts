@@ -36,7 +36,7 @@ it('a gateway of an earlier version, which tells of no problems, is judged by it
 });
 
 it.each([
-  ['24.8.0', 'warning', /^serves no WebSockets/],
+  ['24.8.0', 'warning', /^does not support WebSockets/],
   ['24.9.0', 'warning', /^lacks the security fixes/],
   ['26.12.1', 'ok', /^has the known security fixes$/],
 ])('Node.js %s is judged by what it lacks', async (version, state, text) => {

@@ -32,10 +32,10 @@ const wrong = (head: string) => parsePageText(`---\n${head}\n---\ntext`, 'x').mi
 it('a head that cannot be read is a mistake', () => {
   expect(wrong('drafts: true')).toEqual(['has "drafts" in its head']);
   expect(wrong('draft: yes')).toEqual(['has draft: yes']);
-  expect(wrong('title: [a]')).toEqual(['has a "title" that is not a text']);
+  expect(wrong('title: [a]')).toEqual(['has a "title" that is not text']);
   expect(wrong('a: "b')).toEqual(['has a head that is not YAML']);
-  expect(wrong('title: "a\\0"')).toEqual(['has a "title" with characters that no text can have']);
-  expect(wrong('version: "\\uD83D"')).toEqual(['has a "version" with characters that no text can have']);
+  expect(wrong('title: "a\\0"')).toEqual(['has a "title" with characters that are not allowed in text']);
+  expect(wrong('version: "\\uD83D"')).toEqual(['has a "version" with characters that are not allowed in text']);
   expect(wrong('just text')).toEqual(['has a head without members']);
   expect(wrong('')).toEqual([]);
   expect(parsePageText('---\n---\n# One', 'x')).toMatchObject({ title: 'One', mistakes: [] });

@@ -1,7 +1,8 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { type Effort, efforts } from '../../canonical/conversation.ts';
 import { readTaggedState } from '../../canonical/opaque-state.ts';
-import { canReason, isUnsupportedEffort, requiresReasoning } from '../../canonical/reasoning.ts';
+import { canReason, clampEffort, isUnsupportedEffort, requiresReasoning } from '../../canonical/reasoning.ts';
 import { asFilledObject, asList, readMember } from '../../wire/members.ts';
 import type {
   MessagesBlock,
@@ -54,10 +55,15 @@ function turnThinkingOff(body: MessagesRequest, { profile, notes }: AdaptationTa
   const isAdapted = isBetweenTools && readMember<MessagesThinking>(body.thinking, 'type') === 'disabled';
   if (isAdapted) notes.approximate('thinking disabled as between_tools');
   const adaptedBody = isAdapted ? withMember(body, 'thinking', { type: 'between_tools' }) : body;
-  const effort = readMember<MessagesOutputConfig>(body.output_config, 'effort');
-  if (effort !== 'xhigh' && effort !== 'max') return adaptedBody;
-  notes.approximate('reasoning effort as high');
-  return withEffort(adaptedBody, 'high');
+  const clientEffort = readMember<MessagesOutputConfig>(body.output_config, 'effort');
+  const knownEffort = efforts.find((candidate) => candidate === clientEffort);
+  const acceptedEfforts: readonly Effort[] = profile.quirks.efforts.filter(
+    (candidate) => candidate !== 'xhigh' && candidate !== 'max',
+  );
+  if (knownEffort === undefined || acceptedEfforts.includes(knownEffort)) return adaptedBody;
+  const effort = clampEffort(knownEffort, acceptedEfforts);
+  notes.approximate(`reasoning effort as ${effort}`);
+  return withEffort(adaptedBody, effort);
 }
 
 function isUnsupportedThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {

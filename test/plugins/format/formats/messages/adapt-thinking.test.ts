@@ -114,6 +114,18 @@ describe('thinking that is turned off', () => {
     expect(sent('messages', thinking, ...profile)).toMatchObject({ body: thinking, notes: [] });
   });
 
+  it.each(['disabled_to_high', 'between_tools'] as const)('keeps to the efforts of the route: %s', (mode) => {
+    const quirks: ProfileSettings['quirks'] = { no_thinking: mode, efforts: ['none', 'low', 'medium'] };
+    const profile = [...profileOf('anthropic', 'claude-opus-5'), { quirks }];
+    for (const effort of ['high', 'max']) {
+      const { body, notes } = sent('messages', { ...off, output_config: { effort } }, ...profile);
+      expect([body['output_config'], notes]).toEqual([
+        { effort: 'medium' },
+        expect.arrayContaining(['approximated reasoning effort as medium']),
+      ]);
+    }
+  });
+
   it('lowers an effort beside between_tools of the client', () => {
     const asked = { thinking: { type: 'between_tools' }, output_config: { effort: 'xhigh' } };
     const { body, notes } = sent('messages', asked, ...profileOf('vertex-anthropic', 'claude-sonnet-5-5'));

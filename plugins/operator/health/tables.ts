@@ -10,7 +10,8 @@ export const maxBlocks = 10;
 /** @param failed newest first */
 export function describeFailedJobs(reader: FieldReader, failed: readonly FailedJob[]): TableSection {
   const listed = failed.slice(0, maxRows);
-  return fieldTable(reader, 'jobs', 'operator.failed_jobs', listed, failedJobs.page, maxRows);
+  const maxEntries = failed.length > maxRows ? maxRows : undefined;
+  return fieldTable(reader, 'jobs', 'operator.failed_jobs', listed, failedJobs.page, maxEntries);
 }
 
 /** @param blocks those with the most requests, at most `maxBlocks` */

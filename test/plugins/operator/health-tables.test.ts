@@ -20,7 +20,7 @@ it('the table of failed jobs says when it does not list all of them', () => {
   const failed = Array.from({ length: 31 }, () => ({ name: 'send-mails', reason: 'no server', failedAt: now }));
   const { rows, note } = describeFailedJobs(reader, failed);
   expect([rows.length, note]).toEqual([30, 'Only the newest 30 are listed.']);
-  expect(describeFailedJobs(reader, failed.slice(2)).note).toBe(undefined);
+  expect(describeFailedJobs(reader, failed.slice(1)).note).toBe(undefined);
 });
 
 it('the table of requests without an account says when it does not list all addresses', () => {

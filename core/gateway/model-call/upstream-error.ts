@@ -106,7 +106,7 @@ function parseFirstNumber(pattern: RegExp, text: string): number {
 }
 
 /** May come from the client. An apostrophe inside a word is not a quotation mark. */
-const quotedTextPattern = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
+const quotedTextPattern = /"[^"]*"|`[^`]*`|“[^“”]*”|‘[^‘’]*’|「[^「」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
 /** Returns true if the upstream lacks the model, or the key has no access. The client is not at fault: its model is in the catalog. */
 export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {

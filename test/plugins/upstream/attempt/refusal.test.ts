@@ -590,6 +590,13 @@ describe('a vendor’s words for a prompt that is too long', () => {
   });
 });
 
+it.each(['‘', '“', '「', 'input token count ', 'model '])('a refusal that repeats %j is read quickly', (text) => {
+  const message = text.repeat(65_000 / text.length);
+  const begin = performance.now();
+  refusal(404, { error: { message } });
+  expect(performance.now() - begin).toBeLessThan(100);
+});
+
 describe('a server’s refusal of what it does not support', () => {
   it.each([
     [500, 'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj'],

@@ -44,7 +44,7 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
         vendor: 'several',
         source: 'Claude Code 2.1.332',
       },
-      { pattern: /too many (input )?tokens/i, vendor: 'several', source: 'reports' },
+      { pattern: /too many (input )?tokens(?!( per \w+)?, please wait)/i, vendor: 'several', source: 'reports' },
       { pattern: /exceeds? the available context size/i, vendor: 'llama.cpp', source: 'b11549' },
       {
         pattern:
@@ -143,6 +143,7 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
         source: 'reports',
       },
       { pattern: /^(you have )?throttlingexception/i, vendor: 'Amazon Bedrock', source: 'docs' },
+      { pattern: /\btoo many tokens( per \w+)?, please wait/i, vendor: 'Amazon Bedrock', source: 'reports' },
       {
         pattern: /^(you have )?(resource has been exhausted|quota exceeded for (quota )?metric)/i,
         vendor: 'Google',

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { createReportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { describeFault } from '../../../../plugins/upstream/attempt/fault.ts';
 import { readRetryAfter, parseRefusal } from '../../../../plugins/upstream/attempt/refusal.ts';
 import { descriptors } from '../../../support/formats.ts';
 
+const unreported = { type: undefined, code: undefined, param: undefined };
 const now = Date.parse('2026-01-01T00:00:00Z');
 const refusal = (status: number, body: string | object = '', headers = {}) =>
   parseRefusal(status, headers, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), now);
@@ -575,6 +577,14 @@ describe('a vendor’s words for a prompt that is too long', () => {
     const { error } = refusal(400, { error: { message } });
     const words = (['openai', 'anthropic', 'google'] as const).map((dialect) => error.messageFor(dialect));
     expect(words).toEqual(expected.map((text = '$&') => text.replace('$&', () => message)));
+  });
+
+  it.each([
+    'Too many tokens, please wait before trying again.',
+    'ThrottlingException: Too many tokens per day, please wait before trying again.',
+  ])('is not a rate limit of Bedrock: %s', (message) => {
+    expect(refusal(400, { error: { message } }).kind).toBe('throttled');
+    expect(createReportedFailure({ ...unreported, message }).code).toBe('rate_limited');
   });
 
   it('reach Claude Code with the sizes that llama.cpp counts beside its message', () => {

@@ -88,21 +88,32 @@ export function isContextOverflow({ type, code, message }: Pick<ReportedError, '
   );
 }
 
+/** A number of tokens, such as 128000 or 128,000; not 128k or 1.5M. */
+const countPattern = String.raw`(\d[\d,]*)(?![\d,]|\.\d| ?[km]\b)`;
 /** How servers state the sizes of the context and of a prompt that is too long. */
-const contextSizePattern =
-  /(?:context size \(|maximum (?:context|prompt|model) length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= |tokens allowed \(|token limit: |configured limit of |exceeds the limit of |\d tokens > )(\d+)/i;
-const promptSizePattern =
-  /(?:(?:request|input|prompt|length|count) \((?:length )?|resulted in |you requested (?:about |a total of )?|(?:request|prompt) (?:contains|has) (?:at least )?|requested: |token count of |too long: |Given: )(\d+)/i;
+const contextSizePattern = new RegExp(
+  String.raw`(?:context size \(|maximum (?:context|prompt|model) length(?: is| of|:) |context length \(|batch size: |context window of |must have less than |must be <= |tokens allowed \(?|token limit: |configured limit of |exceeds the limit of |only supports up to |\d tokens > )${countPattern}`,
+  'i',
+);
+/** "At least N" does not match: vLLM stops counting at the limit, and clients would drop a single token. */
+const promptSizePattern = new RegExp(
+  String.raw`(?:(?:request|input|prompt|length|count|requested tokens) \((?:length )?|resulted in |you requested (?:about |a total of )?|(?:request|prompt) (?:contains|has) |requested: |token count (?:of|is) |too long: |Given: )${countPattern}(?! (?:output|completion))`,
+  'i',
+);
 
 /** Reads the sizes of the context and of the prompt, in tokens. Omits those that the error does not contain. */
 export function parsePromptSizes({ contextSize, promptSize, message = '' }: ReportedError): Partial<PromptSizes> {
-  const contextWindow = contextSize ?? parseFirstNumber(contextSizePattern, message);
-  const promptTokens = promptSize ?? parseFirstNumber(promptSizePattern, message);
-  return { ...(contextWindow && { contextWindow }), ...(promptTokens && { promptTokens }) };
+  const contextWindow = contextSize ?? parseFirstCount(contextSizePattern, message);
+  const promptTokens = promptSize ?? parseFirstCount(promptSizePattern, message);
+  return { ...(isCount(contextWindow) && { contextWindow }), ...(isCount(promptTokens) && { promptTokens }) };
 }
 
-function parseFirstNumber(pattern: RegExp, text: string): number {
-  return Number(pattern.exec(text)?.[1] ?? 0);
+function parseFirstCount(pattern: RegExp, text: string): number {
+  return Number((pattern.exec(text)?.[1] ?? '').replaceAll(',', ''));
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value > 0;
 }
 
 /** May come from the client. An apostrophe inside a word is not a quotation mark. */

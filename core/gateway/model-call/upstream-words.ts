@@ -30,7 +30,11 @@ const wordingsByMeaning: Readonly<Record<WordMeaning, Wordings>> = {
       { pattern: /prompt is too long/i, vendor: 'Anthropic', source: 'docs' },
       { pattern: /exceed context limit/i, vendor: 'Anthropic', source: 'reports' },
       { pattern: /maximum context length|context (length|window)/i, vendor: 'OpenAI', source: 'docs' },
-      { pattern: /input token count.{0,80}exceed/i, vendor: 'Google', source: 'docs' },
+      {
+        pattern: /input token count.{0,80}(exceed|only supports up to \d)/i,
+        vendor: 'Google',
+        source: 'docs, reports',
+      },
       { pattern: /range of input length/i, vendor: 'DashScope', source: 'reports' },
       { pattern: /maximum prompt length is \d/i, vendor: 'xAI', source: 'reports' },
       { pattern: /reduce the length of the messages/i, vendor: 'Groq, OpenAI', source: 'reports' },

@@ -521,6 +521,9 @@ describe('a vendor’s words for a prompt that is too long', () => {
     ['The decoder prompt (length 5000) is longer than the maximum model length of 4096.', 4_096],
     ['The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).', 1_048_575],
     ['prompt is too long: 208310 tokens > 200000 maximum', 200_000],
+    ['Unable to submit request because the input token count is 32825 but model only supports up to 32768.', 32_768],
+    ['The input token count exceeds the maximum number of tokens allowed 1048576.', 1_048_576],
+    ['The prompt is too long: 265392, model maximum context length: 262144', 262_144],
   ])('%s', (message, window) => {
     const { kind, error } = refusal(400, { error: { message } });
     expect([kind, error.wording('openai').code, error.details.contextWindow]).toEqual([
@@ -577,6 +580,41 @@ describe('a vendor’s words for a prompt that is too long', () => {
     const { error } = refusal(400, { error: { message } });
     const words = (['openai', 'anthropic', 'google'] as const).map((dialect) => error.messageFor(dialect));
     expect(words).toEqual(expected.map((text = '$&') => text.replace('$&', () => message)));
+  });
+
+  it.each([
+    [
+      'maximum context length is 128,000 tokens. However, your messages resulted in 1,300,123 tokens.',
+      1_300_123,
+      128_000,
+    ],
+    ['prompt is too long: 208,310 tokens > 200,000 maximum', 208_310, 200_000],
+    ['The prompt is too long: 265392, model maximum context length: 262144', 265_392, 262_144],
+    ['the input token count is 32825 but model only supports up to 32768.', 32_825, 32_768],
+    ['exceeded the context window of 128k: the prompt has 130000 tokens', 130_000, undefined],
+    ['exceeded the context window of 1.5M: the prompt has 1.6M tokens', undefined, undefined],
+    // The limit of output tokens is not the size of the prompt.
+    [
+      'maximum context length is 8192 tokens. However, you requested 9000 output tokens and your prompt contains 100 input tokens',
+      100,
+      8_192,
+    ],
+    // vLLM stops counting at the limit.
+    [
+      'maximum context length is 8192 tokens. However, you requested 0 output tokens and your prompt contains at least 8193 input tokens',
+      0,
+      8_192,
+    ],
+    ['maximum context length is 8192 tokens. However, you requested 99999999999999999999 tokens.', undefined, 8_192],
+  ])('states its sizes or none: %s', (message, promptTokens, contextWindow) => {
+    const { details } = refusal(400, { error: { message } }).error;
+    expect([details.promptTokens, details.contextWindow]).toEqual([promptTokens || undefined, contextWindow]);
+  });
+
+  it.each([1e21, 900.5, -1])('beside it, %d is not a count of tokens', (tokens) => {
+    const server = { message: 'too big', type: 'exceed_context_size_error', n_prompt_tokens: tokens, n_ctx: 512 };
+    const { error } = refusal(400, { error: server });
+    expect(error.messageFor('anthropic')).toBe('prompt is too long: too big (too many tokens)');
   });
 
   it.each([

@@ -50,7 +50,7 @@ export const upstreams = defineSection({
       capacity: object(
         { minProperties: 1 },
         'Capacity of the upstream, shared by all its models and keys. Further requests wait in a queue that is fair to accounts ' +
-          '(`queue` of the stage upstream) instead of failing. Without a capacity, requests never wait.',
+          '(`queue` of the `upstream` stage) instead of failing. Without a capacity, requests never wait.',
         {
           concurrent: integer({ minimum: 1, maximum: 100_000 }, 'Requests in flight.'),
           requests: integer({ minimum: 1, maximum: 10_000_000 }, 'Requests in each period, by a token bucket.'),

@@ -201,7 +201,7 @@ export class GrammarGuard {
     if (this.#options.rules?.hasLogprobs !== true) this.notes.drop('logprobs in the answer');
     else if (this.#reserve(JSON.stringify(logprobs).length)) this.#pendingLogprobs.push(...logprobs);
     else return;
-    // The text gets the log probabilities of its own tokens and those of earlier tokens that had no text.
+    // The text gets the log probabilities of its own tokens and of earlier tokens that had no text.
     this.#appendText('text', text);
   }
 

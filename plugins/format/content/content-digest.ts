@@ -17,7 +17,7 @@ type CallKey = string | number;
 
 /**
  * Computes the digest of an answer's content in any format: its text (including refusals), its reasoning, and its calls with names and
- * arguments, each in order. docs/honesty.md specifies what is hashed and has programs that compute the digest.
+ * arguments, each in order. docs/honesty.md specifies what is hashed and includes programs that compute the digest.
  */
 export class ContentDigest implements SkimmedContent {
   readonly #text = new TextDigest();

@@ -8,7 +8,7 @@ interface ByteSpan {
   readonly end: number;
 }
 
-/** A form's text fields, and where its parts are. Files appear as empty texts. */
+/** A form's text fields, and the positions of its parts. Files appear as empty texts. */
 export interface Form {
   readonly fields: JsonObject;
   readonly parts: ReadonlyMap<string, readonly ByteSpan[]>;

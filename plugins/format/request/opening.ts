@@ -4,7 +4,7 @@ import { readMember } from '../wire/members.ts';
 import { findRawElement } from './raw-element.ts';
 
 const maxOpeningLength = 16_384; // characters
-const searchWindow = 262_144; // how many bytes of a long body are searched for the first message
+const searchWindow = 262_144; // bytes of a long body that are searched for the first message
 const messageListNames = ['messages', 'input', 'contents'];
 
 /**

@@ -24,7 +24,7 @@ import { writeSteerRefusal } from './steer-refusal.ts';
 import { FrameWriter } from './text-frames.ts';
 import { SocketTurn, type TurnSocket } from './turn.ts';
 
-const unauthenticatedTimeoutMs = 10_000; // how long a client without a valid key may take for its first message
+const unauthenticatedTimeoutMs = 10_000; // how long a client without a valid key may take to send its first message
 const closeGraceMs = 60_000; // how long an expired socket stays open to reject requests
 const maxRefusals = 200; // consecutive; one more disconnects the client
 

@@ -43,7 +43,7 @@ function joinPieces(pieces: readonly Buffer[]): readonly Buffer[] {
   return sumSizes(pieces) > maxJoinedBytes ? pieces : [Buffer.concat(pieces)];
 }
 
-/** Writes items in the form in which they are kept: each ends with a separator, so that more items can follow. */
+/** Writes items in their stored form: each ends with a separator, so that more items can follow. */
 export function separateItems(items: readonly Buffer[]): readonly Buffer[] {
   return items.filter(({ length }) => length > 0).flatMap((item) => [item, separator]);
 }

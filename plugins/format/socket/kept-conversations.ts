@@ -21,7 +21,7 @@ export class ConversationSegment implements OutlinedItems {
 
   /**
    * @param pieces bytes to copy, because they may be slices of a much larger frame
-   * @param countBytes receives how many bytes of memory were taken or, if negative, freed
+   * @param countBytes receives the number of bytes of memory that were taken or, if negative, freed
    * @param reserve makes room for the outline; returns false if there is none
    */
   constructor(
@@ -42,7 +42,7 @@ export class ConversationSegment implements OutlinedItems {
     lendBytes([this.bytes]);
   }
 
-  /** How many bytes of memory it takes, including the outline. */
+  /** Bytes of memory that the segment takes, including the outline. */
   get size(): number {
     return this.#size;
   }

@@ -9,7 +9,7 @@ export class LastResponses {
     this.#conversations = conversations;
   }
 
-  /** @param conversation undefined if there was no room for the response, so that the lane cannot be continued */
+  /** @param conversation undefined if there was no room for the response, in which case the lane cannot be continued */
   replace(lane: string, conversation: KeptConversation | undefined): void {
     const lastConversation = this.#conversationsByLane.get(lane);
     if (lastConversation !== undefined) this.#conversations.drop(lastConversation);

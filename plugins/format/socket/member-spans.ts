@@ -1,10 +1,10 @@
 import { JsonCursor } from '#core/platform/json-scan.ts';
 import { parseJson } from '#core/platform/json.ts';
 
-/** How many steps one text may take. A body of 32 MB with a million values takes fewer. */
+/** Maximum number of steps for one text. A body of 32 MB with a million values takes fewer. */
 export const maxSteps = 4_000_000;
 
-/** Where a member of the outermost object is. */
+/** Position of a member of the outermost object. */
 export interface RawMember {
   readonly name: string;
   readonly start: number; // start of the name

@@ -17,7 +17,7 @@ export interface CreateFrame extends ClientFrame {
   readonly generates: boolean;
 }
 
-const maxEchoLength = 100; // how many characters of a name a rejection repeats
+const maxEchoLength = 100; // characters of a name that a rejection repeats
 const laneNamePattern = /^[A-Za-z0-9_.-]{1,256}$/;
 
 /** @throws GatewayError `invalid_request` if the bytes are not an event */

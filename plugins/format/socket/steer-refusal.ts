@@ -3,7 +3,7 @@ import type { ClientFrame } from './read-frame.ts';
 
 const maxEchoBytes = 16_384; // the largest event whose input the rejection repeats
 
-/** Writes the rejection of `response.steer`. It repeats the input, as OpenAI's does. */
+/** Writes the rejection of `response.steer`. Like OpenAI's, it repeats the input. */
 export function writeSteerRefusal({ bytes }: ClientFrame): string {
   const event = bytes.length <= maxEchoBytes ? parseObject(bytes.toString()) : undefined;
   const error = {

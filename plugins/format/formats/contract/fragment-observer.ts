@@ -89,7 +89,7 @@ export class FragmentObserver implements ReplyObserver {
     }
     const { endsWithBody, requestedChoices = 1 } = this.#end;
     const endedCount = this.#endedCount;
-    // Some vendors omit the last event. The finish reasons of all choices count as the end too.
+    // Some vendors omit the last event. The finish reasons of all choices also count as the end.
     const haveAllEnded =
       endedCount > 0 && endedCount >= (endsWithBody === true ? this.#startedCount : requestedChoices);
     this.isComplete = this.#hasStreamEnded || haveAllEnded;

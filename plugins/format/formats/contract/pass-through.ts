@@ -86,7 +86,7 @@ export function replaceDataInText(text: string, data: JsonObject): string {
   return writeData(text, JSON.stringify(data));
 }
 
-/** Does not use `join`, which would copy the data once more; events can be long. */
+/** Does not use `join`, which would copy the data again; events can be long. */
 function writeData(text: string, json: string): string {
   const otherLines = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !line.startsWith('data:'));
   return `${otherLines.map((line) => `${line}\n`).join('')}data: ${json}\n\n`;
@@ -129,7 +129,7 @@ export interface ReplyRepair {
   renderFailure?(error: GatewayError, usage: Usage | undefined): string;
 }
 
-/** Observes a reply that passes through, and reports what the gateway needs to know about it. */
+/** Observes a reply that passes through, and reports the facts that the gateway needs. */
 export interface ReplyObserver extends Pick<
   ReplyReader,
   'hasContent' | 'isComplete' | 'isFinished' | 'failure' | 'usage' | 'isPolicyRefusal' | 'answeredModel'

@@ -191,7 +191,7 @@ export class PassThroughReader implements ReplyReader {
     return joinBuffers(ending === '' ? lastBytes : [...lastBytes, Buffer.from(this.#renameModel(ending))]);
   }
 
-  /** Forwards a last event that lacks its blank line if it completes the answer. Drops one that was cut off. */
+  /** Forwards a last event that lacks its blank line if it completes the answer. Drops an event that was cut off. */
   #takeLastEvent(): readonly Buffer[] {
     const events = this.#framer.end();
     if (this.#observer.isOver || this.#isClosed || events.some(hasInvalidData)) return [];

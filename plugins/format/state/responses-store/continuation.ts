@@ -103,7 +103,7 @@ function readReference(item: JsonValue): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const { id, type }: ResponsesItem = item;
   if (typeof id !== 'string') return undefined;
-  // An item without a type is a reference if it has nothing but an id.
+  // An item without a type is a reference if it has only an id.
   const isBare = (type ?? null) === null && Object.keys(item).every((name) => name === 'id' || name === 'type');
   return isBare || type === 'item_reference' ? id : undefined;
 }

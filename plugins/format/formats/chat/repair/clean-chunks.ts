@@ -114,7 +114,7 @@ export class CleanChunks {
   #learnShape(chunk: string, span: StringSpan | undefined, missing: readonly HeadMember[]): CleanDelta | undefined {
     if (span === undefined) return undefined;
     const { kind, start, end } = span;
-    // The list of calls ends before the list of choices does.
+    // The list of calls ends before the list of choices.
     const searchStart = typeof kind === 'number' ? chunk.indexOf('}]', end) + 2 : end;
     const choicesEnd = chunk.indexOf('}]', searchStart) + 2;
     if (choicesEnd > 1) {

@@ -10,7 +10,7 @@ export interface CallPiece {
   readonly isCustom: boolean;
   readonly isFirst: boolean;
   readonly isWhole: boolean;
-  /** True for a new call whose index differs from an earlier one in the same list, so that it cannot be a repetition. */
+  /** True for a new call whose index differs from an earlier one in the same list, so it cannot be a repetition. */
   readonly isSeparate: boolean;
   /** The call's id; set only in the first piece that has it. */
   readonly id: string | undefined;

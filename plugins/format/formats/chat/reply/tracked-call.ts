@@ -3,7 +3,7 @@ import { type CallEntry, hasDifferentIndex } from './call-entry.ts';
 import { ObjectScanner } from './object-scanner.ts';
 import { TextTracker } from './text-tracker.ts';
 
-/** An input may have this many extra characters, all of them white space, and still equal that of the suspected original. */
+/** An input may have this many extra characters, all of them white space, and still equal the suspected original's input. */
 const maxExtraWhiteSpace = 4_096;
 
 export class TrackedCall {
@@ -16,7 +16,7 @@ export class TrackedCall {
   name: string | undefined;
   /** True for a call whose input is not JSON. */
   isCustom = false;
-  /** The call that this one may repeat. Its pieces are held back until its input shows whether it does. */
+  /** The call that this one may repeat. Its pieces are held back until its input shows whether it is a repetition. */
   suspectedOriginal: TrackedCall | undefined;
   isRepetition = false;
   readonly scanner = new ObjectScanner();

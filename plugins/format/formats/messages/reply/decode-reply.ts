@@ -143,7 +143,7 @@ export class MessagesDecoder implements ReplyDecoder {
     return [...toIdFragments(id), ...toModelFragments(model), ...counts, ...readContainer(message)];
   }
 
-  /** @param isPassedThrough true if the event passes through, so that the client already has the early output count */
+  /** @param isPassedThrough true if the event passes through, in which case the client already has the early output count */
   #readEnding({ usage, delta }: MessagesEvent, isPassedThrough: boolean): Fragment[] {
     // Some vendors only report the count in the first event and send zero here.
     const keepsEarlyOutput = isPassedThrough || readMember<MessagesUsage>(usage, 'output_tokens') === 0;

@@ -4,7 +4,7 @@ import { createFailureFragment, type FinishReason, type Fragment, resolveFinish 
 import { asObject, asText, readMember, asCount, sumDefined } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
-/** Vendors that imitate the format add reasons of their own. Any other reason ends the answer too. */
+/** Vendors that imitate the format add their own reasons. Any other reason also ends the answer. */
 const finishReasons = new Map<string, FinishReason>([
   ['end_turn', 'stop'],
   ['max_tokens', 'length'],

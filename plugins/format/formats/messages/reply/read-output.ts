@@ -22,7 +22,7 @@ const vendorToolTypes = /^(server_tool_use|mcp_tool_use|compaction|.*_tool_resul
 export class BlockReader {
   /** True once text or a call has arrived. */
   hasContent = false;
-  /** True if other blocks followed the last text, so that the next text does not continue it. */
+  /** True if other blocks followed the last text, so the next text does not continue it. */
   #isSeparated = false;
   readonly #openBlocks = new Map<JsonValue | undefined, OpenBlock>();
   #latestIndex: JsonValue | undefined;

@@ -12,8 +12,8 @@ import { RepeatedBlocks } from './repeated-blocks.ts';
 /**
  * Repairs the replies of endpoints that imitate Messages. All other bytes stay unchanged.
  *
- * - Stop reason: Some endpoints report `end_turn` after a call, so that some clients do not run the call, or together with a stop sequence.
- *   Others report `tool_use` without a call, so that Claude Code repeats the request.
+ * - Stop reason: Some endpoints report `end_turn` after a call, so some clients do not run the call, or together with a stop sequence.
+ *   Others report `tool_use` without a call, so Claude Code repeats the request.
  * - Call ids: Some ids have characters that Anthropic rejects in every later request, such as `functions.Bash:0`. Others are duplicated or
  *   missing.
  * - Calls: Some endpoints send a call twice. The repetition is dropped.

@@ -9,7 +9,7 @@ import { scalarToText } from '../../../wire/members.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 import { invalidValue, BodyObject } from '../../../wire/read.ts';
 
-/** Observed: stands for tools that Claude Code has not loaded yet and that cannot be called. */
+/** Observed: represents tools that Claude Code has not loaded yet and that cannot be called. */
 const placeholderName = 'DeferredToolPlaceholder';
 const searchMembers = ['type', 'name', 'cache_control']; // these do not restrict the search
 /** Excludes `defer_loading` (deferred tools are sent in full) and `eager_input_streaming` (the vendor decides how input is streamed). */

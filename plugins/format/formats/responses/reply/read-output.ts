@@ -97,7 +97,7 @@ function readText(state: ItemState, kind: TextPartKind, event: ResponsesEvent): 
     : [heldFragment, { type: 'break' }, fragment];
 }
 
-/** @param isLate true if other items have followed, so that the state can no longer be placed with its reasoning */
+/** @param isLate true if other items have followed, so the state can no longer be placed with its reasoning */
 function readFinishedItem(item: ResponsesItem, state: ItemState, isLate: boolean): Fragment[] {
   if (isClientCall(item))
     return [...openCall(item, state), { type: 'call_end', key: state.key, input: readInput(item) }];

@@ -85,7 +85,7 @@ export function isCutAtLimit(
   return status === 'completed' && limit !== undefined && output !== undefined && output >= limit;
 }
 
-/** An answer that ends with a refusal is complete; one that was merely filtered is not. */
+/** An answer that ends with a refusal is complete; an answer that was merely filtered is not. */
 export function resolveStatus({ finish, blocks }: CompleteReply): 'completed' | 'incomplete' {
   if (isTruncated({ finish })) return 'incomplete';
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
@@ -190,7 +190,7 @@ function writeTool(value: JsonValue): JsonValue {
   };
 }
 
-/** The error ends a stream before its response has begun. `id` is that of the exchange. */
+/** Renders an error that ends a stream before its response has begun. `id` is the exchange's id. */
 export function renderStreamError(error: GatewayError, id: string): string {
   return renderResponseFailed(error, id, 0);
 }

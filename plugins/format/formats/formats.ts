@@ -75,7 +75,7 @@ const callsByEndpoint: ReadonlyMap<string, ClientCall> = new Map(
     .flatMap((format) => format.client.endpoints.map((endpoint) => [endpoint.name, { format, endpoint }])),
 );
 
-/** Undefined for endpoints that do not call a model. */
+/** Returns undefined for endpoints that do not call a model. */
 export function findClientCall({ name, format }: Endpoint): ClientCall | undefined {
   return format === undefined ? undefined : callsByEndpoint.get(name);
 }

@@ -40,7 +40,7 @@ export function omitMembers<T extends Readonly<JsonObject>>(
   return Object.fromEntries(Object.entries(body).filter(([name]) => !presentNames.includes(name))) as T;
 }
 
-/** Undefined removes the member. Returns the same body if the value is the same. */
+/** The value `undefined` removes the member. Returns the same body if the value is the same. */
 export function withMember<T extends Readonly<JsonObject>>(
   body: T,
   name: keyof NoInfer<T> & string,

@@ -94,7 +94,7 @@ export function adaptStops(name: string, isSingleChoice: (body: JsonObject) => b
 
 /** Finds and changes the request for JSON output in a format. */
 export interface OutputFormatEditor {
-  /** Undefined if no member requests JSON. */
+  /** Returns undefined if no member requests JSON. */
   find(body: JsonObject): JsonObject | undefined;
   /** Removes the request for JSON, or asks for any object if the route supports that. */
   replace(body: JsonObject, supportsObject: boolean): JsonObject;

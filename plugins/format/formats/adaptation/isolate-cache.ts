@@ -62,7 +62,7 @@ function markFirstTool(body: JsonObject, text: string): JsonObject {
   return body;
 }
 
-/** Undefined for vendors' own tools, which have no description. */
+/** Returns undefined for vendors' own tools, which have no description. */
 function markDescription(tool: JsonValue, text: string): JsonObject | undefined {
   if (!isJsonObject(tool)) return undefined;
   const prependDescription = (holder: JsonObject) => ({

@@ -60,7 +60,7 @@ function writeInstructions(conversation: Conversation, instruction: string | und
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
-/** Undefined if the client does not ask for reasoning, which leaves it to the model's default. */
+/** Returns undefined if the client does not ask for reasoning; the model's default then applies. */
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): boolean | string | undefined {
   const wantedEffort = readRequestedEffort(reasoning);
   if (wantedEffort === undefined) return undefined;

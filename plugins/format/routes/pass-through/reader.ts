@@ -256,7 +256,7 @@ function isPing({ name, data = '' }: StreamEvent): boolean {
   return pingNames.has(name) || (data.length <= maxPingLength && pingType.test(data));
 }
 
-/** Returns true if the event's data was cut off anywhere, even after a brace, so that clients would throw on it. */
+/** Returns true if the event's data was cut off anywhere, even after a brace, so clients would throw on it. */
 function hasInvalidData(event: StreamEvent): boolean {
   return event.data !== undefined && event.data.trim() !== '[DONE]' && event.parse() === undefined;
 }

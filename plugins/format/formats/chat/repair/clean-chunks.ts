@@ -67,7 +67,7 @@ export class CleanChunks {
     this.#keepsTiers = keepsTiers;
   }
 
-  /** Undefined for a chunk that may need a repair. `id` is the JSON of a clean chunk's `id` member. */
+  /** Returns undefined for a chunk that may need a repair. `id` is the JSON of a clean chunk's `id` member. */
   read(chunk: string, id: string): CleanDelta | undefined {
     for (const shape of this.#shapes) {
       const clean = readDeltaOfShape(chunk, shape);

@@ -32,7 +32,7 @@ export class CallTracker {
     return this.#calls;
   }
 
-  /** Undefined unless the vendor numbers its calls 0, 1, 2… */
+  /** Returns undefined unless the vendor numbers its calls 0, 1, 2… */
   findNumbered(index: number): TrackedCall | undefined {
     const call = this.#byIndex.get(index);
     return call?.key === index ? call : undefined;

@@ -62,7 +62,7 @@ export class TrackedCall {
     return this.scanner.isClosed || this.#heldPiece.input.length > maxLength;
   }
 
-  /** Undefined if the call repeats its suspected original. */
+  /** Returns undefined if the call repeats its suspected original. */
   release(): { readonly entry: ChatCall; readonly input: string } | undefined {
     const heldPiece = this.#heldPiece;
     this.isRepetition = this.suspectedOriginal?.hasInput(heldPiece.input) === true;

@@ -74,7 +74,7 @@ function assignTexts(text: string, states: readonly StateEntry[]): Reasoning[] |
   return remainingText === '' ? reasoning : undefined;
 }
 
-/** Without text and length, these states are useless. */
+/** A state of these kinds is useless without its text and length. */
 function hasLostText({ state, length }: StateEntry): boolean {
   return length === undefined && (state.kind === 'signature' || state.kind === 'none');
 }

@@ -45,7 +45,7 @@ function writeAssistant(
   return replayedReasoning === undefined ? message : placeReasoning(message, replayedReasoning, target.profile);
 }
 
-/** Undefined if the vendor does not accept reasoning. Lost reasoning becomes an empty string if the vendor requires the member. */
+/** Returns undefined if the vendor does not accept reasoning. Lost reasoning becomes empty text if the vendor requires the member. */
 function joinReplayedReasoning(
   thoughts: readonly string[],
   hasCalls: boolean,

@@ -42,7 +42,7 @@ interface Ending {
   readonly error?: GatewayError;
 }
 
-/** Undefined if the candidate continues. */
+/** Returns undefined if the candidate continues. */
 export function readEnding(candidate: JsonValue | undefined): Ending | undefined {
   const { finishReason: reportedReason, finishMessage }: GeminiCandidate = asObject(candidate);
   if (typeof reportedReason !== 'string' || reportedReason === '' || reportedReason.endsWith('_UNSPECIFIED'))

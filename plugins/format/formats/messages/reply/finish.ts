@@ -43,7 +43,7 @@ function mapStopReason({ stop_reason: reported, stop_sequence: sequence }: Messa
   return reason === 'stop' && asText(sequence) !== '' ? 'stop_sequence' : reason;
 }
 
-/** Undefined if the reply continues. */
+/** Returns undefined if the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
   const members: MessagesEnding = asObject(ending);
   const { stop_reason: reported, stop_sequence: sequence } = members;

@@ -85,7 +85,7 @@ function markBlocks(
 /** The endpoint searches this many blocks before a breakpoint for an earlier one. Source: Anthropic docs, "Prompt caching". */
 const lookbackBlocks = 20;
 
-/** Undefined if the endpoint's search from the end of this request reaches the previous end anyway. */
+/** Returns undefined if the endpoint's search from the end of this request reaches the previous end anyway. */
 function findPreviousEnd(messages: readonly MessagesMessage[]): MessagesBlock | undefined {
   const answerIndex = Math.max(
     0,

@@ -10,7 +10,7 @@ import { writeCacheControl, findLastBreakpoint, supportsBreakpoints } from './ca
 
 const searchName = 'web_search';
 
-/** Empty if there are neither tools nor calls. Source: Anthropic API reference, "Messages", tools. */
+/** Returns an empty object if there are neither tools nor calls. Source: Anthropic API reference, "Messages", tools. */
 export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
   const { capabilities } = target.profile;
   if (!capabilities.tools && conversation.tools.length > 0) target.notes.drop('tools');

@@ -49,7 +49,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   finishedReply: JsonObject | undefined;
   #lastSentResponse: ResponsesReply = {};
   #failedResponse: ResponsesReply | undefined;
-  /** Undefined until it was sent to the client. */
+  /** Undefined until it has been sent to the client. */
   #responseId: string | undefined;
   #hasEnded = false;
   held = 0;

@@ -5,7 +5,7 @@ import type { Editable } from '../../../wire/loose.ts';
 import { asFilledText, keepIfSame } from '../../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
-/** Undefined for items that the client does not run. */
+/** Returns undefined for items that the client does not run. */
 export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {
   if (type === 'function_call') return 'arguments';
   return type === 'custom_tool_call' ? 'input' : undefined;

@@ -131,7 +131,7 @@ export class StreamedItem {
     return [...events, writeEvent(`${this.#inputEvents}.done`, { ...this.location, ...input }, vendorEvent)];
   }
 
-  /** Without `.delta` and `.done`. */
+  /** Names of the input's events, without `.delta` and `.done`. */
   get #inputEvents(): string {
     return `response.${this.type}_${inputMemberOf(this.type)}`;
   }
@@ -322,7 +322,7 @@ export class GrowingText {
     return findMissingEnd(completeText, this.text) !== undefined;
   }
 
-  /** Empty if the complete text does not start with the text so far. */
+  /** Returns an empty text if the complete text does not start with the text so far. */
   findMissingEnd(completeText: string): string {
     return findMissingEnd(completeText, this.text) ?? '';
   }

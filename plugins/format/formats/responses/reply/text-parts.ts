@@ -4,7 +4,7 @@ import type { ResponsesPart } from '../../../wire/responses.ts';
 export interface TextPartKind {
   readonly type: string;
   readonly fragmentType: 'text' | 'refusal' | 'reasoning';
-  /** Without `.delta` and `.done`. */
+  /** Names of the text's events, without `.delta` and `.done`. */
   readonly events: string;
   /** Events about the part itself, without `.added` and `.done`. */
   readonly partEvents: string;
@@ -45,12 +45,12 @@ const kindsByEvent = new Map(
   kindsByName.flatMap(([name, part]) => ['delta', 'done'].map((end) => [`${name}.${end}`, part])),
 );
 
-/** Undefined for parts without text. */
+/** Returns undefined for parts without text. */
 export function findPartKind(type: unknown): TextPartKind | undefined {
   return typeof type === 'string' ? kindsByType.get(type) : undefined;
 }
 
-/** Undefined for events that carry no text. */
+/** Returns undefined for events that carry no text. */
 export function findEventPartKind(type: string): TextPartKind | undefined {
   return kindsByEvent.get(type);
 }
